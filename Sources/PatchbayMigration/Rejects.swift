@@ -94,6 +94,8 @@ private struct SourceHead {
     }
 
     func lines(before line: Int) -> [UInt8] {
+        // JSON has no header: what stands before its first record opens a list, which the replay file does without.
+        if StrangeFile.isJSON(bytes) == true { return [] }
         var end = 0
         for _ in 1..<max(1, line) {
             guard let newline = bytes[end...].firstIndex(of: 0x0A) else { return [] }

@@ -56,6 +56,13 @@ import Testing
             text: bare,
             isCut: false
         ),
+        Source(
+            name: "rows of JSON",
+            format: AdapterModule.salesforce.formats[0],
+            text: "[\n" + (0..<40).map { "{\"Subscriber Key\": \"c-\($0)\"\($0 % 7 == 3 ? "" : "}"),\n" }.joined()
+                + "]",
+            isCut: false
+        ),
     ]
 
     @Test(arguments: sources, [7, 128 << 10]) func `a run goes on at any record, as if it had read all`(

@@ -69,7 +69,8 @@ extension ContactFileKind {
         written + exported,
         findings: .salesforce,
         rules: .salesforce,
-        deviceIdentity: DeviceRules.identityName
+        deviceIdentity: DeviceRules.identityName,
+        json: .salesforce("F15")
     )
 
     /// The import of mobile contacts.

@@ -3,12 +3,13 @@ import PatchbayJSON
 import PatchbayModel
 
 extension RecordFormat {
-    /// Contact exports, and files for a data extension: delimited text with a header.
+    /// Contact exports, and files for a data extension: delimited text with a header; rows are read as JSON, too.
     static let salesforceContacts = RecordFormat(
         id: "salesforce.contacts",
-        title: "Salesforce Marketing Cloud contacts: exports, and rows for a data extension (delimited text)",
+        title:
+            "Salesforce Marketing Cloud contacts: exports, and rows for a data extension (delimited text; JSON is read)",
         fileExtension: "csv",
-        rules: ((1...11).map { "F\($0)" } + ["F14"]).map(RuleID.salesforce),
+        rules: ((1...11).map { "F\($0)" } + ["F14", "F15"]).map(RuleID.salesforce),
         makeReader: { object throws(SettingsError) in ContactFileReader(try file(.salesforceContacts, object)) },
         makeWriter: { object throws(SettingsError) in try ContactFileWriter(written(.salesforceContacts, object)) },
         deciding: ContactFileFindings.salesforce.deciding,

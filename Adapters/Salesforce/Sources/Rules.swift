@@ -231,5 +231,10 @@ enum SalesforceRules: Sendable {
             "F14", "`_Status` says Unsubscribe; another no needs a column of its own, or the contact is not written.",
             "Salesforce Help, import file guidelines (confirmed); the refusal is ours (inferred)"
         ),
+        (
+            "F15",
+            "Files of JSON rows hold a list of objects, or an object with that list as `items`; the import takes none.",
+            loader
+        ),
     ]
 }

@@ -386,16 +386,119 @@ import Testing
         #expect(String(decoding: writer.header(), as: UTF8.self).hasPrefix("\"ContactKey\","))
     }
 
+    // MARK: Rows of JSON
+
+    private static let jsonRows = #"""
+        {"Contact Key": "c-1", "First Name": " Zo\u00eb ", "Points": 7.50, "Vip": true, "_Status": null},
+        {
+          "Vip": false, "Contact Key": 480013, "_Status": "Unsubscribed", "Last Name": "A, \"B\" [}"
+        }
+        """#
+
     @Test(
-        .shows("salesforce/F2"),
-        arguments: ["[{\"Contact Key\": \"c-1\"}]", "{\"items\": [{\"Contact Key\": \"c-1\"}]}\n"]
+        .shows("salesforce/F15"),
+        arguments: [
+            "[\(jsonRows)]", "\u{FEFF}[\r\n\(jsonRows)\r\n] ",
+            #"{"count": 2, "links": {"items": {}}, "items": [\#(jsonRows)], "page": [1]}"#,
+            jsonRows.replacing("},\n", with: "}\n"),
+            "[\(jsonRows.prefix { $0 != "\n" }.dropLast())]\n[\(jsonRows.drop { $0 != "\n" })]",
+        ],
+        [Int.max, 1, 7]
     )
-    func `a file of JSON rows is called that`(_ text: String) throws {
-        let error = #expect(throws: SettingsError.self) { try records(text) }
-        #expect(error?.findings.map(\.code) == ["salesforce.file.encoding"])
-        #expect(error?.findings.first?.reason.contains("JSON") == true)
+    func `rows of JSON are a list, a list of items, or objects one behind another`(_ text: String, _ chunk: Int) throws
+    {
+        let settings: JSONObject = ["types": ["points": "decimal", "vip": "boolean"]]
+        let records = try records(text, settings, chunk: chunk)
+        #expect(records.map(\.number) == [1, 2])
+        #expect(records.allSatisfy { $0.findings.allSatisfy { $0.severity != .error } })
+        let points = try #require(ExactDecimal(text: "7.50"))
         #expect(
-            try records("[Contact Key],City\nc-1,Oulu\n", ["columns": ["[Contact Key]": "identifier:external"]]).count
+            records.map(\.contact) == [
+                Contact(
+                    identifiers: [Identifier(.external, "c-1")],
+                    attributes: [.givenName: "Zo\u{EB}", "points": .decimal(points), "vip": .boolean(true)]
+                ),
+                Contact(
+                    identifiers: [Identifier(.external, "480013")],
+                    attributes: [.familyName: "A, \"B\" [}", "vip": .boolean(false)],
+                    consents: [Consent(purpose: .messaging, state: .denied)]
+                ),
+            ]
+        )
+        // Each is kept as it stood.
+        for record in records { #expect(text.utf8.firstRange(of: record.bytes) != nil) }
+    }
+
+    @Test(.shows("salesforce/F15"), arguments: [Int.max, 1, 5])
+    func `a bad row of JSON costs itself alone, and keeps its bytes`(_ chunk: Int) throws {
+        let bad: [(text: String, path: String, words: String)] = [
+            (#"{"Contact Key": "c-1", "City": ["Oulu"]}"#, "columns.City", "item 2, line 3, it is an array"),
+            (#"{"Contact Key": "c-1", "City": {"a": 1}}"#, "columns.City", "it is an object"),
+            (#"{"City": "Oulu"}"#, "row", "item 4, line 5"), (#"{}"#, "row", "no column"),
+            ("5", "row", "it is no object"),
+            (#""c-1, [{""#, "row", "it is no object"), ("null", "row", "it is no object"),
+            (#"{"Contact Key": "c-1, "City": "x"}"#, "row", "cannot stand there at byte"),
+            (#"{"Contact Key": "c-1}"#, "row", "line 11"), (#"{"Contact Key": "c-1" "City": 1}"#, "row", "at byte"),
+            (#"{"City": [1, "Contact Key": "c-1"}"#, "row", "at byte"), ("}", "row", "cannot stand there"),
+            (#"{"Contact Key": "c-1", "Contact Key": "c-2"}"#, "row", "same name twice"),
+            (#"{"Contact Key": "c-1", "_ContactKey": "c-2"}"#, "columns._ContactKey", "like Contact Key"),
+            (#"{"Contact Key": "c-1", "City": "a\u0000"}"#, "columns.City", "item 16"),
+            (#"{"Contact Key": " ", "City": "x"}"#, "columns.Contact Key", "item 17"),
+            (#"{"Contact Key": "c-1", "_Status": "Held"}"#, "columns._Status", "a no may stand there"),
+        ]
+        let good = #"{"Contact Key": "good"}"#
+        // A row whose quote or bracket is never closed ends with its line, or takes the next one in.
+        let text = "[\(good),\n\n\(bad.map(\.text).joined(separator: ",\n")),\n\(good)\n]"
+        let records = try records(text, chunk: chunk)
+        #expect(records.count == bad.count + 2)
+        #expect([records.first, records.last].map { $0?.contact?.identifiers.first?.value } == ["good", "good"])
+        for (record, bad) in zip(records.dropFirst(), bad) {
+            let errors = record.findings.filter { $0.severity == .error }
+            #expect(errors.first?.path == bad.path, "\(bad.text)")
+            #expect(errors.contains { $0.reason.contains(bad.words) }, "\(bad.text): \(errors)")
+            #expect(String(decoding: record.bytes, as: UTF8.self) == bad.text && record.contact == nil)
+            #expect(errors.allSatisfy { !$0.remedy.isEmpty && !$0.description.contains("Oulu") })
+        }
+        // A word that is no text is no yes.
+        let status = try #require(try self.records(#"[{"Contact Key": "c-1", "_Status": [1]}]"#).first)
+        #expect(status.contact == nil && status.said?.feared.consents == [Consent(purpose: .messaging, state: .denied)])
+    }
+
+    @Test(.shows("salesforce/F15"), arguments: [Int.max, 1])
+    func `a list that does not end, or ends for nothing, is no whole file`(_ chunk: Int) throws {
+        let row = #"{"Contact Key": "c-1"}"#
+        let texts = [
+            ("[\(row)", "ends before its list"), ("[\(row),\n{\"Contact Key\": \"c-", "line 2, the file ends before"),
+            ("{\"items\": [\(row)]", "ends before"), ("[\(row)]\n\n,\(row)]", "line 3, text outside"),
+            ("[\(row)] x", "text outside"), ("[]", "no data rows"), ("[ ]\n", "no data rows"),
+            (#"{"items": [], "count": 0}"#, "no data rows"),
+        ]
+        for (text, words) in texts {
+            let error = #expect(throws: SettingsError.self) { try records(text, chunk: chunk) }
+            #expect(error?.findings.first?.reason.contains(words) == true, "\(text): \(error?.findings ?? [])")
+        }
+        // What is longer than a row may be is passed over.
+        let long = "[{\"Contact Key\": \"\(String(repeating: "x", count: 1 << 20))\"},\(row)]"
+        let found = try records(long, chunk: chunk == 1 ? 100_000 : chunk)
+        #expect(found.map { $0.contact == nil } == [true, false])
+        #expect(found[0].findings.map(\.error) == [.tooLarge] && found[0].bytes.isEmpty)
+    }
+
+    @Test(.shows("salesforce/F15"))
+    func `members that settings name for what a person allows stand in every row`() throws {
+        let settings: JSONObject = ["columns": ["Mail Ok": "subscription:email"]]
+        let text =
+            #"[{"Contact Key": "c-1", "Mail Ok": null}, {"Contact Key": "c-2"}, {"Contact Key": "c-3", "Nick": ""}]"#
+        let records = try records(text, settings)
+        #expect(records.map { $0.contact == nil } == [false, true, true])
+        let absent = records[1].findings.first
+        #expect(absent?.code == "salesforce.file.wishAbsent" && absent?.path == "columns.Mail Ok")
+        // What is said of a column is said once for all rows.
+        let notes = try self.records(#"[{"_ContactID": 1, "Contact Key": "c"}, {"Contact Key": "c", "_ContactID": 1}]"#)
+        #expect(notes.map { $0.findings.map(\.path) } == [["columns._ContactID"], []])
+        #expect(
+            try self.records("[Contact Key],City\nc-1,Oulu\n", ["columns": ["[Contact Key]": "identifier:external"]])
+                .count
                 == 1
         )
     }

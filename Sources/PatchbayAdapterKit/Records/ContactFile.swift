@@ -81,16 +81,19 @@ public struct ContactFileKind: Sendable {
     public var rules: ContactFileRules
     /// The name under which the vendor's device id stands among a device's identities.
     public var deviceIdentity: Device.IdentityName
+    /// The rule by which rows that are read may be JSON objects as well; nil where they are delimited text alone.
+    public var json: RuleID?
 
     /// A kind of file.
     public init(
         _ columns: [ContactColumn],
         findings: ContactFileFindings,
         rules: ContactFileRules,
-        deviceIdentity: Device.IdentityName
+        deviceIdentity: Device.IdentityName,
+        json: RuleID? = nil
     ) {
         (self.columns, self.findings, self.rules) = (columns, findings, rules)
-        self.deviceIdentity = deviceIdentity
+        (self.deviceIdentity, self.json) = (deviceIdentity, json)
     }
 }
 

@@ -1,13 +1,15 @@
 public import PatchbayJSON
 public import PatchbayModel
 
-/// Reads a contact file row by row, as its table says.
+/// Reads a contact file row by row, as its table says: delimited text and, where the vendor has them, rows that are JSON objects.
 ///
-/// Every value is text; a blank field is no value. A row with any error is a record without contact that names every
+/// Every value of delimited text is text; a blank field is no value. A row with any error is a record without contact that names every
 /// error, and reading goes on.
 public struct ContactFileReader: RowReader, Sendable {
     private let file: ContactFile
     private var reader: DelimitedReader
+    /// Reads the file once its first bytes show that its rows are JSON.
+    private var json: JSONRowReader?
     private var table: ColumnTable?
     /// The names of the header's columns, as they are compared.
     private var headerKeys: [String] = []
@@ -28,11 +30,17 @@ public struct ContactFileReader: RowReader, Sendable {
 
     public mutating func read(_ bytes: [UInt8], _ record: (SourceRecord) throws -> Void) throws {
         guard let bytes = try begun(bytes) else { return }
+        guard json == nil else { return try json?.read(bytes, record) ?? () }
         reader.append(file.settings.encoding.decoded(bytes))
         try drain(record)
     }
 
     public mutating func finish(_ record: (SourceRecord) throws -> Void) throws {
+        if let head, file.kind.json != nil, StrangeFile.isJSON(head) == true {
+            json = JSONRowReader(file)
+            try json?.read(head, record)
+        }
+        guard json == nil else { return try json?.finish() ?? () }
         if let head { reader.append(file.settings.encoding.decoded(head)) }
         reader.finish()
         try drain(record)
@@ -63,6 +71,10 @@ public struct ContactFileReader: RowReader, Sendable {
         }
         self.head = nil
         let encoding = findings.encoding.at("header", detail: "line 1, byte 1")
+        if isJSON, file.kind.json != nil {
+            json = JSONRowReader(file)
+            return all
+        }
         if isJSON { throw SettingsError([StrangeFile.json.finding(encoding)]) }
         if StrangeFile.isPacked(all) { throw SettingsError([StrangeFile.packed.finding(encoding)]) }
         if all.starts(with: Self.byteOrderMark), file.settings.encoding != .utf8 {
@@ -271,7 +283,7 @@ extension FieldForms {
 
 extension ContactColumn {
     /// Whether it fills something, or could if it were mapped.
-    fileprivate var hasName: Bool { place != .ignored || !SnakeCase.text(name).isEmpty }
+    var hasName: Bool { place != .ignored || !SnakeCase.text(name).isEmpty }
 }
 
 extension String {

@@ -1,7 +1,7 @@
 import PatchbayJSON
 
 /// What a file is that holds no records of its format, where its first bytes prove it.
-enum StrangeFile {
+package enum StrangeFile {
     /// It has to be unpacked first.
     case packed
     /// It begins with a mark of UTF-16.
@@ -61,7 +61,7 @@ enum StrangeFile {
     private static let blankLimit = 1024
 
     /// Whether bytes begin as JSON that holds records, a list of objects or an object; nil if there are too few to tell.
-    static func isJSON(_ bytes: [UInt8]) -> Bool? {
+    package static func isJSON(_ bytes: [UInt8]) -> Bool? {
         let marks = bytes.withoutByteOrderMark.lazy.filter { !isBlank($0) }.prefix(2)
         switch (marks.first, marks.dropFirst().first) {
         case (UInt8(ascii: "[")?, let next?): return next == UInt8(ascii: "{") || next == UInt8(ascii: "]")

@@ -94,6 +94,8 @@ struct DoorSource {
         self.places = [:]
         defer { (self.lines, self.places, self.isCut, self.isEmpty) = (lines, places, isCut, isEmpty) }
         if let chunk { try reader.read(chunk, pass) } else { try reader.finish(pass) }
+        // Rows that are no lines of text behind a header can't be read alone.
+        if !isEmpty, let rows = reader as? any RowReader, !rows.knowsColumns { isCut = false }
         if isAtEnd, isEmpty { throw Migration.Failure([Migration.empty.at(source.name)]) }
         return true
     }

@@ -1,0 +1,195 @@
+import PatchbayJSON
+
+/// Cuts JSON into the objects that hold records, whatever the sizes of the chunks it arrives in: those of a list, of a list
+/// named `items` in an object, or objects one behind another. Several such texts may follow each other.
+///
+/// The cutter looks at brackets and quotes alone; whether an item is JSON is for its reader to say. No string goes on behind
+/// its line, and no item behind its list or into an object that begins where no value can, so that a lost quote or bracket
+/// costs the item, and not all that follow.
+struct JSONItems: Sendable {
+    /// What stands between two separators.
+    struct Item: Sendable {
+        /// Its number, from 1.
+        var number: Int
+        /// The line that it begins on, from 1.
+        var line: Int
+        /// Its bytes; none of one that is longer than a record may be.
+        var bytes: [UInt8]
+        var isTooLong: Bool
+    }
+
+    private enum Place {
+        /// Before a text, or behind one.
+        case outside
+        /// In an object that is an item itself, until a list named `items` shows up in it.
+        case object(isWrapper: Bool)
+        case list(isWrapped: Bool)
+    }
+
+    private static let listName = Array("\"items\"".utf8)
+    private static let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
+    private let maximumLength: Int
+    private var place = Place.outside
+    /// What is open in the item.
+    private var (braces, brackets) = (0, 0)
+    private var isQuoted = false
+    private var isEscaped = false
+    /// The last sign outside quotes that is not blank.
+    private var last: UInt8 = 0
+    /// What earlier chunks have of the item that has begun.
+    private var kept: [UInt8] = []
+    private var isTooLong = false
+    private var hasBegun = false
+    private var line = 1
+    private var itemLine = 1
+    private var number = 0
+
+    init(maximumLength: Int = RecordLength.usual) { self.maximumLength = maximumLength }
+
+    /// The line at which the text is, if it has begun and not ended.
+    var openLine: Int? { if case .outside = place { nil } else { line } }
+
+    /// Cuts the next chunk.
+    ///
+    /// - Parameters:
+    ///   - chunk: the bytes.
+    ///   - take: takes each item.
+    /// - Returns: the line of a sign that stands outside every text; nil as long as there is none.
+    /// - Throws: what `take` throws.
+    mutating func read(_ chunk: [UInt8], _ take: (Item) throws -> Void) rethrows -> Int? {
+        // Where the bytes begin that are not kept yet.
+        var start = 0
+        func end(_ next: Int, isBroken: Bool = false) throws {
+            keep(chunk[start..<next])
+            start = next
+            if let item = takeItem(isBroken: isBroken) { try take(item) }
+        }
+        for (index, byte) in chunk.enumerated() {
+            if byte == UInt8(ascii: "\n") { line += 1 }
+            if isQuoted {
+                pass(quoted: byte)
+                continue
+            }
+            if Self.isBlank(byte) { continue }
+            if byte == UInt8(ascii: "{"), isBroken {
+                try end(index, isBroken: true)
+                if case .object = place { place = .outside }
+            }
+            last = byte
+            switch (place, byte) {
+            case (.outside, UInt8(ascii: "[")): place = .list(isWrapped: false)
+            case (.outside, UInt8(ascii: "{")):
+                place = .object(isWrapper: false)
+                begin(at: index, &start)
+                braces = 1
+            case (.outside, _): if !Self.mark.contains(byte) { return line }
+            case (.object, UInt8(ascii: "["))
+            where braces == 1 && brackets == 0 && isList(behind: chunk[start..<index]):
+                forget()
+                place = .list(isWrapped: true)
+            case (.list, UInt8(ascii: ",")) where braces == 0 && brackets == 0: try end(index)
+            case (.list(let isWrapped), UInt8(ascii: "]")) where brackets == 0:
+                try end(index)
+                place = isWrapped ? .object(isWrapper: true) : .outside
+                braces = isWrapped ? 1 : 0
+                if isWrapped { begin(at: index + 1, &start) }
+            default:
+                if !hasBegun { begin(at: index, &start) }
+                guard open(byte) else { continue }
+                if case .object(let isWrapper) = place {
+                    place = .outside
+                    if isWrapper {
+                        forget()
+                        continue
+                    }
+                }
+                try end(index + 1)
+            }
+        }
+        if hasBegun { keep(chunk[start...]) }
+        return nil
+    }
+
+    // MARK: Signs
+
+    private static func isBlank(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0A, 0x0D].contains(byte) }
+
+    /// Whether an object that begins here can't be a part of the item: in an object one stands behind a colon alone.
+    private var isBroken: Bool {
+        if case .object(isWrapper: true) = place { return false }
+        return braces > 0 && brackets == 0 && last != UInt8(ascii: ":")
+    }
+
+    /// Bytes without the blank ones at their end.
+    private static func withoutBlanks(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        bytes[..<(bytes.lastIndex { !isBlank($0) }.map { $0 + 1 } ?? bytes.startIndex)]
+    }
+
+    private mutating func pass(quoted byte: UInt8) {
+        switch byte {
+        case UInt8(ascii: "\n"): (isQuoted, isEscaped) = (false, false)
+        case _ where isEscaped: isEscaped = false
+        case UInt8(ascii: "\\"): isEscaped = true
+        case UInt8(ascii: "\""): isQuoted = false
+        default: break
+        }
+    }
+
+    /// Notes a sign of the item; true if it ends there.
+    private mutating func open(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "\""): isQuoted = true
+        case UInt8(ascii: "{"): braces += 1
+        case UInt8(ascii: "["): brackets += 1
+        case UInt8(ascii: "}") where braces > 0:
+            braces -= 1
+            return braces == 0
+        case UInt8(ascii: "]") where brackets > 0: brackets -= 1
+        default: break
+        }
+        return false
+    }
+
+    /// Whether what stands before an opening bracket is the name of the list of items.
+    private func isList(behind bytes: ArraySlice<UInt8>) -> Bool {
+        let near = 64
+        let text = kept.suffix(near) + bytes.suffix(near)
+        let name = Self.withoutBlanks(text[...])
+        guard name.last == UInt8(ascii: ":") else { return false }
+        return Self.withoutBlanks(name.dropLast()).suffix(Self.listName.count).elementsEqual(Self.listName)
+    }
+
+    // MARK: Items
+
+    private mutating func begin(at index: Int, _ start: inout Int) {
+        (start, hasBegun, itemLine) = (index, true, line)
+    }
+
+    private mutating func keep(_ bytes: ArraySlice<UInt8>) {
+        guard hasBegun else { return }
+        // Of an object around the list the end alone is looked at.
+        if case .object(isWrapper: true) = place {
+            kept = Array((kept + bytes.suffix(maximumLength)).suffix(Self.listName.count + 8))
+        } else if isTooLong || kept.count + bytes.count > maximumLength {
+            (kept, isTooLong) = ([], true)
+        } else {
+            kept += bytes
+        }
+    }
+
+    /// The item that has begun; a comma behind a broken one stands before the next.
+    private mutating func takeItem(isBroken: Bool) -> Item? {
+        guard hasBegun else { return nil }
+        var bytes = Self.withoutBlanks(kept[...])
+        if isBroken, bytes.last == UInt8(ascii: ",") { bytes = Self.withoutBlanks(bytes.dropLast()) }
+        number += 1
+        defer { forget() }
+        return Item(number: number, line: itemLine, bytes: Array(bytes), isTooLong: isTooLong)
+    }
+
+    private mutating func forget() {
+        kept.removeAll(keepingCapacity: kept.count < 1 << 16)
+        (braces, brackets, isTooLong, hasBegun) = (0, 0, false, false)
+    }
+}

@@ -1,0 +1,163 @@
+import PatchbayJSON
+import PatchbayModel
+
+/// Reads a contact file whose rows are JSON objects: each member is a column, found by its name as a header's is.
+///
+/// Texts, numbers, booleans and null are values; a blank text and null are none. A row with any error is a record without
+/// contact that names every error, and reading goes on.
+struct JSONRowReader: Sendable {
+    private let file: ContactFile
+    private var items = JSONItems()
+    private var rowCount = 0
+    /// The columns of rows with the same members in the same order; a few orders are usual.
+    private var tables: [[String]: (table: ColumnTable, problems: [Problem])] = [:]
+    private static let mostTables = 64
+    /// Members of which was said what is said once.
+    private var seen: Set<String> = []
+    private static let mostSeen = 4096
+
+    /// What is wrong with members, whatever the values are.
+    private struct Problem: Sendable {
+        var row: FindingRow
+        var path: String
+        var more: String?
+    }
+
+    init(_ file: ContactFile) { self.file = file }
+
+    private var findings: ContactFileFindings { file.kind.findings }
+
+    mutating func read(_ bytes: [UInt8], _ record: (SourceRecord) throws -> Void) throws {
+        file.kind.json?.fire()
+        var items = JSONItems()
+        swap(&items, &self.items)
+        let stray = try items.read(bytes) { item in try record(self.record(item)) }
+        self.items = items
+        if let stray { throw SettingsError([broken("line \(stray), text outside the list of rows")]) }
+    }
+
+    func finish() throws(SettingsError) {
+        if let line = items.openLine {
+            throw SettingsError([broken("line \(line), the file ends before its list of rows does")])
+        }
+        if rowCount == 0 { throw SettingsError([findings.empty.at()]) }
+    }
+
+    private func broken(_ detail: String) -> Finding {
+        var finding = findings.fault.at("row", detail: detail)
+        finding.remedy = "Export again, or mend the file: a list of objects, or an object with a list named items."
+        return finding
+    }
+
+    // MARK: Rows
+
+    private mutating func record(_ item: JSONItems.Item) -> SourceRecord {
+        rowCount += 1
+        var record = SourceRecord(number: item.number, line: item.line, bytes: item.bytes, contact: nil)
+        let place = "item \(item.number), line \(item.line)"
+        record.findings = item.isTooLong ? [findings.faultLong.at("row", detail: place)] : read(&record, place)
+        return record
+    }
+
+    private mutating func read(_ record: inout SourceRecord, _ place: String) -> [Finding] {
+        let object: JSONObject
+        do throws(JSONError) {
+            guard let found = try JSONValue(parsing: record.bytes).object else {
+                return [unreadable("\(place), it is no object")]
+            }
+            object = found
+        } catch {
+            return [unreadable("\(place), \(error.code.reason) at byte \(error.offset + 1) of it")]
+        }
+        let (table, problems) = table(object.names)
+        let said = news(of: table.columns)
+        guard problems.isEmpty else {
+            return said
+                + problems.map { problem in
+                    let detail = [place, problem.more].compactMap(\.self).joined(separator: ", ")
+                    return problem.row.at(problem.path, detail: detail)
+                }
+        }
+        var nested: [Finding] = []
+        let texts = object.map { member -> String in
+            switch member.value {
+            case .null: return ""
+            case .string(let text): return text.trimmed
+            default: break
+            }
+            let isNested = member.value.array != nil || member.value.object != nil
+            if isNested, file.column(named: member.name).place != .ignored {
+                let what = "\(place), it is \(member.value.typePhrase)"
+                nested.append(findings.value.at("columns.\(member.name)", detail: what))
+            }
+            return member.value.text
+        }
+        let control = zip(table.columns, texts).filter { $0.1.utf8.contains(0) }
+        guard control.isEmpty else {
+            return said + control.map { findings.control.at("columns.\($0.0.name)", detail: place) }
+        }
+        var draft = ContactDraft(table, texts, place)
+        let contact = draft.contact()
+        let all = nested + draft.findings
+        if all.contains(where: { $0.severity == .error }) {
+            record.said = draft.said(by: contact)
+        } else {
+            record.contact = contact
+        }
+        return said + all
+    }
+
+    private func unreadable(_ detail: String) -> Finding {
+        var finding = findings.fault.at("row", detail: detail)
+        finding.remedy = "Mend the item: an object of texts, numbers, booleans and nulls by column."
+        return finding
+    }
+
+    // MARK: Columns
+
+    private mutating func table(_ names: [String]) -> (table: ColumnTable, problems: [Problem]) {
+        if let known = tables[names] { return known }
+        let columns = names.map { name in
+            var column = file.column(named: name)
+            column.name = name.trimmed
+            return column
+        }
+        let made = (ColumnTable(file, columns), problems(of: columns))
+        if tables.count >= Self.mostTables { tables = [:] }
+        tables[names] = made
+        return made
+    }
+
+    private func problems(of columns: [ContactColumn]) -> [Problem] {
+        let keys = Set(columns.map { ColumnName(rawValue: $0.name).key })
+        // A member that says what a person allows stands in every row, so that a misspelt name is heard of.
+        let absent = file.settings.columns.filter { name, place in
+            place.isAboutConsent && !keys.contains(ColumnName(rawValue: name).key)
+                && !columns.contains { $0.place == place }
+        }
+        var problems = absent.map { Problem(row: findings.wishAbsent, path: "columns.\($0.name)") }
+        if !columns.contains(where: { file.readFinders.contains($0.place) }) {
+            problems.append(Problem(row: findings.columnMissing, path: "row"))
+        }
+        for (place, column) in columns.enumerated() where column.place != .ignored {
+            if let other = columns[..<place].first(where: { $0.place == column.place }) {
+                let path = "columns.\(column.name)"
+                problems.append(Problem(row: findings.columnRepeated, path: path, more: "like \(other.name)"))
+            }
+        }
+        return problems
+    }
+
+    /// What is said once of a member, with the first row that has it.
+    private mutating func news(of columns: [ContactColumn]) -> [Finding] {
+        columns.enumerated().compactMap { place, column in
+            guard seen.count < Self.mostSeen, seen.insert(column.name).inserted else { return nil }
+            let once = "said once for all rows"
+            guard column.hasName else {
+                return findings.columnUnnamed.at("columns.\(place + 1)", detail: "member \(place + 1), \(once)")
+            }
+            let row = column.place == .ignored ? findings.unused : column.remark
+            return row?.at("columns.\(column.name)", detail: once)
+        }
+    }
+}

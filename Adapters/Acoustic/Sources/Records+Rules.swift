@@ -27,6 +27,12 @@ extension Rule {
         ("F11", "A map file names list, action, file type, sync fields and columns, by places from 1.", maps),
         ("F12", "A column's name has 3 to 255 characters.", maps),
         ("F13", "A file without rows is refused, and a row has as many fields as the header.", house),
+        (
+            "F14",
+            "CREATE makes a list of a name, a type and a visibility, and of the columns that the map file lists; another import "
+                + "adds those. Which type a column gets that holds no attribute is ours.",
+            maps
+        ),
     ].map { Rule(.acoustic($0.0), $0.1, source: $0.2) }
 
     private static let formats = "IBM/Acoustic: database file formats; help centre"
@@ -73,7 +79,7 @@ extension FindingRow {
             recordOptedOut, recordNotOptedOut, ContactFileFindings.acoustic.keyOther,
             ContactFileFindings.acoustic.withoutYes, ContactFileFindings.acoustic.writtenWithoutYes,
             fileNotOptedOut, fileList, fileListForm, fileColumnName, fileColumnSign,
-            fileSyncField,
+            fileSyncField, fileListName, fileListNumber, fileListNew, fileContactLists,
             ContactFileFindings.acoustic.headerWidth, ContactFileFindings.acoustic.headerOther,
             ContactFileFindings.acoustic.doubtful,
             mapForm, mapEncoding, mapRoot, mapWord, mapColumns, mapPlace, mapPlaceTwice, mapPlaceMissing, mapName,
@@ -155,6 +161,38 @@ extension FindingRow {
         rule: .acoustic("F11"),
         reason: "The file has no such column",
         remedy: "Name a column of the file, or leave the setting out."
+    )
+    static let fileListName = FindingRow(
+        "acoustic.file.listName",
+        .error,
+        .missing,
+        rule: .acoustic("F14"),
+        reason: "An import that makes a list needs its name",
+        remedy: "Give it in the setting listName."
+    )
+    static let fileListNumber = FindingRow(
+        "acoustic.file.listNumber",
+        .error,
+        .conflict,
+        rule: .acoustic("F14"),
+        reason: "A list that is still to be made has no number",
+        remedy: "Leave listId out, or take another action."
+    )
+    static let fileListNew = FindingRow(
+        "acoustic.file.listNew",
+        .error,
+        .conflict,
+        rule: .acoustic("F14"),
+        reason: "Only an import that makes a list says this of it",
+        remedy: "Leave the setting out, or set action to CREATE."
+    )
+    static let fileContactLists = FindingRow(
+        "acoustic.file.contactLists",
+        .error,
+        .conflict,
+        rule: .acoustic("F14"),
+        reason: "An import that makes a list puts nobody into contact lists",
+        remedy: "Leave contactLists out, and import into the lists afterwards."
     )
     static let mapForm = FindingRow(
         "acoustic.map.form",

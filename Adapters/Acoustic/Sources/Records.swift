@@ -8,7 +8,7 @@ extension RecordFormat {
         id: "acoustic.contacts",
         title: "Acoustic Campaign contacts (delimited text; an import needs the map file beside it)",
         fileExtension: "psv",
-        rules: (1...13).map { .acoustic("F\($0)") },
+        rules: (1...14).map { .acoustic("F\($0)") },
         makeReader: { object throws(SettingsError) in
             ContactFileReader(try ContactFileSettings.read(object).contactFile)
         },
@@ -16,7 +16,7 @@ extension RecordFormat {
             let settings = try ContactFileSettings.read(object)
             let problems = settings.problemsOfWriting
             if !problems.isEmpty { throw SettingsError(problems) }
-            return try ContactFileWriter(settings.contactFile) { settings.action.findings(of: $0) }
+            return try ContactFileWriter(settings.contactFile) { settings.findings(of: $0) }
         },
         makeCompanions: { object throws(SettingsError) in
             let settings = try ContactFileSettings.read(object)
@@ -40,7 +40,7 @@ extension RecordFormat {
         makeTargetLayout: { object throws(SettingsError) in
             let settings = try ContactFileSettings.read(object)
             // A file of opt-outs takes those alone.
-            return settings.action == .optOut ? nil : settings.contactFile.targetLayout(judging: [.email])
+            return settings.holdsOptOuts ? nil : settings.contactFile.targetLayout(judging: [.email])
         }
     )
 }
@@ -49,13 +49,39 @@ extension RecordFormat {
 struct ContactFileSettings: AdapterSettings {
     /// What an import does.
     enum Action: String, NeutralWord {
+        case create = "CREATE"
         case addOnly = "ADD_ONLY"
         case updateOnly = "UPDATE_ONLY"
         case addAndUpdate = "ADD_AND_UPDATE"
         case optOut = "OPT_OUT"
 
         /// Whether the import may make contacts that get mail.
-        var addsContacts: Bool { self == .addOnly || self == .addAndUpdate }
+        var addsContacts: Bool { self == .addOnly || self == .addAndUpdate || self == .create }
+
+        /// Whether it finds contacts that are there.
+        var findsContacts: Bool { self != .addOnly && self != .create }
+    }
+
+    /// What an import makes.
+    enum ListType: String, NeutralWord {
+        case database, seedList, suppressionList
+
+        /// The vendor's code.
+        var code: String {
+            switch self {
+            case .database: "0"
+            case .seedList: "6"
+            case .suppressionList: "13"
+            }
+        }
+    }
+
+    /// Who sees a list that an import makes.
+    enum Visibility: String, NeutralWord {
+        case `private`, shared
+
+        /// The vendor's code.
+        var code: String { self == .private ? "0" : "1" }
     }
 
     /// What an export says of contacts that did not opt out.
@@ -66,6 +92,10 @@ struct ContactFileSettings: AdapterSettings {
     var file: ContactFile.Settings
     var action = Action.addAndUpdate
     var listID = ""
+    var listName = ""
+    var listType = ListType.database
+    var listVisibility = Visibility.private
+    var newColumns: [String] = []
     var syncFields: [String] = []
     var contactLists: [String] = []
     var programID = ""
@@ -94,7 +124,12 @@ struct ContactFileSettings: AdapterSettings {
     }
 
     static let table = SettingsTable<ContactFileSettings>([
-        .text("listId", \.listID, rule: .acoustic("F11"), "The database's number; an import needs it."),
+        .text(
+            "listId",
+            \.listID,
+            rule: .acoustic("F11"),
+            "The database's number; an import needs it, but for `CREATE`."
+        ),
         .choice(
             "action",
             \.action,
@@ -102,6 +137,27 @@ struct ContactFileSettings: AdapterSettings {
             rule: .acoustic("F9"),
             "What the import does. Contacts that opted out go into a file of their own with `OPT_OUT`; read, each row of "
                 + "such a file is a no to e-mail."
+        ),
+        .text("listName", \.listName, rule: .acoustic("F14"), "The name of the list that `CREATE` makes."),
+        .choice(
+            "listType",
+            \.listType,
+            default: .database,
+            rule: .acoustic("F14"),
+            "What `CREATE` makes. A suppression list takes people who opted out and nobody else."
+        ),
+        .choice(
+            "listVisibility",
+            \.listVisibility,
+            default: .private,
+            rule: .acoustic("F14"),
+            "Who sees the list that `CREATE` makes."
+        ),
+        .list(
+            "newColumns",
+            \.newColumns,
+            rule: .acoustic("F14"),
+            "The columns that an import into a list that is there adds to it; `CREATE` makes all."
         ),
         .fileKey(\.file, default: .external, else: [.email, .phone], rule: .acoustic("F11")),
         .list(
@@ -193,19 +249,35 @@ struct ContactFileSettings: AdapterSettings {
     /// What is wrong with settings that a file is written by.
     var problemsOfWriting: [Finding] {
         let names = contactFile.writtenColumns.map(\.name)
-        return (listID.isEmpty ? [FindingRow.fileList.at("listId")] : [])
-            + (listID.allSatisfy(\.isNumber) ? [] : [FindingRow.fileListForm.at("listId")])
+        return problemsOfList
             + names.filter { !(3...255).contains($0.count) }.map { FindingRow.fileColumnName.at("columns".dot($0)) }
             + contactFile.unwritableColumns.map { FindingRow.fileColumnSign.at("columns".dot($0.name)) }
             + syncFields.filter { !names.contains($0) }.map { FindingRow.fileSyncField.at("syncFields".dot($0)) }
+            + newColumns.filter { !names.contains($0) }.map { FindingRow.fileSyncField.at("newColumns".dot($0)) }
     }
+
+    /// A list that is there has a number; one that is made has a name and, so far, nobody in other lists.
+    private var problemsOfList: [Finding] {
+        guard action == .create else {
+            return (listID.isEmpty ? [FindingRow.fileList.at("listId")] : [])
+                + (listID.allSatisfy(\.isNumber) ? [] : [FindingRow.fileListForm.at("listId")])
+                + (listName.isEmpty ? [] : [FindingRow.fileListNew.at("listName")])
+                + (listType == .database ? [] : [FindingRow.fileListNew.at("listType")])
+        }
+        return (listName.trimmed.isEmpty ? [FindingRow.fileListName.at("listName")] : [])
+            + (listID.isEmpty ? [] : [FindingRow.fileListNumber.at("listId")])
+            + (contactLists.isEmpty ? [] : [FindingRow.fileContactLists.at("contactLists")])
+    }
+
+    /// Whether each row says no to e-mail.
+    var holdsOptOuts: Bool { action == .optOut || action == .create && listType == .suppressionList }
 
     /// The file's table.
     var contactFile: ContactFile {
         var file = file
-        if action == .optOut { file.everyRow = [Subscription(channel: .email, state: .unsubscribed)] }
+        if holdsOptOuts { file.everyRow = [Subscription(channel: .email, state: .unsubscribed)] }
         // Who is there already may be known by another key, and is found by the right one alone.
-        if action.addsContacts { file.needsYes = [.email] } else { file.otherKeys = [] }
+        if !action.addsContacts { file.otherKeys = [] } else if !holdsOptOuts { file.needsYes = [.email] }
         return ContactFile(kind, file)
     }
 
@@ -278,13 +350,13 @@ struct ContactFileSettings: AdapterSettings {
     ]
 }
 
-extension ContactFileSettings.Action {
+extension ContactFileSettings {
     /// An import adds who is not there as wanting messages, so a no goes in by an action of its own.
     fileprivate func findings(of contact: Contact) -> [Finding] {
         RuleID.acoustic("F9").fire()
         let isOut = contact.saysNoToEmail
-        if self == .optOut { return isOut ? [] : [FindingRow.recordNotOptedOut.at("subscriptions")] }
-        return isOut ? [FindingRow.recordOptedOut.at("subscriptions", detail: "the action is \(rawValue)")] : []
+        if holdsOptOuts { return isOut ? [] : [FindingRow.recordNotOptedOut.at("subscriptions")] }
+        return isOut ? [FindingRow.recordOptedOut.at("subscriptions", detail: "the action is \(action.rawValue)")] : []
     }
 }
 
@@ -320,9 +392,14 @@ struct ImportMap {
     private var parts: [String] {
         var parts = [element("LIST_INFO", lines: info)]
         let sync = settings.syncFields.isEmpty ? keyColumn : settings.syncFields
-        if settings.action != .addOnly {
+        if settings.action.findsContacts {
             let fields = sync.map { element("SYNC_FIELD", lines: [element("NAME", $0)]) }
             parts.append(element("SYNC_FIELDS", lines: fields))
+        }
+        let made = columns.filter(isMade)
+        if !made.isEmpty {
+            RuleID.acoustic("F14").fire()
+            parts.append(element("COLUMNS", lines: made.map { new($0, isKey: sync.contains($0.name)) }))
         }
         parts.append(element("MAPPING", lines: columns.enumerated().map { mapping($0 + 1, $1) }))
         if !settings.programID.isEmpty {
@@ -352,14 +429,54 @@ struct ImportMap {
             case .tab: "1"
             case .bar: "2"
             }
-        return [
-            element("ACTION", settings.action.rawValue), element("LIST_ID", settings.listID),
+        let list =
+            settings.action == .create
+            ? [
+                element("LIST_NAME", settings.listName), element("LIST_TYPE", settings.listType.code),
+                element("LIST_VISIBILITY", settings.listVisibility.code),
+            ] : [element("LIST_ID", settings.listID)]
+        return [element("ACTION", settings.action.rawValue)] + list + [
             element("FILE_TYPE", type), element("HASHEADERS", "\(settings.contactFile.dialect.hasHeader)"),
         ]
     }
 
     private var keyColumn: [String] {
         columns.filter { $0.place == .identifier(settings.file.key) }.map(\.name)
+    }
+
+    /// Whether the import makes the column: the vendor has one for opt-outs, and consents stand in none.
+    private func isMade(_ column: ContactColumn) -> Bool {
+        guard settings.action == .create else { return settings.newColumns.contains(column.name) }
+        return column.name != ContactFileSettings.optOutColumn
+            && !ContactFileSettings.consent.contains { $0.name == column.name }
+    }
+
+    /// A column that the import makes. A key is needed in every row of a list that is made.
+    private func new(_ column: ContactColumn, isKey: Bool) -> String {
+        let isKey = isKey && settings.action == .create
+        return element(
+            "COLUMN",
+            lines: [
+                element("NAME", column.name), element("TYPE", type(of: column)), element("IS_REQUIRED", "\(isKey)"),
+                element("KEY_COLUMN", "\(isKey)"),
+            ]
+        )
+    }
+
+    /// The vendor's codes of the types that attributes may have; all others are text.
+    private static let types: [AttributeType: String] = [
+        .boolean: "1", .integer: "2", .decimal: "2", .date: "3", .time: "4", .country: "5", .timestamp: "17",
+    ]
+
+    /// The vendor's code of a column's type: 9 declares the system's address, 15 a number for text messages, 16 any number.
+    private func type(of column: ContactColumn) -> String {
+        switch column.place {
+        case .identifier(let kind) where kind == .email: "9"
+        case .identifier(let kind) where kind == .phone: settings.programID.isEmpty ? "16" : "15"
+        case .tag: "1"
+        case .attribute: Self.types[settings.contactFile.type(of: column)] ?? "0"
+        default: "0"
+        }
     }
 
     private func mapping(_ index: Int, _ column: ContactColumn) -> String {

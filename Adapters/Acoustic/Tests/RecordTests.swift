@@ -224,6 +224,78 @@ import Testing
         #expect(map.contains("<ACTION>OPT_OUT</ACTION>") && !map.contains("CONTACT_LISTS"))
     }
 
+    private func map(_ settings: JSONObject) throws -> String {
+        let files = try RecordFormat.acousticContacts.makeCompanions?(settings) ?? []
+        return String(decoding: try #require(files.first).bytes, as: UTF8.self)
+    }
+
+    @Test(.shows("acoustic/F14", of: AcousticDevice.self))
+    func `the map file of a list that is made names it and tells the type of every column`() throws {
+        var settings: JSONObject = [
+            "action": "CREATE", "listName": "Shop & Friends", "listVisibility": "shared", "textToJoinProgramId": "77",
+            "columns": ["Points": "attribute:points", "Is VIP": "tag:vip", "Last Visit": "attribute:last_visit"],
+            "types": ["points": "decimal", "last_visit": "timestamp"],
+        ]
+        let text = try map(settings)
+        Goldens(door: "map").check(text.trimmed, .records, "create")
+        #expect(!text.contains("LIST_ID") && !text.contains("SYNC_FIELD"))
+        // It is read as it was written.
+        let reader = try #require(RecordFormat.acousticContacts.companion)
+        let read = try reader.settings(Array(text.utf8), [:])
+        #expect(read["types"]?["points"] == "decimal" && read["types"]?["last_visit"] == "timestamp")
+        #expect(read["header"]?.array?.contains("Last Visit") == true)
+        #expect(read["action"] == nil && read["key"] == nil)
+        settings["textToJoinProgramId"] = nil
+        settings["syncFields"] = ["Email"]
+        let other = try map(settings)
+        #expect(other.contains("<NAME>MobileNumber</NAME>\n      <TYPE>16</TYPE>"))
+        #expect(other.contains("<NAME>Email</NAME>\n      <TYPE>9</TYPE>\n      <IS_REQUIRED>true</IS_REQUIRED>"))
+        // Another import adds what is named, and finds people by what was there.
+        let added = try map(["listId": "771100", "newColumns": ["City"]])
+        let column = "<NAME>City</NAME>\n      <TYPE>0</TYPE>\n      <IS_REQUIRED>false</IS_REQUIRED>"
+        #expect(added.contains(column) && added.ranges(of: "<TYPE>").count == 1)
+        #expect(added.contains("<SYNC_FIELD>") && added.contains("<LIST_ID>771100</LIST_ID>"))
+    }
+
+    @Test(.shows("acoustic/F14", "acoustic/F9", of: AcousticDevice.self))
+    func `a suppression list that is made takes those who said no, and each row of it is a no`() throws {
+        let settings: JSONObject = ["action": "CREATE", "listName": "Never", "listType": "suppressionList"]
+        let key = [Identifier(.external, "c-1"), Identifier(.email, "a@x.example")]
+        let no = Contact(identifiers: key, subscriptions: [Subscription(channel: .email, state: .unsubscribed)])
+        let yes = Contact(identifiers: key, subscriptions: [Subscription(channel: .email, state: .subscribed)])
+        func write(_ contact: Contact, _ settings: JSONObject) throws -> [String] {
+            guard var writer = try RecordFormat.acousticContacts.makeWriter?(settings) else {
+                throw CancellationError()
+            }
+            var bytes: [UInt8] = []
+            return writer.write(contact, to: &bytes).filter { $0.severity == .error }.map(\.code)
+        }
+        #expect(try write(no, settings) == [])
+        #expect(try write(yes, settings) == ["acoustic.record.notOptedOut"])
+        let database: JSONObject = ["action": "CREATE", "listName": "All"]
+        #expect(try write(no, database).contains("acoustic.record.optedOut"))
+        #expect(try write(yes, database) == [])
+        #expect(try write(Contact(identifiers: key), database) == ["acoustic.record.withoutYes"])
+        #expect(try map(settings).contains("<LIST_TYPE>13</LIST_TYPE>"))
+        guard let reader = RecordFormat.acousticContacts.companion else { throw CancellationError() }
+        #expect(try reader.settings(Array(map(settings).utf8), [:])["action"] == "OPT_OUT")
+    }
+
+    @Test(.shows("acoustic/F14", of: AcousticDevice.self))
+    func `a list that is made has a name and no number, and one that is there a number alone`() throws {
+        let wrong: [(JSONObject, [String])] = [
+            (["listId": "1", "action": "CREATE"], ["listName", "listId"]),
+            (["action": "CREATE", "listName": " "], ["listName"]),
+            (["action": "CREATE", "listName": "A", "contactLists": ["8"]], ["contactLists"]),
+            (["listId": "1", "listName": "A", "listType": "seedList"], ["listName", "listType"]),
+            (["listId": "1", "newColumns": ["None"]], ["newColumns.None"]),
+        ]
+        for (settings, paths) in wrong {
+            let error = #expect(throws: SettingsError.self) { try map(settings) }
+            #expect(error?.findings.map(\.path) == paths)
+        }
+    }
+
     @Test(.shows("acoustic/F11", "acoustic/F12", of: AcousticDevice.self))
     func `settings that no import takes are refused all at once`() throws {
         let settings: JSONObject = ["columns": ["ab": "attribute:x"], "syncFields": ["None"]]

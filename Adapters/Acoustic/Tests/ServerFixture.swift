@@ -343,6 +343,19 @@ enum ServerFixture {
                 [corpus.operation(533, 0, .readBack(ReadRequest("access")))]
             ),
             Sample(
+                "acoustic-server-export",
+                "Contacts go into a file of the download directory.",
+                [
+                    corpus.operation(
+                        534,
+                        0,
+                        .readBack(
+                            ReadRequest("export", arguments: ["type": "optIn", "columns": ["MemberNo", "City"]])
+                        )
+                    )
+                ]
+            ),
+            Sample(
                 "acoustic-server-option",
                 "Options that can't be used.",
                 isOrdinary: false,

@@ -134,4 +134,54 @@ import Testing
         #expect(lost?.finding?.code == "acoustic.server.job.lost")
         #expect(desk.codes(.readBack(ReadRequest("access", arguments: ["email": "a@example.com"]))) == ["question"])
     }
+
+    @Test(.shows("acoustic/S60", of: AcousticServer.self))
+    func `contacts go into a file by a job, which is asked for until it ends`() throws {
+        let desk = try ServerDesk(["pollSeconds": 5])
+        let request = ReadRequest(
+            "export",
+            arguments: [
+                "type": "optIn", "format": "tab", "encoding": "ISO-8859-1", "start": "2031-03-01T00:00:00Z",
+                "end": "2031-03-09T02:00:00+02:00", "columns": ["MemberNo", "City & more"],
+            ]
+        )
+        let whole = try desk.ask("c-1", request, seconds: 30)
+        #expect(whole?.term == .accepted)
+        #expect(whole?.finding?.code == "acoustic.server.export.complete")
+        #expect(whole?.answer?["file"] == "/download/export-4471.TAB")
+        #expect(whole?.answer?["state"] == "COMPLETE")
+        #expect(desk.sent("jobStatus").count == 2)
+        #expect(
+            desk.body(desk.sent("exportList")[0])
+                == "<Envelope><Body><ExportList><LIST_ID>771100</LIST_ID><EXPORT_TYPE>OPT_IN</EXPORT_TYPE>"
+                + "<EXPORT_FORMAT>TAB</EXPORT_FORMAT><FILE_ENCODING>iso-8859-1</FILE_ENCODING>"
+                + "<DATE_START>03/01/2031 00:00:00</DATE_START><DATE_END>03/09/2031 00:00:00</DATE_END>"
+                + "<LIST_DATE_FORMAT>MM/dd/yyyy</LIST_DATE_FORMAT><EXPORT_COLUMNS><COLUMN>MemberNo</COLUMN>"
+                + "<COLUMN>City &amp; more</COLUMN></EXPORT_COLUMNS></ExportList></Body></Envelope>"
+        )
+        let plain = try desk.ask("c-1", ReadRequest("export"), seconds: 30)
+        #expect(plain?.answer?["file"] == "/download/export-4472.CSV")
+        #expect(
+            desk.body(desk.sent("exportList")[1]).contains(
+                "<EXPORT_TYPE>ALL</EXPORT_TYPE><EXPORT_FORMAT>CSV</EXPORT_FORMAT><FILE_ENCODING>utf-8</FILE_ENCODING><LIST"
+            )
+        )
+        // A file more harms nobody, so a lost answer is asked for again.
+        desk.instead = [("exportList", .lost)]
+        #expect(try desk.ask("c-1", ReadRequest("export"), seconds: 60)?.term == .accepted)
+        desk.instead = [("exportList", .replied(ServerFixture.yes()))]
+        let unnamed = try desk.ask("c-1", ReadRequest("export"), seconds: 30)
+        #expect(unnamed?.finding?.code == "acoustic.server.export.unnamed")
+        let failed = ServerFixture.yes("<JOB_ID>4471</JOB_ID><JOB_STATUS>CANCELED</JOB_STATUS>")
+        desk.instead = [("jobStatus", .replied(failed))]
+        let cancelled = try desk.ask("c-1", ReadRequest("export"), seconds: 30)
+        #expect(cancelled?.finding?.code == "acoustic.server.job.refused")
+        let bad: [JSONObject] = [
+            ["type": "some"], ["format": "xlsx"], ["encoding": "EBCDIC"], ["start": "yesterday"], ["columns": "City"],
+            ["columns": []], ["columns": [7]], ["columns": ["a\u{0}"]], ["list": "7"],
+        ]
+        for arguments in bad {
+            #expect(desk.codes(.readBack(ReadRequest("export", arguments: arguments))) == ["question"])
+        }
+    }
 }

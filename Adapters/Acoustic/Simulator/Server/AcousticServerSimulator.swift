@@ -341,6 +341,7 @@ public struct AcousticServerSimulator: VendorSimulator {
         case "AddContactToContactList": return join(call, &state)
         case "CreateContactList": return make(call, &state)
         case "AddRecipient", "UpdateRecipient", "SelectRecipientData", "OptOutRecipient", "RemoveRecipient": break
+        case "ExportList": return export(call, &state, now)
         case "GetListMetaData": break
         default: return .fault(51)
         }
@@ -482,6 +483,18 @@ public struct AcousticServerSimulator: VendorSimulator {
         guard settings.files.isEmpty || settings.files.contains(source) else { return .fault(132) }
         let job = add(AcousticServerAccount.Job(id: 0, file: source, readyAt: now), &state, now)
         return .yes([XMLTree("JOB_ID", String(job)), XMLTree("ORGANIZATION_ID", "org-7")])
+    }
+
+    private func export(_ call: Call, _ state: inout AcousticServerAccount, _ now: Instant) -> Reply {
+        guard let list = call.text("LIST_ID"), settings.isDatabase(list) else { return .fault(106) }
+        let types = ["ALL", "OPT_IN", "OPT_OUT", "UNDELIVERABLE"]
+        guard call.text("EXPORT_TYPE").map(types.contains) ?? false,
+            let format = call.text("EXPORT_FORMAT"), ["CSV", "TAB", "PIPE"].contains(format)
+        else { return .fault(131) }
+        guard call.text("FILE_ENCODING").map(["utf-8", "iso-8859-1"].contains) ?? true else { return .fault(141) }
+        let path = "/download/export-\(4471 + state.jobs.count).\(format)"
+        let job = add(AcousticServerAccount.Job(id: 0, file: path, readyAt: now), &state, now)
+        return .yes([XMLTree("JOB_ID", String(job)), XMLTree("FILE_PATH", path)])
     }
 
     /// A file whose name begins with `dropped` loses a row; one that begins with `broken` ends in an error.

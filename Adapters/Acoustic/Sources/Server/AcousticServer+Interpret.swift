@@ -45,7 +45,7 @@ extension AcousticServer {
         case .writeConsent: return Interpretation(exchange.operations) { _ in .accepted() }
         case .token: return Interpretation()
         case .addRecipient, .updateRecipient, .selectRecipient, .optOutRecipient, .removeRecipient, .importList,
-            .jobStatus, .addToList, .createList, .listMetaData:
+            .jobStatus, .exportList, .addToList, .createList, .listMetaData:
             break
         }
         guard let call, call.isYes, let result = call.result else { return notUnderstood(exchange, &memory) }
@@ -61,6 +61,7 @@ extension AcousticServer {
             }
             let row = fits ? ServerFinding.columnsFit : ServerFinding.columnsDiffer
             return Interpretation(exchange.operations) { _ in .accepted(row.at(), answer: json) }
+        case .exportList: return interpretExport(exchange, result)
         case .importList: return interpretImport(exchange, result, &memory)
         case .jobStatus: return interpretJob(exchange, result, &memory)
         case .addRecipient where exchange.operations.allSatisfy({ $0.operation.action.kind == .track }):
@@ -290,6 +291,17 @@ extension AcousticServer {
         }
     }
 
+    private func interpretExport(_ exchange: Exchange<Self>, _ result: XMLTree) -> Interpretation<Self> {
+        guard let job = result["JOB_ID"]?.text.trimmed, job.isVendorNumber else {
+            return Interpretation(exchange.operations) { _ in .rejected(ServerFinding.exportUnnamed.at("action")) }
+        }
+        return Interpretation(exchange.operations) { pending in
+            var step = pending.step ?? Step()
+            (step.job, step.file) = (job, result["FILE_PATH"]?.text.trimmed)
+            return .underway(step, poll(exchange))
+        }
+    }
+
     private func interpretJob(_ exchange: Exchange<Self>, _ result: XMLTree, _ memory: inout Memory)
         -> Interpretation<Self>
     {
@@ -301,6 +313,8 @@ extension AcousticServer {
             // Whoever asks for a job wants to know how far it is; whoever began it, what became of it.
             guard pending.step?.job != nil else { return .accepted(answer: answer.json) }
             switch state {
+            case "COMPLETE" where exchange.isExport(pending):
+                return .accepted(ServerFinding.exportReady.at(), answer: answer.json(with: pending.step?.file))
             case "COMPLETE":
                 let row = answer.isWhole ? ServerFinding.importTaken : ServerFinding.importDropped
                 return .accepted(row.at(), answer: answer.json)
@@ -341,8 +355,25 @@ enum RecipientAnswer: Sendable {
     }
 }
 
+extension Exchange<AcousticServer> {
+    /// Whether a job was begun to write a file.
+    fileprivate func isExport(_ pending: Pending<AcousticServer>) -> Bool {
+        guard case .readBack(let request) = pending.operation.action, case .export? = ServerQuestion(request) else {
+            return false
+        }
+        return true
+    }
+}
+
 /// A job as the reader gets it.
 struct JobAnswer: Sendable {
+    /// The job with the file that it wrote.
+    func json(with file: String?) -> JSONValue {
+        guard let file, !file.isEmpty, var object = json.object else { return json }
+        object["file"] = .string(file)
+        return .object(object)
+    }
+
     let json: JSONValue
     /// Whether every row of its file was added or changed.
     let isWhole: Bool

@@ -209,6 +209,9 @@ extension AcousticServer {
             // `examine` lets no question through that the settings have no app key for.
             let path = ChannelContact(name, device, settings)?.path(settings) ?? ""
             return Transmission(.channelContact, requests.look(at: path), carrying: [head])
+        case .export(let export):
+            RuleID.acoustic("S60").fire()
+            return Transmission(.exportList, requests.start(export), carrying: [head])
         case .columns: return Transmission(.listMetaData, requests.metaData(), carrying: [head])
         case .newList(let list):
             RuleID.acoustic("S57").fire()

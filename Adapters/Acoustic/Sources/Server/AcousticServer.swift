@@ -34,6 +34,8 @@ public struct AcousticServer: VendorAdapter {
         case gdprStatus
         /// A job that takes a file which lies in the account's upload directory.
         case importList
+        /// A job that writes contacts into a file of the account's download directory.
+        case exportList
         /// How far a job got.
         case jobStatus
         /// What the vendor holds of a consent.
@@ -77,6 +79,8 @@ public struct AcousticServer: VendorAdapter {
         var lists: Int?
         /// The job that it waits for.
         var job: String?
+        /// The file that it writes.
+        var file: String?
         /// Jobs of which the vendor knew nothing any more.
         var lostJobs: Int?
     }
@@ -122,7 +126,7 @@ public struct AcousticServer: VendorAdapter {
         case .channelContact(let name, let device):
             let isNamed = ChannelContact(name, device, settings) != nil
             return isNamed ? [] : [ServerFinding.consentUnnamed.at(path)]
-        case .contact, .access, .columns, .job, .files, .newList: return []
+        case .contact, .access, .columns, .export, .job, .files, .newList: return []
         }
     }
 
@@ -209,6 +213,8 @@ enum ServerQuestion: Sendable {
     case access
     /// The database's columns.
     case columns
+    /// Contacts go into a file of the download directory; the answer names it.
+    case export(ExportRecord)
     /// A contact list is made; the answer is its number.
     case newList(NewList)
 
@@ -222,6 +228,9 @@ enum ServerQuestion: Sendable {
         switch request.what {
         case "contact" where texts.isEmpty: self = .contact
         case "access" where texts.isEmpty: self = .access
+        case "export" where has([], ["type", "format", "encoding", "start", "end", "columns"]):
+            guard let export = ExportRecord(texts, columns: request.arguments["columns"]) else { return nil }
+            self = .export(export)
         case "columns" where texts.isEmpty: self = .columns
         case "job" where has(["id"]):
             guard let id = texts["id"], id.isVendorNumber else { return nil }

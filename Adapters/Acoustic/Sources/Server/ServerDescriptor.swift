@@ -29,7 +29,7 @@ extension AcousticServer {
             RecipientRecord.selecting.summary, RecipientRecord.optingOut.summary, RecipientRecord.removing.summary,
             ImportRecord.table.summary, JobRecord.table.summary, BehaviorRecord.table.summary,
             ConsentRecord.table.summary, ListMemberRecord.table.summary, NewListRecord.table.summary,
-            MetaDataRecord.table.summary,
+            MetaDataRecord.table.summary, ExportRecord.table.summary,
         ],
         replies: .acousticServer
     )
@@ -55,7 +55,8 @@ extension AcousticServer {
         .operation(.farewell): .native(note: "nothing is left to say; no request"),
         .operation(.erase): .native(note: "a job of the vendor's, or a removal from the database"),
         .operation(.readBack): .native(
-            note: "contact, access, channelContact, columns, consent, job, import; a contact list is made so, too"
+            note:
+                "contact, access, channelContact, columns, consent, export, job, import; a contact list is made so, too"
         ),
         .identifier(.external): .native(note: "the contact's key itself"),
         .identifier(.email): .native(note: "where the settings name a column"),

@@ -523,7 +523,7 @@ enum ServerFinding: Sendable {
         reason: "There is no such question",
         remedy:
             "Ask for contact, for access, for columns, for channelContact with channel, userId and channelId, for consent with channel (and userId "
-            + "and channelId, or phone), for createContactList with name, for job with id, or for import with mapFile and sourceFile."
+            + "and channelId, or phone), for createContactList with name, for export, for job with id, or for import with mapFile and sourceFile."
     )
     static let importTaken = FindingRow(
         "acoustic.server.import.complete",
@@ -546,6 +546,21 @@ enum ServerFinding: Sendable {
         .outcomeUnknown,
         rule: .acoustic("S47"),
         reason: "Nobody knows whether the vendor began the job, and a repeat could begin it twice",
+        remedy: "Look at the account's data jobs, then ask again or not."
+    )
+    static let exportReady = FindingRow(
+        "acoustic.server.export.complete",
+        .note,
+        rule: .acoustic("S60"),
+        reason: "The job is complete, and the file lies in the account's download directory",
+        remedy: "Fetch it by SFTP with the account's own log-in."
+    )
+    static let exportUnnamed = FindingRow(
+        "acoustic.server.export.unnamed",
+        .error,
+        .outcomeUnknown,
+        rule: .acoustic("S60"),
+        reason: "The vendor took the export and named no job, so nothing can be asked of it",
         remedy: "Look at the account's data jobs, then ask again or not."
     )
     static let jobRefused = FindingRow(
@@ -760,6 +775,7 @@ enum ServerFinding: Sendable {
         listTopic, columnsFit, columnsDiffer,
         eventKind, eventForeign, eventBlank, eventNested, eventCode, eventTaken, eventUnknown, contactThere,
         contactUnknown, nothingToErase, erased, removed, nothingToLeave, question, importTaken, importDropped,
+        exportReady, exportUnnamed,
         importUnknown, jobRefused, jobLost, actionUnknown, closed, tokenLater, tokenRefused, tokenRefusedTwice,
         unauthenticated, faultOfServer, faultOfOrganisation, databaseUnknown, faultOfColumn, faultOfValue, faultOfCall,
         fault, optedOut, hiddenRefusal, forbidden, notFound, conflict, refused, throttled, unavailable, noReply, page,

@@ -120,3 +120,68 @@ extension AcousticServerSettings {
             .union(subscriptionColumns.values).union([keyColumn, emailColumn])
     }
 }
+
+/// A job that writes contacts into a file of the account's download directory (S60).
+struct ExportRecord: Sendable {
+    /// Words of a question, and the vendor's.
+    private static let types = ["all": "ALL", "optIn": "OPT_IN", "optOut": "OPT_OUT", "undeliverable": "UNDELIVERABLE"]
+    private static let formats = ["csv": "CSV", "tab": "TAB", "pipe": "PIPE"]
+    private static let encodings = ["UTF-8": "utf-8", "ISO-8859-1": "iso-8859-1"]
+
+    let type: String
+    let format: String
+    let encoding: String
+    /// Contacts that were changed since then, and until then.
+    let start: Timestamp?
+    let end: Timestamp?
+    let columns: [String]
+
+    /// An export as a question says it: all contacts as CSV in UTF-8 unless it says otherwise; nil where it can't be used.
+    init?(_ texts: [String: String], columns: JSONValue?) {
+        guard let type = Self.types[texts["type"] ?? "all"], let format = Self.formats[texts["format"] ?? "csv"],
+            let encoding = Self.encodings[texts["encoding"] ?? "UTF-8"]
+        else { return nil }
+        (self.type, self.format, self.encoding) = (type, format, encoding)
+        (start, end) = (texts["start"].flatMap(Timestamp.init(text:)), texts["end"].flatMap(Timestamp.init(text:)))
+        let names = columns?.array?.map { $0.string ?? "" } ?? []
+        let isList = columns == nil || columns?.array?.isEmpty == false
+        guard isList, names.allSatisfy({ !$0.isEmpty && XMLTree.canHold($0) }),
+            (start == nil) == (texts["start"] == nil), (end == nil) == (texts["end"] == nil)
+        else { return nil }
+        self.columns = names
+    }
+
+    /// `03/09/2031 07:05:11`; that it is in UTC is inferred.
+    private static func text(_ moment: Timestamp?) -> String? {
+        guard let text = moment?.text(fractionDigits: 0) else { return nil }
+        return
+            "\(text.dropFirst(5).prefix(2))/\(text.dropFirst(8).prefix(2))/\(text.prefix(4)) \(text.dropFirst(11).prefix(8))"
+    }
+
+    static let table = FieldTable<(settings: AcousticServerSettings, export: ExportRecord)>(
+        "ExportList",
+        [
+            .required("LIST_ID", \.settings.databaseID, .text, from: "settings.databaseId", rule: .acoustic("S60")),
+            .required("EXPORT_TYPE", \.export.type, .text, from: "request.type", rule: .acoustic("S60")),
+            .required("EXPORT_FORMAT", \.export.format, .text, from: "request.format", rule: .acoustic("S60")),
+            .required("FILE_ENCODING", \.export.encoding, .text, from: "request.encoding", rule: .acoustic("S60")),
+            .optional("DATE_START", { text($0.export.start) }, .text, from: "request.start", rule: .acoustic("S60")),
+            .optional("DATE_END", { text($0.export.end) }, .text, from: "request.end", rule: .acoustic("S60")),
+            .required("LIST_DATE_FORMAT", { _ in "MM/dd/yyyy" }, .text, from: "fixed", rule: .acoustic("S60")),
+            .optional(
+                "EXPORT_COLUMNS",
+                { $0.export.columns.isEmpty ? nil : $0.export.columns },
+                .columnNames,
+                from: "request.columns",
+                rule: .acoustic("S60")
+            ),
+        ]
+    )
+}
+
+extension WireFormat<[String]> {
+    /// Elements COLUMN inside a list of their own.
+    fileprivate static let columnNames = WireFormat("COLUMN elements", schema: ["type": "object"]) {
+        ["COLUMN": .array($0.map { .string($0) })]
+    }
+}

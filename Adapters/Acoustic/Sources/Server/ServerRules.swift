@@ -142,5 +142,10 @@ enum AcousticServerRules: Sendable {
             "What the vendor holds of a person is told by a job like an erasure's; when it is ready its answer is the data.",
             gdpr
         ),
+        (
+            "S60",
+            "ExportList writes contacts into a file of the download directory and names it and a job, which is asked for.",
+            client
+        ),
     ]
 }

@@ -268,6 +268,10 @@ struct ServerRequests: Sendable {
         call(ListMemberRecord.table.xml("AddContactToContactList", record))
     }
 
+    func start(_ export: ExportRecord) -> WireRequest {
+        call(ExportRecord.table.xml("ExportList", (settings, export)))
+    }
+
     func metaData() -> WireRequest {
         call(MetaDataRecord.table.xml("GetListMetaData", MetaDataRecord(database: settings.databaseID)))
     }

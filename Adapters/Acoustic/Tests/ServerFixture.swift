@@ -356,6 +356,11 @@ enum ServerFixture {
                 ]
             ),
             Sample(
+                "acoustic-server-event-errors",
+                "Somebody asks which events the vendor rejected after it had taken them.",
+                [corpus.operation(535, 0, .readBack(ReadRequest("eventErrors", arguments: ["filter": "a & b"])))]
+            ),
+            Sample(
                 "acoustic-server-option",
                 "Options that can't be used.",
                 isOrdinary: false,

@@ -184,4 +184,37 @@ import Testing
             #expect(desk.codes(.readBack(ReadRequest("export", arguments: arguments))) == ["question"])
         }
     }
+
+    @Test(.shows("acoustic/S61", of: AcousticServer.self))
+    func `events that the vendor took and then rejected are listed`() throws {
+        let desk = try ServerDesk(vendor: ["lateRefusals": ["late"]])
+        try desk.say("c-1", ServerDesk.set("city", "Turku"))
+        try desk.say("c-1", ServerDesk.event("late"))
+        try desk.say("c-1", ServerDesk.event("good"))
+        try desk.advance(10)
+        let answer = try desk.ask("c-1", ReadRequest("eventErrors"), seconds: 5)?.answer
+        #expect(answer?.array?.count == 1)
+        #expect(answer?[0]?["attributes"]?[0]?["value"] == "late")
+        #expect(
+            desk.sent("eventErrors")[0].request.url == "https://api-campaign-eu-1.goacoustic.com/rest/events/errors"
+        )
+        let filtered = ReadRequest("eventErrors", arguments: ["filter": "eventTypeCode eq 17 & more"])
+        #expect(try desk.ask("c-1", filtered, seconds: 5)?.answer?.array?.count == 1)
+        #expect(
+            desk.sent("eventErrors")[1].request.url
+                == "https://api-campaign-eu-1.goacoustic.com/rest/events/errors?filter=eventTypeCode%20eq%2017%20%26%20more"
+        )
+        // An answer without the usual shape is handed on as it is, and an address that is not there stops nobody.
+        desk.instead = [("eventErrors", .json(200, ["errors": [1]]))]
+        #expect(try desk.ask("c-1", ReadRequest("eventErrors"), seconds: 5)?.answer == ["errors": [1]])
+        desk.instead = [("eventErrors", .status(404))]
+        let nowhere = try desk.ask("c-1", ReadRequest("eventErrors"), seconds: 5)
+        #expect(nowhere?.finding?.code == "acoustic.server.events.nowhere")
+        #expect(try desk.parked == nil)
+        let elsewhere = try ServerDesk(["eventErrorsPath": "/rest/v2/errors"])
+        #expect(try elsewhere.ask("c-1", ReadRequest("eventErrors"), seconds: 5)?.finding != nil)
+        #expect(elsewhere.sent("eventErrors")[0].request.url.hasSuffix("goacoustic.com/rest/v2/errors"))
+        #expect(throws: SettingsError.self) { try ServerFixture.adapter(["eventErrorsPath": "https://x.example/"]) }
+        #expect(desk.codes(.readBack(ReadRequest("eventErrors", arguments: ["page": "2"]))) == ["question"])
+    }
 }

@@ -29,4 +29,12 @@ extension AcousticServerSimulator {
         }
         return ["databaseId": .integer(Int64(settings.databaseID) ?? 0), "contacts": .array(contacts)]
     }
+
+    /// Events that were taken and failed later.
+    func failures(_ state: AcousticServerAccount) -> WireResponse {
+        WireResponse(
+            200,
+            json: wrapped(.array(state.events.filter { settings.lateRefusals.contains($0.name) }.map(\.body)))
+        )
+    }
 }

@@ -80,6 +80,7 @@ public struct AcousticServerSimulator: VendorSimulator {
         case ("POST", 3) where path == ["rest", "events", "submission"]: events(request, &state)
         case ("POST", 4) where path[1] == "databases" && ["gdpr_erasure", "gdpr_access"].contains(path[3]):
             erase(request, database: path[2], onlyTells: path[3] == "gdpr_access", &state, now)
+        case ("GET", 3) where path == ["rest", "events", "errors"]: failures(state)
         case ("GET", 4) where path[1] == "gdpr_jobs" && path[3] == "status": look(at: path[2], state)
         case ("GET", 5...), ("PUT", 5...):
             if path[1] == "databases" && path[3] == "consent" {
@@ -534,6 +535,7 @@ struct AcousticServerSimulatorSettings: Sendable {
     var eventCodes: [String] = []
     var files: [String] = []
     var lists: [String] = []
+    var lateRefusals: [String] = []
     var poison = ""
     var tokenLife = 14_400
     var jobTime = 8000
@@ -557,6 +559,7 @@ struct AcousticServerSimulatorSettings: Sendable {
         .list("eventCodes", \.eventCodes, default: "[]", "Event type codes; any if not given."),
         .list("files", \.files, default: "[]", "Files in the upload directory; any if not given."),
         .list("lists", \.lists, default: "[]", "Ids of contact lists; any if not given."),
+        .list("lateRefusals", \.lateRefusals, default: "[]", "Names of events that are taken and fail later."),
         .text("poison", \.poison, "A text that no column and no event takes."),
         .integer("tokenLife", \.tokenLife, in: 1...86_400, default: 14_400, "Seconds for which a token is good."),
         .integer("jobTime", \.jobTime, in: 0...86_400_000, default: 8000, "Milliseconds that a job takes."),

@@ -37,6 +37,12 @@ extension AcousticServer {
                 return notUnderstood(exchange, &memory)
             }
             return interpretConsent(exchange, json["data"])
+        case .eventErrors:
+            // The shape of the answer is not known beyond the frame of all: what is in the frame is handed on, or all of it.
+            guard let json = exchange.outcome.reply?.json, json.object != nil || json.array != nil else {
+                return notUnderstood(exchange, &memory)
+            }
+            return Interpretation(exchange.operations) { _ in .accepted(answer: json["data"] ?? json) }
         case .channelContact:
             guard let contact = ChannelContact.json(exchange.outcome.reply?.json) else {
                 return notUnderstood(exchange, &memory)
@@ -147,6 +153,8 @@ extension AcousticServer {
             return interpretStranger(exchange.operations, finding.at("contact", call))
         case (.optOutRecipient, ServerFinding.optedOut):
             return Interpretation(exchange.operations) { _ in .unchanged(ServerFinding.alreadyOut.at()) }
+        case (.eventErrors, ServerFinding.notFound):
+            return Interpretation(exchange.operations) { _ in .rejected(ServerFinding.eventErrorsNowhere.at("action")) }
         case (.channelContact, ServerFinding.notFound):
             return Interpretation(exchange.operations) { _ in .rejected(ServerFinding.contactUnknown.at("contact")) }
         case (.readConsent, ServerFinding.notFound), (.writeConsent, ServerFinding.notFound):

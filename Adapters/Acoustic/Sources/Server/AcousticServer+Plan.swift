@@ -212,6 +212,10 @@ extension AcousticServer {
         case .export(let export):
             RuleID.acoustic("S60").fire()
             return Transmission(.exportList, requests.start(export), carrying: [head])
+        case .eventErrors(let filter):
+            RuleID.acoustic("S61").fire()
+            let path = settings.eventErrorsPath + URLText.query([(name: "filter", value: filter)])
+            return Transmission(.eventErrors, requests.look(at: path), carrying: [head])
         case .columns: return Transmission(.listMetaData, requests.metaData(), carrying: [head])
         case .newList(let list):
             RuleID.acoustic("S57").fire()

@@ -50,6 +50,8 @@ public struct AcousticServer: VendorAdapter {
         case createList
         /// The database's columns.
         case listMetaData
+        /// Events that the vendor took and rejected afterwards.
+        case eventErrors
 
         public var isJournaled: Bool { self == .events }
     }
@@ -126,7 +128,7 @@ public struct AcousticServer: VendorAdapter {
         case .channelContact(let name, let device):
             let isNamed = ChannelContact(name, device, settings) != nil
             return isNamed ? [] : [ServerFinding.consentUnnamed.at(path)]
-        case .contact, .access, .columns, .export, .job, .files, .newList: return []
+        case .contact, .access, .columns, .eventErrors, .export, .job, .files, .newList: return []
         }
     }
 
@@ -213,6 +215,8 @@ enum ServerQuestion: Sendable {
     case access
     /// The database's columns.
     case columns
+    /// Events that the vendor took and rejected afterwards, which the filter narrows in the vendor's own words.
+    case eventErrors(filter: String?)
     /// Contacts go into a file of the download directory; the answer names it.
     case export(ExportRecord)
     /// A contact list is made; the answer is its number.
@@ -231,6 +235,7 @@ enum ServerQuestion: Sendable {
         case "export" where has([], ["type", "format", "encoding", "start", "end", "columns"]):
             guard let export = ExportRecord(texts, columns: request.arguments["columns"]) else { return nil }
             self = .export(export)
+        case "eventErrors" where has([], ["filter"]): self = .eventErrors(filter: texts["filter"])
         case "columns" where texts.isEmpty: self = .columns
         case "job" where has(["id"]):
             guard let id = texts["id"], id.isVendorNumber else { return nil }

@@ -56,7 +56,7 @@ extension AcousticServer {
         .operation(.erase): .native(note: "a job of the vendor's, or a removal from the database"),
         .operation(.readBack): .native(
             note:
-                "contact, access, channelContact, columns, consent, export, job, import; a contact list is made so, too"
+                "contact, access, channelContact, columns, consent, eventErrors, export, job, import; a contact list is made so, too"
         ),
         .identifier(.external): .native(note: "the contact's key itself"),
         .identifier(.email): .native(note: "where the settings name a column"),

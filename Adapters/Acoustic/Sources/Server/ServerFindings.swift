@@ -471,6 +471,14 @@ enum ServerFinding: Sendable {
         reason: "Nobody knows whether the vendor took the event, and a repeat would count twice",
         remedy: "Look at the contact's behaviour in the account, then replay the event or not."
     )
+    static let eventErrorsNowhere = FindingRow(
+        "acoustic.server.events.nowhere",
+        .error,
+        .notFound,
+        rule: .acoustic("S61"),
+        reason: "The vendor knows nothing at the address of rejected events, which is inferred",
+        remedy: "Mend the setting eventErrorsPath."
+    )
     static let contactThere = FindingRow(
         "acoustic.server.contact.there",
         .error,
@@ -523,7 +531,7 @@ enum ServerFinding: Sendable {
         reason: "There is no such question",
         remedy:
             "Ask for contact, for access, for columns, for channelContact with channel, userId and channelId, for consent with channel (and userId "
-            + "and channelId, or phone), for createContactList with name, for export, for job with id, or for import with mapFile and sourceFile."
+            + "and channelId, or phone), for createContactList with name, for eventErrors, for export, for job with id, or for import with mapFile and sourceFile."
     )
     static let importTaken = FindingRow(
         "acoustic.server.import.complete",
@@ -773,7 +781,8 @@ enum ServerFinding: Sendable {
         consentDevice, consentNumber, consentNone, consentUnnamed, consentDetails, consentChannel, consentTwice,
         consentPath, listLeft, listStays, listHasIt, listUnknown, listUncertain, listNumber, listTwice, listElsewhere,
         listTopic, columnsFit, columnsDiffer,
-        eventKind, eventForeign, eventBlank, eventNested, eventCode, eventTaken, eventUnknown, contactThere,
+        eventKind, eventForeign, eventBlank, eventNested, eventCode, eventTaken, eventUnknown, eventErrorsNowhere,
+        contactThere,
         contactUnknown, nothingToErase, erased, removed, nothingToLeave, question, importTaken, importDropped,
         exportReady, exportUnnamed,
         importUnknown, jobRefused, jobLost, actionUnknown, closed, tokenLater, tokenRefused, tokenRefusedTwice,

@@ -147,5 +147,11 @@ enum AcousticServerRules: Sendable {
             "ExportList writes contacts into a file of the download directory and names it and a job, which is asked for.",
             client
         ),
+        (
+            "S61",
+            "Events that were taken and failed later are listed at an address of their own, whose beginning is inferred from "
+                + "the submission's.",
+            events
+        ),
     ]
 }

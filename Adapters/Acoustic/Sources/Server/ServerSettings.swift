@@ -91,6 +91,7 @@ public struct AcousticServerSettings: AdapterSettings {
     var eventCodes: [AcousticSourceName: String] = [:]
     var eventsInDoubt = InDoubt.reject
     var eventsPerRequest = 50
+    var eventErrorsPath = "/rest/events/errors"
     var erasure = Erasure.gdpr
     var erasuresPerJob = 100
     var pollSeconds = 30
@@ -243,6 +244,19 @@ public struct AcousticServerSettings: AdapterSettings {
             default: 50,
             rule: .acoustic("S40"),
             "The most events of one request; the vendor names no number."
+        ),
+        .text(
+            "eventErrorsPath",
+            \.eventErrorsPath,
+            default: "/rest/events/errors",
+            rule: .acoustic("S61"),
+            "Where events that the vendor took and rejected later are listed; its beginning is inferred.",
+            check: { text in
+                let isPath =
+                    text.hasPrefix("/rest/")
+                    && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != 0x3F && $0 != 0x23 }
+                return isPath ? nil : .init("It is no path of the interface.", "Begin it with /rest/, without a query.")
+            }
         ),
         .choice(
             "erasure",

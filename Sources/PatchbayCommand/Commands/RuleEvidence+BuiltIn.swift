@@ -252,6 +252,7 @@ extension RuleEvidence {
         {"rule":"acoustic/S10","test":"PatchbayAcousticTests.ServerTests/`a refused call goes again in halves, until the bad word stands alone`()"}
         {"rule":"acoustic/S11","test":"PatchbayAcousticTests.ServerTests/`a refused call goes again in halves, until the bad word stands alone`()"}
         {"rule":"acoustic/S12","test":"PatchbayAcousticTests.ServerTests/`a fault of the server is tried again, five times in all, and stops nobody else`()"}
+        {"rule":"acoustic/S13","test":"PatchbayAcousticTests.ServerListTests/`a list that the account does not know stops`()"}
         {"rule":"acoustic/S13","test":"PatchbayAcousticTests.ServerTests/`what only a person can mend stops, and keeps everything`(_:_:)"}
         {"rule":"acoustic/S14","test":"PatchbayAcousticTests.ServerTests/`a contact is added with its key and its columns`()"}
         {"rule":"acoustic/S14","test":"PatchbayAcousticTests.ServerTests/`settings that do not fit together are all found`()"}
@@ -316,6 +317,36 @@ extension RuleEvidence {
         {"rule":"acoustic/S47","test":"PatchbayAcousticTests.ServerTests/`a file goes into the database by a job, and dropped rows are told`()"}
         {"rule":"acoustic/S48","test":"PatchbayAcousticTests.ServerTests/`tags and subscriptions are columns, and what is not of this door is refused`()"}
         {"rule":"acoustic/S49","test":"PatchbayAcousticTests.ServerTests/`without a clear answer a call goes again`()"}
+        {"rule":"acoustic/S50","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) consents"}
+        {"rule":"acoustic/S50","test":"PatchbayAcousticTests.ServerConsentTests/`a consent that is unknown ends alone, and without a clear answer it goes again`()"}
+        {"rule":"acoustic/S50","test":"PatchbayAcousticTests.ServerConsentTests/`a consent to push messages is one device's, with its date and source`()"}
+        {"rule":"acoustic/S50","test":"PatchbayAcousticTests.ServerConsentTests/`what a consent lacks is told before it leaves`()"}
+        {"rule":"acoustic/S50","test":"PatchbayAcousticTests.ServerConsentTests/`where consents stand is a setting, and settings that do not fit are found`()"}
+        {"rule":"acoustic/S51","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) consents"}
+        {"rule":"acoustic/S51","test":"PatchbayAcousticTests.ServerConsentTests/`a consent to push messages is one device's, with its date and source`()"}
+        {"rule":"acoustic/S51","test":"PatchbayAcousticTests.ServerConsentTests/`all four spellings are read, and what is none of them is no yes`(_:_:)"}
+        {"rule":"acoustic/S51","test":"PatchbayAcousticTests.ServerConsentTests/`what a consent lacks is told before it leaves`()"}
+        {"rule":"acoustic/S52","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) consents"}
+        {"rule":"acoustic/S52","test":"PatchbayAcousticTests.ServerConsentTests/`a no to text messages is written over a yes alone, and never as a first word`()"}
+        {"rule":"acoustic/S53","test":"PatchbayAcousticTests.ServerConsentTests/`a consent to push messages is one device's, with its date and source`()"}
+        {"rule":"acoustic/S53","test":"PatchbayAcousticTests.ServerConsentTests/`a no to text messages is written over a yes alone, and never as a first word`()"}
+        {"rule":"acoustic/S53","test":"PatchbayAcousticTests.ServerConsentTests/`what a consent lacks is told before it leaves`()"}
+        {"rule":"acoustic/S54","test":"PatchbayAcousticTests.ServerReadingTests/`the contact of a device is read by its channel`()"}
+        {"rule":"acoustic/S55","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) lists"}
+        {"rule":"acoustic/S55","test":"PatchbayAcousticTests.ServerListTests/`a list that the account does not know stops`()"}
+        {"rule":"acoustic/S55","test":"PatchbayAcousticTests.ServerListTests/`a tag joins a list once its row is written, one list after the other`()"}
+        {"rule":"acoustic/S55","test":"PatchbayAcousticTests.ServerListTests/`settings of lists that do not fit are found`()"}
+        {"rule":"acoustic/S55","test":"PatchbayAcousticTests.ServerListTests/`what a list holds is read as the tag and the topic`()"}
+        {"rule":"acoustic/S55","test":"PatchbayAcousticTests.ServerListTests/`who is not in the database is added first, unless the settings say otherwise`()"}
+        {"rule":"acoustic/S55","test":"PatchbayAcousticTests.ServerListTests/`without a clear answer a list is joined again, over a restart, too`()"}
+        {"rule":"acoustic/S56","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) lists"}
+        {"rule":"acoustic/S56","test":"PatchbayAcousticTests.ServerListTests/`a removal from a list is refused, and a replacement tells who stays`()"}
+        {"rule":"acoustic/S56","test":"PatchbayAcousticTests.ServerListTests/`settings of lists that do not fit are found`()"}
+        {"rule":"acoustic/S57","test":"PatchbayAcousticTests.ServerListTests/`a list is made, and never twice in doubt`()"}
+        {"rule":"acoustic/S58","test":"PatchbayAcousticTests.ServerReadingTests/`the database's columns are read, and held against the settings`()"}
+        {"rule":"acoustic/S59","test":"PatchbayAcousticTests.ServerReadingTests/`what the vendor holds of a person is asked for by a job`()"}
+        {"rule":"acoustic/S60","test":"PatchbayAcousticTests.ServerReadingTests/`contacts go into a file by a job, which is asked for until it ends`()"}
+        {"rule":"acoustic/S61","test":"PatchbayAcousticTests.ServerReadingTests/`events that the vendor took and then rejected are listed`()"}
         {"rule":"acoustic/T1","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) first-hour"}
         {"rule":"acoustic/T1","test":"PatchbayAcousticTests.GroupTests/`a tag that the column can't hold is refused`(_:)"}
         {"rule":"acoustic/T1","test":"PatchbayAcousticTests.GroupTests/`tags are one column, sent whole`()"}

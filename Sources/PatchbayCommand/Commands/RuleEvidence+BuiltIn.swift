@@ -76,6 +76,7 @@ extension RuleEvidence {
         {"rule":"acoustic/F8","test":"PatchbayAcousticTests.RecordTests/`an export tells who opted out`()"}
         {"rule":"acoustic/F8","test":"PatchbayAcousticTests.RecordTests/`that an F is taken for a yes is said once`()"}
         {"rule":"acoustic/F9","test":"PatchbayAcousticTests.MapFileTests/`a file of opt-outs, or of people who get nothing, is a no in each row`(_:_:)"}
+        {"rule":"acoustic/F9","test":"PatchbayAcousticTests.RecordTests/`a suppression list that is made takes those who said no, and each row of it is a no`()"}
         {"rule":"acoustic/F9","test":"PatchbayAcousticTests.RecordTests/`who opted out goes into a file of opt-outs alone`()"}
         {"rule":"acoustic/F9","test":"PatchbayAcousticTests.RecordTests/`whom nobody asked is not added as one who wants mail`(_:_:)"}
         {"rule":"acoustic/F10","test":"PatchbayAcousticTests.MapFileTests/`what a person wants is read, even where an import leaves it out`()"}
@@ -90,6 +91,9 @@ extension RuleEvidence {
         {"rule":"acoustic/F11","test":"PatchbayAcousticTests.RecordTests/`who has no customer's number is known by the address, unless a setting names the key`()"}
         {"rule":"acoustic/F12","test":"PatchbayAcousticTests.RecordTests/`settings that no import takes are refused all at once`()"}
         {"rule":"acoustic/F13","test":"PatchbayAcousticTests.RecordTests/`an export tells who opted out`()"}
+        {"rule":"acoustic/F14","test":"PatchbayAcousticTests.RecordTests/`a list that is made has a name and no number, and one that is there a number alone`()"}
+        {"rule":"acoustic/F14","test":"PatchbayAcousticTests.RecordTests/`a suppression list that is made takes those who said no, and each row of it is a no`()"}
+        {"rule":"acoustic/F14","test":"PatchbayAcousticTests.RecordTests/`the map file of a list that is made names it and tells the type of every column`()"}
         {"rule":"acoustic/G1","test":"PatchbayAcousticTests.ValueTests/`every problem of a group is told at once, and nothing of it goes`()"}
         {"rule":"acoustic/G2","test":"PatchbayAcousticTests.ValueTests/`by a setting the valid rest goes, and the bad entry is named`()"}
         {"rule":"acoustic/G3","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) poison"}
@@ -1380,7 +1384,6 @@ extension RuleEvidence {
         {"rule":"salesforce/E15","test":"PatchbaySalesforceTests.EventTests/`other events are refused with a remedy`(_:)"}
         {"rule":"salesforce/F1","test":"PatchbaySalesforceTests.RecordTests/`dialects read alike`(text:settings:)"}
         {"rule":"salesforce/F2","test":"PatchbaySalesforceTests.RecordTests/`a bad row is a record with its bytes and every reason`()"}
-        {"rule":"salesforce/F2","test":"PatchbaySalesforceTests.RecordTests/`a file of JSON rows is called that`(_:)"}
         {"rule":"salesforce/F2","test":"PatchbaySalesforceTests.RecordTests/`dialects read alike`(text:settings:)"}
         {"rule":"salesforce/F3","test":"PatchbaySalesforceTests.RecordTests/`a header that can't be used is refused`(text:code:)"}
         {"rule":"salesforce/F3","test":"PatchbaySalesforceTests.RecordTests/`a type of an attribute without a column is told once, and so is a column without a name`()"}
@@ -1403,6 +1406,10 @@ extension RuleEvidence {
         {"rule":"salesforce/F13","test":"PatchbaySalesforceTests.RecordTests/`the mobile import takes digits, and a no by its word`()"}
         {"rule":"salesforce/F14","test":"PatchbaySalesforceTests.RecordTests/`a no without a column keeps the contact out, whichever no it is`(_:)"}
         {"rule":"salesforce/F14","test":"PatchbaySalesforceTests.RecordTests/`the mobile import takes digits, and a no by its word`()"}
+        {"rule":"salesforce/F15","test":"PatchbaySalesforceTests.RecordTests/`a bad row of JSON costs itself alone, and keeps its bytes`(_:)"}
+        {"rule":"salesforce/F15","test":"PatchbaySalesforceTests.RecordTests/`a list that does not end, or ends for nothing, is no whole file`(_:)"}
+        {"rule":"salesforce/F15","test":"PatchbaySalesforceTests.RecordTests/`members that settings name for what a person allows stand in every row`()"}
+        {"rule":"salesforce/F15","test":"PatchbaySalesforceTests.RecordTests/`rows of JSON are a list, a list of items, or objects one behind another`(_:_:)"}
         {"rule":"salesforce/K1","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) reserved-words"}
         {"rule":"salesforce/K1","test":"PatchbaySalesforceTests.IdentityTests/`a blank contact key is refused and the old one stays`(_:)"}
         {"rule":"salesforce/K1","test":"PatchbaySalesforceTests.RecordTests/`a bad row is a record with its bytes and every reason`()"}
@@ -1576,7 +1583,9 @@ extension RuleEvidence {
         {"rule":"salesforce/V18","test":"PatchbaySalesforceTests.ServerTests/`contacts whose keys look alike stay two`()"}
         {"rule":"salesforce/V19","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) contact"}
         {"rule":"salesforce/V19","test":"PatchbaySalesforceTests.ServerTests/`a contact is created, and changed where it is there`()"}
+        {"rule":"salesforce/V19","test":"PatchbaySalesforceTests.ServerTests/`an operation that does not say where its contact can be reached bears it as an option`()"}
         {"rule":"salesforce/V19","test":"PatchbaySalesforceTests.ServerTests/`settings that do not fit together are all found`()"}
+        {"rule":"salesforce/V19","test":"PatchbaySalesforceTests.ServerTests/`what is left of a contact is told by its sets' attributes`()"}
         {"rule":"salesforce/V20","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) contact"}
         {"rule":"salesforce/V20","test":"PatchbaySalesforceTests.ServerTests/`a contact is created, and changed where it is there`()"}
         {"rule":"salesforce/V21","test":"PatchbaySalesforceTests.ServerTests/`a yes that says no inside is no yes`()"}
@@ -1609,6 +1618,7 @@ extension RuleEvidence {
         {"rule":"salesforce/V40","test":"PatchbaySalesforceTests.ServerTests/`tags and subscriptions are columns, and unknown is neither yes nor no`()"}
         {"rule":"salesforce/V41","test":"PatchbaySalesforceTests.ServerTests/`tags and subscriptions are columns, and unknown is neither yes nor no`()"}
         {"rule":"salesforce/V42","test":"PatchbaySalesforceTests.ServerTests/`what a column can't hold stays out, and the rest goes`()"}
+        {"rule":"salesforce/V42","test":"PatchbaySalesforceTests.ServerTests/`what is left of a contact is told by its sets' attributes`()"}
         {"rule":"salesforce/V43","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) first-hour"}
         {"rule":"salesforce/V43","test":"PatchbaySalesforceTests.ServerTests/`several words of one contact are one row, the last value wins`()"}
         {"rule":"salesforce/V44","test":"PatchbaySalesforceTests.ServerTests/`contacts are forgotten together, and only a clear word ends it`()"}

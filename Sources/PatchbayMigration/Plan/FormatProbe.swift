@@ -161,6 +161,8 @@ struct FormatProbe {
     /// A part of the model: what becomes of it, and how often a source has it.
     struct Trial {
         var part: String
+        /// What it is told as where the same becomes of all of its kind; nil for a part that is of no kind.
+        var kind: String?
         /// A contact that has this part alone.
         let sample: Contact
         let answer: Answer
@@ -188,6 +190,7 @@ struct FormatProbe {
             }
         return groups.map { group in
             var whole = group[0]
+            whole.kind = kind
             whole.count = group.reduce(nil) { sum, each in each.count.map { $0 + (sum ?? 0) } ?? sum }
             let names = group.map(\.part).filter { !$0.isEmpty }
             let more = names.count > 3 ? " and \(names.count - 3) more" : ""
@@ -197,6 +200,8 @@ struct FormatProbe {
         }
         .sorted { $0.part < $1.part }
     }
+
+    static let tags = "tags"
 
     /// What the format does with each part of the model, in the model's order. What the target tells apart by its name (tags,
     /// topics, purposes, further kinds of identifiers) is tried under the names that the source has.
@@ -231,13 +236,14 @@ struct FormatProbe {
         AttributeType.allCases.compactMap { type in
             guard let sample = Self.samples(type).first else { return nil }
             let change = { (contact: inout Contact) in contact.attributes["sample_attribute"] = sample }
-            let answer = ask(change)
+            var trial = trial("attribute of type \(type.rawValue)", nil, change)
             // One with a field of its own has a place, though others of its type have none.
             let counted = survey?.attributes.filter { kind, _ in
                 kind.type == type
-                    && (answer.fate != .lost || field(of: AttributeName(rawValue: kind.name), type) == nil)
+                    && (trial.answer.fate != .lost || field(of: AttributeName(rawValue: kind.name), type) == nil)
             }
-            return trial("attribute of type \(type.rawValue)", counted?.values.reduce(0, +), change)
+            trial.count = counted?.values.reduce(0, +)
+            return trial
         }
     }
 
@@ -247,7 +253,7 @@ struct FormatProbe {
         let rest = (survey?.tags ?? 0) - names.reduce(0) { $0 + $1.count }
         if rest > 0 || names.isEmpty { names.append(("", rest)) }
         return together(
-            "tags",
+            Self.tags,
             names.map { name, count in
                 trial(name, survey.map { _ in count }) { $0.tags = [Tag(rawValue: name.isEmpty ? "poetry" : name)] }
             }

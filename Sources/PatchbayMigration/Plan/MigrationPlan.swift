@@ -15,8 +15,8 @@ public struct MigrationPlan: Sendable {
         public let finding: Finding?
         /// How often the source has it; nil where there is no source.
         public let count: Int?
-
-        fileprivate var isAboutTags: Bool { name == "tags" || name.hasPrefix("tags (") }
+        /// The kind of part of which this is some, told apart by name.
+        let kind: String?
     }
 
     /// A finding, and how often it came.
@@ -253,7 +253,8 @@ extension MigrationPlan {
                 name: trial.part,
                 fate: trial.answer.fate.rawValue,
                 finding: trial.answer.finding,
-                count: trial.count
+                count: trial.count,
+                kind: trial.kind
             )
         }
     }
@@ -321,7 +322,7 @@ extension MigrationPlan {
             ]
         }
         ages = Survey.Age.allCases.compactMap { age in survey.ages[age].map { Count(what: [age.rawValue], count: $0) } }
-        let lost = parts.filter { $0.isAboutTags && $0.fate == FormatProbe.Fate.lost.rawValue }
+        let lost = parts.filter { $0.kind == FormatProbe.tags && $0.fate == FormatProbe.Fate.lost.rawValue }
         tags = (survey.withTags, survey.tags, lost.reduce(0) { $0 + ($1.count ?? 0) })
         places = (survey.withLocale, survey.withTimeZone, survey.devices)
         let ways = loads.map { way in

@@ -54,6 +54,7 @@ extension DoorProgress.Part {
     var phase: PhaseLog.Phase {
         switch self {
         case .moving: .moving
+        case .pages: .pages
         case .hearing: .hearing
         case .journal: .journal
         }

@@ -535,7 +535,7 @@ class EndToEnd:
         self.expect(tally.promised, "nobody was killed")
 
     def check_migration_through_a_door_that_waits(self):
-        """a vendor that says 429 for an hour is waited for, Ctrl-C ends it cleanly, and nothing is lost"""
+        """a vendor that says 429 for an hour is waited for, a log gets a line of progress, Ctrl-C ends it cleanly, and nothing is lost"""
         with doors.Shop(self.folder, random.Random(12), doors.DOORS[:1]) as shop:
             lines = [line for line in shop.rows([f"member-{number:06}" for number in range(40)], 60) if doors.is_fit(line)]
             (self.folder / "contacts.ndjson").write_text("\n".join(lines) + "\n")
@@ -543,6 +543,7 @@ class EndToEnd:
             shop.sandbox.set_faults({"effect": {"status": 429, "headers": {"Retry-After": "3600"}}})
             # This one lives in real time, in which the hour is an hour.
             patient = {name: value for name, value in shop.environment.items() if name != "PATCHBAY_CLOCK"}
+            patient["PATCHBAY_PROGRESS"] = "1"
             process = subprocess.Popen(
                 [str(processes.COMMAND), *words], env={**os.environ, **patient}, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
             )
@@ -550,8 +551,13 @@ class EndToEnd:
                 time.sleep(0.02)
             other = subprocess.run([str(processes.COMMAND), *words], env={**os.environ, **patient}, capture_output=True)
             self.expect(other.returncode == 2 and b"Another run" in other.stderr, f"a second run: {other.returncode} {other.stderr}")
+            talk = ""
+            while "on their way" not in talk:
+                line = process.stderr.readline().decode()
+                self.expect(line, f"the log ended without a word of progress: {talk}")
+                talk += line
             process.send_signal(signal.SIGINT)
-            talk = process.communicate(timeout=20)[1].decode()
+            talk += process.communicate(timeout=20)[1].decode()
             self.expect(process.returncode == 130 and "goes on from there" in talk, f"ended with {process.returncode}: {talk}")
             settings = self.folder / "settings.json"
             settings.write_text('{"to": {"lostOptOuts": "warn"}}')

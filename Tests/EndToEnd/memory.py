@@ -75,6 +75,22 @@ def bad_lines(file):
         file.write(f'{{"identifiers":[{{"kind":"external"}}],"n":{number}}}\n')
 
 
+def many_columns(file):
+    """As many columns as a file may have."""
+    file.write("externalId;" + ";".join(f"c{number}" for number in range(16_383)) + "\n")
+    for number in range(20):
+        file.write(f"c-{number}" + ";x" * 16_383 + "\n")
+    file.write("too;few\n")
+
+
+def many_attributes(file):
+    """Lines that are nearly as long as a line may be, all of small attributes."""
+    attributes = ",".join(f'"a{number}":"b"' for number in range(60_000))
+    for number in range(20):
+        file.write(f'{{"identifiers":[{{"kind":"external","value":"c-{number}"}}],"attributes":{{{attributes}}}}}\n')
+    file.write('{"identifiers":1}\n')
+
+
 # Name, format, its plain source, the source, the MiB that it may take more, and the source's settings.
 ROWS = [
     ("an open quote", "adobe.profiles", many_rows, open_quote, 24, {"quoted": True}),
@@ -82,6 +98,8 @@ ROWS = [
     ("a line of 15 MiB", "neutral.contacts", plain_lines, long_line, 24, {}),
     ("a profile of 15 MiB", "altcraft.profiles", plain_profiles, long_profile, 24, {}),
     ("rows that are all rejected", "adobe.profiles", plain_rows, bad_rows, 24, {}),
+    ("16,384 columns", "adobe.profiles", plain_rows, many_columns, 64, {}),
+    ("60,000 attributes a line", "neutral.contacts", plain_lines, many_attributes, 128, {}),
     ("lines that are all rejected", "neutral.contacts", plain_lines, bad_lines, 24, {}),
 ]
 

@@ -234,7 +234,7 @@ private final class Bench: Sendable {
         let asker = DoorAsker(client: client, provider: "shop", door: target.door)
         var found = Dictionary(uniqueKeysWithValues: try await asker.contacts(of: keys).map { ($0.key.text, $0.value) })
         if target.isPaged {
-            try await asker.eachPage({ false }) { for one in $0 { found[one.key] = one.contact } }
+            try await asker.eachPage(surroundings(vendor) { false }) { for one in $0 { found[one.key] = one.contact } }
         }
         await client.close()
         return found

@@ -283,6 +283,17 @@ import Testing
         #expect(error?.findings.map(\.code) == [code])
     }
 
+    @Test func `a header wider than any sheet is refused with its width, and one as wide is read`() throws {
+        func text(_ count: Int) -> String {
+            "Contact Key," + (1..<count).map { "c\($0)" }.joined(separator: ",") + "\nc-1"
+                + String(repeating: ",", count: count - 1) + "\n"
+        }
+        #expect(try records(text(ContactFileReader.mostColumns)).map { $0.contact != nil } == [true])
+        let error = #expect(throws: SettingsError.self) { try records(text(ContactFileReader.mostColumns + 1)) }
+        #expect(error?.findings.map(\.code) == ["salesforce.row.unreadable"])
+        #expect(error?.description.contains("line 1, 16385 columns, at most 16384") == true)
+    }
+
     @Test func `a misspelt column of consent is refused, and a mark in a name`() throws {
         let settings: JSONObject = ["columns": ["Mail In": "optIn:email", "Mail Out Date": "optOut:email"]]
         let rows = "Contact Key,Mail In,Mail Out\nc-1,2030-01-01 00:00:00,2031-01-01 00:00:00\n"

@@ -114,6 +114,18 @@ public struct ContactFileReader: RowReader, Sendable {
         throw SettingsError([finding])
     }
 
+    /// Most columns of a file: as many as the widest sheets have. Who has more has another delimiter or no line ends, and a
+    /// row of theirs would take more memory than the whole migration.
+    package static let mostColumns = 16_384
+
+    private func refuseWidth(_ count: Int, _ line: Int) throws(SettingsError) {
+        guard count > Self.mostColumns else { return }
+        let sizes = "line \(line), \(count) columns, at most \(Self.mostColumns)"
+        var finding = findings.fault.at("header", detail: sizes)
+        finding.remedy = "Check the setting delimiter and the file's line ends, or export fewer columns."
+        throw SettingsError([finding])
+    }
+
     private mutating func readHeader() throws(SettingsError) {
         guard table == nil, reader.header != nil || !file.dialect.hasHeader else { return }
         try refuseBareReturns()
@@ -131,6 +143,7 @@ public struct ContactFileReader: RowReader, Sendable {
         if let place = names.firstIndex(where: { $0.utf8.contains(0) }) {
             throw SettingsError([findings.encoding.at("header", detail: "line \(line), column \(place + 1)")])
         }
+        try refuseWidth(names.count, line)
         let columns = names.map { name in
             var column = file.column(named: name)
             column.name = name.trimmed
@@ -153,11 +166,9 @@ public struct ContactFileReader: RowReader, Sendable {
         if !columns.contains(where: { file.readFinders.contains($0.place) }) {
             problems.append(findings.columnMissing.at("header", detail: "line \(line), \(columns.count) columns"))
         }
-        for (place, column) in columns.enumerated() where column.place != .ignored {
-            if let other = columns[..<place].first(where: { $0.place == column.place }) {
-                let names = "line \(line), column \(place + 1), like \(other.name)"
-                problems.append(findings.columnRepeated.at("columns.\(column.name)", detail: names))
-            }
+        for (place, other) in columns.repeated {
+            let names = "line \(line), column \(place + 1), like \(other.name)"
+            problems.append(findings.columnRepeated.at("columns.\(columns[place].name)", detail: names))
         }
         if !problems.isEmpty { throw SettingsError(problems) }
         table = ColumnTable(file, columns)
@@ -176,7 +187,8 @@ public struct ContactFileReader: RowReader, Sendable {
             let row = column.place == .ignored ? findings.unused : column.remark
             return row?.at("columns.\(column.name)", detail: once)
         }
-        let absent = file.settings.types.keys.filter { name in !columns.contains { $0.place == .attribute(name) } }
+        let places = Set(columns.map(\.place))
+        let absent = file.settings.types.keys.filter { !places.contains(.attribute($0)) }
             .map(\.rawValue).sorted().joined(separator: ", ")
         return other + said + (absent.isEmpty ? [] : [findings.typeAbsent.at("types", detail: "\(absent); \(once)")])
     }
@@ -278,6 +290,19 @@ extension FieldForms {
     func undoubled(_ text: String) -> String {
         guard let doubled, text.unicodeScalars.contains(doubled) else { return text }
         return String(text.unicodeScalars.replacing([doubled, doubled], with: [doubled]))
+    }
+}
+
+extension [ContactColumn] {
+    /// The places of columns that fill a part of the contact for which there is one before, and that one.
+    var repeated: [(place: Int, like: ContactColumn)] {
+        var first: [ContactPlace: ContactColumn] = [:]
+        return enumerated().compactMap { place, column in
+            guard column.place != .ignored else { return nil }
+            if let other = first[column.place] { return (place, other) }
+            first[column.place] = column
+            return nil
+        }
     }
 }
 

@@ -139,13 +139,11 @@ struct JSONRowReader: Sendable {
         if !columns.contains(where: { file.readFinders.contains($0.place) }) {
             problems.append(Problem(row: findings.columnMissing, path: "row"))
         }
-        for (place, column) in columns.enumerated() where column.place != .ignored {
-            if let other = columns[..<place].first(where: { $0.place == column.place }) {
-                let path = "columns.\(column.name)"
-                problems.append(Problem(row: findings.columnRepeated, path: path, more: "like \(other.name)"))
-            }
-        }
         return problems
+            + columns.repeated.map { place, other in
+                let path = "columns.\(columns[place].name)"
+                return Problem(row: findings.columnRepeated, path: path, more: "like \(other.name)")
+            }
     }
 
     /// What is said once of a member, with the first row that has it.

@@ -50,6 +50,7 @@ extension DoorProgress.Part {
     fileprivate var shown: ProgressLine.Part? {
         switch self {
         case .moving: nil
+        case .pages: .pages
         case .hearing(let total): .hearing(of: total)
         case .journal(let total): .journal(of: total)
         }
@@ -71,12 +72,11 @@ extension Session {
             log: try log(),
             interval: .seconds(invocation.number(.checkpoint) ?? 2),
             progress: { progress in
-                if let part = progress.part.shown {
-                    return line.show(records: progress.records, bytes: progress.bytes, of: part)
-                }
-                let waiting = progress.waiting.map { "waits: \($0.reason)" }
-                let note = ["\(progress.underway) on their way", waiting].compactMap(\.self).joined(separator: ", ")
-                line.show(records: progress.records, bytes: progress.bytes, note: note)
+                let part = progress.part.shown
+                let underway = part == nil ? "\(progress.underway) on their way" : nil
+                let notes = [underway, progress.waiting.map { "waits: \($0.reason)" }].compactMap(\.self)
+                let note = notes.isEmpty ? nil : notes.joined(separator: ", ")
+                line.show(records: progress.records, bytes: progress.bytes, of: part, note: note)
             },
             trouble: { console.say("patchbay: \($0)", .yellow) },
             isCancelled: { interruption.signalNumber != nil }

@@ -21,14 +21,22 @@ import PatchbayModel
     private let paintsOutput: Bool
 
     /// Whether a person watches standard error.
-    let isWatched: Bool
+    private let isWatched: Bool
+    /// How often progress is told; nil for never.
+    private let interval: Duration?
+    private var told = ContinuousClock.now
 
     private static let bufferSize = 64 << 10
 
     /// The console of this process.
+    ///
+    /// Where nobody watches, a line of progress a minute goes to the log; `PATCHBAY_PROGRESS` may say after how many seconds,
+    /// and 0 for never.
     init(environment: [String: String]) {
         let isPlain = environment["NO_COLOR"].map { !$0.isEmpty } ?? false || environment["TERM"] == "dumb"
         isWatched = isatty(STDERR_FILENO) == 1
+        let seconds = environment["PATCHBAY_PROGRESS"].flatMap(Int.init) ?? 60
+        interval = isWatched ? .milliseconds(200) : seconds > 0 ? .seconds(seconds) : nil
         usesColour = isWatched && !isPlain
         paintsOutput = isatty(STDOUT_FILENO) == 1 && !isPlain
     }
@@ -79,10 +87,15 @@ import PatchbayModel
         say("\(place): \(finding.severity.rawValue) \(finding)", finding.severity.colour)
     }
 
-    /// Shows a line that the next one replaces; only where a person watches.
-    func show(progress text: String) {
-        guard isWatched else { return }
-        try? failures.write(Array("\(clearLine)\(Self.shown(text))".utf8))
+    /// Whether it is time again to tell how far the work is.
+    var isProgressDue: Bool { interval.map { ContinuousClock.now - told >= $0 } ?? false }
+
+    /// Shows how far the work is if it is time again: where a person watches, the next line replaces it.
+    func show(progress text: @autoclosure () -> String) {
+        guard isProgressDue else { return }
+        told = .now
+        guard isWatched else { return say("patchbay: \(text())") }
+        try? failures.write(Array("\(clearLine)\(Self.shown(text()))".utf8))
     }
 
     private var clearLine: String { isWatched ? "\r\u{1B}[K" : "" }

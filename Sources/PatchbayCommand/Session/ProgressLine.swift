@@ -1,4 +1,4 @@
-/// Rows, rate and time left, on a terminal a few times a second.
+/// Rows, rate and time left, as often as the console shows them.
 @MainActor struct ProgressLine {
     private let console: Console
     private let total: Int?
@@ -6,18 +6,19 @@
     private var start: ContinuousClock.Instant
     /// What is done before the work itself, if that is at it.
     private var part: Part?
-    private var shown: ContinuousClock.Instant
     /// What an earlier run had done.
     private var before: (records: Int, bytes: Int)?
 
-    /// Something that is done before the work itself, over so many bytes.
+    /// Something that is done before the work itself, over so many bytes where they are known.
     struct Part: Equatable {
         let title: String
-        let total: Int
+        let total: Int?
 
         static func hearing(of total: Int) -> Part {
             Part(title: "reading again what people said no to", total: total)
         }
+
+        static let pages = Part(title: "reading what the vendor holds", total: nil)
 
         static func journal(of total: Int) -> Part { Part(title: "reading the journal", total: total) }
     }
@@ -26,7 +27,6 @@
     init(_ console: Console, total: Int?) {
         (self.console, self.total) = (console, total)
         start = clock.now
-        shown = start
     }
 
     /// Shows how far the work is, and a note such as why nothing moves, unless it was shown a moment ago.
@@ -36,13 +36,12 @@
             (self.part, before) = (part, part == nil ? (records, bytes) : (0, 0))
             if part != nil { start = clock.now }
         }
-        guard console.isWatched, clock.now - shown >= .milliseconds(200) else { return }
-        shown = clock.now
+        guard console.isProgressDue else { return }
         let progress = Self.text(
             records: records,
             bytes: bytes,
-            total: part?.total ?? total,
-            elapsed: shown - start,
+            total: part == nil ? total : part?.total,
+            elapsed: clock.now - start,
             before: before ?? (0, 0)
         )
         let titled = [part?.title, progress].compactMap(\.self).joined(separator: ": ")

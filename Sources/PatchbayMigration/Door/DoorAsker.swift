@@ -43,17 +43,47 @@ struct DoorAsker: Sendable {
 
     /// Everything that the vendor holds, page by page.
     nonisolated(nonsending) func eachPage(
-        _ isCancelled: () -> Bool,
+        _ surroundings: DoorSurroundings,
         _ take: ([(key: String, contact: Contact)]) throws -> Void
     ) async throws {
         var next: JSONValue?
+        var known = 0
         repeat {
             let wanted = ContactQuestion.page(next)
-            let page = try await patiently(isCancelled) { try await self.page(wanted, about: nil) }
+            let told = DoorProgress(part: .pages, records: known)
+            let page = try await telling(told, surroundings) { try await self.page(wanted, about: nil) }
             guard let page else { throw Migration.Failure([DoorFinding.unreadable.at()]) }
             try take(page.contacts)
+            known += page.contacts.count
             next = page.next
         } while next != nil
+    }
+
+    /// Awaits what the vendor tells, and tells meanwhile how far the run is and why it waits.
+    nonisolated(nonsending) func telling<Value: Sendable>(
+        _ progress: DoorProgress,
+        _ surroundings: DoorSurroundings,
+        _ body: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        let clock = ContinuousClock()
+        var (progress, asked) = (progress, clock.now)
+        return try await patiently(
+            {
+                if clock.now - asked >= .seconds(1) {
+                    asked = clock.now
+                    // Whoever can't be asked why has an error of its own soon.
+                    progress.waiting = try? await reasonToWait()
+                }
+                surroundings.progress(progress)
+                return surroundings.isCancelled()
+            },
+            body
+        )
+    }
+
+    /// Why nothing moves, if nothing does: every lane that wants something waits.
+    func reasonToWait() async throws -> Finding? {
+        try await client.accounts().first { $0.provider == provider }?.waits.first
     }
 
     /// What the vendor holds of some contacts. What leads on from an answer holds more of the same contacts; one that is gone

@@ -50,15 +50,14 @@ extension DoorSurroundings {
 
     /// Tells how far the hearing of noes is that a migration does.
     func heard(_ done: Migration.Progress) {
-        let part = DoorProgress.Part.hearing(of: done.hearing ?? 0)
-        tell(DoorProgress(records: done.records, bytes: done.bytes, underway: 0, waiting: nil, part: part))
+        tell(DoorProgress(part: .hearing(of: done.hearing ?? 0), records: done.records, bytes: done.bytes))
     }
 
     /// Tells how far something is that comes before contacts are moved.
     ///
     /// - Throws: `CancellationError` where the caller gives up.
     func tell(_ part: DoorProgress.Part, records: Int, bytes: Int) throws {
-        tell(DoorProgress(records: records, bytes: bytes, underway: 0, waiting: nil, part: part))
+        tell(DoorProgress(part: part, records: records, bytes: bytes))
         if isCancelled() { throw CancellationError() }
     }
 }
@@ -69,6 +68,8 @@ public struct DoorProgress: Sendable {
     public enum Part: Hashable, Sendable {
         /// It moves contacts.
         case moving
+        /// It reads what the vendor holds, page by page; records are contacts of them.
+        case pages
         /// It reads what an earlier run had read, so many bytes, for what people said no to in it.
         case hearing(of: Int)
         /// It reads the journal of an earlier run, so many bytes.
@@ -82,9 +83,13 @@ public struct DoorProgress: Sendable {
     /// Records that are on their way.
     public let underway: Int
     /// Why nothing moves, if nothing does.
-    public let waiting: Finding?
+    public internal(set) var waiting: Finding?
     /// What the run is at; of the other parts records and bytes are those of the part.
     public internal(set) var part = Part.moving
+
+    init(part: Part = .moving, records: Int, bytes: Int = 0, underway: Int = 0, waiting: Finding? = nil) {
+        (self.records, self.bytes, self.underway, self.waiting, self.part) = (records, bytes, underway, waiting, part)
+    }
 }
 
 /// How a run through a door ended.
@@ -266,7 +271,7 @@ final class DoorRun {
                 case .tick:
                     if clock.now - told >= .seconds(1) {
                         told = clock.now
-                        waiting = try await wait(client)
+                        waiting = try await asker.reasonToWait()
                     }
                     surroundings.tell(progress(waiting))
                 }
@@ -295,7 +300,7 @@ final class DoorRun {
     private nonisolated(nonsending) func readPages(_ asker: DoorAsker) async throws {
         guard feed.wantsPages else { return }
         surroundings.phases.note(.pages)
-        try await asker.eachPage(surroundings.isCancelled) { try feed.take($0) }
+        try await asker.eachPage(surroundings) { try feed.take($0) }
         try feed.take(nil)
     }
 
@@ -320,12 +325,6 @@ final class DoorRun {
 
     private func progress(_ waiting: Finding?) -> DoorProgress {
         DoorProgress(records: report.read, bytes: report.bytesRead, underway: end - first, waiting: waiting)
-    }
-
-    /// Why nothing moves: every lane that wants something waits.
-    private nonisolated(nonsending) func wait(_ client: EngagementClient) async throws -> Finding? {
-        let accounts = try await client.accounts().first { $0.provider == target.provider.name }
-        return accounts?.waits.first
     }
 
     // MARK: In

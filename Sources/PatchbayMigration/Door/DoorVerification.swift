@@ -127,7 +127,7 @@ public struct DoorVerification {
         }
         if case .inPages? = target.door.reading {
             var number = 0
-            try await asker.eachPage(surroundings.isCancelled) { page in
+            try await asker.eachPage(surroundings) { page in
                 for one in page where isWanted(one.key) {
                     number += 1
                     try found.add(
@@ -151,16 +151,15 @@ public struct DoorVerification {
             waiting.append(entries)
             let keys = waiting.joined().map(\.text)
             guard share == SightStore.shares - 1 || keys.count >= most * target.descriptor.concurrency else { continue }
-            let held = try await patiently(surroundings.isCancelled) {
+            let told = DoorProgress(records: verification.compared, underway: keys.count)
+            let held = try await asker.telling(told, surroundings) {
                 try await asker.contacts(of: keys.eachOnce.sorted())
             }
             for entries in waiting {
                 try compare(entries, held, verdicts.unneeded, judge, names, &verification, difference)
             }
             waiting = []
-            surroundings.progress(
-                DoorProgress(records: verification.compared, bytes: 0, underway: keys.count, waiting: nil)
-            )
+            surroundings.progress(DoorProgress(records: verification.compared))
         }
         return verification
     }

@@ -1,12 +1,12 @@
 /// Something that takes long, with somebody who may give up: awaits `body`, and asks a few times a second.
 ///
 /// - Parameters:
-///   - isCancelled: whether to give up; asked on the caller's side.
+///   - isCancelled: whether to give up; asked on the caller's side, which may tell somebody meanwhile why it takes long.
 ///   - body: what takes long.
 /// - Returns: what it came to.
 /// - Throws: what it threw, `CancellationError` where the caller gave up.
 nonisolated(nonsending) func patiently<Value: Sendable>(
-    _ isCancelled: () -> Bool,
+    _ isCancelled: nonisolated(nonsending) () async -> Bool,
     _ body: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {
     // Nil is a tick.
@@ -28,7 +28,7 @@ nonisolated(nonsending) func patiently<Value: Sendable>(
     }
     for await signal in signals {
         if let signal { return try signal.get() }
-        if isCancelled() { throw CancellationError() }
+        if await isCancelled() { throw CancellationError() }
     }
     throw CancellationError()
 }

@@ -76,8 +76,7 @@ enum NeutralContacts {
                 let json = try JSONValue(parsing: text)
                 record.contact = try Contact(json: json, at: "")
             } catch let error as ModelError {
-                var finding = NeutralContacts.notContact.at(error.path, detail: error.reason)
-                finding.remedy = error.remedy
+                let finding = NeutralContacts.notContact.at(error.path, detail: error.reason, remedy: error.remedy)
                 record.findings = [finding]
                 record.said = (try? JSONValue(parsing: text)).flatMap(Self.said)
             } catch {

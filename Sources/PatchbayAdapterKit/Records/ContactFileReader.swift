@@ -17,6 +17,7 @@ public struct ContactFileReader: RowReader, Sendable {
     private var passedOther = false
     private var rowCount = 0
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+    private static let takeMarkAway = "Take the mark away: its three bytes are EF BB BF."
 
     /// What the file begins with, until there is enough to see what it is.
     private var head: [UInt8]? = []
@@ -109,9 +110,9 @@ public struct ContactFileReader: RowReader, Sendable {
         guard let line = reader.header?.bytes, line.last != UInt8(ascii: "\n"),
             line.dropLast().contains(UInt8(ascii: "\r"))
         else { return }
-        var finding = findings.fault.at("header", detail: "line 1, its lines end in CR alone, so the file is one line")
-        finding.remedy = "Save the file with LF or CR LF at the end of each line."
-        throw SettingsError([finding])
+        let what = "line 1, its lines end in CR alone, so the file is one line"
+        let remedy = "Save the file with LF or CR LF at the end of each line."
+        throw SettingsError([findings.fault.at("header", detail: what, remedy: remedy)])
     }
 
     /// Most columns of a file: as many as the widest sheets have. Who has more has another delimiter or no line ends, and a
@@ -121,9 +122,8 @@ public struct ContactFileReader: RowReader, Sendable {
     private func refuseWidth(_ count: Int, _ line: Int) throws(SettingsError) {
         guard count > Self.mostColumns else { return }
         let sizes = "line \(line), \(count) columns, at most \(Self.mostColumns)"
-        var finding = findings.fault.at("header", detail: sizes)
-        finding.remedy = "Check the setting delimiter and the file's line ends, or export fewer columns."
-        throw SettingsError([finding])
+        let remedy = "Check the setting delimiter and the file's line ends, or export fewer columns."
+        throw SettingsError([findings.fault.at("header", detail: sizes, remedy: remedy)])
     }
 
     private mutating func readHeader() throws(SettingsError) {
@@ -152,9 +152,7 @@ public struct ContactFileReader: RowReader, Sendable {
         var problems: [Finding] = []
         if let place = names.firstIndex(where: { $0.unicodeScalars.contains("\u{FEFF}") }) {
             let mark = "line \(line), column \(place + 1), a byte-order mark stands in its name"
-            var finding = findings.fault.at("header", detail: mark)
-            finding.remedy = "Take the mark away: its three bytes are EF BB BF."
-            problems.append(finding)
+            problems.append(findings.fault.at("header", detail: mark, remedy: Self.takeMarkAway))
         }
         let keys = Set(columns.map { ColumnName(rawValue: $0.name).key })
         for (name, place) in file.settings.columns
@@ -166,8 +164,8 @@ public struct ContactFileReader: RowReader, Sendable {
         if !columns.contains(where: { file.readFinders.contains($0.place) }) {
             problems.append(findings.columnMissing.at("header", detail: "line \(line), \(columns.count) columns"))
         }
-        for (place, other) in columns.repeated {
-            let names = "line \(line), column \(place + 1), like \(other.name)"
+        for (place, other) in columns.map(\.place).repeated {
+            let names = "line \(line), column \(place + 1), like \(columns[other].name)"
             problems.append(findings.columnRepeated.at("columns.\(columns[place].name)", detail: names))
         }
         if !problems.isEmpty { throw SettingsError(problems) }
@@ -256,12 +254,8 @@ public struct ContactFileReader: RowReader, Sendable {
             return [findings.headerAgain.at("header", detail: place)]
         }
         if row.bytes.starts(with: Self.byteOrderMark) {
-            var finding = findings.fault.at(
-                "columns.\(columns[0].name)",
-                detail: "\(place), a byte-order mark stands before it, as where files were joined"
-            )
-            finding.remedy = "Take the mark away: its three bytes are EF BB BF."
-            return [finding]
+            let mark = "\(place), a byte-order mark stands before it, as where files were joined"
+            return [findings.fault.at("columns.\(columns[0].name)", detail: mark, remedy: Self.takeMarkAway)]
         }
         if row.bytes.contains(0) {
             let nul = zip(columns, row.fields).filter { $0.1.utf8.contains(0) }
@@ -290,19 +284,6 @@ extension FieldForms {
     func undoubled(_ text: String) -> String {
         guard let doubled, text.unicodeScalars.contains(doubled) else { return text }
         return String(text.unicodeScalars.replacing([doubled, doubled], with: [doubled]))
-    }
-}
-
-extension [ContactColumn] {
-    /// The places of columns that fill a part of the contact for which there is one before, and that one.
-    var repeated: [(place: Int, like: ContactColumn)] {
-        var first: [ContactPlace: ContactColumn] = [:]
-        return enumerated().compactMap { place, column in
-            guard column.place != .ignored else { return nil }
-            if let other = first[column.place] { return (place, other) }
-            first[column.place] = column
-            return nil
-        }
     }
 }
 

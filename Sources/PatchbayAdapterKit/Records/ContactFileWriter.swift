@@ -68,10 +68,10 @@ extension ContactFile {
 
     /// What is wrong with columns of the settings that fill a part of the contact for which there is one before.
     fileprivate var repeatedColumns: [Finding] {
-        settings.columns.enumerated().compactMap { number, column in
-            let other = settings.columns[..<number].first { $0.place == column.place }
-            guard column.place != .ignored, let other else { return nil }
-            return kind.findings.columnRepeated.at("columns".dot(column.name), detail: "like \(other.name)")
+        let columns = settings.columns
+        return columns.map(\.place).repeated.map { place, other in
+            let path = "columns".dot(columns[place].name)
+            return kind.findings.columnRepeated.at(path, detail: "like \(columns[other].name)")
         }
     }
 

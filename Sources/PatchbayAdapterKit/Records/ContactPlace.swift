@@ -194,3 +194,16 @@ public enum SnakeCase: Sendable {
         return words.filter { !$0.isEmpty }.joined(separator: "_")
     }
 }
+
+extension [ContactPlace] {
+    /// The columns that fill a part of the contact for which there is one before, each with that one.
+    var repeated: [(column: Int, first: Int)] {
+        var first: [ContactPlace: Int] = [:]
+        return enumerated().compactMap { column, place in
+            guard place != .ignored else { return nil }
+            if let other = first[place] { return (column, other) }
+            first[place] = column
+            return nil
+        }
+    }
+}

@@ -44,9 +44,8 @@ struct JSONRowReader: Sendable {
     }
 
     private func broken(_ detail: String) -> Finding {
-        var finding = findings.fault.at("row", detail: detail)
-        finding.remedy = "Export again, or mend the file: a list of objects, or an object with a list named items."
-        return finding
+        let remedy = "Export again, or mend the file: a list of objects, or an object with a list named items."
+        return findings.fault.at("row", detail: detail, remedy: remedy)
     }
 
     // MARK: Rows
@@ -108,9 +107,8 @@ struct JSONRowReader: Sendable {
     }
 
     private func unreadable(_ detail: String) -> Finding {
-        var finding = findings.fault.at("row", detail: detail)
-        finding.remedy = "Mend the item: an object of texts, numbers, booleans and nulls by column."
-        return finding
+        let remedy = "Mend the item: an object of texts, numbers, booleans and nulls by column."
+        return findings.fault.at("row", detail: detail, remedy: remedy)
     }
 
     // MARK: Columns
@@ -140,9 +138,9 @@ struct JSONRowReader: Sendable {
             problems.append(Problem(row: findings.columnMissing, path: "row"))
         }
         return problems
-            + columns.repeated.map { place, other in
+            + columns.map(\.place).repeated.map { place, other in
                 let path = "columns.\(columns[place].name)"
-                return Problem(row: findings.columnRepeated, path: path, more: "like \(other.name)")
+                return Problem(row: findings.columnRepeated, path: path, more: "like \(columns[other].name)")
             }
     }
 

@@ -207,8 +207,9 @@ public final class FindingRow: Hashable, Sendable {
     /// - Parameters:
     ///   - path: where, in the neutral value.
     ///   - detail: sizes or names that make the reason exact, never a person's value.
+    ///   - remedy: what to do about it in this case, where the row's own words would not mend it.
     /// - Returns: the finding.
-    public func at(_ path: String = "", detail: String? = nil) -> Finding {
+    public func at(_ path: String = "", detail: String? = nil, remedy: String? = nil) -> Finding {
         rule?.fire()
         return Finding(
             code: code,
@@ -217,7 +218,7 @@ public final class FindingRow: Hashable, Sendable {
             path: path,
             rule: rule,
             reason: detail.map { "\(reason) (\($0))." } ?? sentence,
-            remedy: remedy
+            remedy: remedy ?? self.remedy
         )
     }
 }

@@ -75,8 +75,7 @@ extension Session {
                 let part = progress.part.shown
                 let underway = part == nil ? "\(progress.underway) on their way" : nil
                 let notes = [underway, progress.waiting.map { "waits: \($0.reason)" }].compactMap(\.self)
-                let note = notes.isEmpty ? nil : notes.joined(separator: ", ")
-                line.show(records: progress.records, bytes: progress.bytes, of: part, note: note)
+                line.show(records: progress.records, bytes: progress.bytes, of: part, notes: notes)
             },
             trouble: { console.say("patchbay: \($0)", .yellow) },
             isCancelled: { interruption.signalNumber != nil }

@@ -87,12 +87,9 @@ import PatchbayModel
         say("\(place): \(finding.severity.rawValue) \(finding)", finding.severity.colour)
     }
 
-    /// Whether it is time again to tell how far the work is.
-    var isProgressDue: Bool { interval.map { ContinuousClock.now - told >= $0 } ?? false }
-
     /// Shows how far the work is if it is time again: where a person watches, the next line replaces it.
     func show(progress text: @autoclosure () -> String) {
-        guard isProgressDue else { return }
+        guard let interval, ContinuousClock.now - told >= interval else { return }
         told = .now
         guard isWatched else { return say("patchbay: \(text())") }
         try? failures.write(Array("\(clearLine)\(Self.shown(text()))".utf8))

@@ -29,14 +29,17 @@
         start = clock.now
     }
 
-    /// Shows how far the work is, and a note such as why nothing moves, unless it was shown a moment ago.
-    mutating func show(records: Int, bytes: Int, of part: Part? = nil, note: String? = nil) {
+    /// Shows how far the work is, and notes such as why nothing moves, unless it was shown a moment ago.
+    mutating func show(records: Int, bytes: Int, of part: Part? = nil, notes: [String] = []) {
         if part != self.part || before == nil {
             // Of a part the first word comes when some of it is done.
             (self.part, before) = (part, part == nil ? (records, bytes) : (0, 0))
             if part != nil { start = clock.now }
         }
-        guard console.isProgressDue else { return }
+        console.show(progress: line(records, bytes, notes))
+    }
+
+    private func line(_ records: Int, _ bytes: Int, _ notes: [String]) -> String {
         let progress = Self.text(
             records: records,
             bytes: bytes,
@@ -45,7 +48,7 @@
             before: before ?? (0, 0)
         )
         let titled = [part?.title, progress].compactMap(\.self).joined(separator: ": ")
-        console.show(progress: [titled, note].compactMap(\.self).joined(separator: "; "))
+        return notes.isEmpty ? titled : "\(titled); \(notes.joined(separator: ", "))"
     }
 
     /// The line's text.

@@ -182,12 +182,3 @@ struct PatientSource: ByteSource {
         return interruption?.signalNumber == nil ? try source.next() : nil
     }
 }
-
-extension FindingRow {
-    /// The finding at a place, with a remedy that fits it better than the row's.
-    func at(_ path: String, detail: String, remedy: String) -> Finding {
-        var finding = at(path, detail: detail)
-        finding.remedy = remedy
-        return finding
-    }
-}

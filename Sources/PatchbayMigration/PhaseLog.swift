@@ -10,6 +10,12 @@ package final class PhaseLog {
         case hearing
         /// It reads all that the vendor holds.
         case pages
+        /// It draws the sample of a comparison.
+        case sample
+        /// It maps the source of a comparison.
+        case source
+        /// It reads the target of a comparison.
+        case target
         /// It moves contacts.
         case moving
         /// It gives the files their names.
@@ -57,6 +63,9 @@ extension DoorProgress.Part {
         case .pages: .pages
         case .hearing: .hearing
         case .journal: .journal
+        case .verifying(.sample, _): .sample
+        case .verifying(.source, _): .source
+        case .verifying(.target, _): .target
         }
     }
 }

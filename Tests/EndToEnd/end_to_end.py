@@ -535,7 +535,7 @@ class EndToEnd:
         self.expect(tally.promised, "nobody was killed")
 
     def check_migration_through_a_door_that_waits(self):
-        """a vendor that says 429 for an hour is waited for, a log gets a line of progress, Ctrl-C ends it cleanly, and nothing is lost"""
+        """a vendor that says 429 for an hour is waited for, a log is told how far it is and why it waits, Ctrl-C ends it cleanly, and nothing is lost"""
         with doors.Shop(self.folder, random.Random(12), doors.DOORS[:1]) as shop:
             lines = [line for line in shop.rows([f"member-{number:06}" for number in range(40)], 60) if doors.is_fit(line)]
             (self.folder / "contacts.ndjson").write_text("\n".join(lines) + "\n")
@@ -552,7 +552,7 @@ class EndToEnd:
             other = subprocess.run([str(processes.COMMAND), *words], env={**os.environ, **patient}, capture_output=True)
             self.expect(other.returncode == 2 and b"Another run" in other.stderr, f"a second run: {other.returncode} {other.stderr}")
             talk = ""
-            while "on their way" not in talk:
+            while not ("on their way" in talk and "waits: " in talk):
                 line = process.stderr.readline().decode()
                 self.expect(line, f"the log ended without a word of progress: {talk}")
                 talk += line

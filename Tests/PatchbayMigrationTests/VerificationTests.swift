@@ -18,6 +18,10 @@ import Testing
 
     private static func file(_ contacts: [Contact]) -> [UInt8] { contacts.flatMap { $0.jsonBytes + [0x0A] } }
 
+    private static func settings(of format: RecordFormat) -> JSONObject {
+        format.id == RecordFormat.neutralContacts.id ? [:] : ["dbId": 7, "resourceId": 3]
+    }
+
     private struct Run {
         var verification: Verification
         var differences: [Verification.Difference] = []
@@ -30,12 +34,10 @@ import Testing
             showsKeys: Bool = false,
             mapping: ContactMapping = ContactMapping()
         ) throws {
-            let settings: JSONObject =
-                format.id == RecordFormat.neutralContacts.id ? [:] : ["dbId": 7, "resourceId": 3]
             let migration = try Migration(
                 from: .neutralContacts,
                 to: format,
-                targetSettings: settings,
+                targetSettings: VerificationTests.settings(of: format),
                 mapping: mapping
             )
             var differences: [Verification.Difference] = []
@@ -178,6 +180,36 @@ import Testing
         #expect(one.verification.strata["whole"]?.all == 200)
         #expect(one.words == again.words)
         #expect(one.words != other.words)
+    }
+
+    @Test(arguments: [RecordFormat.neutralContacts, .altcraftProfiles])
+    func `it tells how far it is, and ends where nobody wants it any more`(format: RecordFormat) throws {
+        let source = Self.file(Self.people(300))
+        let target = format.id == RecordFormat.neutralContacts.id ? source : try Self.migrated(source, to: format)
+        let migration = try Migration(from: .neutralContacts, to: format, targetSettings: Self.settings(of: format))
+        func seen(endsIn last: Verification.Part?) throws -> [Verification.Part: Migration.Progress] {
+            var seen: [Verification.Part: Migration.Progress] = [:]
+            func verify() throws {
+                _ = try migration.verify(
+                    { ChunkedSource(source, chunk: 999) },
+                    against: { ChunkedSource(target, chunk: 500) },
+                    extent: .sample(10, seed: 1),
+                    progress: { seen[$0] = $1 },
+                    isCancelled: { last.map { seen[$0] != nil } ?? false },
+                    difference: { _ in Issue.record("a difference") }
+                )
+            }
+            if last == nil { try verify() } else { #expect(throws: CancellationError.self) { try verify() } }
+            return seen
+        }
+        let whole = try seen(endsIn: nil)
+        #expect(whole.mapValues(\.records) == [.sample: 300, .source: 300, .target: 300])
+        #expect(whole[.source]?.bytes == source.count)
+        #expect(whole[.target]?.bytes == target.count)
+        for part in [Verification.Part.sample, .source, .target] {
+            let ended = try seen(endsIn: part)[part]?.records ?? .max
+            #expect(ended < 300)
+        }
     }
 
     @Test func `what does not fit into memory is kept as well`() throws {

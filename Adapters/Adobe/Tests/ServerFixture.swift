@@ -28,7 +28,10 @@ enum ServerFixture {
                 }
             )
         ),
-        "services": ["email.weekly_offers": "weeklyOffers", "sms.delivery": "deliveryNews"],
+        "services": [
+            "email.weekly_offers": "weeklyOffers", "sms.delivery": "deliveryNews", "sms.flash_sales": "flashSales",
+        ],
+        "unknownServices": "add",
     ]
 
     private static func fieldID(_ name: String) -> String {
@@ -136,6 +139,22 @@ enum ServerFixture {
                 [of("c-4004", 525, 0, .changeSubscription(noOffers))]
             ),
             Sample(
+                "adobe-server-service-made",
+                "A topic whose service the account does not have is left, and then subscribed to.",
+                [
+                    corpus.operation(
+                        529,
+                        0,
+                        .changeSubscription(Subscription(channel: .sms, topic: "flash_sales", state: .unsubscribed))
+                    ),
+                    corpus.operation(
+                        529,
+                        1,
+                        .changeSubscription(Subscription(channel: .sms, topic: "flash_sales", state: .subscribed))
+                    ),
+                ]
+            ),
+            Sample(
                 "adobe-server-erase-stranger",
                 "A contact that is not there needs no deletion.",
                 [of("c-4004", 526, 0, .erase)]
@@ -210,6 +229,7 @@ enum ServerFixture {
         ),
         SampleReply("a bare record", WireResponse(200, json: profile)),
         SampleReply("a made profile", WireResponse(201, json: profile)),
+        SampleReply("a made service", WireResponse(201, json: ["PKey": "@s3", "name": "flashSales"])),
         SampleReply("a service of another name", WireResponse(200, json: ["PKey": "@s9", "name": "other"])),
         SampleReply("a record whose key climbs", WireResponse(200, json: ["PKey": "../x", "cusNumber": "c-1001"])),
         SampleReply(

@@ -363,7 +363,7 @@ import Testing
 
     @Test(.shows("adobe/B21", "adobe/B22", "adobe/B23", "adobe/B24", "adobe/B25", of: AdobeServer.self))
     func `a topic is a service, and its subscription a record of its own`() throws {
-        let desk = try ServerDesk()
+        let desk = try ServerDesk(["unknownServices": "refuse"])
         desk.instead = [("subscribe", .lost)]
         let steps: [(Subscription.State, OperationOutcome.Term)] = [
             (.unsubscribed, .unchanged), (.subscribed, .accepted), (.subscribed, .unchanged),
@@ -414,6 +414,28 @@ import Testing
         try desk.say("c-1", ServerDesk.topic("news6", .unsubscribed))
         try desk.advance(10)
         #expect(desk.account.subscriptions.map(\.service) == Array(services.dropLast()))
+    }
+
+    @Test(.shows("adobe/B41", of: AdobeServer.self))
+    func `a service that is not there is made once, if the settings want it`() throws {
+        let desk = try ServerDesk()
+        let nobody = try desk.say("c-1", ServerDesk.topic("flash_sales", .unsubscribed, on: .sms))
+        try desk.advance(10)
+        #expect(desk.outcome(nobody)?.finding?.code == "adobe.server.service.unsubscribed")
+        // It is made, and the answer is lost: it is looked for, not made again.
+        desk.instead = [("makeService", .lost)]
+        let said = try ["c-1", "c-2"].map { try desk.say($0, ServerDesk.topic("flash_sales", .subscribed, on: .sms)) }
+        try desk.advance(60)
+        #expect(said.allSatisfy { desk.outcome($0)?.term == .accepted })
+        #expect(desk.account.services.map(\.name) == ["weeklyOffers", "deliveryNews", "flashSales"])
+        #expect(desk.account.services.last?.messageType == "sms")
+        #expect(desk.account.subscriptions.map(\.service) == ["flashSales", "flashSales"])
+        // Where the account takes no name in the place of a key, it is not tried for ever.
+        desk.instead = Array(repeating: ("service", .text(404)), count: 8)
+        let late = try desk.say("c-3", ServerDesk.topic("flash_sales", .subscribed, on: .sms))
+        try desk.advance(60)
+        #expect(desk.outcome(late)?.finding?.code == "adobe.server.service.unknown")
+        #expect(desk.account.services.count == 3)
     }
 
     // MARK: Answers
@@ -557,6 +579,7 @@ import Testing
                 [
                     Subscription(channel: .email, topic: "weekly_offers", state: .subscribed),
                     Subscription(channel: .sms, topic: "delivery", state: .unsubscribed),
+                    Subscription(channel: .sms, topic: "flash_sales", state: .unsubscribed),
                 ]
             ]
         )
@@ -594,6 +617,14 @@ import Testing
     }
 
     // MARK: Settings
+
+    @Test func `a service that is to be made has a name that the vendor takes`() throws {
+        let long: JSONObject = ["services": ["email.offers": .string(String(repeating: "n", count: 65))]]
+        #expect(throws: SettingsError.self) { try ServerFixture.adapter(long) }
+        var refusing = long
+        refusing["unknownServices"] = "refuse"
+        _ = try ServerFixture.adapter(refusing)
+    }
 
     @Test func `settings that can't work are refused together`() throws {
         func problems(_ changes: JSONObject) -> [String] {

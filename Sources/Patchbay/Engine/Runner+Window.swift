@@ -27,7 +27,10 @@ extension Runner {
         lane.due = nextUnblock
         guard window.operations.isEmpty else { return (window, nextUnblock) }
         lane.because = nil
-        if !lane.waits.closings.isAny { (lane.flush, lane.failure) = (false, nil) }
+        guard !lane.waits.closings.isAny else { return nil }
+        lane.flush = false
+        // A question that is asked again later says why until then.
+        if lane.waits.reads.isEmpty { lane.failure = nil }
         return nil
     }
 

@@ -52,6 +52,7 @@ extension DoorProgress.Part {
         case .moving: nil
         case .pages: .pages
         case .hearing(let total): .hearing(of: total)
+        case .verifying(let part, let total): .verifying(part, of: total)
         case .journal(let total): .journal(of: total)
         }
     }

@@ -78,6 +78,11 @@ extension Command {
             throw UsageError("--target FILE is missing (\(Flag.target.summary)).", command: invocation.command.name)
         }
         let kept = try kept(for: extent)
+        var progress = ProgressLine(session.console, total: nil)
+        let sizes = (
+            source: try kept?.source().size ?? invocation.file(.input).flatMap(ResumableMigration.size),
+            target: ResumableMigration.size(of: target)
+        )
         return try setup.migration.verify(
             {
                 guard let kept else { return try session.source(invocation.text(.input)) }
@@ -86,6 +91,11 @@ extension Command {
             against: { try session.source(target) },
             extent: extent,
             showsKeys: invocation.has(.values),
+            progress: { part, done in
+                let total = part == .target ? sizes.target : sizes.source
+                progress.show(records: done.records, bytes: done.bytes, of: .verifying(part, of: total))
+            },
+            isCancelled: { self.session.interruption.signalNumber != nil },
             difference: tell
         )
     }

@@ -1,3 +1,5 @@
+import PatchbayMigration
+
 /// Rows, rate and time left, as often as the console shows them.
 @MainActor struct ProgressLine {
     private let console: Console
@@ -19,6 +21,16 @@
         }
 
         static let pages = Part(title: "reading what the vendor holds", total: nil)
+
+        static func verifying(_ part: Verification.Part, of total: Int?) -> Part {
+            let title =
+                switch part {
+                case .sample: "drawing the sample"
+                case .source: "mapping the source"
+                case .target: "reading the target"
+                }
+            return Part(title: title, total: total)
+        }
 
         static func journal(of total: Int) -> Part { Part(title: "reading the journal", total: total) }
     }

@@ -72,6 +72,8 @@ public struct DoorProgress: Sendable {
         case pages
         /// It reads what an earlier run had read, so many bytes, for what people said no to in it.
         case hearing(of: Int)
+        /// It reads a part of what a comparison reads itself, of so many bytes if that is known.
+        case verifying(Verification.Part, of: Int?)
         /// It reads the journal of an earlier run, so many bytes.
         case journal(of: Int)
     }

@@ -101,13 +101,21 @@ public struct DoorVerification {
         let names = NameBook()
         // Opened before a sample is drawn, so that a change meanwhile is seen.
         var source = try openSource()
-        let chosen = try migration.choose(extent, openSource, lens, &verification)
+        let size = source.size
+        let watch = Verification.Watch(
+            progress: { part, done in
+                let part = DoorProgress.Part.verifying(part, of: size)
+                surroundings.tell(DoorProgress(part: part, records: done.records, bytes: done.bytes))
+            },
+            isCancelled: surroundings.isCancelled
+        )
+        let chosen = try migration.choose(extent, openSource, lens, watch, &verification)
         let verdicts = try verdicts()
         func isWanted(_ key: String) -> Bool { chosen?.contains(KeyMark(key, opinion: 0).exact) ?? true }
         // Keys are kept in any case: the vendor is asked for them.
         let (wanted, found) = (SightStore(keepsKeys: true), SightStore(keepsKeys: true))
         let refused = SightStore(keepsKeys: false)
-        verification.expected = try migration.eachWritten(&source) { record, written, _ in
+        verification.expected = try migration.eachWritten(&source, .source, watch) { record, written, _ in
             var sight = try lens.look(Array(written))
             // The vendor may have taken other parts of a row that it refused: of those nothing is expected.
             guard !verdicts.rejected.contains(record.number) else {

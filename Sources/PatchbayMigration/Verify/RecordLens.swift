@@ -88,18 +88,27 @@ struct RecordLens {
     }
 
     /// Looks at every record of a file.
-    func each(_ source: inout some ByteSource, _ take: (Seen) throws -> Void) throws {
+    func each(_ source: inout some ByteSource, _ watch: Verification.Watch, _ take: (Seen) throws -> Void) throws {
+        var (number, bytes) = (0, 0)
+        func next() throws -> [UInt8]? {
+            if bytes > 0 { watch.progress(.target, Migration.Progress(records: number, bytes: bytes)) }
+            if watch.isCancelled() { throw CancellationError() }
+            let chunk = try source.next()
+            bytes += chunk?.count ?? 0
+            return chunk
+        }
         switch way {
         case .contacts(let make, let key):
             var reader = try make()
             func see(_ record: SourceRecord) throws {
+                number = record.number
                 guard let contact = record.contact else {
                     let reasons = record.findings.filter { $0.severity == .error }
                     return try take(.unreadable(record.number, line: record.line, reasons))
                 }
                 try take(.record(record.number, Self.look(contact, key, tagByTag: tagByTag)))
             }
-            while let chunk = try source.next() { try reader.read(chunk, see) }
+            while let chunk = try next() { try reader.read(chunk, see) }
             do {
                 try reader.finish(see)
             } catch let error as SettingsError where error.findings.allSatisfy(\.isOfNoRows) {
@@ -107,7 +116,6 @@ struct RecordLens {
             }
         case .lines, .objects:
             var lines = LineSplitter(maximumLength: NeutralContacts.longestWritten)
-            var number = 0
             func drain() throws {
                 while let line = lines.next() {
                     if case .success(let line) = line, line.bytes.isEmpty { continue }
@@ -115,7 +123,7 @@ struct RecordLens {
                     try take(see(line, number))
                 }
             }
-            while let chunk = try source.next() {
+            while let chunk = try next() {
                 lines.append(chunk)
                 try drain()
             }

@@ -13,6 +13,22 @@ public struct Verification: Sendable {
         case sample(Int, seed: UInt64)
     }
 
+    /// What is read at a time.
+    public enum Part: Hashable, Sendable {
+        /// The source, to draw a sample of it.
+        case sample
+        /// The source, to map it anew.
+        case source
+        /// The target.
+        case target
+    }
+
+    /// Who watches how far a comparison is, and may end it.
+    struct Watch {
+        let progress: (Part, Migration.Progress) -> Void
+        let isCancelled: () -> Bool
+    }
+
     /// Something that is otherwise than it should be.
     public struct Difference: Hashable, Sendable {
         /// What is the case.
@@ -117,16 +133,21 @@ extension Migration {
     ///   - target: makes the target.
     ///   - extent: which contacts are looked at.
     ///   - showsKeys: whether differences name contacts by their keys instead of digests.
+    ///   - progress: called after each chunk of what is read.
+    ///   - isCancelled: asked before each chunk; true ends the comparison.
     ///   - difference: hears each difference.
     /// - Returns: the numbers.
-    /// - Throws: ``Failure`` if one of them can't be read, or was changed meanwhile; ``FileError``.
+    /// - Throws: ``Failure`` if one of them can't be read, or was changed meanwhile; ``FileError``; `CancellationError`.
     public func verify(
         _ source: () throws -> some ByteSource,
         against target: () throws -> some ByteSource,
         extent: Verification.Extent = .full,
         showsKeys: Bool = false,
+        progress: @escaping (Verification.Part, Progress) -> Void = { _, _ in },
+        isCancelled: @escaping () -> Bool = { false },
         difference: (Verification.Difference) throws -> Void
     ) throws -> Verification {
+        let watch = Verification.Watch(progress: progress, isCancelled: isCancelled)
         do {
             var verification = Verification()
             verification.extent = extent
@@ -134,16 +155,16 @@ extension Migration {
             let names = NameBook()
             // Opened before a sample is drawn, so that a change meanwhile is seen.
             var input = try source()
-            let chosen = try choose(extent, source, lens, &verification)
+            let chosen = try choose(extent, source, lens, watch, &verification)
             let (wanted, found) = (SightStore(keepsKeys: showsKeys), SightStore(keepsKeys: showsKeys))
-            verification.expected = try eachWritten(&input) { record, written, _ in
+            verification.expected = try eachWritten(&input, .source, watch) { record, written, _ in
                 let sight = try lens.look(Array(written))
                 if chosen?.contains(KeyMark(sight.key, opinion: 0).exact) ?? true {
                     try wanted.add(sight, number: record.number, names)
                 }
             }
             var output = try target()
-            try lens.each(&output) { seen in
+            try lens.each(&output, watch) { seen in
                 switch seen {
                 case .record(let number, let sight):
                     guard chosen?.contains(KeyMark(sight.key, opinion: 0).exact) ?? true else { return }
@@ -172,21 +193,23 @@ extension Migration {
     }
 
     /// Maps every record, with what is written of it.
-    private func witness(_ source: inout some ByteSource, _ take: @escaping Witness) throws -> MigrationReport {
-        let company = Company(checkpoints: nil, witness: take, surveyor: nil)
-        return try run(&source, to: nil, nil, nil, company, { _ in }, { false })
-    }
-
     func eachWritten(
         _ source: inout some ByteSource,
+        _ part: Verification.Part,
+        _ watch: Verification.Watch,
         _ take: (SourceRecord, ArraySlice<UInt8>, [Finding]) throws -> Void
     ) throws -> MigrationReport {
-        try withoutActuallyEscaping(take) { take in
-            try witness(&source) { record, written, findings in
-                try take(record, written, findings)
-                return []
-            }
+        let report = try withoutActuallyEscaping(take) { take in
+            let company = Company(
+                witness: { record, written, findings in
+                    try take(record, written, findings)
+                    return []
+                }
+            )
+            return try run(&source, to: nil, nil, nil, company, { watch.progress(part, $0) }, watch.isCancelled)
         }
+        guard report.isComplete else { throw CancellationError() }
+        return report
     }
 
     /// The keys of a sample: of each stratum those whose digests with the seed are the smallest.
@@ -194,12 +217,13 @@ extension Migration {
         _ extent: Verification.Extent,
         _ source: () throws -> some ByteSource,
         _ lens: RecordLens,
+        _ watch: Verification.Watch,
         _ verification: inout Verification
     ) throws -> Set<UInt64>? {
         guard case .sample(let most, let seed) = extent else { return nil }
         var strata: [String: Stratum] = [:]
         var input = try source()
-        _ = try eachWritten(&input) { record, written, findings in
+        _ = try eachWritten(&input, .sample, watch) { record, written, findings in
             guard let contact = record.contact else { return }
             let name = Stratum.name(of: contact, findings)
             let key = try lens.look(Array(written)).key

@@ -201,6 +201,25 @@ import Testing
         #expect(world.outcome(of: "q-2", on: "p")?.finding?.code == "engine.read.deadline")
         #expect(try world.account("p").total("captured") == 1)
     }
+
+    @Test func `a read that is asked again later says why until then`() throws {
+        let world = try VirtualWorld()
+        world.network = { _ in .outcome(.replied(WireResponse(503))) }
+        try world.start(.probe())
+        let question = EngagementOperation(
+            id: "q-1",
+            subject: "installation-1",
+            capturedAt: world.host.date(),
+            action: .readBack(ReadRequest("status"))
+        )
+        try world.read(question, from: "p", timeout: .seconds(3_600))
+        try world.advance(by: .seconds(1))
+        #expect(try world.waits(of: "p").first?.reason.contains("503") == true)
+        world.network = { _ in .outcome(.replied(WireResponse(200, json: ["answer": 42]))) }
+        try world.advance(by: .seconds(600))
+        #expect(world.outcome(of: "q-1", on: "p")?.answer == ["answer": 42])
+        #expect(try world.waits(of: "p").isEmpty)
+    }
 }
 
 @Suite("The engine and faulty adapters") struct EngineObligationFaultyAdapters {

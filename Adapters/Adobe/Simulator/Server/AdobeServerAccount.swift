@@ -19,6 +19,14 @@ public struct AdobeServerAccount: Codable, Sendable, Equatable {
         public var fields: [String: JSONValue]
     }
 
+    /// A service.
+    public struct Service: Codable, Sendable, Equatable {
+        /// Its name, by which it is known alone.
+        public var name: String
+        /// The channel of its messages, in the vendor's word.
+        public var messageType = "email"
+    }
+
     /// A profile's subscription to a service.
     public struct Subscription: Codable, Sendable, Equatable {
         /// The vendor's key.
@@ -33,8 +41,8 @@ public struct AdobeServerAccount: Codable, Sendable, Equatable {
     public var tokens: [Token] = []
     /// Profiles, oldest first.
     public var profiles: [Profile] = []
-    /// Names of services, oldest first; their place makes their keys.
-    public var services: [String] = []
+    /// Services, oldest first; their place makes their keys.
+    public var services: [Service] = []
     /// Subscriptions, oldest first.
     public var subscriptions: [Subscription] = []
     /// How many profiles and subscriptions were ever made; their keys are counted.

@@ -2,8 +2,8 @@ public import PatchbayAdapterKit
 public import PatchbayJSON
 public import PatchbayModel
 
-/// Random runs of faults: one token at a time, no request while the vendor has closed, no profile and no subscription twice,
-/// and in the end the values that were said last. Keys are not unique at the account, so that only the door looks after that.
+/// Random runs of faults: one token at a time, no request while the vendor has closed, no profile, service and subscription
+/// twice, and in the end the values that were said last. Keys are not unique at the account, so that only the door looks after that.
 public struct AdobeServerScene: VendorScene {
     public typealias Simulator = AdobeServerSimulator
 
@@ -14,10 +14,12 @@ public struct AdobeServerScene: VendorScene {
         "filterParameter": "cusNumber_parameter", "keyField": "cusNumber",
         "fieldNames": ["tier": "cusTier", "store": "cusStore", "closing": "cusClosing"],
         "tagFields": ["sports": "cusSports"], "services": ["email.offers": "offers", "sms.news": "news"],
+        "unknownServices": "add",
     ]
 
     public static let account: JSONObject = [
         "keyField": "cusNumber", "filter": "byCusNumber", "filterParameter": "cusNumber_parameter",
+        "services": ["offers"],
     ]
 
     public static let question = ReadRequest("profile")

@@ -25,7 +25,7 @@ public struct AdobeServerSimulator: VendorSimulator {
 
     public var initialState: AdobeServerAccount {
         var account = AdobeServerAccount()
-        account.services = settings.services
+        account.services = settings.services.map { AdobeServerAccount.Service(name: $0) }
         return account
     }
 
@@ -120,6 +120,7 @@ public struct AdobeServerSimulator: VendorSimulator {
         case ("POST", 1, "profile"): return make(call, &state)
         case ("GET", 1, "profile"): return page(call, profiles(state.profiles, call, state))
         case ("GET", 1, "service"): return page(call, state.services.indices.map { service($0, call, state) })
+        case ("POST", 1, "service"): return makeService(call, &state)
         case ("GET", 2, "profile") where path[1].hasPrefix("by"): return search(call, path[1], state)
         case (_, 2, "profile"): return profile(call, path[1], &state)
         case ("GET", 2, "service"): return look(call, path[1], &state)
@@ -299,24 +300,40 @@ public struct AdobeServerSimulator: VendorSimulator {
 
     private func service(_ place: Int, _ call: Call, _ state: AdobeServerAccount) -> JSONValue {
         let address = "\(call.base)\(call.resource)/service/\(serviceKey(place))"
+        let service = state.services[place]
         return [
-            "PKey": .string(serviceKey(place)), "name": .string(state.services[place]),
-            "label": .string(state.services[place]), "messageType": "email", "mode": "newsletter",
+            "PKey": .string(serviceKey(place)), "name": .string(service.name), "label": .string(service.name),
+            "messageType": .string(service.messageType), "mode": "newsletter",
             "href": .string(address), "subscriptions": ["href": .string(address + "/subscriptions/")],
         ]
     }
 
     private func look(_ call: Call, _ name: String, _ state: inout AdobeServerAccount) -> WireResponse {
-        let known = state.services.indices.first { state.services[$0] == name || serviceKey($0) == name }
+        let known = state.services.indices.first { state.services[$0].name == name || serviceKey($0) == name }
         if known == nil, !settings.services.isEmpty { return Self.missing }
-        if known == nil { state.services.append(name) }
+        if known == nil { state.services.append(AdobeServerAccount.Service(name: name)) }
         return WireResponse(200, json: service(known ?? state.services.count - 1, call, state))
+    }
+
+    /// A service of the body's name, label and channel; no two have the same name.
+    private func makeService(_ call: Call, _ state: inout AdobeServerAccount) -> WireResponse {
+        let body = call.request.json?.object ?? [:]
+        let isKnown = body.allSatisfy { ["name", "label", "messageType"].contains($0.name) }
+        guard isKnown, let name = body["name"]?.string, (1...64).contains(name.utf16.count),
+            let label = body["label"]?.string, (1...128).contains(label.utf16.count),
+            let type = body["messageType"]?.string, ["email", "sms"].contains(type)
+        else { return Self.text(500, "RST-360011 An error has occurred: no such value of a service") }
+        guard !state.services.contains(where: { $0.name == name }) else {
+            return Self.text(500, "PGS-220000 duplicate key value")
+        }
+        state.services.append(AdobeServerAccount.Service(name: name, messageType: type))
+        return WireResponse(201, json: service(state.services.count - 1, call, state))
     }
 
     private func show(_ subscription: AdobeServerAccount.Subscription, _ call: Call, _ state: AdobeServerAccount)
         -> JSONValue
     {
-        let place = state.services.firstIndex(of: subscription.service) ?? 0
+        let place = state.services.firstIndex { $0.name == subscription.service } ?? 0
         let address = "\(call.base)\(call.resource)/service/\(serviceKey(place))/subscriptions/\(subscription.key)"
         return [
             "PKey": .string(subscription.key), "href": .string(address), "metadata": "subscriptionRcp",
@@ -340,7 +357,7 @@ public struct AdobeServerSimulator: VendorSimulator {
         let subscription = AdobeServerAccount.Subscription(
             key: "@b\(state.made)",
             profile: profile,
-            service: state.services[service]
+            service: state.services[service].name
         )
         state.subscriptions.append(subscription)
         return WireResponse(201, json: show(subscription, call, state))

@@ -53,11 +53,14 @@ extension AdobeServer {
             } else {
                 step.doubts = min(99, before + 1)
             }
-            if isAgain { RuleID.adobe(exchange.endpoint == .create ? "B12" : "B25").fire() }
+            if isAgain { (Self.rulesOfDoubt[exchange.endpoint] ?? .adobe("B25")).fire() }
             let next = ServerPace.tokens.backoff.next(after: before, asked: asked, at: moment)
             return .underway(isAgain ? step.next(nil) : step, .at(next))
         }
     }
+
+    /// Why it is looked for whether something was made.
+    private static let rulesOfDoubt: [Endpoint: RuleID] = [.create: .adobe("B12"), .makeService: .adobe("B41")]
 
     // MARK: Refusals
 
@@ -79,7 +82,10 @@ extension AdobeServer {
         case .update where isGone && settings.matching != .key, .delete where isGone && settings.matching != .key,
             .subscriptions where isGone, .subscribe where isGone, .unsubscribe where isGone:
             return anew(exchange, ServerFinding.vanished)
-        case .service where isGone:
+        case .service where isGone && settings.unknownServices == .add: return unserved(exchange)
+        case .makeService where finding == ServerFinding.duplicate:
+            return anew(exchange, ServerFinding.serviceUnknown, at: "action.subscription.topic")
+        case .service where isGone, .makeService where isGone:
             return Interpretation(exchange.operations) { _ in
                 .rejected(ServerFinding.serviceUnknown.at("action.subscription.topic"))
             }
@@ -109,12 +115,16 @@ extension AdobeServer {
     }
 
     /// The profile that was there is not, or one that was not there is: it is looked for again, three times (B13).
-    private func anew(_ exchange: Exchange<Self>, _ finding: FindingRow) -> Interpretation<Self> {
+    private func anew(
+        _ exchange: Exchange<Self>,
+        _ finding: FindingRow,
+        at path: String = "contact"
+    ) -> Interpretation<Self> {
         RuleID.adobe("B13").fire()
         return Interpretation(exchange.operations) { pending in
             var step = pending.step ?? Step()
             step.vanishings = (step.vanishings ?? 0) + 1
-            guard step.vanishings ?? 0 <= ServerPace.vanishings else { return .rejected(finding.at("contact")) }
+            guard step.vanishings ?? 0 <= ServerPace.vanishings else { return .rejected(finding.at(path)) }
             return .underway(step.next(nil))
         }
     }
@@ -136,7 +146,7 @@ extension AdobeServer {
         case .delete:
             RuleID.adobe("B26").fire()
             return Interpretation(exchange.operations) { _ in .accepted(ServerFinding.erased.at()) }
-        case .service: return ServerRecord(json).map { served(exchange, $0) }
+        case .service, .makeService: return ServerRecord(json).map { served(exchange, $0) }
         case .subscriptions: return ServerPage(json, isSingle: false, settings).map { listed(exchange, $0) }
         case .subscribe:
             guard ServerRecord(json) != nil else { return nil }
@@ -254,6 +264,17 @@ extension AdobeServer {
     }
 
     // MARK: Services
+
+    /// The account has no such service: it is made for whoever wants it, and nobody has to leave it (B41).
+    private func unserved(_ exchange: Exchange<Self>) -> Interpretation<Self> {
+        Interpretation(exchange.operations) { pending in
+            guard topic(of: pending.operation)?.isOn == true else {
+                return .unchanged(ServerFinding.unsubscribedAlready.at())
+            }
+            let step = pending.step ?? Step()
+            return .underway(step.next(.makeService, step.address))
+        }
+    }
 
     private func served(_ exchange: Exchange<Self>, _ service: ServerRecord) -> Interpretation<Self> {
         Interpretation(exchange.operations) { pending in

@@ -78,6 +78,10 @@ extension AdobeServer {
         case .service:
             let name = topic(of: head.operation)?.service ?? ""
             return Transmission(.service, requests.service(name), carrying: [head])
+        case .makeService:
+            RuleID.adobe("B41").fire()
+            let record = topic(of: head.operation).map(ServiceRecord.init)
+            return Transmission(.makeService, requests.makeService(record), carrying: [head])
         case .list: return Transmission(.subscriptions, requests.get(address), carrying: [head])
         case .subscribe:
             let record = SubscriptionRecord(service: head.step?.service ?? "")

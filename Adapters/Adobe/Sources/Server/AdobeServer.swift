@@ -24,6 +24,8 @@ public struct AdobeServer: VendorAdapter {
         case delete
         /// The service that a topic means.
         case service
+        /// A service that is not there. Journaled, because a repeat might make another.
+        case makeService
         /// To what a profile is subscribed.
         case subscriptions
         /// A profile is subscribed. Journaled, because nobody knows what a repeat does.
@@ -33,7 +35,7 @@ public struct AdobeServer: VendorAdapter {
         /// A page of a collection.
         case page
 
-        public var isJournaled: Bool { self == .create || self == .subscribe }
+        public var isJournaled: Bool { [.create, .makeService, .subscribe].contains(self) }
     }
 
     /// How far an operation got. The profile is looked for first, so that is no stage.
@@ -46,6 +48,8 @@ public struct AdobeServer: VendorAdapter {
             case write
             /// The service is looked for.
             case service
+            /// The service is made.
+            case makeService
             /// The subscriptions are looked through.
             case list
             /// The profile is subscribed.
@@ -151,6 +155,8 @@ extension EngagementOperation {
 
 /// The service that a subscription to a topic means.
 struct TopicPlace: Sendable {
+    /// The channel that messages of the service use.
+    let channel: Channel
     /// The service's name; nil where the settings have none, or the state is none.
     private(set) var service: String?
     /// Whether the person wants messages.
@@ -162,7 +168,8 @@ struct TopicPlace: Sendable {
     init?(_ subscription: Subscription, _ settings: AdobeServerSettings) {
         guard let topic = subscription.topic else { return nil }
         RuleID.adobe("B21").fire()
-        (isOn, findings) = (subscription.state == .subscribed, subscription.adobeFindings)
+        (channel, isOn) = (subscription.channel, subscription.state == .subscribed)
+        findings = subscription.adobeFindings
         let name = AdobeSourceName(rawValue: "\(subscription.channel.rawValue).\(topic)")
         let isServed = [.email, .sms].contains(subscription.channel)
         if !isServed {

@@ -20,7 +20,10 @@ extension AdobeServer {
         ],
         rules: AdobeServerRules.all,
         findings: ServerFinding.all,
-        fields: [AdobeTokenRequest.table.summary, ProfileRecord.table.summary, SubscriptionRecord.table.summary],
+        fields: [
+            AdobeTokenRequest.table.summary, ProfileRecord.table.summary, ServiceRecord.table.summary,
+            SubscriptionRecord.table.summary,
+        ],
         replies: .adobeServer
     )
 

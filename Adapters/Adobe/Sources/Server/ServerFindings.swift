@@ -184,7 +184,7 @@ enum ServerFinding: Sendable {
         .notFound,
         rule: .adobe("B21"),
         reason: "The account knows no service of that name",
-        remedy: "Mend the setting services, or make the service; then replay the operation."
+        remedy: "Mend the setting services, make the service, or set unknownServices to add; then replay the operation."
     )
     static let subscribedAlready = FindingRow(
         "adobe.server.service.subscribed",

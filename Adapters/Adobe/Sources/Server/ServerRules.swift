@@ -131,5 +131,10 @@ enum AdobeServerRules: Sendable {
             "Whoever leaves a service leaves no record: a reader takes a missing subscription for a no unless a setting says otherwise.",
             house
         ),
+        (
+            "B41",
+            "A service that is not there is made by POST with name, label and channel, where a setting says so; in doubt it is looked for.",
+            services
+        ),
     ]
 }

@@ -35,6 +35,12 @@ public struct AdobeServerSettings: AdapterSettings {
         case add, refuse
     }
 
+    /// What becomes of a subscription to a service that the account does not have: the vendor's names, in the account's words,
+    /// may be misspelt in the settings.
+    enum UnknownService: String, NeutralWord {
+        case add, refuse
+    }
+
     /// What it means that a profile has no subscription to a service: the vendor keeps no record of who left one.
     enum NotSubscribed: String, NeutralWord {
         case unsubscribed, unknown
@@ -66,6 +72,7 @@ public struct AdobeServerSettings: AdapterSettings {
     var identifierFields: [IdentifierKind: String] = [.email: "email", .phone: "mobilePhone"]
     var tagFields: [Tag: String] = [:]
     var services: [AdobeSourceName: String] = [:]
+    var unknownServices = UnknownService.refuse
     var notOptedOut = NotOptedOut.subscribed
     var notSubscribed = NotSubscribed.unsubscribed
     var unset = Unset.blank
@@ -202,6 +209,13 @@ public struct AdobeServerSettings: AdapterSettings {
             "The names of services by `channel.topic`; channels are `email` and `sms`."
         ),
         .choice(
+            "unknownServices",
+            \.unknownServices,
+            default: .refuse,
+            rule: .adobe("B41"),
+            "What becomes of a subscription to a service that the account does not have: it is refused, or the service is made."
+        ),
+        .choice(
             "notOptedOut",
             \.notOptedOut,
             default: .subscribed,
@@ -278,6 +292,14 @@ public struct AdobeServerSettings: AdapterSettings {
             let parts = name.rawValue.split(separator: ".", maxSplits: 1)
             if parts.count != 2 || !["email", "sms"].contains(parts[0]) || [".", ".."].contains(services[name]) {
                 refuse("services".dot(name.rawValue), "It is no topic of a service.", "Write it like email.offers.")
+            } else if unknownServices == .add, let length = services[name]?.utf16.count,
+                length > ServiceRecord.longestName
+            {
+                refuse(
+                    "services".dot(name.rawValue),
+                    "No service can be made with a name of \(length) characters.",
+                    "Take a name of at most \(ServiceRecord.longestName), or set unknownServices to refuse."
+                )
             }
         }
         return problems

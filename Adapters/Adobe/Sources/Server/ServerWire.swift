@@ -33,6 +33,29 @@ struct SubscriptionRecord: Sendable {
     )
 }
 
+/// A service that is made for a topic.
+struct ServiceRecord: Sendable {
+    /// UTF-16 units of a name, by the vendor's data model.
+    static let longestName = 64
+
+    let topic: TopicPlace
+
+    static let table = FieldTable<ServiceRecord>(
+        "Service",
+        [
+            .required("name", { $0.topic.service ?? "" }, .text, from: "settings.services", rule: .adobe("B41")),
+            .required("label", { $0.topic.service ?? "" }, .text, from: "settings.services", rule: .adobe("B41")),
+            .required(
+                "messageType",
+                \.topic.channel.rawValue,
+                .text,
+                from: "action.subscription.channel",
+                rule: .adobe("B41")
+            ),
+        ]
+    )
+}
+
 /// An address of the vendor's, of which only what follows the API's own counts: nothing else may get the token (B8).
 struct ServerAddress: Sendable, Equatable {
     /// What follows the API's address.
@@ -240,6 +263,10 @@ struct ServerRequests: Sendable {
     /// A service by its name, which the vendor takes in the place of its key.
     func service(_ name: String) -> WireRequest {
         request("GET", "\(settings.resource.rawValue)/service/\(URLText.encode(name))")
+    }
+
+    func makeService(_ record: ServiceRecord?) -> WireRequest {
+        request("POST", "\(settings.resource.rawValue)/service", record.map { ServiceRecord.table.bytes($0) } ?? [])
     }
 
     func subscribe(_ record: SubscriptionRecord, at address: String) -> WireRequest {

@@ -22,7 +22,8 @@ enum Vendors {
 
     /// The ways into a format's vendor.
     static func loads(of format: RecordFormat) -> [LoadDoor] {
-        modules.first { $0.formats.contains { $0.id == format.id } }?.loads ?? []
+        let vendor = modules.first { $0.formats.contains { $0.id == format.id } }
+        return (vendor?.loads ?? []).filter { $0.format ?? format.id == format.id }
     }
 
     /// The vendors' other sides, for the sandbox and for looking ahead.

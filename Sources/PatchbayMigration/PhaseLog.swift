@@ -55,6 +55,17 @@ extension Migration.Progress {
     package var phase: PhaseLog.Phase { hearing == nil ? .moving : .hearing }
 }
 
+extension Verification.Part {
+    /// The phase that a comparison is at.
+    package var phase: PhaseLog.Phase {
+        switch self {
+        case .sample: .sample
+        case .source: .source
+        case .target: .target
+        }
+    }
+}
+
 extension DoorProgress.Part {
     /// The phase that a run through a door is at.
     var phase: PhaseLog.Phase {
@@ -63,9 +74,7 @@ extension DoorProgress.Part {
         case .pages: .pages
         case .hearing: .hearing
         case .journal: .journal
-        case .verifying(.sample, _): .sample
-        case .verifying(.source, _): .source
-        case .verifying(.target, _): .target
+        case .verifying(let part, _): part.phase
         }
     }
 }

@@ -636,6 +636,26 @@ class EndToEnd:
         self.expect_end(self.run("migrate", "undo", journal), 0)
         self.expect(out.read_text() == "before\n" and not evidence.exists() and not journal.exists(), "undo left something")
 
+    def check_migration_stops(self):
+        """a comparison of two files tells how far it is and ends with Ctrl-C; a source at standard input is no output, too"""
+        source = self.folder / "contacts.ndjson"
+        line = '{"identifiers":[{"kind":"external","value":"member-%d"}],"attributes":{"city":"Oulu"}}\n'
+        source.write_text("".join(line % number for number in range(200_000)))
+        words = ["--from", "neutral.contacts", "--to", "neutral.contacts"]
+        process = subprocess.Popen(
+            [str(processes.COMMAND), "migrate", "verify", *words, "--in", str(source), "--target", str(source)],
+            env={**os.environ, **self.environment, "PATCHBAY_PROGRESS": "1"}, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+        )
+        told = process.stderr.readline().decode()
+        self.expect("mapping the source: " in told and " left" in told, f"the comparison says {told!r}")
+        process.send_signal(signal.SIGINT)
+        rest = process.communicate(timeout=20)[1].decode()
+        self.expect(process.returncode == 130 and "no comparison" in rest, f"ended with {process.returncode}: {rest}")
+        with source.open("rb") as given:
+            done = subprocess.run([str(processes.COMMAND), "migrate", "apply", *words, "--out", str(source)], stdin=given, capture_output=True)
+        self.expect_end(done, 64, "standard input and --out would be one file")
+        self.expect(len(source.read_bytes().splitlines()) == 200_000, "the source is gone")
+
     # Bad input
 
     def check_migration_on_a_full_disk(self):

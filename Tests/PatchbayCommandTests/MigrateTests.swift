@@ -443,6 +443,20 @@ import Testing
         #expect(!bench.files.contains("out.ndjson"))
     }
 
+    @Test func `settings of a format that are no object are refused, not passed over`() async throws {
+        try bench.write("settings.json", #"{"from": [{"colour": 1}], "to": null, "mappin": []}"#)
+        for command in [
+            ["cut", "in.ndjson", "--to", "neutral.contacts", "--size", "9"], ["plan"] + formats.dropFirst(2),
+        ] {
+            let input = command[0] == "plan" ? ["--in", "in.ndjson"] : []
+            let result = try await bench.start(["migrate"] + command + input + ["--settings", "settings.json"]).result()
+            #expect(result.status == 78)
+            for problem in ["settings.object at from", "settings.object at to", "settings.unknown at mappin"] {
+                #expect(result.talk.contains(problem), "\(result.talk)")
+            }
+        }
+    }
+
     @Test func `settings may begin with a byte-order mark, from a file and by standard input`() async throws {
         let settings = "\u{FEFF}" + #"{"mapping": [{"rename": "attributes.birth_date", "to": "attributes.born"}]}"#
         let path = try bench.write("settings.json", settings)

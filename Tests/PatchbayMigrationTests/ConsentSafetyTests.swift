@@ -201,6 +201,24 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        ("blackListEmail", "attribute:x"), ("BlackListEmail", "tag:x"), ("blackListEmail", "subscription:sms"),
+        ("blackListEmail", "optIn:email/news"), ("blackList", "denied:profile"), ("blackListMobile", "identifier:crm"),
+    ]) func `no column by which the vendor knows a wish holds anything else`(_ name: String, _ place: String) throws {
+        func migration(_ columns: JSONObject) throws -> Migration {
+            let adobe = try #require(Self.formats.first { $0.id == "adobe.profiles" })
+            return try Migration(from: .neutralContacts, to: adobe, targetSettings: ["columns": .object(columns)])
+        }
+        let error = #expect(throws: (any Error).self) {
+            var source = ChunkedSource(Array("{\"identifiers\":[]}\n".utf8), chunk: 64)
+            _ = try migration(JSONObject([(name, .string(place))])).run(&source, to: MemorySink())
+        }
+        let findings = (error as? Migration.Failure)?.findings ?? (error as? SettingsError)?.findings ?? []
+        #expect(findings.map(\.code) == ["adobe.file.wishMisused"])
+        #expect(findings.first?.path.hasSuffix("columns.\(name)") == true)
+        _ = try migration(["blackListEmail": "subscription:email", "blackListMobile": "ignored"])
+    }
+
     @Test func `evidence names nobody, and whoever knows a person finds the lines`() throws {
         let contact = Contact(
             identifiers: [Identifier(.email, "aino@x.example")],

@@ -95,6 +95,10 @@ import Testing
             ["subscribed"]
         ),
         (
+            "letters that are made otherwise",
+            [person("k\u{F6}@x.example", "unsubscribed"), person("KO\u{308}@x.example", "subscribed")], ["unsubscribed"]
+        ),
+        (
             "a no of a record that is refused",
             [
                 #"{"identifiers":[{"kind":"email","value":"a@x.example"},{"kind":"email","value":"not an address"}],"#
@@ -436,6 +440,8 @@ import Testing
 @Suite("Noes of rows that are refused") struct RefusedNoesTests {
     private static let header = "Contact Key,Email Address,Mobile Number,Mail In,Mail Out"
     private static let yes = "k1,a@x.example,,2030-01-01 00:00:00,"
+    private static let yesInJSON =
+        #"{"Contact Key":"k1","Email Address":"a@x.example","Mail In":"2030-01-01 00:00:00","Mail Out":null}"#
 
     /// What is written of the last row, behind one that its reader refuses.
     private func state(behind refused: String, workers: Int, chunk: Int) throws -> (state: String?, codes: Set<String>)
@@ -448,8 +454,12 @@ import Testing
             targetSettings: ["dbId": 7, "matching": "email", "resourceId": 31]
         )
         let sink = MemorySink()
-        let bytes = Array("\(Self.header)\n\(refused)\n\(Self.yes)\n".utf8)
-        var file = ChunkedSource(bytes, chunk: chunk)
+        let isJSON = refused.hasPrefix("{")
+        let text = isJSON ? "\(refused)\n\(Self.yesInJSON)" : "\(Self.header)\n\(refused)\n\(Self.yes)\n"
+        // The sign for what is no text stands for a byte that is none.
+        let bytes = Array(text.utf8).split(separator: Array("\u{FFFD}".utf8), omittingEmptySubsequences: false)
+            .joined(separator: [0xF6])
+        var file = ChunkedSource(Array(bytes), chunk: chunk)
         let report = try migration.run(&file, to: sink, workers: workers)
         #expect(report.rejected == 1)
         let last = sink.text.split(separator: "\n").last.map(String.init) ?? "null"
@@ -473,6 +483,18 @@ import Testing
         Row("a yes whose date can't be read", "k1,a@x.example,,soon,", "subscribed"),
         Row("a yes beside a number that is none", "k1,a@x.example,XX,2030-01-01 00:00:00,", "subscribed"),
         Row("another person's no", "k2,b@x.example,XX,,2031-01-01 00:00:00", "subscribed"),
+        Row("a no beside a byte that is no text", "k1,a@x.example,\u{FFFD},,2031-01-01 00:00:00", "unsubscribed"),
+        Row("a no whose date has such a byte", "k1,a@x.example,,2030-01-01 00:00:00,203\u{FFFD}", "unsubscribed"),
+        Row("a yes beside such a byte", "k1,a@x.example,\u{FFFD},2030-01-01 00:00:00,", "subscribed"),
+        Row("a no beside a zero", "k1,a@x.example,\0,,2031-01-01 00:00:00", "unsubscribed"),
+        Row("a no behind text after a quote", "k1,\"a@x.example\",\"4\"5,,2031-01-01 00:00:00", "unsubscribed"),
+        Row("a no behind a quote that is open", "k1,a@x.example,\"45,,2031-01-01 00:00:00", "unsubscribed"),
+        Row("a no behind a mark", "\u{FEFF}k1,a@x.example,,,2031-01-01 00:00:00", "unsubscribed"),
+        Row(
+            "a no beside a zero in JSON",
+            #"{"Contact Key":"k1","Email Address":"a@x.example","City":"\u0000","Mail In":"","Mail Out":"2031-01-01 00:00:00"}"#,
+            "unsubscribed"
+        ),
     ]
 
     @Test(arguments: rows, [0, 1, 2]) func `a no counts though its own row is refused`(_ row: Row, _ workers: Int)

@@ -207,6 +207,11 @@ struct ImportMapReader {
 
     /// The names of the columns that find a contact.
     private mutating func keys(of map: XMLTree, _ columns: [Column]) -> [String] {
+        let number = "USE_RECIPIENT_ID"
+        for (path, place) in [("LIST_INFO", map["LIST_INFO"]), ("", map)] where given["key"] == nil {
+            guard let place, let element = place[number], flag(number, of: place, at: path) else { continue }
+            note(.mapVendorNumber, path.dot(number), element)
+        }
         let sync = map.all("SYNC_FIELDS").flatMap { $0.all("SYNC_FIELD") }.compactMap { $0["NAME"] }
         var made: [XMLTree] = []
         for (number, column) in (map["COLUMNS"]?.all("COLUMN") ?? []).enumerated() {

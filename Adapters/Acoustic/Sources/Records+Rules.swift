@@ -83,7 +83,7 @@ extension FindingRow {
             ContactFileFindings.acoustic.headerWidth, ContactFileFindings.acoustic.headerOther,
             ContactFileFindings.acoustic.doubtful,
             mapForm, mapEncoding, mapRoot, mapWord, mapColumns, mapPlace, mapPlaceTwice, mapPlaceMissing, mapName,
-            mapNameTwice, mapSyncField, mapConsent,
+            mapNameTwice, mapSyncField, mapVendorNumber, mapConsent,
         ]
 
     static let recordOptedOut = FindingRow(
@@ -281,6 +281,16 @@ extension FindingRow {
         rule: .acoustic("F11"),
         reason: "A sync field is none of the columns",
         remedy: "Name a column of the file."
+    )
+    static let mapVendorNumber = FindingRow(
+        "acoustic.map.vendorNumber",
+        .error,
+        .missing,
+        rule: .acoustic("F11"),
+        reason: "The import finds contacts by the vendor's own numbers, which say nothing to anybody else",
+        remedy:
+            "Say in the setting key what finds a contact; where it is to be the number, say in columns that RECIPIENT_ID "
+            + "is identifier:external, and set key to external."
     )
     static let mapConsent = FindingRow(
         "acoustic.map.consent",

@@ -222,6 +222,20 @@ import Testing
 
     // MARK: What is wrong
 
+    @Test(.shows("acoustic/F11", of: AcousticDevice.self))
+    func `the vendor's own number finds a contact only for whom says so`() throws {
+        let columns = [column(1, "RECIPIENT_ID"), column(2, "Email")]
+        let flag = "<USE_RECIPIENT_ID>true</USE_RECIPIENT_ID>"
+        #expect(
+            problems(map(columns, info: flag)) == ["acoustic.map.vendorNumber LIST_INFO.USE_RECIPIENT_ID 3"]
+        )
+        #expect(problems(map(columns, more: flag)).map { $0.split(separator: " ")[1] } == ["USE_RECIPIENT_ID"])
+        #expect(try settings(map(columns, info: flag.replacing("true", with: "false")))["key"] == nil)
+        let given: JSONObject = ["key": "external", "columns": ["RECIPIENT_ID": "identifier:external"]]
+        let records = try read(Array("90017|a@b.example\n".utf8), settings(map(columns, info: flag), given))
+        #expect(records[0].contact?.identifiers.first == Identifier(.external, "90017"))
+    }
+
     private static let deep = String(repeating: "<A>", count: 100) + String(repeating: "</A>", count: 100)
 
     @Test(

@@ -1,13 +1,15 @@
 import PatchbayAdapterKit
 
 extension LoadDoor {
-    /// The vendor's server interface, as the server door speaks it.
+    /// The vendor's server interface: a line of a file is the body of one call, and the server door sends many at once.
     static let altcraft = [
+        LoadDoor("profiles/import", contacts: 1, note: "a call for each line; no rate is documented"),
         LoadDoor(
-            "profiles/import",
+            "profiles/import_batch",
             contacts: 10_000,
             bytes: 10_000_000,
-            note: "10,000 profiles at once are recommended, 10 MB is the usual limit of a body; no rate is documented"
-        )
+            note:
+                "10,000 profiles at once at most are recommended, 10 MB is the usual limit of a body; no rate is documented"
+        ),
     ]
 }

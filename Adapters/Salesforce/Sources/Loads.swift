@@ -1,10 +1,11 @@
 import PatchbayAdapterKit
 
 extension LoadDoor {
-    /// The vendor's ways in for a back end, which this package does not call.
+    /// The vendor's ways in for a back end, where people carry the file.
     static let salesforce = [
         LoadDoor(
             "rows of a data extension",
+            of: RecordFormat.salesforceContacts.id,
             contacts: 50,
             note:
                 "50 rows at once are recommended; REST calls have a yearly quota (2 to 200 million), no rate is documented"

@@ -58,6 +58,7 @@ public struct ContactFileFindings: Sendable {
     let columnMissing: FindingRow
     let columnRepeated: FindingRow
     let wishAbsent: FindingRow
+    let wishMisused: FindingRow
     let typeAbsent: FindingRow
     let columnUnnamed: FindingRow
     let encoding: FindingRow
@@ -135,7 +136,8 @@ public struct ContactFileFindings: Sendable {
     /// Every row, for the descriptor.
     public var all: [FindingRow] {
         [
-            empty, headerOnly, columnMissing, columnRepeated, wishAbsent, typeAbsent, columnUnnamed, encoding, width,
+            empty, headerOnly, columnMissing, columnRepeated, wishAbsent, wishMisused, typeAbsent, columnUnnamed,
+            encoding, width,
             fault, headerAgain,
             manyLines,
             control, keyBlank, date, email, phone, value, seconds,
@@ -207,6 +209,14 @@ public struct ContactFileFindings: Sendable {
             rule: rules.header,
             reason: "Two columns fill the same part of the contact",
             remedy: "Rename one of them in the file, or map it elsewhere \(columns)."
+        )
+        wishMisused = row(
+            "file.wishMisused",
+            .error,
+            .conflict,
+            rule: rules.wishes,
+            reason: "The settings fill a column by which the vendor knows what a person wants with something else",
+            remedy: "Give what is to be written another column; this one takes what the person wants of the same alone."
         )
         wishAbsent = row(
             "file.wishAbsent",

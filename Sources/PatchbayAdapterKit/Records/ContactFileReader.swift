@@ -205,7 +205,8 @@ public struct ContactFileReader: RowReader, Sendable {
                 line: fault.line,
                 bytes: file.settings.encoding.encoded(fault.bytes.withoutLineEnd),
                 contact: nil,
-                findings: fileFindings(with: fault.number) + [row.at("columns.\(column)", detail: detail)]
+                findings: fileFindings(with: fault.number) + [row.at("columns.\(column)", detail: detail)],
+                said: said(by: fault)
             )
         case .success(let row):
             let bytes = file.settings.encoding.encoded(row.bytes.withoutLineEnd)
@@ -213,6 +214,38 @@ public struct ContactFileReader: RowReader, Sendable {
             record.findings = fileFindings(with: row.number) + read(row, into: &record) + doubts(of: row, bytes)
             return record
         }
+    }
+
+    private func texts(of fields: [String]) -> [String] {
+        let forms = file.settings.forms
+        return fields.map { forms.undoubled($0.trimmed) }
+    }
+
+    // MARK: What refused rows say
+
+    /// What a row says of what its person allows that is refused for its signs; nil without a field for each column.
+    ///
+    /// A word with such a sign can't be read, and counts as one of those.
+    private func said(by fields: [String]) -> RefusedWords? {
+        guard let table, fields.count == columns.count else { return nil }
+        var draft = ContactDraft(table, texts(of: fields), "")
+        let contact = draft.contact()
+        return draft.said(by: contact)
+    }
+
+    /// What bytes say that are no row: with a sign in the place of those that are no text, and with quotes as ordinary signs
+    /// where they do not fit together.
+    private func said(by fault: DelimitedFault) -> RefusedWords? {
+        guard fault.code != .recordTooLong else { return nil }
+        var dialect = file.dialect
+        dialect.hasHeader = false
+        let isOfQuotes = fault.code != .invalidUTF8
+        if isOfQuotes { dialect.quoting = .never }
+        var reader = DelimitedReader(dialect: dialect)
+        reader.append(String(decoding: fault.bytes, as: UTF8.self).utf8)
+        reader.finish()
+        guard case .success(let row)? = reader.next() else { return nil }
+        return said(by: isOfQuotes ? row.fields.map(\.unquoted) : row.fields)
     }
 
     /// What looks as if the row were none, and can't be told for certain.
@@ -255,14 +288,15 @@ public struct ContactFileReader: RowReader, Sendable {
         }
         if row.bytes.starts(with: Self.byteOrderMark) {
             let mark = "\(place), a byte-order mark stands before it, as where files were joined"
+            record.said = said(by: [row.fields[0].unmarked] + row.fields.dropFirst())
             return [findings.fault.at("columns.\(columns[0].name)", detail: mark, remedy: Self.takeMarkAway)]
         }
         if row.bytes.contains(0) {
             let nul = zip(columns, row.fields).filter { $0.1.utf8.contains(0) }
+            record.said = said(by: row.fields)
             return nul.map { findings.control.at("columns.\($0.0.name)", detail: place) }
         }
-        let forms = file.settings.forms
-        var draft = ContactDraft(table, row.fields.map { forms.undoubled($0.trimmed) }, place)
+        var draft = ContactDraft(table, texts(of: row.fields), place)
         let contact = draft.contact()
         if draft.findings.contains(where: { $0.severity == .error }) {
             record.said = draft.said(by: contact)
@@ -295,10 +329,14 @@ extension ContactColumn {
 extension String {
     /// The text behind a byte-order mark, without quotes, which behind a mark are none; a text without a mark stays.
     fileprivate var unmarked: String {
-        guard unicodeScalars.first == "\u{FEFF}" else { return self }
-        let text = unicodeScalars.dropFirst()
+        unicodeScalars.first == "\u{FEFF}" ? String(unicodeScalars.dropFirst()).unquoted : self
+    }
+
+    /// The text without one quote at each of its ends, if both are there.
+    fileprivate var unquoted: String {
+        let text = unicodeScalars
         let isQuoted = text.count > 1 && text.first == "\"" && text.last == "\""
-        return String(String.UnicodeScalarView(isQuoted ? text.dropFirst().dropLast() : text))
+        return isQuoted ? String(text.dropFirst().dropLast()) : self
     }
 }
 

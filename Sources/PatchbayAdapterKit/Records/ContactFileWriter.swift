@@ -14,10 +14,11 @@ public struct ContactFileWriter: RecordWriter, Sendable {
     /// A writer at the start of a file.
     ///
     /// - Throws: ``SettingsError`` if settings name two columns for one part of the contact: a reader may take either, a
-    ///   file has one.
+    ///   file has one. So if they fill a column about what a person wants with something else: the vendor would take that
+    ///   for the person's word.
     public init(_ file: ContactFile, check: Check? = nil) throws(SettingsError) {
-        let repeated = file.repeatedColumns
-        guard repeated.isEmpty else { throw SettingsError(repeated) }
+        let problems = file.repeatedColumns + file.misusedColumns
+        guard problems.isEmpty else { throw SettingsError(problems) }
         (self.file, self.check) = (file, check)
         table = ColumnTable(file, file.writtenColumns)
         for rule in file.kind.rules.dialect { rule.fire() }
@@ -72,6 +73,18 @@ extension ContactFile {
         return columns.map(\.place).repeated.map { place, other in
             let path = "columns".dot(columns[place].name)
             return kind.findings.columnRepeated.at(path, detail: "like \(columns[other].name)")
+        }
+    }
+
+    /// What is wrong with columns of the settings whose name the vendor knows for what a person wants or allows.
+    fileprivate var misusedColumns: [Finding] {
+        let known = Dictionary(
+            kind.columns.filter { $0.place.isAboutConsent }.map { (ColumnName(rawValue: $0.name).key, $0.place) }
+        ) { first, _ in first }
+        return settings.columns.compactMap { name, place in
+            guard place != .ignored, let own = known[ColumnName(rawValue: name).key], own.subject != place.subject
+            else { return nil }
+            return kind.findings.wishMisused.at("columns".dot(name))
         }
     }
 

@@ -57,10 +57,14 @@ public enum ContactPlace: Hashable, Sendable {
     }
 
     /// Whether it says what a person allows or wants.
-    var isAboutConsent: Bool {
+    var isAboutConsent: Bool { subject != nil }
+
+    /// What it is about what a person wants or allows; nil where it says nothing of that.
+    var subject: AnyHashable? {
         switch self {
-        case .state, .optIn, .optOut, .denied: true
-        default: false
+        case .state(let key), .optIn(let key), .optOut(let key): AnyHashable(key)
+        case .denied(let scope): AnyHashable(scope)
+        default: nil
         }
     }
 

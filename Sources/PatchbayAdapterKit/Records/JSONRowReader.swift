@@ -91,12 +91,13 @@ struct JSONRowReader: Sendable {
             }
             return member.value.text
         }
-        let control = zip(table.columns, texts).filter { $0.1.utf8.contains(0) }
-        guard control.isEmpty else {
-            return said + control.map { findings.control.at("columns.\($0.0.name)", detail: place) }
-        }
         var draft = ContactDraft(table, texts, place)
         let contact = draft.contact()
+        let control = zip(table.columns, texts).filter { $0.1.utf8.contains(0) }
+        guard control.isEmpty else {
+            record.said = draft.said(by: contact)
+            return said + control.map { findings.control.at("columns.\($0.0.name)", detail: place) }
+        }
         let all = nested + draft.findings
         if all.contains(where: { $0.severity == .error }) {
             record.said = draft.said(by: contact)

@@ -2,6 +2,8 @@
 public struct LoadDoor: Hashable, Sendable {
     /// The way in: `profiles/import`.
     public var name: String
+    /// The format whose contacts it takes; nil for every one of the vendor's.
+    public var format: String?
     /// Most contacts in a request, or in a file; nil where nothing is stated.
     public var contacts: Int?
     /// Most bytes in a request, or in a file; nil where nothing is stated.
@@ -12,8 +14,16 @@ public struct LoadDoor: Hashable, Sendable {
     public var note: String
 
     /// A way in.
-    public init(_ name: String, contacts: Int? = nil, bytes: Int? = nil, rate: Rate? = nil, note: String) {
-        (self.name, self.contacts, self.bytes, self.rate, self.note) = (name, contacts, bytes, rate, note)
+    public init(
+        _ name: String,
+        of format: String? = nil,
+        contacts: Int? = nil,
+        bytes: Int? = nil,
+        rate: Rate? = nil,
+        note: String
+    ) {
+        (self.name, self.format, self.contacts, self.bytes) = (name, format, contacts, bytes)
+        (self.rate, self.note) = (rate, note)
     }
 
     /// How many requests so many contacts need.

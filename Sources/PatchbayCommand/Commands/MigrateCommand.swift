@@ -120,7 +120,7 @@ extension Command {
         guard let first = flags.first(where: session.invocation.has) else { return nil }
         let isKept = Self.thorough.contains { $0.name == first.name }
         throw UsageError(
-            "--\(first.name) needs \(isKept ? "a plain file: --out FILE" : "plain files: --in FILE and --out FILE"), and no --dry-run.",
+            "--\(first.name) needs \(isKept ? "plain files: --out FILE, and --rejects too if it is given" : "plain files: --in FILE and --out FILE"), and no --dry-run.",
             command: session.invocation.command.name
         )
     }

@@ -42,7 +42,7 @@ extension Command {
     func run() throws -> ExitStatus {
         let cutter = try FileCutter(
             format,
-            settings: try session.object(.settings)["to"]?.object ?? [:],
+            settings: try session.migrationSettings()["to"]?.object ?? [:],
             limit: FileCutter.Limit(bytes: try size())
         )
         var source = try session.source(file)

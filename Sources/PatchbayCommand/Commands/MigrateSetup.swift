@@ -26,8 +26,6 @@ import PatchbayModel
     init(_ session: Session) throws {
         try session.requireFileNames(besides: [.input, .output, .target, .settings])
         let settings = try session.migrationSettings()
-        let strangers = settings.names.filter { !["from", "to", "mapping"].contains($0) }
-        guard strangers.isEmpty else { throw SettingsError(strangers.map { Self.unknownMember.at($0) }) }
         source = try session.format(.from)
         door = try session.doorTarget(settings: settings["to"]?.object ?? [:])
         target = try door?.format ?? session.format(.to)
@@ -113,14 +111,37 @@ import PatchbayModel
         }
         return all
     }
+}
 
-    private static let unknownMember = FindingRow(
+/// What is wrong with the settings of a migration.
+private enum MigrationSettingsFinding {
+    static let unknownMember = FindingRow(
         "settings.unknown",
         .error,
         .misconfigured,
         reason: "The settings of a migration have no such member",
         remedy: "Known are: from, to, mapping."
     )
+    static let noObject = FindingRow(
+        "settings.object",
+        .error,
+        .misconfigured,
+        reason: "The settings of a format are an object",
+        remedy: "Write {\"columns\": …} and the like, or leave the member out."
+    )
+
+    /// Every problem of the members.
+    static func problems(of settings: JSONObject) -> [Finding] {
+        settings.compactMap { member in
+            switch member.name {
+            case "mapping": nil
+            case "from", "to":
+                member.value.object == nil
+                    ? noObject.at(member.name, detail: "it is \(member.value.typePhrase)") : nil
+            default: unknownMember.at(member.name)
+            }
+        }
+    }
 }
 
 /// A file that stands beside the source and says how it is read.
@@ -152,7 +173,14 @@ struct SourceCompanion {
 
 extension Session {
     /// The settings, from a file or from standard input, which nothing else may read then.
-    fileprivate func migrationSettings() throws -> JSONObject {
+    func migrationSettings() throws -> JSONObject {
+        let settings = try givenSettings()
+        let problems = MigrationSettingsFinding.problems(of: settings)
+        guard problems.isEmpty else { throw SettingsError(problems) }
+        return settings
+    }
+
+    private func givenSettings() throws -> JSONObject {
         guard invocation.text(.settings) == "-" else { return try object(.settings) }
         let others = [
             (invocation.file(.input) == nil, "--in"), (invocation.text(.target) == "-", "--target"),

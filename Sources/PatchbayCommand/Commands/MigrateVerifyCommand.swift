@@ -79,6 +79,8 @@ extension Command {
         }
         let kept = try kept(for: extent)
         var progress = ProgressLine(session.console, total: nil)
+        let phases = PhaseLog(try session.log())
+        defer { phases.end() }
         let sizes = (
             source: try kept?.source().size ?? invocation.file(.input).flatMap(ResumableMigration.size),
             target: ResumableMigration.size(of: target)
@@ -92,6 +94,7 @@ extension Command {
             extent: extent,
             showsKeys: invocation.has(.values),
             progress: { part, done in
+                phases.note(part.phase, records: done.records, bytes: done.bytes)
                 let total = part == .target ? sizes.target : sizes.source
                 progress.show(records: done.records, bytes: done.bytes, of: .verifying(part, of: total))
             },

@@ -54,6 +54,18 @@ struct MigrationFiles {
         }
     }
 
+    /// Refuses a journal that could not keep what an output replaces: that stays where it is, under one more name.
+    func requireOneVolume(with journal: String, _ command: Command) throws(UsageError) {
+        guard let volume = FilePlace.volume(ofFolderOf: journal) else { return }
+        let other = named.first { $0.isWritten && FilePlace.isFile($0.path) && FilePlace.volume(of: $0.path) != volume }
+        guard let other else { return }
+        throw UsageError(
+            "--journal \(journal) keeps what \(other.role) replaces, and stands on another file system than that, "
+                + "\(other.path). Give the journal a place beside it.",
+            command: command.name
+        )
+    }
+
     private static func clash(_ one: String, _ other: String, _ path: String, _ command: Command) -> UsageError {
         UsageError("\(one) and \(other) would be one file, \(path). Give each its own.", command: command.name)
     }
@@ -81,6 +93,8 @@ extension Session {
         for flag in [Flag.input, .after, .target, .settings, .config] {
             files.read(invocation.text(flag), "--\(flag.name)")
         }
+        // Whoever hands a file over by `<` may name it as an output, too.
+        if invocation.file(.input) == nil { files.read("/dev/stdin", "standard input") }
         for path in setup.pathsBesideSource { files.read(path, "what says how --in is read") }
         for flag in [Flag.output, .html, .consentEvidence, .journal] {
             files.write(invocation.text(flag), "--\(flag.name)")
@@ -102,5 +116,8 @@ extension Session {
             files.keep(Journal.places(keptBy: journal, count: 4 + companions.count), beside: "--journal")
         }
         try files.requireDistinct(invocation.command)
+        if let journal = invocation.text(.journal), setup.door == nil {
+            try files.requireOneVolume(with: journal, invocation.command)
+        }
     }
 }

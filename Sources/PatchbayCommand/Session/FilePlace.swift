@@ -17,6 +17,17 @@ enum FilePlace {
         return stat(path, &info) == 0 && info.st_mode & S_IFMT == S_IFREG
     }
 
+    /// The file system that holds what is there; nil if nothing is.
+    static func volume(of path: String) -> Int? {
+        var info = stat()
+        return stat(path, &info) == 0 ? Int(truncatingIfNeeded: info.st_dev) : nil
+    }
+
+    /// The file system on which a file of that path would stand; nil if there is no such folder.
+    static func volume(ofFolderOf path: String) -> Int? {
+        volume(of: URL(fileURLWithPath: path).deletingLastPathComponent().path)
+    }
+
     /// The name that a path leads to, through links; another file may have it, too.
     static func name(_ path: String) -> String {
         if let text = realpath(path, nil) {

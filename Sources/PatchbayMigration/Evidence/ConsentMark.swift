@@ -22,13 +22,13 @@ enum ConsentMark {
         KeyMark("consent\u{0}\(purpose)\u{0}\(channel ?? "\u{0}")", opinion: 0).folded | consent
     }
 
-    /// A contact's key.
+    /// A contact's key; of letters beyond ASCII it does not matter of how many signs each is made.
     static func key(_ identifier: Identifier) -> UInt64 {
         let text =
             identifier.kind == .phone
             ? String(decoding: identifier.value.utf8.lazy.filter { $0 &- 0x30 < 10 }.prefix(digits), as: UTF8.self)
             : identifier.value.trimmed.lowercased()
-        return KeyMark(text, opinion: 0).folded
+        return KeyMark(key: text, opinion: 0).folded
     }
 
     /// The fewest digits of a telephone number.

@@ -84,6 +84,7 @@ extension RuleEvidence {
         {"rule":"acoustic/F11","test":"PatchbayAcousticTests.MapFileTests/`a map file is read as it was written, and its file as one with a header`()"}
         {"rule":"acoustic/F11","test":"PatchbayAcousticTests.MapFileTests/`columns are named by their places, whatever the header line says`()"}
         {"rule":"acoustic/F11","test":"PatchbayAcousticTests.MapFileTests/`every problem of a map file is told at once, with its line and a remedy`()"}
+        {"rule":"acoustic/F11","test":"PatchbayAcousticTests.MapFileTests/`the vendor's own number finds a contact only for whom says so`()"}
         {"rule":"acoustic/F11","test":"PatchbayAcousticTests.MapFileTests/`what is no map file is refused with its place`(_:_:)"}
         {"rule":"acoustic/F11","test":"PatchbayAcousticTests.MapFileTests/`what settings say counts more, and types come from columns that are made`()"}
         {"rule":"acoustic/F11","test":"PatchbayAcousticTests.RecordTests/`settings that no import takes are refused all at once`()"}
@@ -434,6 +435,7 @@ extension RuleEvidence {
         {"rule":"adobe/B20","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) first-hour"}
         {"rule":"adobe/B20","test":"PatchbayAdobeTests.ServerTests/`tags and channels are flags, and everything of a contact goes together`()"}
         {"rule":"adobe/B20","test":"PatchbayAdobeTests.ServerTests/`what has no place is refused with its reason`()"}
+        {"rule":"adobe/B21","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) service-made"}
         {"rule":"adobe/B21","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) topics"}
         {"rule":"adobe/B21","test":"PatchbayAdobeTests.ServerTests/`a topic is a service, and its subscription a record of its own`()"}
         {"rule":"adobe/B22","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) subscribed-in-doubt"}
@@ -466,6 +468,8 @@ extension RuleEvidence {
         {"rule":"adobe/B38","test":"PatchbayAdobeTests.ServerTests/`an answer means what its table says`()"}
         {"rule":"adobe/B39","test":"PatchbayAdobeTests.ServerTests/`a profile is told in neutral terms, with a flag's no, and without what nobody said`()"}
         {"rule":"adobe/B40","test":"PatchbayAdobeTests.ServerTests/`what a profile is not subscribed to is told behind the last page of its subscriptions`()"}
+        {"rule":"adobe/B41","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) service-made"}
+        {"rule":"adobe/B41","test":"PatchbayAdobeTests.ServerTests/`a service that is not there is made once, if the settings want it`()"}
         {"rule":"adobe/C1","test":"PatchbayAdobeTests.ClassicTests/`one request tells of a message, in other numbers`()"}
         {"rule":"adobe/C2","test":"PatchbayAdobeTests.ClassicTests/`one request tells of a message, in other numbers`()"}
         {"rule":"adobe/C3","test":"PatchbayAdobeTests.ClassicConformanceTests/converses(_:) asked-once"}

@@ -96,7 +96,8 @@ extension Command {
             progress: { part, done in
                 phases.note(part.phase, records: done.records, bytes: done.bytes)
                 let total = part == .target ? sizes.target : sizes.source
-                progress.show(records: done.records, bytes: done.bytes, of: .verifying(part, of: total))
+                let shown = done.hearing.map(ProgressLine.Part.hearing) ?? .verifying(part, of: total)
+                progress.show(records: done.records, bytes: done.bytes, of: shown)
             },
             isCancelled: { self.session.interruption.signalNumber != nil },
             difference: tell

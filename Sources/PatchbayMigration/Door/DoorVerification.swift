@@ -104,7 +104,7 @@ public struct DoorVerification {
         let size = source.size
         let watch = Verification.Watch(
             progress: { part, done in
-                let part = DoorProgress.Part.verifying(part, of: size)
+                let part = done.hearing.map(DoorProgress.Part.hearing) ?? .verifying(part, of: size)
                 surroundings.tell(DoorProgress(part: part, records: done.records, bytes: done.bytes))
             },
             isCancelled: surroundings.isCancelled

@@ -30,14 +30,14 @@ private struct PlanPage {
         <meta name="color-scheme" content="light dark">
         <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
         <link rel="icon" href="data:,">
-        <title>Migration plan: \(Page.text(plan.from.title)) to \(Page.text(plan.to.title))</title>
+        <title>Migration plan: \(Self.name(plan.from.title)) to \(Self.name(plan.to.title))</title>
         <style>\(Page.style)</style>
         </head>
         <body>
         <header>
         <p class="kicker">Migration plan\(input.map { " · \(Page.text($0))" } ?? "")</p>
         <h1>\(headline)</h1>
-        <p class="route"><span>\(Page.text(plan.from.title))</span> <b aria-label="to">→</b> <span>\(Page.text(plan.to.title))</span></p>
+        <p class="route"><span>\(Self.name(plan.from.title))</span> <b aria-label="to">→</b> <span>\(Self.name(plan.to.title))</span></p>
         </header>
         <main>
         \([fate, losses, mapping, attributes, keys, consent, tokens, parts, work, way].joined(separator: "\n"))
@@ -47,6 +47,12 @@ private struct PlanPage {
         </html>
 
         """
+    }
+
+    /// What a person calls a format: its title without what only programs must know.
+    private static func name(_ title: String) -> String {
+        let name = title.prefix { !"(:,".contains($0) }
+        return Page.text(String(name).trimmed)
     }
 
     // MARK: The answer first
@@ -80,7 +86,16 @@ private struct PlanPage {
                 )
             } ?? "",
         ]
-        let why = report.refusalLines.map { "<p>\(Page.text($0))</p>" }.joined()
+        let reasons = Dictionary(plan.losses.map { ($0.code, $0.reason) }) { first, _ in first }
+        let why = report.refusalsInOrder.enumerated().map { place, entry in
+            let setting = entry.refusal.setting.map { " The setting <code>\(Page.text($0))</code> decides it." }
+            // Only of the first it is told, whatever decides it: the others stand below.
+            guard place == 0 || setting != nil else { return "" }
+            let number = "\(Page.number(entry.refusal.contacts)) of \(Page.number(report.rejected))"
+            let verb = place == 0 ? "stay behind" : "have"
+            return "<p>\(number) \(verb): \(Page.text(reasons[entry.code] ?? entry.code))\(setting ?? "")</p>"
+        }
+        .joined()
         return Page.section(
             "What happens to the contacts",
             "<div class=\"tiles\">\(tiles.joined())</div>\(Page.stack(segments, of: report.read, label: "Fate of all contacts"))\(why)"

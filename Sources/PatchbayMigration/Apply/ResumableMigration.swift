@@ -79,7 +79,7 @@ public struct ResumableMigration: Sendable {
     private let workers: Int?
     private let interval: Duration
     /// Bytes of the source that are read at once.
-    var chunk = FileSource.chunk
+    var chunk: Int
 
     /// A migration between files.
     ///
@@ -91,6 +91,7 @@ public struct ResumableMigration: Sendable {
     ///   - workers: as for ``Migration/run(_:to:rejects:workers:checkpoints:witness:progress:isCancelled:)``.
     public init(_ migration: Migration, _ files: Files, settings: JSONValue, interval: Duration, workers: Int?) {
         (self.migration, self.files, self.interval, self.workers) = (migration, files, interval, workers)
+        chunk = if case .columns? = migration.sourceLayout { FileSource.rowChunk } else { FileSource.chunk }
         let outputs = JSONValue.array(files.outputs.map { .string($0) })
         self.settings = InputIdentity.text(SHA256.digest(of: Array(JSONValue.array([settings, outputs]).text.utf8)))
     }

@@ -24,6 +24,8 @@ public struct FileSource: ByteSource {
 
     /// Bytes that are read at once where nothing else is said.
     public static let chunk = 256 << 10
+    /// The same for rows: the lines of an import may take five times their bytes.
+    static let rowChunk = 128 << 10
     /// The same for a plan, which adds up what it counts once a chunk.
     public static let planChunk = 512 << 10
 

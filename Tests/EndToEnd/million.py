@@ -3,9 +3,10 @@
 
     million.py [--contacts N] [--beside N] [--door NAME]… [--folder FOLDER] [--keep]
 
-For each door: a smaller migration first, then the large one, which is killed with -9 in its middle and gone on with; both with
-rejects, a journal and evidence. It prints records a second, requests, and the most memory that each process of the command ever
-had: that of the large one must not be much more than that of the small one. At the end the sandbox's log, which says what
+For each door: a smaller migration first, then the large one; both are killed with -9 about in their middle and gone on with, both
+with rejects, a journal and evidence. It prints records a second, requests, and the most memory that each process of the command
+ever had: of the large one it must not be much more than of the small one, that which begins beside that which begins, and that
+which goes on, and so finds the rows that were on their way, beside that which goes on. At the end the sandbox's log, which says what
 really arrived, is held against what the verdicts promise, person by person and word by word.
 """
 
@@ -169,8 +170,8 @@ class Play:
         self.problems.append(text)
         print(f"  DIFFERENCE: {text}", flush=True)
 
-    def run(self, *words, kill_at=None, watched=None):
-        """Runs the command: its exit code, seconds, most memory, and talk. Killed once `watched` has so many bytes."""
+    def run(self, *words, kill_behind=None, watched=None):
+        """Runs the command: its exit code, seconds, most memory, and talk. Killed once `watched` has about so many lines."""
         talk = self.folder / "talk.txt"
         begun = time.monotonic()
         with open(talk, "wb") as file:
@@ -178,8 +179,8 @@ class Play:
                 [str(processes.COMMAND), *map(str, words)], env={**os.environ, **KEYS}, stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL, stderr=file,
             )
-        while kill_at is not None and process.poll() is None:
-            if watched.exists() and watched.stat().st_size >= kill_at:
+        while kill_behind is not None and process.poll() is None:
+            if about_lines(watched) >= kill_behind:
                 process.send_signal(signal.SIGKILL)
                 break
             time.sleep(0.05)
@@ -201,37 +202,35 @@ class Play:
     def requests(self):
         return sum(1 for _ in open(self.sandbox.log, "rb"))
 
-    def migrate(self, count, name, kill_at=None):
-        """One migration from an empty account; its most memory."""
+    def migrate(self, count, name):
+        """One migration from an empty account, killed and gone on with; the most memory of both its processes."""
         source = self.folder / f"{name}.ndjson"
         write_contacts(source, count)
         self.sandbox.call("POST", "/reset")
         before = self.requests()
         words = self.words(source, name)
         out = self.folder / f"{name}-out.ndjson"
-        seconds, memories = 0, []
-        if kill_at:
-            code, took, memory, _ = self.run(*words, kill_at=kill_at, watched=self.folder / f"{name}-out.ndjson.partial")
-            seconds, memories = took, [memory]
-            if code != -signal.SIGKILL:
-                self.problem(f"the run ended with {code} before it could be killed")
-        code, took, memory, talk = self.run(*words)
-        seconds, memories = seconds + took, memories + [memory]
+        partial = self.folder / f"{name}-out.ndjson.partial"
+        code, seconds, begun, _ = self.run(*words, kill_behind=count // 2, watched=partial)
+        if code != -signal.SIGKILL:
+            self.problem(f"the run ended with {code} before it could be killed")
+        code, took, gone_on, talk = self.run(*words)
+        seconds += took
         if code not in (0, 1) or not out.exists():
             self.problem(f"{count} contacts: ended with {code}: {talk[-600:]}")
-            return 0
+            return None
         requests = self.requests() - before
         again = re.search(r"had settled (\d+)", talk)
         print(
             f"  {count:,} contacts: {seconds:,.0f} s, {count / seconds:,.0f} records/s, {requests:,} requests, at most "
-            + " and ".join(f"{memory / 1e6:,.0f} MB" for memory in memories)
+            + " and ".join(f"{memory / 1e6:,.0f} MB" for memory in (begun, gone_on))
             + (f"; killed, gone on with behind record {int(again[1]):,}, {took:,.0f} s more" if again else ""),
             flush=True,
         )
-        if kill_at and not again:
+        if not again:
             self.problem("the killed run was not gone on with")
         self.recount(count, name, before)
-        return max(memories)
+        return begun, gone_on
 
     def recount(self, count, name, skipped):
         """What arrived, from the sandbox's log, held against what the verdicts promise."""
@@ -293,6 +292,16 @@ class Play:
         )
 
 
+def about_lines(path, sample=1 << 16):
+    """How many lines a file has that is being written, judged by its first ones."""
+    try:
+        with open(path, "rb") as file:
+            lines = file.read(sample).count(b"\n")
+            return lines * os.fstat(file.fileno()).st_size // sample if file.tell() == sample else lines
+    except FileNotFoundError:
+        return 0
+
+
 def memory_of(pid):
     try:
         return int(re.search(r"VmHWM:\s+(\d+)", pathlib.Path(f"/proc/{pid}/status").read_text())[1]) << 10
@@ -305,10 +314,10 @@ def play(folder, door, contacts, beside):
     print(f"{door.name}:", flush=True)
     with Play(folder, door) as scene:
         small = scene.migrate(beside, "small")
-        size = (folder / "small-out.ndjson").stat().st_size if small else 1
-        large = scene.migrate(contacts, "large", kill_at=size * contacts // beside // 2) if small else 0
-        if large > small + ALLOWANCE:
-            scene.problem(f"the most memory grew from {small / 1e6:,.0f} to {large / 1e6:,.0f} MB")
+        large = scene.migrate(contacts, "large") if small else None
+        for process, less, more in zip(("begins", "goes on"), small or (), large or ()):
+            if more > less + ALLOWANCE:
+                scene.problem(f"the most memory of who {process} grew from {less / 1e6:,.0f} to {more / 1e6:,.0f} MB")
         sandbox = memory_of(scene.sandbox.pid)
         if sandbox:
             print(f"    the sandbox, which holds all of them, had {sandbox / 1e6:,.0f} MB", flush=True)

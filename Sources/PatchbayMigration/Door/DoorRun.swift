@@ -164,7 +164,7 @@ final class DoorRun {
     private var isAtEnd = false
     private var question: Task<Void, Never>?
     /// What ended before this process, and the first row of which an earlier one can't have said anything.
-    private var earlier: [OperationID: OperationOutcome] = [:]
+    private var earlier = Endings()
     private var doubtfulEnd = 0
     private var unsaved = 0
 
@@ -443,7 +443,7 @@ final class DoorRun {
         if !doubtful.isEmpty { known = try await client.known(among: doubtful) }
         // In one step: a request would leave with the first few.
         try client.capture(entering.flatMap { enter($0.item, $0.ids, besides: known) })
-        if first >= doubtfulEnd { earlier = [:] }
+        if first >= doubtfulEnd { earlier = Endings() }
         return !entering.isEmpty
     }
 
@@ -455,7 +455,7 @@ final class DoorRun {
     ) -> [EngagementOperation] {
         var item = item
         for (place, id) in ids.enumerated() {
-            if let outcome = earlier.removeValue(forKey: id) {
+            if let outcome = earlier.take(id) {
                 item.note(outcome, at: place)
             } else {
                 places[id] = (item.number, place)
@@ -483,7 +483,7 @@ final class DoorRun {
     private func note(_ outcome: OperationOutcome, of id: OperationID) {
         guard let place = places.removeValue(forKey: id) else {
             // Said by an earlier process, of a row that has not entered yet.
-            if first < doubtfulEnd { earlier[id] = outcome }
+            if first < doubtfulEnd { earlier.note(outcome, of: id) }
             return
         }
         rows[place.row]?.note(outcome, at: place.place)

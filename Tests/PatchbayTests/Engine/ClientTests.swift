@@ -124,6 +124,37 @@ final class ScriptedTransport: Transport {
         await second.close()
     }
 
+    @Test func `whoever goes on with the work of another process learns how each operation ended, once`() async throws {
+        let path = folder.outbox
+        let transport = ScriptedTransport { _, request in
+            String(decoding: request.body, as: UTF8.self).contains("unwanted")
+                ? .replied(WireResponse(422, json: [:])) : .replied(WireResponse(200, json: [:]))
+        }
+        let first = try await client(.file(path), transport)
+        var receipts: [Receipt] = []
+        for name in ["one", "unwanted", "two", "unwanted too", "three"] { receipts.append(try first.track(name)) }
+        for receipt in receipts { _ = try await receipt.outcome(on: "p") }
+        await first.close()
+        let second = try await client(.file(path), transport)
+        var endings = try await second.endings(on: "p")
+        for receipt in receipts.reversed() {
+            let told = try await receipt.outcome(on: "p")
+            let (ending, again) = (endings.take(receipt.id), endings.take(receipt.id))
+            #expect(ending?.term == told.term)
+            #expect(ending?.finding == told.finding)
+            #expect(again == nil)
+        }
+        let stranger = endings.take("never said")
+        #expect(stranger == nil)
+        endings.note(OperationOutcome(.accepted), of: "said now")
+        let said = endings.take("said now")
+        #expect(said?.term == .accepted)
+        var others = try await second.endings(on: "another")
+        let other = others.take(receipts[0].id)
+        #expect(other == nil)
+        await second.close()
+    }
+
     @Test func `whoever was logged in when the app ended is so at its next start, until a log-out`() async throws {
         let path = folder.outbox
         func said(_ action: (EngagementClient) throws -> Void) async throws -> String? {

@@ -119,7 +119,8 @@ extension Scenes {
             [CommandLine.arguments[0], "migrate", String(workers), source, ours] + (keeps ? [rejects] : [])
         }
         let duck = try Self.duckDB(python)
-        // What is compared stands side by side: the machine's phases are shorter than a turn.
+        // What is compared stands side by side: the machine's phases are shorter than a turn. Behind DuckDB stands what is compared with
+        // nothing: whoever comes there pays for the memory that was freed.
         let rows: [Entrant] = [
             ("the command", one + command, true),
             ("the command on 2", command, true),
@@ -247,9 +248,7 @@ extension Scenes {
         var figures: [String: [Took]] = [:]
         for round in 0..<Self.rounds {
             let isEverybodys = round.isMultiple(of: 3)
-            // Whoever comes behind one that takes much memory or disk pays for it: the next turn goes the other way.
-            let inTurn = round.isMultiple(of: 2) ? rows : rows.reversed()
-            for row in inTurn where isEverybodys || figures[row.name, default: []][0].seconds < Self.long {
+            for row in rows where isEverybodys || figures[row.name, default: []][0].seconds < Self.long {
                 // To free what stood there takes the system a fifth of the time that we take on two cores, and is no work of ours.
                 for path in [ours, theirs] { try? FileManager.default.removeItem(atPath: path) }
                 let output = row.name == Self.inMemory ? nil : theirs

@@ -94,6 +94,6 @@ public struct AcousticServerAccount: Codable, Sendable, Equatable {
     /// A contact is gone, from its lists, too.
     mutating func forget(_ key: String) {
         contacts[key] = nil
-        for list in lists.keys { lists[list]?.removeAll { $0 == key } }
+        for list in Array(lists.keys) { lists[list]?.removeAll { $0 == key } }
     }
 }

@@ -99,7 +99,8 @@ private struct ProfileIndex: Sendable, Equatable {
     }
 
     mutating func note(_ profile: AltcraftServerAccount.Profile, at place: Int) {
-        for field in places.keys { note(profile, at: place, in: field) }
+        // A list of its own: the dictionary's view of its keys would hold all places while one changes, and have them copied.
+        for field in Array(places.keys) { note(profile, at: place, in: field) }
     }
 
     private mutating func note(_ profile: AltcraftServerAccount.Profile, at place: Int, in field: String) {

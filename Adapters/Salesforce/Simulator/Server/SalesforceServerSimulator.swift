@@ -320,7 +320,7 @@ public struct SalesforceServerSimulator: VendorSimulator {
         for key in keys {
             if !state.deletions.contains(key) { state.deletions.append(key) }
             state.contacts[key] = nil
-            for name in state.rows.keys { state.rows[name]?[key] = nil }
+            for name in Array(state.rows.keys) { state.rows[name]?[key] = nil }
         }
         return WireResponse(
             200,

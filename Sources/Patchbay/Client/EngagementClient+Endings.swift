@@ -3,26 +3,16 @@ package import PatchbayModel
 import PatchbayOutbox
 
 /// How very many operations ended, most of them in one of a few ways: some thirty bytes for each that was not rejected. What is
-/// kept of its id is a part of a digest.
+/// kept of its id is a fingerprint.
 package struct Endings: Sendable {
-    private struct Key: Hashable {
-        private let high: UInt64
-        private let low: UInt64
-
-        init(_ id: String) {
-            let digest = SHA256.digest(of: Array(id.utf8))
-            func word(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
-            (high, low) = (word(digest[..<8]), word(digest[8..<16]))
-        }
-    }
-
     /// The term of an ending that has no finding of its own, and its code.
     private struct Way: Hashable {
         let term: String
         let code: String
     }
 
-    private var places: [Key: Int32] = [:]
+    /// Where the outcome of an operation stands, by the fingerprint of its id.
+    private var places: [UInt128: Int32] = [:]
     private var outcomes: [OperationOutcome] = []
     /// Where the outcome of each way stands.
     private var ways: [Way: Int32] = [:]
@@ -31,24 +21,24 @@ package struct Endings: Sendable {
 
     /// Notes how an operation ended, as this process was told.
     package mutating func note(_ outcome: OperationOutcome, of id: OperationID) {
-        places[Key(id.rawValue)] = place(of: outcome)
+        places[TextMark(id.rawValue).bits] = place(of: outcome)
     }
 
     /// Notes how an operation ended, as the outbox remembers it.
     fileprivate mutating func note(_ ending: Ending) {
         let way = ending.finding == nil ? Way(term: ending.entry.term, code: ending.entry.code) : nil
         if let way, let known = ways[way] {
-            places[Key(ending.entry.id)] = known
+            places[TextMark(ending.entry.id).bits] = known
         } else if let outcome = OperationOutcome(ending) {
             let place = place(of: outcome)
-            places[Key(ending.entry.id)] = place
+            places[TextMark(ending.entry.id).bits] = place
             if let way { ways[way] = place }
         }
     }
 
     /// How an operation ended, which is forgotten then; nil where nothing is known of it.
     package mutating func take(_ id: OperationID) -> OperationOutcome? {
-        places.removeValue(forKey: Key(id.rawValue)).map { outcomes[Int($0)] }
+        places.removeValue(forKey: TextMark(id.rawValue).bits).map { outcomes[Int($0)] }
     }
 
     private mutating func place(of outcome: OperationOutcome) -> Int32 {

@@ -94,6 +94,7 @@ public struct AcousticServerAccount: Codable, Sendable, Equatable {
     /// A contact is gone, from its lists, too.
     mutating func forget(_ key: String) {
         contacts[key] = nil
+        // Not over the view of the keys, which would have each list copied.
         for list in Array(lists.keys) { lists[list]?.removeAll { $0 == key } }
     }
 }

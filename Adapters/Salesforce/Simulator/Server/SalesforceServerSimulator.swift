@@ -320,6 +320,7 @@ public struct SalesforceServerSimulator: VendorSimulator {
         for key in keys {
             if !state.deletions.contains(key) { state.deletions.append(key) }
             state.contacts[key] = nil
+            // Not over the view of the keys, which would have all rows copied.
             for name in Array(state.rows.keys) { state.rows[name]?[key] = nil }
         }
         return WireResponse(

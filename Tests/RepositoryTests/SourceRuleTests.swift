@@ -69,7 +69,7 @@ import Testing
         "static var question:", "static let question", "static var opposites:",
         "static let opposites", "static let belief", "static var belief:", "static var handedOut:",
         "static func problems(in", "func isDead(", "func chance()",
-        "func makeID()", "func realTime(", "var afterErase", "var afterDenial", "func write(_ bytes",
+        "func makeID()", "func realTime(", "var afterErase", "func afterDenial(", "func write(_ bytes",
     ]
 
     @Test func `every public declaration has a doc comment`() {

@@ -1,6 +1,6 @@
 public import PatchbayAdapterKit
 import PatchbayJSON
-import PatchbayModel
+public import PatchbayModel
 
 extension AcousticDevice {
     /// What this installation's vendor side is known to hold, and when it may be told more.
@@ -55,7 +55,7 @@ extension AcousticDevice {
         }
 
         /// User and channel stay, and so does what the vendor was told of push.
-        public var afterDenial: Memory {
+        public func afterDenial(of scope: Consent.Scope) -> Memory {
             var memory = self
             memory.forgetValues()
             memory.tags = []

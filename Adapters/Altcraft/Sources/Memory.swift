@@ -1,6 +1,6 @@
 public import PatchbayAdapterKit
 import PatchbayJSON
-import PatchbayModel
+public import PatchbayModel
 
 /// A push token as the vendor names it: provider and token text.
 struct PushAddress: Codable, Sendable, Equatable {
@@ -57,7 +57,7 @@ public struct AltcraftMemory: AdapterMemory {
     public init() {}
 
     /// All of it: the token and how it is subscribed, no value of a profile.
-    public var afterDenial: AltcraftMemory { self }
+    public func afterDenial(of scope: Consent.Scope) -> AltcraftMemory { self }
 
     /// The newest registered installation.
     var device: Device? {

@@ -1,6 +1,6 @@
 public import PatchbayAdapterKit
 import PatchbayJSON
-import PatchbayModel
+public import PatchbayModel
 
 /// Who is set as contact.
 struct Identity: Codable, Sendable, Equatable {
@@ -109,7 +109,7 @@ public struct DESMemory: AdapterMemory {
     public init() {}
 
     /// The client, its contact and its push token stay: what takes the token back goes under their names.
-    public var afterDenial: DESMemory {
+    public func afterDenial(of scope: Consent.Scope) -> DESMemory {
         var memory = self
         (memory.registration, memory.session, memory.inbox, memory.eventState) = (nil, nil, nil, nil)
         (memory.views, memory.clicks) = ([], [])

@@ -1,5 +1,5 @@
 public import PatchbayAdapterKit
-import PatchbayModel
+public import PatchbayModel
 
 extension SalesforceDevice {
     /// What this installation's vendor side is known to hold, and when it may be told more.
@@ -38,7 +38,7 @@ extension SalesforceDevice {
 
         /// Who the device and its contact are at the vendor stays, so that a registration can say that push is over; what it
         /// holds counts as unknown (S6).
-        public var afterDenial: SalesforceDevice.Memory {
+        public func afterDenial(of scope: Consent.Scope) -> SalesforceDevice.Memory {
             var memory = self
             (memory.registration.attributes, memory.registration.tags) = ([:], [])
             (memory.registration.signedString, memory.acceptedAs) = (nil, nil)

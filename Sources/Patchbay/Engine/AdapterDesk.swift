@@ -43,8 +43,8 @@ struct Memory: Equatable, Sendable {
     func bytes() throws -> [UInt8] { try form.bytes() }
     /// What may be kept when the person is forgotten.
     var afterErase: Memory { form.afterErase }
-    /// What may be kept when the person says no to a purpose.
-    var afterDenial: Memory { form.afterDenial }
+    /// Returns the memory without what denied scopes cover.
+    func afterDenial(of scopes: [Consent.Scope]) -> Memory { form.afterDenial(of: scopes) }
 
     static func == (left: Memory, right: Memory) -> Bool { left.form === right.form || left.form.isEqual(to: right) }
 }
@@ -52,7 +52,7 @@ struct Memory: Equatable, Sendable {
 private protocol MemoryForm: AnyObject, Sendable {
     func bytes() throws -> [UInt8]
     var afterErase: Memory { get }
-    var afterDenial: Memory { get }
+    func afterDenial(of scopes: [Consent.Scope]) -> Memory
     func isEqual(to other: Memory) -> Bool
 }
 
@@ -64,7 +64,9 @@ private final class Remembering<Value: AdapterMemory>: MemoryForm {
 
     func bytes() throws -> [UInt8] { try StateEncoder.bytes(of: value) }
     var afterErase: Memory { Memory(value.afterErase) }
-    var afterDenial: Memory { Memory(value.afterDenial) }
+    func afterDenial(of scopes: [Consent.Scope]) -> Memory {
+        Memory(scopes.reduce(value) { memory, scope in memory.afterDenial(of: scope) })
+    }
     func isEqual(to other: Memory) -> Bool { (other.form as? Remembering)?.value == value }
 }
 

@@ -29,10 +29,11 @@ extension CaptureBatch {
                 touched[position, default: [:]][lane, default: []] += []
             }
         }
-        if changes.all.contains(where: { $0.to == .denied }) {
+        let denied = changes.all.filter { $0.to == .denied }.map(\.scope)
+        if !denied.isEmpty {
             for position in runners.indices {
                 let lane = runners[position].place(operation).lane
-                guard try runners[position].forget(lane: lane) else { continue }
+                guard try runners[position].forget(lane: lane, denied: denied) else { continue }
                 forgotten.append((position, lane))
                 if hears(position, operation, mirror) { try tellAgain(position, operation, mirror) { _ in true } }
             }

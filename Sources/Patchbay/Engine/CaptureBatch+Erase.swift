@@ -87,7 +87,7 @@ extension CaptureBatch {
             part.isRequested = true
             part.memory = runner.descriptor.memory == .lane ? .untilDeletion : .none
         } else {
-            if try runner.forget(lane: entry.lane) {
+            if try runner.forget(lane: entry.lane, denied: [.messaging, .profile, .tracking]) {
                 forgotten.append((position, entry.lane))
                 part.memory = .forgotten
             }

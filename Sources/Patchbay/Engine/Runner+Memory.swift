@@ -48,15 +48,17 @@ extension Runner {
         return true
     }
 
-    /// A person said no: what the vendor was told of them is forgotten, inside the caller's transaction. False if nothing
-    /// was known; what can't be read stays as it is.
-    func forget(lane key: String) throws -> Bool {
+    /// Removes from a lane's memory what newly denied scopes cover, inside the caller's transaction.
+    ///
+    /// - Returns: Whether the memory changed, so that what is still allowed must be sent again. Memory that cannot be read
+    ///   stays as it is.
+    func forget(lane key: String, denied scopes: [Consent.Scope]) throws -> Bool {
         guard descriptor.memory == .lane, let stored = try context.store.memory(provider: name, lane: key),
-            let known = try? desk.memory(stored.body),
-            known != known.afterErase || lanes[key]?.doubt != nil
+            let known = try? desk.memory(stored.body)
         else { return false }
+        let rest = known.afterDenial(of: scopes)
+        guard rest != known || lanes[key]?.doubt != nil else { return false }
         try context.store.setMeta(Self.denialsKey, String((denials().flatMap { Int($0) } ?? 0) + 1))
-        let rest = known.afterDenial
         if rest != known { try save(rest, key: key) }
         return true
     }

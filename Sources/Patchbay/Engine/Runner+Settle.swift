@@ -210,14 +210,17 @@ extension Runner {
         context.emit(events)
     }
 
-    /// What may be kept of a memory behind operations that are pending no more: all of it, unless an erasure or a no that
-    /// still stands ended one of them.
+    /// Returns what may be kept of the memory when operations were withdrawn while their request was in flight: everything,
+    /// unless an erasure is pending or a denial still covers one of them.
     private func kept(of memory: Memory, behind operations: [Waiting]) throws -> Memory {
         if try operations.contains(where: { try isBeingErased($0.operation.subject) }) { return memory.afterErase }
-        let isDenied = try operations.contains {
-            try context.gate.decision(for: $0.operation, context.mirror(of: $0.operation.subject)) == .deny
+        var denied: Set<Consent.Scope> = []
+        for pending in operations {
+            let mirror = try context.mirror(of: pending.operation.subject)
+            guard context.gate.decision(for: pending.operation, mirror) == .deny else { continue }
+            denied.formUnion(mirror.consents.filter { $0.state == .denied }.map(\.scope))
         }
-        return isDenied ? memory.afterDenial : memory
+        return denied.isEmpty ? memory : memory.afterDenial(of: denied.sorted())
     }
 
     func missing(_ events: inout [EngineEvent]) -> Judgement {

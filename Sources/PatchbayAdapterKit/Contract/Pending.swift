@@ -72,6 +72,13 @@ public struct PendingOperations<Adapter: VendorAdapter>: RandomAccessCollection,
     public let kinds: ActionKinds
     /// Whether more wait than the window shows: behind it, or in a queue that is closed for now.
     public let hasMore: Bool
+    /// The pending operations of the lane that the window does not show, summarized by kind.
+    public var hidden = HiddenOperations()
+    /// Whether the provider is being left: an unregister (``Action/farewell``) is pending in this lane, shown or hidden.
+    ///
+    /// A push token, a permission or a consent that arrives from now on belongs to the next provider. An operation that
+    /// waits for one must end with a finding instead, and the unregister is the last request.
+    public var isLeaving = false
 
     /// A window.
     @inlinable public init(_ operations: [Pending<Adapter>], hasMore: Bool = false) {
@@ -137,4 +144,42 @@ public struct PendingOperations<Adapter: VendorAdapter>: RandomAccessCollection,
 extension Collection {
     /// The size of the leading half, at least one: what a bisection sends next.
     public var halfCount: Int { Swift.max(1, (count + 1) / 2) }
+}
+
+/// The pending operations of a lane that the window does not show: behind it, or in a blocked queue.
+///
+/// The engine summarizes the kinds that later operations depend on: the first and the last operation of each, in order of
+/// capture. Use it for a decision that must not depend on the size of the window, for example whether a contact key is
+/// about to be set. A request cannot carry a hidden operation.
+public struct HiddenOperations: Sendable {
+    /// A hidden operation.
+    public struct Entry: Sendable {
+        /// The operation.
+        public let operation: EngagementOperation
+        /// Its order of capture.
+        public let sequence: Int64
+
+        /// Creates an entry.
+        public init(_ operation: EngagementOperation, sequence: Int64) {
+            (self.operation, self.sequence) = (operation, sequence)
+        }
+    }
+
+    /// The kinds that the engine summarizes.
+    public static let kinds: Set<Action.Kind> = [
+        .registerDevice, .identify, .switchContact, .setConsent, .changeSubscription, .farewell, .erase,
+    ]
+
+    private let entries: [Action.Kind: (first: Entry, last: Entry)]
+
+    /// Creates a summary.
+    ///
+    /// - Parameter entries: The first and the last hidden operation of each kind.
+    public init(_ entries: [Action.Kind: (first: Entry, last: Entry)] = [:]) { self.entries = entries }
+
+    /// Returns the first hidden operation of a kind.
+    public func first(_ kind: Action.Kind) -> Entry? { entries[kind]?.first }
+
+    /// Returns the last hidden operation of a kind.
+    public func last(_ kind: Action.Kind) -> Entry? { entries[kind]?.last }
 }

@@ -74,16 +74,22 @@ public protocol AdapterMemory: Codable, Sendable, Equatable {
     /// What may be kept when the person is forgotten: the vendor's pacing, nothing of a person. The default is nothing.
     var afterErase: Self { get }
 
-    /// What may be kept when the person says no to a purpose: as whom the vendor knows the device, what leaving it takes, and
-    /// its pacing; no value that it was told of the person. What is still allowed is told again. The default is ``afterErase``.
+    /// Returns the memory without what a denied purpose and channel cover.
     ///
-    /// A subscription that ends and a farewell pass every no, and find only this.
-    var afterDenial: Self { get }
+    /// The engine calls it once for every scope that becomes denied. Keep what the scope does not cover, the vendor's
+    /// identity of the device, its pacing, and whatever an opt-out or an unregister needs: both are sent although the
+    /// purpose is denied. If the result differs from the stored memory, the engine sends again what is still allowed.
+    ///
+    /// The result must not depend on the order of denials: applying several scopes in any order gives the same memory.
+    ///
+    /// - Parameter scope: The purpose, and the channel if the denial is limited to one.
+    /// - Returns: The memory to keep. The default is ``afterErase``.
+    func afterDenial(of scope: Consent.Scope) -> Self
 }
 
 extension AdapterMemory {
     public var afterErase: Self { Self() }
-    public var afterDenial: Self { afterErase }
+    public func afterDenial(of scope: Consent.Scope) -> Self { afterErase }
 }
 
 /// The memory of an adapter that needs none.

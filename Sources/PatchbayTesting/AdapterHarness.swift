@@ -3,6 +3,7 @@ public import PatchbayAdapterKit
 public import PatchbayJSON
 public import PatchbayModel
 import PatchbaySimulation
+import Testing
 
 /// An adapter under test: its settings, its vendor played in memory, its samples and its goldens.
 public struct AdapterHarness<Adapter: VendorAdapter>: Sendable {
@@ -45,8 +46,8 @@ public struct AdapterHarness<Adapter: VendorAdapter>: Sendable {
     /// Samples that can't pass a check, each with the vendor's rule that forbids it.
     public let exemptions: [Exemption]
     let cache = DriveCache()
-    /// Engines behind the preparation, which is played once for all drives that begin with it.
-    private let preparations = OnceCache<Script.Preparation, MiniEngine<Adapter>>()
+    /// What the preparation leaves behind: it is played once for all drives that begin with it.
+    private let preparations = OnceCache<Script.Preparation, SampleRun<Adapter>.Prepared?>()
     /// The vendor's other side; nil where the vendor is played by answers alone.
     let simulatorType: (any VendorSimulator.Type)?
     let makeVendor: @Sendable () -> any PlayedVendor
@@ -263,23 +264,33 @@ extension AdapterHarness: ConformanceSubject {
     }
 
     func drive(turns: [Turn], _ script: Script) -> Drive {
-        var engine = engine(script)
-        for turn in turns { engine.deliver(turn.operations, requests: turn.requests) }
-        return engine.drive
+        run(turns, script)?.drive ?? Drive()
     }
 
-    /// An engine before a vendor that knows what happened before, if the script says so.
-    func engine(_ script: Script) -> MiniEngine<Adapter> {
-        let make = {
-            MiniEngine(adapter, credential: credential, vendor: makeVendor(), belief: belief, script: script)
-        }
-        guard script.isPrepared else { return make() }
+    /// A run before a vendor that knows what happened before, if the script says so; nil if the engine fails.
+    func run(_ turns: [Turn], _ script: Script) -> SampleRun<Adapter>? {
         let prepared = preparations.value(script.preparation) {
-            var engine = make()
-            engine.prepare(preparation)
-            return engine
+            recordingErrors {
+                try SampleRun(adapter, credential: credential, vendor: makeVendor(), belief: belief, script: script)
+                    .prepare(script.isPrepared ? preparation : [])
+            }
         }
-        return prepared.following(script)
+        guard let prepared else { return nil }
+        return recordingErrors {
+            let run = try SampleRun(adapter, credential: credential, continuing: prepared, script: script)
+            for turn in turns { try run.deliver(turn.operations, requests: turn.requests) }
+            return run
+        }
+    }
+
+    /// Runs what fails only if the engine does.
+    private func recordingErrors<Result>(_ body: () throws -> Result) -> Result? {
+        do {
+            return try body()
+        } catch {
+            Issue.record("The engine failed: \(error)")
+            return nil
+        }
     }
 
     func play(_ scenario: Scenario, cutting cut: ScenarioRun.Cut?) throws -> Stage.Played {

@@ -450,13 +450,26 @@ public final class VirtualWorld {
     /// - Returns: whether nothing is left.
     @discardableResult
     public func drain(atMost duration: Duration = .seconds(30 * 86_400)) throws -> Bool {
+        try advance(until: { try !isUnfinished }, atMost: duration)
+        return try !isUnfinished
+    }
+
+    /// Lets time pass until a condition holds or nothing happens by itself any more.
+    ///
+    /// - Parameters:
+    ///   - isDone: The condition.
+    ///   - duration: The longest time to let pass.
+    /// - Throws: An error of the storage, or of the condition.
+    public func advance(until isDone: () throws -> Bool, atMost duration: Duration = .seconds(30 * 86_400)) throws {
         let end = host.uptime() + duration
-        while try isUnfinished, let next = nextInstant, next <= end {
+        while try !isDone(), let next = nextInstant, next <= end {
             host.advance(by: max(.zero, next - host.uptime()))
             try happen()
         }
-        return try !isUnfinished
     }
+
+    /// The time until something happens by itself: a reply arrives or the engine acts. Nil if only an event can follow.
+    public var timeToNextAction: Duration? { nextInstant.map { max(.zero, $0 - host.uptime()) } }
 
     private var isUnfinished: Bool { get throws { try hasArrivals || pendingCount > 0 } }
 

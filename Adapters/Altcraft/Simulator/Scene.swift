@@ -42,11 +42,13 @@ public struct AltcraftScene: VendorScene {
         state.profiles.map { profile in
             let contact = profile.keys.lazy.compactMap(Self.contact).first ?? nil
             let names = ["_fname": AttributeName.givenName]
-            let fields = (profile.fields.object ?? [:]).filter { $0.value.string != nil }
+            let fields = (profile.fields.object ?? [:]).filter { $0.value.string != nil || $0.value.number != nil }
             return VendorRecord(
                 VendorRecord.Person(contact),
                 attributes: Dictionary(
-                    fields.map { (names[$0.name] ?? AttributeName(rawValue: $0.name), $0.value.string ?? "") }
+                    fields.map {
+                        (names[$0.name] ?? AttributeName(rawValue: $0.name), $0.value.string ?? $0.value.text)
+                    }
                 ) { $1 },
                 texts: profile.subscriptions.map(\.fields.text),
                 reaches: Set(profile.subscriptions.filter { $0.status == "subscribed" }.map(\.token))

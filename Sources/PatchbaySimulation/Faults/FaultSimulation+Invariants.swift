@@ -46,6 +46,7 @@ extension FaultSimulation {
         for record in records {
             for text in record.texts + (record.attributes.map { Array($0.values) } ?? []) {
                 for owner in Self.owners(in: text) where !mayHold(record.person, owner, scene) {
+                    guard leaks.insert("\(sent.provider) \(owner) \(record.person)").inserted else { continue }
                     expect(
                         false,
                         "\(sent.provider): a value captured for \(owner) is in the record of \(record.person) (request \(sent.number), \(sent.endpoint))"
@@ -76,7 +77,8 @@ extension FaultSimulation {
         let contact = owner.hasPrefix("a") ? contactOfEra(Int(owner.dropFirst()) ?? 0) : nil
         switch person {
         case .installation: return true
-        case .anonymous: return owner.hasPrefix("a")
+        // Who keeps the vendor from making a profile stays anonymous there.
+        case .anonymous: return owner.hasPrefix("a") || withoutProfile.contains(owner)
         case .contact(let name):
             if owner.hasPrefix("a") { return contact == name || !scene.canLogOut }
             return name.filter { $0 != "-" } == owner
@@ -85,10 +87,28 @@ extension FaultSimulation {
 
     private func contactOfEra(_ era: Int) -> String? { people.values.first?.contacts[era] }
 
+    /// Each lane that waits has a reason, and each reason names a remedy.
+    func checkLanes(of provider: String) throws {
+        let waits = try world.waitsByLane(of: provider)
+        for (_, wait) in waits.sorted(by: { $0.key < $1.key }) {
+            expect(!wait.remedy.isEmpty, "\(provider): \(wait.code) names nothing that would end the wait")
+        }
+        var lanes: Set<String> = []
+        try world.store.forEachRow(provider: provider, subject: nil) { row in
+            if row.hold == nil { lanes.insert(row.lane) }
+        }
+        for lane in lanes.sorted() where waits[lane] == nil {
+            expect(
+                try !world.store.blocks(provider: provider, lane: lane).isEmpty,
+                "\(provider): a lane waits without a reason"
+            )
+        }
+    }
+
     // MARK: The end of a run
 
     /// After everything is there that anything may wait for, nothing waits.
-    func checkWaiting(_ accounts: ProviderAccounts) {
+    func checkWaiting(_ accounts: ProviderAccounts, mayHold: Bool = false) {
         let name = accounts.provider
         expect(
             accounts.balances,
@@ -96,7 +116,7 @@ extension FaultSimulation {
         )
         let reasons = (accounts.waits + [accounts.parked].compactMap { $0 }).map(\.code)
         expect(
-            accounts.pending == 0,
+            accounts.pending == 0 || mayHold && accounts.pending == accounts.held.values.reduce(0, +),
             "\(name): \(accounts.pending) operations wait although everything is there: \(Set(reasons + accounts.held.keys).sorted().joined(separator: " "))"
         )
     }
@@ -113,17 +133,53 @@ extension FaultSimulation {
         expect(people.isEmpty, "\(provider): after the last opt-out \(people.joined(separator: ", ")) is subscribed")
     }
 
+    /// The outcome of each operation at a provider.
+    private static func terms(_ endings: [Ending], of provider: String) -> [OperationID: String] {
+        var terms: [OperationID: String] = [:]
+        for ending in endings.sorted(by: { $0.number < $1.number }) where ending.entry.provider == provider {
+            guard !["moved", "shadowed"].contains(ending.entry.term) else { continue }
+            terms[OperationID(rawValue: ending.entry.id)] = ending.entry.term
+        }
+        return terms
+    }
+
+    /// Whether a vendor took every change of person: one that it refused is kept for replay, and leaves the former person.
+    func tookEveryChangeOfPerson(_ provider: String) throws -> Bool {
+        let terms = Self.terms(try world.store.endings(behind: 0, limit: .max), of: provider)
+        return known.allSatisfy { id, operation in
+            operation.action.kind != .switchContact || terms[id] == nil || isTaken(terms[id])
+        }
+    }
+
+    /// After a settled opt-in the vendor reaches the present person through the newest push token, and nobody else.
+    func checkReach(_ subscription: OperationID) throws {
+        guard let facts = setup.facts, let history = people[Self.subjects[0]] else { return }
+        let contact = mirrors[Self.subjects[0]]?.contact
+        for provider in plan.providers where provider.mode == .live {
+            guard let scene = facts.scenes[provider.name], scene.hasSubscription(.push) else { continue }
+            let terms = Self.terms(try world.store.endings(behind: 0, limit: .max), of: provider.name)
+            let reaching = records(of: provider.name).filter { !$0.reaches.isEmpty }
+            let usesTokens = reaching.contains { !$0.reaches.isDisjoint(with: Self.pushTokens) }
+            expect(
+                !isTaken(terms[subscription]) || reaching.isEmpty || !usesTokens
+                    || reaching.contains { $0.reaches.contains(history.token) },
+                "\(provider.name): the newest push token is not reached after an opt-in"
+            )
+            guard scene.canLogOut, try tookEveryChangeOfPerson(provider.name) else { continue }
+            for record in reaching {
+                guard case .contact(let other) = record.person, other != contact else { continue }
+                expect(false, "\(provider.name): \(other) has left the installation and is reached on it")
+            }
+        }
+    }
+
     /// What was accepted is in the vendor's state, or a later operation replaced it.
     func checkHoldings(_ endings: [Ending]) throws {
         for provider in plan.providers {
             guard let scene = setup.facts?.scenes[provider.name], let vendor = setup.vendors[provider.name] else {
                 continue
             }
-            var terms: [OperationID: String] = [:]
-            for ending in endings.sorted(by: { $0.number < $1.number }) where ending.entry.provider == provider.name {
-                guard !["moved", "shadowed"].contains(ending.entry.term) else { continue }
-                terms[OperationID(rawValue: ending.entry.id)] = ending.entry.term
-            }
+            let terms = Self.terms(endings, of: provider.name)
             let records = scene.records(vendor.anyState)
             checkAttributes(provider.name, terms, records)
             checkEvents(provider.name, terms, records)
@@ -222,7 +278,9 @@ extension FaultSimulation {
             for (_, attempts) in attempts.sorted(by: { $0.key < $1.key }) where attempts.count > 2 {
                 for place in 2..<attempts.count {
                     let (first, second, third) = (attempts[place - 2], attempts[place - 1], attempts[place])
-                    guard !Set(first.operations).isDisjoint(with: second.operations),
+                    // Lanes that share the vendor's outage attempt in turn.
+                    guard let start = outage.firstIndex(of: first.number), start + 2 < outage.count,
+                        outage[start + 2] == third.number, !Set(first.operations).isDisjoint(with: second.operations),
                         !Set(second.operations).isDisjoint(with: third.operations),
                         let firstEnd = world.settled[first.number]?.now, let secondEnd = world.settled[second.number]?.now
                     else { continue }

@@ -101,6 +101,7 @@ extension FaultSimulation {
                 !waits.isEmpty || !blocks.isEmpty,
                 "\(provider.name) holds \(pending) operations and names no reason"
             )
+            if setup.facts != nil { try checkLanes(of: provider.name) }
             let farthest = now + .seconds(366 * 86_400)
             expect(
                 blocks.allSatisfy { $0.orWoken || $0.until.map { $0 <= farthest.milliseconds } ?? false },

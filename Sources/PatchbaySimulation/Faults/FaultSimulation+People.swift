@@ -96,6 +96,16 @@ extension FaultSimulation {
         }
     }
 
+    /// Notes whether whoever is there lets a vendor keep a profile.
+    func noteProfile(_ subject: Subject, _ contact: String?) {
+        guard setup.facts != nil, let mirror = mirrors[subject] else { return }
+        let isRequired = setup.plans.contains { $0.requiredConsent.contains { $0.purpose == .profile } }
+        let states = [mirror.consent(for: .profile), mirror.consent(for: .profile, channel: .push)]
+        guard states.contains(where: { $0 == .denied || isRequired && $0 == .unknown }) else { return }
+        let mark = Self.mark(contact ?? mirror.contact, era: people[subject]?.era ?? 0)
+        withoutProfile.insert(String(mark.dropFirst(2).dropLast(2)))
+    }
+
     /// The credential that the app gives now.
     func givenCredential(_ provider: String, _ contact: String?) -> Secret? {
         switch credentialStates[contact] ?? .valid {
@@ -132,7 +142,9 @@ extension FaultSimulation {
         try begin()
         guard let facts = setup.facts else { return }
         for subject in 0..<max(1, facts.contacts.count) {
-            let consents = [Purpose.profile, .tracking, .messaging].map { Consent(purpose: $0, state: .granted) }
+            let consents = [Purpose.profile, .tracking, .messaging].flatMap { purpose in
+                [nil, .push, .email].map { Consent(purpose: purpose, channel: $0, state: .granted) }
+            }
             let device: [Action] = facts.isApp ? [.registerDevice(ScenePhone.device(token: ""))] : []
             try capture(consents.map(Action.setConsent) + device + setup.closing, subject: subject, isGroup: false)
         }
@@ -166,14 +178,18 @@ extension FaultSimulation {
                 checkNobodyIsReached(provider.name)
             }
         }
-        for accounts in try world.accounts() { checkWaiting(accounts) }
+        // Whoever took a consent back, or came last, may still be asked.
+        let mayHold = [.optOut(.consentTakenBack), .optOut(.anotherPerson)].contains(facts.epilogue)
+        for accounts in try world.accounts() { checkWaiting(accounts, mayHold: mayHold) }
     }
 
     /// The app opts in to push, and the newest push token must be reached wherever a vendor has subscriptions.
     private func subscribe() throws {
         note("the app subscribes")
         try capture([.changeSubscription(Subscription(channel: .push, state: .subscribed))], subject: 0, isGroup: false)
+        let subscription = acknowledged[acknowledged.count - 1].id
         try settle()
+        try checkReach(subscription)
     }
 
     private func optOut(_ with: ChangingFacts.Epilogue.With, _ facts: ChangingFacts) throws {
@@ -216,7 +232,8 @@ extension FaultSimulation {
         for provider in plan.providers where provider.isRouted {
             guard let scene = facts.scenes[provider.name], scene.hasSubscription(.push) else { continue }
             // The next person may be reached, and where a vendor knows no log-out an earlier one is the vendor's affair.
-            let isOfOnePerson = with == .anotherPerson || !scene.canLogOut
+            let isOfOnePerson =
+                try with == .anotherPerson || !scene.canLogOut || !tookEveryChangeOfPerson(provider.name)
             checkNobodyIsSubscribed(provider.name, of: isOfOnePerson ? VendorRecord.Person(person) : nil)
         }
     }

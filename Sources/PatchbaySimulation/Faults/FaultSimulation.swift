@@ -142,6 +142,10 @@ public final class FaultSimulation {
     var people: [Subject: PersonHistory] = [:]
     /// The app's credentials that are not valid, by contact.
     var credentialStates: [String?: CredentialState] = [:]
+    /// The owners of values who denied the profile, or had not answered where an answer is required.
+    var withoutProfile: Set<String> = []
+    /// What was reported of values in other people's records.
+    var leaks: Set<String> = []
     /// The operations that were replayed.
     var replayed: Set<OperationID> = []
     /// The providers whose vendor processed a request without a clear answer.
@@ -480,6 +484,7 @@ public final class FaultSimulation {
         do {
             try world.capture(operations)
             acknowledged += operations
+            noteProfile(subject, contact)
         } catch {
             // The commit may have been done although the process died before it could say so: the outbox knows.
             if try isStored(operations) {

@@ -65,7 +65,12 @@ public struct AdobeServerScene: VendorScene {
                 attributes: Dictionary(
                     profile.fields.map { (AttributeName(rawValue: names[$0.key] ?? $0.key), $0.value.string ?? "") }
                 ) { $1 },
-                reaches: Set(account.subscriptions.filter { $0.profile == profile.key }.map(\.service))
+                reaches: profile.fields["blackListEmail"] == true
+                    ? []
+                    : Set(
+                        account.subscriptions.filter { $0.profile == profile.key }.map(\.service)
+                            .filter { name in account.services.contains { $0.name == name && $0.messageType == "email" } }
+                    )
             )
         }
     }

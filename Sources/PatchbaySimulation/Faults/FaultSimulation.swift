@@ -532,7 +532,7 @@ public final class FaultSimulation {
                     permitted.remove(id)
                     unanswered.remove(id)
                 // An answer that was another person's, and is none any more, can't be taken back.
-                case .unknown where before.consent(for: consent.purpose) == .granted:
+                case .unknown where before.consent(for: consent.purpose) == .granted && !Self.isOptOut(other.action):
                     if permitted.remove(id) != nil { unanswered.insert(id) }
                 default: break
                 }
@@ -569,16 +569,15 @@ public final class FaultSimulation {
         let isMade = heardBy[operation.id] == nil && purpose.map(grantedNow.contains) ?? false
         // What was made for a person who has left since is as old as what that person did.
         if heardBy[operation.id] == nil, before != nil, now?.contact != operation.contact { past.insert(operation.id) }
-        let isOptOut = state == .denied && Self.isOptOut(operation.action)
-        if state == .granted || isMade || isOptOut {
+        if state == .granted || isMade || Self.isOptOut(operation.action) {
             permitted.insert(operation.id)
         } else if state == .unknown {
             unanswered.insert(operation.id)
         }
     }
 
-    /// Whether it tells a vendor to leave the person alone: a no does not keep that back.
-    private static func isOptOut(_ action: Action) -> Bool {
+    /// Whether it is an opt-out, which no consent holds back.
+    static func isOptOut(_ action: Action) -> Bool {
         guard case .changeSubscription(let subscription) = action else { return false }
         return subscription.state == .unsubscribed || subscription.state == .suspended
     }

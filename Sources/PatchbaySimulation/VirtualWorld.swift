@@ -458,6 +458,24 @@ public final class VirtualWorld {
         try settleDown()
     }
 
+    /// Puts every rejected operation of a provider back on its way, the oldest first.
+    ///
+    /// - Returns: The ids of the operations that are on their way again.
+    package func replayRejects(of provider: String) throws -> [OperationID] {
+        guard let engine else { return [] }
+        let replays = try store.rejects(provider: provider, limit: 1000).reversed().map {
+            Engine.Replay(try EngagementOperation(jsonBytes: $0.operation.body), on: provider)
+        }
+        let results = try engine.replay(replays)
+        try settleDown()
+        return zip(replays, results).compactMap { replay, result in
+            switch result {
+            case .pending, .ended: replay.operation.id
+            case .busy, .over, .foreign: nil
+            }
+        }
+    }
+
     /// What a driver does every few seconds: keeps the right to deliver, or takes it back, and looks for new work.
     public func keepHouse() throws {
         guard let engine, !isSuspended else { return }
@@ -651,6 +669,11 @@ public final class VirtualWorld {
     /// Why each lane of a provider waits.
     public func waits(of provider: String) throws -> [Finding] {
         try engine?.standings().first { $0.provider == provider }?.waits.sorted { $0.key < $1.key }.map(\.value) ?? []
+    }
+
+    /// The reason why each lane of a provider waits.
+    func waitsByLane(of provider: String) throws -> [String: Finding] {
+        try engine?.standings().first { $0.provider == provider }?.waits ?? [:]
     }
 
     /// Why a provider is stopped; nil if it is not.

@@ -18,6 +18,7 @@ extension Configuration {
             },
             onSwitch: onSwitch,
             onLoss: onLoss,
+            onUnacknowledged: onUnacknowledged,
             requiredConsent: requiredConsent
         )
     }

@@ -186,6 +186,8 @@ protocol ConformanceSubject: Sendable {
         _ script: Script
     ) -> [Reading]
     func examine(_ operation: EngagementOperation) -> [Finding]
+    /// What another adapter with the same settings finds in each operation; nil if there can be none.
+    func examineAnew(_ operations: [EngagementOperation]) -> [[Finding]]?
     func place(_ operation: EngagementOperation) -> Place
     /// What is wrong with these settings.
     func findings(in settings: JSONObject) -> [Finding]
@@ -300,6 +302,10 @@ extension AdapterHarness: ConformanceSubject {
     func held(_ state: any Sendable) -> JSONObject? { belief.flatMap { $0.held(in: state) } }
 
     func examine(_ operation: EngagementOperation) -> [Finding] { adapter.examine(operation) }
+
+    func examineAnew(_ operations: [EngagementOperation]) -> [[Finding]]? {
+        (try? AdapterHarness.make(settings)).map { operations.map($0.examine) }
+    }
 
     func place(_ operation: EngagementOperation) -> Place { adapter.place(operation) }
 

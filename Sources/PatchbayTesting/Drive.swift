@@ -58,8 +58,8 @@ struct Ending: Sendable {
 
     init(foreign finding: Finding) { (word, self.finding) = ("foreign", finding) }
 
-    /// Whether the vendor holds what the operation said.
-    var isTaken: Bool { ["accepted", "unchanged", "superseded"].contains(word) }
+    /// Whether the vendor holds what the operation said, or a later operation has made it obsolete.
+    var isTaken: Bool { ["accepted", "unchanged", "superseded", "erased"].contains(word) }
 }
 
 /// Everything that happened while operations were driven through an adapter.

@@ -18,6 +18,8 @@ final class SampleRun<Adapter: VendorAdapter> {
     private var eventCount = 0
     /// The captured reads without an answer.
     private var reads: Set<OperationID> = []
+    /// The requests that were in flight when a process ended.
+    private var interruptions = 0
 
     /// What happened so far.
     var drive: Drive { observer.current.drive }
@@ -82,7 +84,7 @@ final class SampleRun<Adapter: VendorAdapter> {
         let reads = shifted.filter { $0.action.kind == .readBack }
         self.reads.formUnion(reads.map(\.id))
         let rest = shifted.filter { $0.action.kind != .readBack }
-        try world.capture(rest, reading: reads, from: Self.provider)
+        try world.capture(rest, reading: reads, from: Self.provider, timeout: .seconds(600))
         let end = try run()
         observer.change { record in
             record.drive.end = end
@@ -95,6 +97,8 @@ final class SampleRun<Adapter: VendorAdapter> {
         var wokenAt: Int?
         while true {
             takeEvents()
+            // Whoever asked has gone with the process.
+            if world.interrupted.count > interruptions { (interruptions, reads) = (world.interrupted.count, []) }
             let wait = world.timeToNextAction
             if world.inFlight.isEmpty, wait != .zero, let end = try end() { return end }
             let progress = observer.current.progress

@@ -14,7 +14,8 @@ enum Fault: String, NeutralWord {
     case codeWithoutRow, claimsTooMuch, refusesSilently, mangles, manyQueues, lossyMemory
     case believesTooMuch, placesAtRandom, forgetsVerdictsOfNonsense, triesRefusalsAgain, fallsTogether,
         saysThatTextIsJSON
-    case doublesEffects, pastesTexts, believesPages, believesFailures, believesErrors, tellsTokens
+    case examinesAtRandom, examinesByInstance, doublesEffects, pastesTexts, believesPages, believesFailures,
+        believesErrors, tellsTokens
 }
 
 /// An adapter that can break each rule; without a fault it keeps them all.
@@ -87,9 +88,14 @@ struct ProbeAdapter: VendorAdapter {
     let settings: Settings
     var fault: Fault { settings.fault }
 
+    /// Names this instance, for a fault.
+    private let instance = UUID()
+
     init(settings: Settings) { self.settings = settings }
 
     func examine(_ operation: EngagementOperation) -> [Finding] {
+        if fault == .examinesAtRandom { return [Self.told.at("action", detail: UUID().uuidString)] }
+        if fault == .examinesByInstance { return [Self.told.at("action", detail: instance.uuidString)] }
         let isMissing = Capabilities.needs(of: operation).contains { !Self.descriptor.capabilities[$0].isAvailable }
         if fault == .claimsTooMuch, case .track = operation.action { return [Self.unsupported.at()] }
         if isMissing { return fault == .refusesSilently ? [] : [Self.unsupported.at("action")] }

@@ -98,7 +98,9 @@ extension AdobeClassicDevice {
 
     /// Remembers devices at once: what waits for a push token waits no longer.
     private func remember(_ pending: PendingOperations<Self>, _ memory: Memory) -> Plan<Self>? {
-        let heads = pending.all(.registerDevice).filter { $0.step == nil }
+        // A device that is registered again behind an erasure must not be forgotten with it.
+        let end = pending.first { $0.operation.action == .erase }?.sequence ?? .max
+        let heads = pending.all(.registerDevice).filter { $0.step == nil && $0.sequence < end }
         if heads.isEmpty { return nil }
         var next = memory
         var verdicts: [OperationID: Verdict<Self>] = [:]

@@ -24,7 +24,7 @@ private struct Reading {
     private var heads: [Head] { exchange.operations }
     private var row: ReplyRow { ReplyTable.des.row(for: exchange.outcome) }
     private var isQuestion: Bool { heads.contains(where: \.isImmediate) }
-    private var body: JSONValue? { exchange.request.json }
+    private var body: JSONValue? { ReplyObject(exchange.request.body).json }
 
     func interpret(_ memory: inout DESMemory) -> Result {
         if exchange.endpoint == .contactToken { return renewed(&memory) }
@@ -32,6 +32,9 @@ private struct Reading {
         if exchange.outcome.reply?.status == 401, let renewal = renewal(&memory) { return renewal }
         if exchange.mayHaveWorked { memory.doubt(exchange.endpoint) }
         switch row.meaning {
+        case .accepted where lacksTokens:
+            memory.doubt(exchange.endpoint)
+            return kept(&memory)
         case .accepted: return success(&memory)
         case .retry: return isQuestion || isGivenUp ? refused(row, &memory) : kept(&memory)
         case .refused, .park: return refused(row, &memory)
@@ -63,6 +66,12 @@ private struct Reading {
         }
     }
 
+    /// Whether an answer that sets a contact cannot be read: who the contact token belongs to is not known then.
+    private var lacksTokens: Bool {
+        guard [.contact, .anonymousContact, .contactToken].contains(exchange.endpoint) else { return false }
+        return exchange.outcome.reply.map { ReplyObject($0.body).isDamaged } ?? false
+    }
+
     /// How many views or clicks the request carried.
     private func rows(_ name: String) -> Int { body?[name]?.array?.count ?? 0 }
 
@@ -71,52 +80,68 @@ private struct Reading {
         RuleID.des("R33").fire()
         let row = row
         switch row.meaning {
+        case .accepted where lacksTokens && !isQuestion: return kept(&memory)
         case .accepted:
             keepTokens(&memory)
-            memory.stopped = isQuestion ? memory.stopped : heads.first?.queue
+            let resumesAt = exchange.moment.now + DESDevice.Talk.pause
+            // A stored request blocks no queue: what is captured in the pause is shown, and goes with questions.
             var result = Result(heads) { head in
                 var step = head.stage
                 step.talk?.stage = .repeatRequest
-                return .underway(step, .at(exchange.moment.now + DESDevice.Talk.pause))
+                step.talk?.resumesAt = resumesAt
+                return .underway(step, isQuestion ? .at(resumesAt) : .now)
             }
             if memory.owesPushToken { result.followUps = registerAnew(&memory) }
             return result
         case .retry where !isQuestion: return kept(&memory)
         default:
             memory.stopped = isQuestion ? memory.stopped : nil
-            return rejected(FindingRow.renewalRefused.at(detail: detail), &memory)
+            return passedOver(&memory) ?? rejected(FindingRow.renewalRefused.at(detail: detail), &memory)
         }
     }
 
     /// The installation is looked at once more, so that its push token is registered for the new token or contact.
     private func registerAnew(_ memory: inout DESMemory) -> [FollowUp] {
         memory.owesPushToken = false
-        guard !memory.refusesPush, let device = memory.device, let cause = heads.first,
-            cause.operation.action.kind != .registerDevice
+        guard !memory.refusesPush, var device = memory.device, let cause = heads.first,
+            ![.registerDevice, .farewell, .erase].contains(cause.operation.action.kind)
         else { return [] }
+        device.identities[DESDevice.repeatedRegistration] = "true"
         return [FollowUp(cause: cause.id, action: .registerDevice(device))]
     }
 
-    private func keepTokens(_ memory: inout DESMemory) {
+    /// Keeps the tokens of an answer.
+    ///
+    /// - Returns: Whether there is a contact token among them.
+    @discardableResult
+    private func keepTokens(_ memory: inout DESMemory) -> Bool {
         RuleID.des("A4").fire()
-        let answer = exchange.outcome.reply?.json?.withoutNulls
-        if let token = answer?["contactToken"]?.string, !token.isEmpty { memory.contactToken = Secret(token) }
+        let answer = exchange.outcome.reply.map { ReplyObject($0.body).json }
         if let token = answer?["refreshToken"]?.string, !token.isEmpty { memory.refreshToken = Secret(token) }
+        guard let token = answer?["contactToken"]?.string, !token.isEmpty else { return false }
+        memory.contactToken = Secret(token)
+        return true
     }
 
     // MARK: No
 
     /// The request stays at the head, and the queue stops until something happens.
+    ///
+    /// The queue of views and clicks stays open as long as another one is closed: those that are captured meanwhile must be
+    /// shown, so that a request for an inline message carries them.
     private func kept(_ memory: inout DESMemory) -> Result {
         RuleID.des("R27").fire()
-        memory.stopped = heads.first?.queue
+        let engagements = DESDevice.Queue.engagements.rawValue
+        let blocking = heads.first { $0.queue != engagements } ?? heads.first
+        memory.stopped = blocking?.queue
         return Result(heads) { head in
+            let isOpen = head.queue == engagements && blocking?.queue != engagements
             // What comes after a renewal is made anew; a renewal itself is tried again as it is.
             guard exchange.endpoint != .contactToken, var step = head.step, step.talk != nil else {
-                return .retry(.woken)
+                return isOpen ? .underway(head.step) : .retry(.woken)
             }
             step.talk = nil
-            return .underway(step, .woken)
+            return .underway(step, isOpen ? .now : .woken)
         }
     }
 
@@ -135,24 +160,55 @@ private struct Reading {
         return rejected(finding.at(detail: detail), &memory)
     }
 
-    /// A refusal that does not end the operation: what is left behind, and an anonymous contact that a vendor does not have.
+    /// A refusal that does not end the operation: what is left behind, an anonymous contact that a vendor does not have, an
+    /// ID token that another one may replace, and a push token that can be taken back with another contact token.
     private func passedOver(_ memory: inout DESMemory) -> Result? {
         guard let head = heads.first, !isQuestion else { return nil }
         var step = head.stage
         step.talk = nil
-        switch (exchange.endpoint, head.operation.action.kind) {
-        case (.anonymousContact, .registerDevice) where isLeaving(memory): step.leftContact = true
-        case (.anonymousContact, .registerDevice): (step.hasContact, step.isAnonymousRefused) = (true, true)
-        case (.anonymousContact, .farewell): step.leftContact = true
-        case (.pushTokenRemoval, .registerDevice), (.pushTokenRemoval, .farewell): step.leftToken = true
+        let kind = head.operation.action.kind
+        let isToBeLeft = [.farewell, .erase].contains(kind) || kind == .registerDevice && isLeaving(memory)
+        switch (exchange.endpoint == .contactToken ? renewedEndpoint(head, memory) : exchange.endpoint) {
+        case .client where kind != .registerDevice:
+            memory.mustRegister = nil
+            return Result(heads) { .underway($0.step) }
+        case .contact where step.recovery == .setContact, .anonymousContact where step.recovery == .setContact:
+            guard isToBeLeft else { return nil }
+            (step.recovery, step.leftToken) = (.done, true)
+        case .contact:
+            guard isUnauthenticated, step.refusedToken == nil, let token = refusedIDToken(head) else { return nil }
+            step.refusedToken = token
+        case .anonymousContact where isToBeLeft: step.leftContact = true
+        case .anonymousContact where kind == .registerDevice: (step.hasContact, step.isAnonymousRefused) = (true, true)
+        case .pushTokenRemoval where isUnauthenticated && step.recovery == nil: step.recovery = .setContact
+        case .pushTokenRemoval where isToBeLeft: step.leftToken = true
         default: return nil
         }
         return Result([head.id: .underway(step)])
     }
 
-    private func isLeaving(_ memory: DESMemory) -> Bool {
-        memory.isRegistered && memory.applicationCode != settings.applicationCode
+    /// The request for which the contact token was renewed.
+    private func renewedEndpoint(_ head: Head, _ memory: DESMemory) -> DESDevice.Endpoint? {
+        switch head.operation.action.kind {
+        case .changeSubscription where head.isPushOptOut: .pushTokenRemoval
+        case .farewell, .erase: memory.mayHavePushToken && !head.stage.leftToken ? .pushTokenRemoval : .anonymousContact
+        case .registerDevice where isLeaving(memory):
+            memory.mayHavePushToken && !head.stage.leftToken ? .pushTokenRemoval : .anonymousContact
+        case .identify, .switchContact: .contact
+        default: nil
+        }
     }
+
+    /// Whether the vendor refused whoever asks.
+    private var isUnauthenticated: Bool { exchange.outcome.reply?.status == 401 || exchange.endpoint == .contactToken }
+
+    /// The mark of the ID token that was refused; nil if the contact is named by value.
+    private func refusedIDToken(_ head: Head) -> String? {
+        guard settings.contactProof == .openIDToken else { return nil }
+        return (body?["openIdToken"]?.string ?? head.credential?.value).map { TextMark($0).digits }
+    }
+
+    private func isLeaving(_ memory: DESMemory) -> Bool { memory.isOfAnotherApplication(than: settings) }
 
     private func rejected(_ finding: Finding, _ memory: inout DESMemory) -> Result {
         if heads.count > 1 { RuleID.des("R32").fire() }
@@ -192,28 +248,51 @@ private struct Reading {
     /// The operation's next request, or its end if it is one of a single request.
     private func goOn(_ head: Head, _ change: (inout DESDevice.Step) -> Void) -> Result {
         switch head.operation.action.kind {
-        case .registerDevice, .farewell:
-            var step = head.stage
-            step.talk = nil
-            change(&step)
-            return Result([head.id: .underway(step)])
-        default: return Result([head.id: .accepted()])
+        case .registerDevice, .farewell, .erase: break
+        default: guard head.step?.recovery == .setContact else { return Result([head.id: .accepted()]) }
         }
+        var step = head.stage
+        step.talk = nil
+        change(&step)
+        if step.recovery == .setContact { step.recovery = .repeatRequest }
+        return Result([head.id: .underway(step)])
     }
 
     private func registered(_ head: Head, _ memory: inout DESMemory) -> Result {
         memory.clientID = exchange.request[header: "X-Client-Id"]
-        (memory.applicationCode, memory.isRegistered) = (settings.applicationCode, true)
+        // What was sent went to the application that is known, and only at first to that of the settings.
+        (memory.applicationCode, memory.isRegistered) = (memory.applicationCode ?? settings.applicationCode, true)
         memory.registration = body
+        memory.mustRegister = nil
         if case .registerDevice(let device) = head.operation.action { memory.device = device }
         RuleID.des("R5").fire()
+        guard head.operation.action.kind == .registerDevice else {
+            return Result(heads) { head in
+                var step = head.step
+                step?.talk = nil
+                return .underway(step)
+            }
+        }
         return goOn(head) { $0.isRegistered = true }
     }
 
     private func contactChanged(_ head: Head, _ memory: inout DESMemory) -> Result {
-        keepTokens(&memory)
+        let earlier = memory.identity
+        let hasToken = keepTokens(&memory)
         memory.isIdentityDoubtful = false
         memory.identity = exchange.endpoint == .contact ? sentIdentity(head) : nil
+        let isRecovery = head.step?.recovery == .setContact && memory.identity == earlier
+        if !isRecovery {
+            let names = [.identify, .switchContact].contains(head.operation.action.kind)
+            memory.person = Person(names ? head.operation.contact : nil)
+        }
+        if memory.identity != earlier {
+            memory.inbox = nil
+            // The tokens that are held belong to the earlier person.
+            if !hasToken, earlier != nil, memory.contactToken != nil {
+                (memory.contactToken, memory.refreshToken, memory.isIdentityDoubtful) = (nil, nil, true)
+            }
+        }
         var followUps: [FollowUp] = []
         if exchange.endpoint == .anonymousContact, memory.pushToken != nil {
             memory.forgetPushToken()
@@ -246,15 +325,12 @@ private struct Reading {
     /// What a successful answer of the event service changes: state first, then what is done with.
     private func settle(_ answer: EventAnswer, _ memory: inout DESMemory) {
         RuleID.des("R28").fire()
-        let isV4 = URLText.path(of: exchange.request.url).utf8.split(separator: UInt8(ascii: "/")).dropLast()
-            .contains { $0.elementsEqual("v4".utf8) }
-        guard isV4 else {
+        guard settings.usesV4(memory) else {
             RuleID.des("R26").fire()
             let old = answer.oldCampaigns
             guard !old.isEmpty else { return }
             RuleID.des("R29").fire()
-            memory.views.removeAll { old.contains($0.campaignID) }
-            memory.clicks.removeAll { old.contains($0.campaignID) }
+            memory.removeRows(of: old)
             return
         }
         RuleID.des("R26").fire()
@@ -264,19 +340,21 @@ private struct Reading {
         } else {
             RuleID.des("R24").fire()
         }
+        // The counts are in the state: where that is lost, the next request counts the same rows on top of the earlier one.
+        guard !answer.lacksState else { return }
         RuleID.des("R25").fire()
-        // Rows are appended only, so those that left stand in front.
-        if !memory.views.isEmpty { memory.views.removeFirst(min(rows("viewedMessages"), memory.views.count)) }
-        if !memory.clicks.isEmpty { memory.clicks.removeFirst(min(rows("clicks"), memory.clicks.count)) }
+        memory.removeCounted(views: rows("viewedMessages"), clicks: rows("clicks"))
     }
 
     private func reported(_ memory: inout DESMemory) -> Result {
         guard let reply = exchange.outcome.reply else { return Result() }
         let answer = EventAnswer(reply)
         settle(answer, &memory)
+        memory.noteReported(Set(heads.map(\.id.rawValue)))
         memory.session = heads.reduce(memory.session) { Session.running($0, after: $1) }
         if memory.inbox != nil { tagInbox(&memory) }
-        var result = Result(heads) { _ in .accepted() }
+        let damage = answer.isDamaged ? FindingRow.replyDamaged.at(detail: detail) : nil
+        var result = Result(heads) { _ in .accepted(damage) }
         result.incoming = [answer.message].compactMap(\.self)
         if let asked = OnEventAction(answer.body), let cause = heads.first {
             result.incoming += asked.incoming
@@ -300,7 +378,8 @@ private struct Reading {
         guard let reply = exchange.outcome.reply else { return Result() }
         func end(_ answer: JSONValue) -> Result { Result([head.id: .accepted(answer: answer)]) }
         RuleID.des("R40").fire()
-        let body = (reply.json ?? .null).withoutNulls
+        let answer = ReplyObject(reply.body)
+        let body: JSONValue = answer.isObject && !answer.isDamaged ? answer.json : .null
         switch exchange.endpoint {
         case .inlineMessages:
             let answer = EventAnswer(reply)
@@ -310,7 +389,11 @@ private struct Reading {
                     for: read.arguments["viewId"]?.string ?? "",
                     choice: settings.inlineChoice
                 )
-            else { return Result([head.id: .rejected(FindingRow.noContent.at("action.read.arguments.viewId"))]) }
+            else {
+                return answer.isDamaged
+                    ? unreadable(head)
+                    : Result([head.id: .rejected(FindingRow.noContent.at("action.read.arguments.viewId"))])
+            }
             return end(message)
         case .inbox:
             guard body.object != nil else { return unreadable(head) }

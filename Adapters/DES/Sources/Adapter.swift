@@ -16,8 +16,6 @@ public struct DESDevice: VendorAdapter {
     public struct Step: Codable, Sendable, Equatable {
         /// Its token is being renewed.
         var talk: Talk?
-        /// Its view or click stands in memory.
-        var isRecorded = false
         /// The installation's registration was taken.
         var isRegistered = false
         /// The anonymous contact was asked for.
@@ -32,9 +30,17 @@ public struct DESDevice: VendorAdapter {
         var leftContact = false
         /// The contact was changed then, by the wall clock; its session has to be reported.
         var changedAt: Instant?
+        /// The mark of the ID token that the vendor refused; another one is waited for.
+        var refusedToken: String?
+        /// What is done so that the push token can be taken back although the contact token is refused.
+        var recovery: Recovery?
 
         init() {}
     }
+
+    /// How a push token is taken back although the contact token is refused: the present contact is set again, which gives
+    /// another token, and the request is repeated once.
+    enum Recovery: String, Codable { case setContact, repeatRequest, done }
 
     /// A renewal of the contact token, and the repeat after it.
     struct Talk: Codable, Sendable, Equatable {
@@ -48,6 +54,8 @@ public struct DESDevice: VendorAdapter {
         /// How many views and clicks the first request carried.
         var views: Int
         var clicks: Int
+        /// Not before this instant the request is repeated.
+        var resumesAt: Instant?
 
         /// The most renewals for one request.
         static let most = 3
@@ -100,10 +108,11 @@ public struct DESDevice: VendorAdapter {
 // MARK: - Place
 
 extension DESDevice {
-    /// The streams of an installation. `device` and `requests` are one queue to the vendor; they are two here so that many
-    /// operations that wait for the registration never hide it.
+    /// The queues of an installation. All but `local` are one queue to the vendor. `device` is separate so that many
+    /// operations that wait for the registration never hide it, and `engagements` so that views and clicks can be recorded
+    /// while a request that has to be repeated blocks `requests`.
     enum Queue: String {
-        case device, requests, local
+        case device, requests, engagements, local
     }
 
     public func place(_ operation: EngagementOperation) -> Place {
@@ -115,6 +124,7 @@ extension DESDevice {
         case .registerDevice: .device
         case .setConsent: .local
         case .changeSubscription(let subscription): subscription.channel == .inApp ? .local : .requests
+        case .track(.messageViewed), .track(.messageClicked): .engagements
         default: .requests
         }
     }
@@ -226,14 +236,19 @@ extension DESDevice {
 
     /// The name under which an app gives the client id that the vendor's own SDK made.
     static let adoptedClient: Device.IdentityName = "des.clientID"
+
+    /// The name that marks a registration which this adapter asks for itself, so that a push token is set again.
+    static let repeatedRegistration: Device.IdentityName = "des.repeated"
 }
 
 /// Push tokens as the vendor wants them.
 enum PushAddress {
-    /// The token's text; nil if it has no usable form.
+    /// Returns the token's text as it is sent; nil if it has no usable form.
     static func text(_ token: PushToken) -> String? {
         let value = token.value
-        guard token.service == .apns else { return value.trimmed.isEmpty ? nil : value }
+        guard token.service == .apns else {
+            return value.isEmpty || value.contains(where: \.isWhitespace) ? nil : value
+        }
         RuleID.des("B3").fire()
         guard !value.isEmpty, value.utf8.count.isMultiple(of: 2), value.utf8.allSatisfy(UUIDText.isHexDigit) else {
             return nil
@@ -244,10 +259,10 @@ enum PushAddress {
 
 /// What the vendor's push messages hold.
 enum PushPayload {
-    /// The message's id: `sid` in `u`, which is an object or the text of one.
+    /// The message's id, a text or a number: `sid` in `u`, which is an object or the text of one.
     static func messageID(_ payload: JSONObject) -> String? {
         let inner = payload["u"]?.string.flatMap { try? JSONValue(parsing: $0) } ?? payload["u"]
-        guard let id = inner?["sid"]?.string, !id.isEmpty else { return nil }
+        guard let id = inner?["sid"]?.idText, !id.isEmpty else { return nil }
         RuleID.des("R14").fire()
         return id
     }

@@ -127,21 +127,21 @@ private struct Reading {
 
     /// The request stays at the head, and the queue stops until something happens.
     ///
-    /// The queue of views and clicks stays open as long as another one is closed: those that are captured meanwhile must be
-    /// shown, so that a request for an inline message carries them.
+    /// Only one queue is closed, if possible not that of a view or click: those that are captured meanwhile must be shown,
+    /// so that a question for an inline message carries them.
     private func kept(_ memory: inout DESMemory) -> Result {
         RuleID.des("R27").fire()
-        let engagements = DESDevice.Queue.engagements.rawValue
-        let blocking = heads.first { $0.queue != engagements } ?? heads.first
-        memory.stopped = blocking?.queue
+        let views = DESDevice.Queue.views.rawValue
+        let blocking = (heads.first { !$0.isEngagement } ?? heads.first { $0.queue == views } ?? heads.first)?.queue
+        memory.stopped = blocking
         return Result(heads) { head in
-            let isOpen = head.queue == engagements && blocking?.queue != engagements
             // What comes after a renewal is made anew; a renewal itself is tried again as it is.
+            let when: When = head.queue == blocking ? .woken : .now
             guard exchange.endpoint != .contactToken, var step = head.step, step.talk != nil else {
-                return isOpen ? .underway(head.step) : .retry(.woken)
+                return when.isNow ? .underway(head.step) : .retry(when)
             }
             step.talk = nil
-            return .underway(step, isOpen ? .now : .woken)
+            return .underway(step, when)
         }
     }
 
@@ -284,7 +284,7 @@ private struct Reading {
         let isRecovery = head.step?.recovery == .setContact && memory.identity == earlier
         if !isRecovery {
             let names = [.identify, .switchContact].contains(head.operation.action.kind)
-            memory.person = Person(names ? head.operation.contact : nil)
+            memory.setPerson(Person(names ? head.operation.contact : nil))
         }
         if memory.identity != earlier {
             memory.inbox = nil

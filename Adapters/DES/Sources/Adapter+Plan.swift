@@ -18,6 +18,14 @@ extension Pending<DESDevice> {
         return device.identities[DESDevice.repeatedRegistration] != nil
     }
 
+    /// Whether it is a view or a click.
+    var isEngagement: Bool {
+        switch operation.action {
+        case .track(.messageViewed), .track(.messageClicked): true
+        default: false
+        }
+    }
+
     /// Whether it ends the subscription to push.
     var isPushOptOut: Bool {
         guard case .changeSubscription(let subscription) = operation.action else { return false }
@@ -170,7 +178,7 @@ final class Planner {
             buttonID: button,
             at: head.operation.capturedAt,
             operation: head.id.rawValue,
-            person: memory.person ?? Person(head.operation.contact)
+            person: Person(head.operation.contact)
         )
     }
 
@@ -194,10 +202,12 @@ final class Planner {
     /// events keep their order.
     private var horizon: Int64 {
         guard hasMore else { return .max }
-        let queues = [DESDevice.Queue.requests, .engagements].map { queue in
-            stored.last { $0.queue == queue.rawValue }?.sequence ?? .max
-        }
-        return queues.contains(.max) ? .max : queues.min() ?? .max
+        let requests = DESDevice.Queue.requests.rawValue
+        let last = [
+            stored.last { $0.queue == requests }, stored.last { $0.isEngagement && row(of: $0)?.buttonID == nil },
+            stored.last { $0.isEngagement && row(of: $0)?.buttonID != nil },
+        ]
+        return last.compactMap { $0?.sequence }.min() ?? .max
     }
 
     // MARK: Order
@@ -490,7 +500,7 @@ final class Planner {
         RuleID.des("R9").fire()
         if memory.identity == identity, !memory.isIdentityDoubtful {
             var next = memory
-            next.person = Person(head.operation.contact)
+            next.setPerson(Person(head.operation.contact))
             return .settle([head.id: .unchanged()], remembering: next == memory ? nil : next)
         }
         return send(.contact, maker(head).request(.contact, ContactCall.table, call), head)
@@ -509,7 +519,7 @@ final class Planner {
         if memory.contactToken != nil, memory.identity == nil, !memory.isIdentityDoubtful {
             RuleID.des("R10").fire()
             var next = memory
-            next.person = Person(head.operation.contact)
+            next.setPerson(Person(head.operation.contact))
             return .settle([head.id: .unchanged()], remembering: next == memory ? nil : next)
         }
         return setAnonymous(head)

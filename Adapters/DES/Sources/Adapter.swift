@@ -108,25 +108,30 @@ public struct DESDevice: VendorAdapter {
 // MARK: - Place
 
 extension DESDevice {
-    /// The queues of an installation. All but `local` are one queue to the vendor. `device` is separate so that many
-    /// operations that wait for the registration never hide it, and `engagements` so that views and clicks can be recorded
-    /// while a request that has to be repeated blocks `requests`.
+    /// The queues of an installation, beside one for each click. All but `local` are one queue to the vendor.
+    ///
+    /// `device` is separate so that many operations that wait for the registration never hide it. Views and clicks are
+    /// separate so that they are recorded while a request that has to be repeated blocks `requests`, and each click has its
+    /// own queue so that no other click blocks it: a question for an inline message carries every click before it.
     enum Queue: String {
-        case device, requests, engagements, local
+        case device, requests, views, local
     }
 
     public func place(_ operation: EngagementOperation) -> Place {
-        Place(lane: operation.subject.rawValue, queue: queue(of: operation.action).rawValue)
+        Place(lane: operation.subject.rawValue, queue: queue(of: operation))
     }
 
-    private func queue(of action: Action) -> Queue {
-        switch action {
-        case .registerDevice: .device
-        case .setConsent: .local
-        case .changeSubscription(let subscription): subscription.channel == .inApp ? .local : .requests
-        case .track(.messageViewed), .track(.messageClicked): .engagements
-        default: .requests
+    private func queue(of operation: EngagementOperation) -> String {
+        let queue: Queue
+        switch operation.action {
+        case .registerDevice: queue = .device
+        case .setConsent: queue = .local
+        case .changeSubscription(let subscription): queue = subscription.channel == .inApp ? .local : .requests
+        case .track(.messageViewed): queue = .views
+        case .track(.messageClicked): return "click/\(operation.id.rawValue)"
+        default: queue = .requests
         }
+        return queue.rawValue
     }
 }
 

@@ -66,7 +66,7 @@ struct EngagementRow: Codable, Sendable, Equatable {
     var at: Instant
     /// The operation that captured it. Nil in rows stored by earlier releases.
     var operation: String?
-    /// The person under whose contact it is sent. Nil in rows stored by earlier releases.
+    /// The person who captured it. Nil in rows stored by earlier releases.
     var person: Person?
     /// Whether the vendor has taken the event of the operation; nil counts as false.
     var isReported: Bool?
@@ -196,9 +196,18 @@ public struct DESMemory: AdapterMemory {
         return person != Person(contact)
     }
 
-    /// Whether a row may be sent under the present contact.
+    /// Notes for whom the contact is set. What was captured while nobody was known belongs to whoever comes next.
+    mutating func setPerson(_ next: Person) {
+        if person == Person(nil) {
+            for place in views.indices where views[place].person == person { views[place].person = next }
+            for place in clicks.indices where clicks[place].person == person { clicks[place].person = next }
+        }
+        person = next
+    }
+
+    /// Whether a row may be sent under the present contact: the contact of its person, or the anonymous one.
     func maySend(_ row: EngagementRow) -> Bool {
-        guard let person, let other = row.person else { return true }
+        guard identity != nil, let person, let other = row.person else { return true }
         return person == other
     }
 

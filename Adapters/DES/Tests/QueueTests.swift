@@ -67,7 +67,7 @@ import Testing
     func `other refusals end a request, and the queue goes on`(status: Int) throws {
         let bench = try Bench.started()
         bench.script = [.status(status)]
-        let ids = bench.capture(together: .logIn("c-1002"), .event("x"))
+        let ids = bench.capture(together: .push(.unsubscribed), .event("x"))
         #expect(bench.verdicts[ids[0]]?.finding?.code == "des.reply.refused")
         #expect(bench.verdicts[ids[1]]?.isAccepted == true)
         // Each row of the table decides for one of these.

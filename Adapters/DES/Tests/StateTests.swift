@@ -239,7 +239,7 @@ import Testing
         account["cancelledCampaigns"] = ["7"]
         let later = try Bench(account: account)
         later.state = bench.state
-        later.memory = bench.memory
+        (later.memory, later.contact) = (bench.memory, bench.contact)
         later.capture(.event("x"))
         #expect(later.memory.eventState?["campaignStats"] == [:] && later.state.violations == [])
     }

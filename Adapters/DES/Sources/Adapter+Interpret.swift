@@ -30,10 +30,10 @@ private struct Reading {
         if exchange.endpoint == .contactToken { return renewed(&memory) }
         if !isQuestion { memory.stopped = nil }
         if exchange.outcome.reply?.status == 401, let renewal = renewal(&memory) { return renewal }
-        if exchange.mayHaveWorked { memory.doubt(exchange.endpoint) }
+        if exchange.mayHaveWorked { memory.markUnacknowledged(exchange.endpoint) }
         switch row.meaning {
         case .accepted where lacksTokens:
-            memory.doubt(exchange.endpoint)
+            memory.markUnacknowledged(exchange.endpoint)
             return kept(&memory)
         case .accepted: return success(&memory)
         case .retry: return isQuestion || isGivenUp ? refused(row, &memory) : kept(&memory)
@@ -45,25 +45,21 @@ private struct Reading {
 
     /// A 401 leads to a new token and a repeat, as long as there is something to renew with.
     private func renewal(_ memory: inout DESMemory) -> Result? {
-        let count = heads.compactMap { $0.step?.talk?.count }.max() ?? 0
-        guard Route.of(exchange.endpoint).isRenewable, memory.refreshToken != nil, count < DESDevice.Talk.most else {
+        let count = heads.compactMap { $0.step?.renewal?.count }.max() ?? 0
+        guard Route.of(exchange.endpoint).isRenewable, memory.refreshToken != nil, count < DESDevice.Renewal.most else {
             return nil
         }
         RuleID.des("R33").fire()
         if memory.pushToken != nil { memory.owesPushToken = true }
         memory.forgetPushToken()
-        let known = heads.compactMap { $0.step?.talk }.first
-        let talk = DESDevice.Talk(
+        let known = heads.compactMap { $0.step?.renewal }.first
+        let renewal = DESDevice.Renewal(
             stage: .renew,
             count: count + 1,
             views: known?.views ?? rows("viewedMessages"),
             clicks: known?.clicks ?? rows("clicks")
         )
-        return Result(heads) { head in
-            var step = head.stage
-            step.talk = talk
-            return .underway(step)
-        }
+        return resumed { $0.renewal = renewal }
     }
 
     /// Whether an answer that sets a contact cannot be read: who the contact token belongs to is not known then.
@@ -83,12 +79,12 @@ private struct Reading {
         case .accepted where lacksTokens && !isQuestion: return kept(&memory)
         case .accepted:
             keepTokens(&memory)
-            let resumesAt = exchange.moment.now + DESDevice.Talk.pause
+            let resumesAt = exchange.moment.now + DESDevice.Renewal.pause
             // A stored request blocks no queue: what is captured in the pause is shown, and goes with questions.
             var result = Result(heads) { head in
                 var step = head.stage
-                step.talk?.stage = .repeatRequest
-                step.talk?.resumesAt = resumesAt
+                step.renewal?.stage = .repeatRequest
+                step.renewal?.resumesAt = resumesAt
                 return .underway(step, isQuestion ? .at(resumesAt) : .now)
             }
             if memory.owesPushToken { result.followUps = registerAnew(&memory) }
@@ -104,7 +100,7 @@ private struct Reading {
     private func registerAnew(_ memory: inout DESMemory) -> [FollowUp] {
         memory.owesPushToken = false
         guard !memory.refusesPush, var device = memory.device, let cause = heads.first,
-            ![.registerDevice, .farewell, .erase].contains(cause.operation.action.kind)
+            cause.operation.action.kind != .registerDevice, !cause.isUnregister, cause.operation.action != .erase
         else { return [] }
         device.identities[DESDevice.repeatedRegistration] = "true"
         return [FollowUp(cause: cause.id, action: .registerDevice(device))]
@@ -137,10 +133,10 @@ private struct Reading {
         return Result(heads) { head in
             // What comes after a renewal is made anew; a renewal itself is tried again as it is.
             let when: When = head.queue == blocking ? .woken : .now
-            guard exchange.endpoint != .contactToken, var step = head.step, step.talk != nil else {
+            guard exchange.endpoint != .contactToken, var step = head.step, step.renewal != nil else {
                 return when.isNow ? .underway(head.step) : .retry(when)
             }
-            step.talk = nil
+            step.renewal = nil
             return .underway(step, when)
         }
     }
@@ -154,7 +150,7 @@ private struct Reading {
     }
 
     private func refused(_ row: ReplyRow, _ memory: inout DESMemory) -> Result {
-        let isSpent = exchange.outcome.reply?.status == 401 && heads.contains { $0.step?.talk != nil }
+        let isSpent = exchange.outcome.reply?.status == 401 && heads.contains { $0.step?.renewal != nil }
         let finding = isGivenUp ? .hostNotFound : isSpent ? .renewalsSpent : row.finding ?? .replyRefused
         if let result = passedOver(&memory) { return result }
         return rejected(finding.at(detail: detail), &memory)
@@ -165,13 +161,13 @@ private struct Reading {
     private func passedOver(_ memory: inout DESMemory) -> Result? {
         guard let head = heads.first, !isQuestion else { return nil }
         var step = head.stage
-        step.talk = nil
+        step.renewal = nil
         let kind = head.operation.action.kind
-        let isToBeLeft = [.farewell, .erase].contains(kind) || kind == .registerDevice && isLeaving(memory)
+        let isToBeLeft = head.isUnregister || kind == .erase || kind == .registerDevice && isLeaving(memory)
         switch (exchange.endpoint == .contactToken ? renewedEndpoint(head, memory) : exchange.endpoint) {
         case .client where kind != .registerDevice:
             memory.mustRegister = nil
-            return Result(heads) { .underway($0.step) }
+            return resumed { _ in }
         case .contact where step.recovery == .setContact, .anonymousContact where step.recovery == .setContact:
             guard isToBeLeft else { return nil }
             (step.recovery, step.leftToken) = (.done, true)
@@ -199,7 +195,7 @@ private struct Reading {
         }
     }
 
-    /// Whether the vendor refused whoever asks.
+    /// Whether the vendor refused the contact token or the ID token.
     private var isUnauthenticated: Bool { exchange.outcome.reply?.status == 401 || exchange.endpoint == .contactToken }
 
     /// The mark of the ID token that was refused; nil if the contact is named by value.
@@ -245,6 +241,15 @@ private struct Reading {
         }
     }
 
+    /// All operations continue at once, with a change of how far each got.
+    private func resumed(_ change: (inout DESDevice.Step) -> Void) -> Result {
+        Result(heads) { head in
+            var step = head.stage
+            change(&step)
+            return .underway(step)
+        }
+    }
+
     /// The operation's next request, or its end if it is one of a single request.
     private func goOn(_ head: Head, _ change: (inout DESDevice.Step) -> Void) -> Result {
         switch head.operation.action.kind {
@@ -252,7 +257,7 @@ private struct Reading {
         default: guard head.step?.recovery == .setContact else { return Result([head.id: .accepted()]) }
         }
         var step = head.stage
-        step.talk = nil
+        step.renewal = nil
         change(&step)
         if step.recovery == .setContact { step.recovery = .repeatRequest }
         return Result([head.id: .underway(step)])
@@ -267,11 +272,7 @@ private struct Reading {
         if case .registerDevice(let device) = head.operation.action { memory.device = device }
         RuleID.des("R5").fire()
         guard head.operation.action.kind == .registerDevice else {
-            return Result(heads) { head in
-                var step = head.step
-                step?.talk = nil
-                return .underway(step)
-            }
+            return resumed { $0.renewal = nil }
         }
         return goOn(head) { $0.isRegistered = true }
     }
@@ -298,14 +299,14 @@ private struct Reading {
             memory.forgetPushToken()
             followUps = registerAnew(&memory)
         }
-        let isLeaving = isLeaving(memory) || head.operation.action.kind == .farewell
+        let isLeaving = isLeaving(memory) || head.isUnregister
         var result = goOn(head) { step in
             if isLeaving { step.leftContact = true } else { step.hasContact = true }
         }
         if result.verdicts[head.id] == .accepted(), memory.session != nil {
             RuleID.des("R11").fire()
             var step = head.stage
-            (step.talk, step.changedAt) = (nil, exchange.moment.date)
+            (step.renewal, step.changedAt) = (nil, exchange.moment.date)
             result.verdicts[head.id] = .underway(step)
         }
         result.followUps = followUps

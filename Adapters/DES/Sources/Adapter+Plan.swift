@@ -38,7 +38,10 @@ extension Pending<DESDevice> {
         return subscription.channel == .push && subscription.state == .subscribed
     }
 
-    /// Whether it names another person, or nobody any more.
+    /// Whether it ends the registration of the installation.
+    var isUnregister: Bool { operation.action == .farewell }
+
+    /// Whether it changes the person, or removes the person.
     var changesContact: Bool { [.identify, .switchContact].contains(operation.action.kind) && step?.changedAt == nil }
 
     /// Whether it becomes part of a request with events.
@@ -70,14 +73,15 @@ final class Planner {
         self.stored = isInOrder ? stored : stored.sorted { $0.sequence < $1.sequence }
         (question, hasMore) = (pending.first(where: \.isImmediate), pending.hasMore)
         hidden = pending.hidden
-        isLeaving = pending.isLeaving || stored.contains { $0.operation.action == .farewell }
+        isLeaving = pending.isLeaving || stored.contains(where: \.isUnregister)
     }
 
     var settings: DESSettings { adapter.settings }
     private(set) lazy var writer = WireWriter(self)
 
     func plan() -> Result {
-        settleLocally() ?? endLeftBehind() ?? endForOthers() ?? recordRows() ?? continueTalk() ?? answer() ?? deliver()
+        settleLocally() ?? endLeftBehind() ?? endForOthers() ?? recordRows() ?? continueRenewal() ?? answer()
+            ?? deliver()
     }
 
     // MARK: Without a request
@@ -118,7 +122,7 @@ final class Planner {
 
     /// The outcome of an operation that the vendor that is left can never receive.
     private func endAfterLeaving(_ head: Head) -> Verdict<DESDevice> {
-        head.isPushOptOut || head.operation.action == .farewell || head.isRepeatedRegistration
+        head.isPushOptOut || head.isUnregister || head.isRepeatedRegistration
             ? .unchanged(FindingRow.nothingToLeave.at()) : .rejected(FindingRow.neverSent.at())
     }
 
@@ -246,22 +250,22 @@ final class Planner {
     /// Nothing is known at the vendor: the registration comes before everything, and an opt-out waits for none.
     private func begin() -> Result {
         if let optOut = stored.first(where: \.isPushOptOut) { return changePush(isOn: false, optOut) }
-        let farewell = stored.first { $0.operation.action == .farewell }
+        let unregister = stored.first(where: \.isUnregister)
         if let registration = stored.first(where: { $0.operation.action.kind == .registerDevice }),
-            registration.sequence < farewell?.sequence ?? .max
+            registration.sequence < unregister?.sequence ?? .max
         {
             return plan(registration)
         }
-        guard isLeaving, farewell != nil || hidden.first(.registerDevice) == nil else {
+        guard isLeaving, unregister != nil || hidden.first(.registerDevice) == nil else {
             return .wait(until: nil, because: FindingRow.notRegistered.at())
         }
-        let end = farewell?.sequence ?? .max
+        let end = unregister?.sequence ?? .max
         var verdicts: [OperationID: Verdict<DESDevice>] = [:]
         for head in stored where head.sequence < end { verdicts[head.id] = endAfterLeaving(head) }
         var next = memory
-        if let farewell {
-            verdicts[farewell.id] = .unchanged(FindingRow.nothingToLeave.at())
-            (next.leftAt, next.isLeft) = (farewell.sequence, true)
+        if let unregister {
+            verdicts[unregister.id] = .unchanged(FindingRow.nothingToLeave.at())
+            (next.leftAt, next.isLeft) = (unregister.sequence, true)
         }
         return .settle(verdicts, remembering: next)
     }
@@ -317,25 +321,23 @@ final class Planner {
     }
 
     func send(_ endpoint: DESDevice.Endpoint, _ request: WireRequest, _ head: Head) -> Result {
-        var doubting = memory
-        doubting.doubt(endpoint)
-        return .send(Transmission(endpoint, request, carrying: [head], doubting: doubting))
+        .send(Transmission(endpoint, request, carrying: [head], doubting: memory.whileUnacknowledged(endpoint)))
     }
 
     // MARK: A token that is renewed
 
     /// Continues a request that was answered with 401, before anything else; only a question is answered in the pause
     /// before the repeat.
-    private func continueTalk() -> Result? {
-        let talking = stored.filter { $0.step?.talk != nil }
-        guard let head = talking.first, let talk = head.step?.talk else { return nil }
-        switch talk.stage {
-        case .renew: return renew(talking)
+    private func continueRenewal() -> Result? {
+        let renewing = stored.filter { $0.step?.renewal != nil }
+        guard let head = renewing.first, let renewal = head.step?.renewal else { return nil }
+        switch renewal.stage {
+        case .renew: return renew(renewing)
         case .repeatRequest:
-            if let pause = talk.resumesAt, pause > moment.now {
+            if let pause = renewal.resumesAt, pause > moment.now {
                 return answer() ?? .wait(until: pause, because: FindingRow.renewed.at())
             }
-            return head.isEvent ? events(talking.filter(\.isEvent), talk) : plan(head)
+            return head.isEvent ? events(renewing.filter(\.isEvent), renewal) : plan(head)
         }
     }
 
@@ -387,10 +389,10 @@ final class Planner {
         guard let head = heads.first, let device = memory.device,
             let call = ClientCall(device, settings, given: memory.pushSettings?.object ?? [:])
         else { return nil }
-        var doubting = memory
-        doubting.doubt(.client)
         let request = maker(head).request(.client, body: ClientCall.table.object(call))
-        return .send(Transmission(.client, request, carrying: heads, doubting: doubting))
+        return .send(
+            Transmission(.client, request, carrying: heads, doubting: memory.whileUnacknowledged(.client))
+        )
     }
 
     private func setPushToken(_ token: String, _ head: Head) -> Result {
@@ -401,7 +403,7 @@ final class Planner {
     private func leave(_ head: Head) -> Result? {
         let step = head.stage
         if memory.mayHavePushToken, !step.leftToken { return removePushToken(head) }
-        if memory.identity != nil || memory.isIdentityDoubtful, !step.leftContact { return setAnonymous(head) }
+        if memory.mayHaveContact, !step.leftContact { return setAnonymous(head) }
         return nil
     }
 
@@ -537,19 +539,19 @@ final class Planner {
     }
 
     /// A request with these operations' events; a repeat carries as many views and clicks as the first time.
-    private func events(_ heads: [Head], _ talk: DESDevice.Talk?) -> Result {
+    private func events(_ heads: [Head], _ renewal: DESDevice.Renewal?) -> Result {
         if memory.mustRegister == true, let registration = registerAgain(heads) { return registration }
         let batch = EventBatch(heads, self)
-        if !batch.settled.isEmpty, talk == nil { return .settle(batch.settled) }
+        if !batch.settled.isEmpty, renewal == nil { return .settle(batch.settled) }
         guard let first = heads.first, !batch.events.isEmpty else {
             return .settle(Dictionary(heads.map { ($0.id, batch.settled[$0.id] ?? .accepted()) }) { first, _ in first })
         }
         let maker = maker(first)
         let facts = settings.deviceFieldsInEvents ? memory.eventFacts : nil
-        if talk == nil { RuleID.des("R36").fire() }
+        if renewal == nil { RuleID.des("R36").fire() }
         let call = EventsCall(
-            views: RowCall.list(memory.views.filter(memory.maySend).prefix(talk?.views ?? .max), writer),
-            clicks: RowCall.list(memory.clicks.filter(memory.maySend).prefix(talk?.clicks ?? .max), writer),
+            views: RowCall.list(memory.views.filter(memory.maySend).prefix(renewal?.views ?? .max), writer),
+            clicks: RowCall.list(memory.clicks.filter(memory.maySend).prefix(renewal?.clicks ?? .max), writer),
             events: batch.events,
             isDisplayPaused: memory.isDisplayPaused ? true : settings.alwaysSendsDND ? false : nil,
             eventState: maker.usesV4 ? memory.eventState : nil,
@@ -574,7 +576,7 @@ final class Planner {
         guard case .readBack(let read) = question.operation.action, Question(rawValue: read.what)?.isOpenToAll == false,
             memory.holdsContact(ofAnotherThan: question.operation.contact)
         else { return ask(question) }
-        if stored.contains(where: \.changesContact), question.step?.talk == nil {
+        if stored.contains(where: \.changesContact), question.step?.renewal == nil {
             let next = deliver()
             guard case .wait = next else { return next }
         }
@@ -584,7 +586,7 @@ final class Planner {
 
     private func ask(_ head: Head) -> Result {
         RuleID.des("R38").fire()
-        if head.step?.talk?.stage == .renew, let renewal = renew([head]) { return renewal }
+        if head.step?.renewal?.stage == .renew, let renewal = renew([head]) { return renewal }
         guard case .readBack(let read) = head.operation.action, let question = Question(rawValue: read.what) else {
             return .settle([head.id: .rejected(FindingRow.questionUnknown.at("action.read.what"))])
         }

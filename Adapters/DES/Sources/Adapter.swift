@@ -15,7 +15,7 @@ public struct DESDevice: VendorAdapter {
     /// How far an operation has got. Several of these can be true at once.
     public struct Step: Codable, Sendable, Equatable {
         /// Its token is being renewed.
-        var talk: Talk?
+        var renewal: Renewal?
         /// The installation's registration was taken.
         var isRegistered = false
         /// The anonymous contact was asked for.
@@ -36,6 +36,12 @@ public struct DESDevice: VendorAdapter {
         var recovery: Recovery?
 
         init() {}
+
+        private enum CodingKeys: String, CodingKey {
+            case isRegistered, hasContact, isAnonymousRefused, hasToken, leftToken, leftContact, changedAt, refusedToken
+            case recovery
+            case renewal = "talk"
+        }
     }
 
     /// How a push token is taken back although the contact token is refused: the present contact is set again, which gives
@@ -43,7 +49,7 @@ public struct DESDevice: VendorAdapter {
     enum Recovery: String, Codable { case setContact, repeatRequest, done }
 
     /// A renewal of the contact token, and the repeat after it.
-    struct Talk: Codable, Sendable, Equatable {
+    struct Renewal: Codable, Sendable, Equatable {
         /// What comes next.
         enum Stage: String, Codable { case renew, repeatRequest }
 

@@ -142,9 +142,9 @@ public struct DESMemory: AdapterMemory {
     /// take them back.
     public var afterErase: DESMemory {
         var next = DESMemory()
-        guard mayHavePushToken || identity != nil || isIdentityDoubtful else { return next }
+        guard mayHavePushToken || mayHaveContact else { return next }
         (next.clientID, next.applicationCode) = (clientID, applicationCode)
-        (next.isPushDoubtful, next.isIdentityDoubtful) = (mayHavePushToken, identity != nil || isIdentityDoubtful)
+        (next.isPushDoubtful, next.isIdentityDoubtful) = (mayHavePushToken, mayHaveContact)
         return next
     }
 
@@ -190,13 +190,13 @@ public struct DESMemory: AdapterMemory {
 
     /// Whether the vendor's contact is known to be set for another person than this one.
     ///
-    /// The anonymous contact is nobody else's: what is captured while a log-in is not possible goes there.
+    /// The anonymous contact belongs to no other person: what is captured while a log-in is not possible goes there.
     func holdsContact(ofAnotherThan contact: String?) -> Bool {
         guard identity != nil, let person else { return false }
         return person != Person(contact)
     }
 
-    /// Notes for whom the contact is set. What was captured while nobody was known belongs to whoever comes next.
+    /// Notes for whom the contact is set. What was captured while no person was known belongs to the next person.
     mutating func setPerson(_ next: Person) {
         if person == Person(nil) {
             for place in views.indices where views[place].person == person { views[place].person = next }
@@ -255,6 +255,9 @@ public struct DESMemory: AdapterMemory {
         return taken
     }
 
+    /// Whether the vendor may have another contact than the anonymous one for this installation.
+    var mayHaveContact: Bool { identity != nil || isIdentityDoubtful }
+
     /// Whether there is a push token at the vendor, as far as anybody knows.
     var mayHavePushToken: Bool { pushToken != nil || isPushDoubtful }
 
@@ -265,13 +268,20 @@ public struct DESMemory: AdapterMemory {
     }
 
     /// Forgets what a request may have changed at the vendor unseen.
-    mutating func doubt(_ endpoint: DESDevice.Endpoint) {
+    mutating func markUnacknowledged(_ endpoint: DESDevice.Endpoint) {
         switch endpoint {
         case .client: registration = nil
         case .pushToken, .pushTokenRemoval: (pushToken, isPushDoubtful) = (nil, true)
         case .contact, .anonymousContact: isIdentityDoubtful = true
         default: break
         }
+    }
+
+    /// Returns the memory to keep while a request has no reply.
+    func whileUnacknowledged(_ endpoint: DESDevice.Endpoint) -> DESMemory {
+        var memory = self
+        memory.markUnacknowledged(endpoint)
+        return memory
     }
 
     /// Forgets what belongs to an application code: state, tokens, contact.

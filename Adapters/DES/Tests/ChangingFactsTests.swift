@@ -47,7 +47,7 @@ import Testing
         bench.script = [.status(403)]
         bench.capture(.logOut)
         bench.advance(by: .seconds(1))
-        let id = bench.capture(.event("nobody's"))
+        let id = bench.capture(.event("anonymous"))
         #expect(bench.outcome(of: id)?.summary == "rejected des.contact.another" && bench.state.events == [])
     }
 
@@ -460,7 +460,7 @@ import Testing
         arguments: [RoutingPlan.SwitchPolicy.drain, .retarget, .both],
         [Action.logOut, .logIn("c-1002")]
     )
-    func `a change of person that waited in an outage leaves nobody at the vendor that is left`(
+    func `a change of person that waited in an outage leaves no person at the vendor that is left`(
         policy: RoutingPlan.SwitchPolicy,
         change: Action
     ) throws {

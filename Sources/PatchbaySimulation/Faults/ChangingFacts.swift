@@ -26,7 +26,7 @@ struct ChangingFacts {
 
         /// What is changed with an opt-out.
         enum With: CaseIterable {
-            case nothing, lostPermission, consentTakenBack, denials, anotherPerson, otherSettings
+            case nothing, lostPermission, lostToken, consentTakenBack, denials, anotherPerson, otherSettings
         }
     }
 

@@ -1,3 +1,4 @@
+import Foundation//TRACE
 /// Many random runs, on all cores.
 public struct FaultCampaign: Sendable {
     /// A run that came out wrong.
@@ -45,9 +46,11 @@ public struct FaultCampaign: Sendable {
     public func play(_ seed: UInt64) throws -> Report {
         var report = Report()
         for setup in try [table.setup(for: seed), table.changingSetup(for: seed)] {
-            let run = try FaultSimulation(seed: seed, setup)
+            let isTraced = ProcessInfo.processInfo.environment["FAULT_TRACE"] != nil//TRACE
+            let run = try FaultSimulation(seed: seed, setup, isTraced: isTraced)//TRACE
             try run.run()
             report.add(setup.name, run, seed: seed)
+            if isTraced { for line in run.trace { print(line) } }//TRACE
         }
         return report
     }

@@ -20,10 +20,10 @@ extension FaultSimulation {
         let reachedBefore = scene.records(before).reduce(into: Set<String>()) { $0.formUnion($1.reaches) }
         var request = sent.request
         if facts.mutation == .valuesOfAnother { request = request.withValuesOfAnother }
+        if facts.mutation == .countedTwice { request = request.withListsTwice }
         let response = vendor.respond(to: request, now: sent.now)
         let kinds = Set(sent.operations.compactMap { known[$0]?.action.kind })
         switch facts.mutation {
-        case .countedTwice: _ = vendor.respond(to: request, now: sent.now)
         case .confirmedNotStored where kinds.contains(.changeAttributes) || kinds.contains(.track):
             vendor.restore(before)
         case .optOutIgnored, .unregisterIgnored:
@@ -302,6 +302,17 @@ extension FaultSimulation {
 }
 
 extension WireRequest {
+    /// The same with every list of views and clicks twice.
+    fileprivate var withListsTwice: WireRequest {
+        guard var object = json?.object else { return self }
+        for name in ["viewedMessages", "clicks"] {
+            if let rows = object[name]?.array, !rows.isEmpty { object[name] = .array(rows + rows) }
+        }
+        var request = self
+        request.body = Array(JSONValue.object(object).text.utf8)
+        return request
+    }
+
     /// The same with the marks of one contact in the place of another's.
     fileprivate var withValuesOfAnother: WireRequest {
         var request = self

@@ -201,7 +201,14 @@ extension FaultSimulation {
         func say(_ actions: [Action]) throws { try capture(actions, subject: 0, isGroup: false) }
         switch with {
         case .nothing: try say([optOut])
-        case .lostPermission: try say([.registerDevice(Self.deviceWithoutPush), optOut])
+        case .lostPermission:
+            var device = ScenePhone.device(token: "")
+            device.allowsPush = false
+            try say([.registerDevice(device), optOut])
+        case .lostToken:
+            var device = ScenePhone.device()
+            (device.pushToken, device.allowsPush) = (nil, false)
+            try say([.registerDevice(device), optOut])
         case .consentTakenBack:
             try say(setup.requiredConsent.sorted { $0.rawValue < $1.rawValue }.map { .setConsent(Consent(purpose: $0, state: .unknown)) } + [optOut])
         case .denials:
@@ -251,10 +258,4 @@ extension FaultSimulation {
         guard !channels.isEmpty else { return }
         for provider in plan.providers where provider.isRouted { checkNobodyIsSubscribed(provider.name, of: nil) }
     }
-
-    private static let deviceWithoutPush: Device = {
-        var device = ScenePhone.device()
-        (device.pushToken, device.allowsPush) = (nil, false)
-        return device
-    }()
 }

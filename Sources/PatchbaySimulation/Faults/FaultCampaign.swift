@@ -1,4 +1,3 @@
-import Foundation//TRACE
 /// Many random runs, on all cores.
 public struct FaultCampaign: Sendable {
     /// A run that came out wrong.
@@ -46,11 +45,9 @@ public struct FaultCampaign: Sendable {
     public func play(_ seed: UInt64) throws -> Report {
         var report = Report()
         for setup in try [table.setup(for: seed), table.changingSetup(for: seed)] {
-            let isTraced = ProcessInfo.processInfo.environment["FAULT_TRACE"] != nil//TRACE
-            let run = try FaultSimulation(seed: seed, setup, isTraced: isTraced)//TRACE
+            let run = try FaultSimulation(seed: seed, setup)
             try run.run()
             report.add(setup.name, run, seed: seed)
-            if isTraced { for line in run.trace { print(line) } }//TRACE
         }
         return report
     }

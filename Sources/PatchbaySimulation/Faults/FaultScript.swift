@@ -199,7 +199,12 @@ extension FaultScript {
     }
 
     private mutating func personChange() -> Action {
-        random.below(3) == 0 ? .switchContact(ContactSwitch(.logOut)) : ScenePhone.logIn(&random)
+        switch random.below(12) {
+        case 0: .identify([Identifier(.external, "c-\(random.below(3))")])
+        case 1..<5: .switchContact(ContactSwitch(.logOut))
+        case 5 where random.below(3) == 0: .erase
+        default: ScenePhone.logIn(&random)
+        }
     }
 
     /// A registration with the present push token, another one, a malformed one or none.

@@ -1,4 +1,3 @@
-import Foundation//TRACE
 import Patchbay
 import PatchbayAdapterKit
 import PatchbayJSON
@@ -99,7 +98,6 @@ extension FaultSimulation {
     }
 
     private func describe(_ sent: VirtualWorld.Sent, _ what: @autoclosure () -> String) {
-        if ProcessInfo.processInfo.environment["FAULT_TRACE"] != nil { note("      \(sent.request.url) \(String(decoding: sent.request.body.prefix(900), as: UTF8.self))") }//TRACE
         note("    request \(sent.number) to \(sent.provider): \(sent.request.method) \(sent.endpoint) \(what())")
     }
 }

@@ -1,4 +1,3 @@
-import Foundation//TRACE
 import Patchbay
 import PatchbayAdapterKit
 import PatchbayModel
@@ -261,7 +260,6 @@ extension FaultTable {
         facts.epilogue =
             switches && random.below(2) > 0
             ? .leave(to: random.below(2)) : .optOut(random.pick(ChangingFacts.Epilogue.With.allCases))
-        if let name = ProcessInfo.processInfo.environment["FAULT_MUTATION"] { facts.mutation = SimulationMutation(rawValue: name) }//TRACE
         setup.facts = facts
         return setup
     }

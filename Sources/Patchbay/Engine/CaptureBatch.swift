@@ -55,7 +55,7 @@ struct CaptureBatch {
         case .erase: try erase(operation, before, mirror)
         case .switchContact(let change):
             if before.isAnotherPerson(change) {
-                try endUnanswered(operation.subject)
+                try endUnanswered(operation.subject, mirror)
                 try registerAgain(operation, before, mirror)
             }
             try record(ConsentChanges(from: before, to: mirror), of: operation, ConsentEffects())

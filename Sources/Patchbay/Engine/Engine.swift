@@ -36,6 +36,7 @@ package final class Engine {
         for provider in plan.providers {
             let runner = Runner(name: provider.name, desk: provider.adapter.desk, context: context)
             runner.isPaused = provider.mode == .paused
+            runner.isUnrouted = provider.mode == nil
             runner.shadow = Rehearsal(provider)
             if let rate = provider.rate { runner.rate = rate }
             runners.append(runner)

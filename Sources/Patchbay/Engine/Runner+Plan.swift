@@ -72,7 +72,8 @@ extension Runner {
             try forgetOutdated()
             guard let memory = try memory(of: lane) else { return nil }
             let moment = context.moment(flush: lane.flush)
-            let shown = DeliberateFault.neighboursSwapped.isPresent ? window.withNeighboursSwapped : window
+            var shown = DeliberateFault.neighboursSwapped.isPresent ? window.withNeighboursSwapped : window
+            shown.isUnrouted = isUnrouted
             switch try desk.plan(shown, memory: memory, at: moment) {
             case .wait(let until, let because):
                 let wait = until.map { max($0, now + .milliseconds(10)) }

@@ -25,6 +25,8 @@ final class Runner {
     var parked: Finding? { didSet { isParked = parked != nil } }
     private(set) var isParked = false
     var isPaused = false
+    /// Whether the configuration gives the provider no route.
+    var isUnrouted = false
     /// Whether this is a rehearsal: then nothing of it counts as delivered.
     var shadow: Rehearsal?
     /// How often the provider may be asked, if that is limited; what is left of it, and whether it is down.

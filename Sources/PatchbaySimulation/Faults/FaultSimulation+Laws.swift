@@ -73,7 +73,8 @@ extension FaultSimulation {
 
     /// What an action needs the person's word for: written down apart from the engine.
     static func purpose(of action: Action) -> Purpose? {
-        switch action.kind {
+        if case .switchContact(let change) = action, change.direction == .logOut { return nil }
+        return switch action.kind {
         case .track: .tracking
         case .changeSubscription: .messaging
         case .identify, .switchContact, .registerDevice, .changeAttributes, .changeTags, .readBack: .profile

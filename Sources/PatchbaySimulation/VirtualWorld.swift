@@ -426,21 +426,13 @@ public final class VirtualWorld {
     }
 
     /// Puts every rejected operation of a provider back on its way, the oldest first.
-    ///
-    /// - Returns: The ids of the operations that are on their way again.
-    package func replayRejects(of provider: String) throws -> [OperationID] {
-        guard let engine else { return [] }
+    func replayRejects(of provider: String) throws {
+        guard let engine else { return }
         let replays = try store.rejects(provider: provider, limit: 1000).reversed().map {
             Engine.Replay(try EngagementOperation(jsonBytes: $0.operation.body), on: provider)
         }
-        let results = try engine.replay(replays)
+        _ = try engine.replay(replays)
         try settleDown()
-        return zip(replays, results).compactMap { replay, result in
-            switch result {
-            case .pending, .ended: replay.operation.id
-            case .busy, .over, .foreign: nil
-            }
-        }
     }
 
     /// What a driver does every few seconds: keeps the right to deliver, or takes it back, and looks for new work.

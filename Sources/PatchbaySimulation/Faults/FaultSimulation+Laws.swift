@@ -200,7 +200,8 @@ extension FaultSimulation {
             expect(rehearsed.insert(ending.entry.id).inserted, "\(provider): rehearsed twice: \(ending.entry.id)")
         }
         var ended: [String: Int64] = [:]
-        for ending in endings where ending.entry.term != "shadowed" && !replayed.contains(OperationID(rawValue: ending.entry.id)) {
+        for ending in endings
+        where ending.entry.term != "shadowed" && !replayed.contains(OperationID(rawValue: ending.entry.id)) {
             let first = ended[ending.entry.id]
             ended[ending.entry.id] = first ?? ending.number
             expect(first == nil, "\(provider): an operation ended twice: \(ending.entry.id)")

@@ -57,6 +57,10 @@ package struct OutboxRow: Sendable, Equatable {
     package var step: [UInt8]?
     package var failures: Int
     package var refusals: Int
+    /// The kind of operation, where the caller wants to find it by kind; nil for the bulk of operations.
+    package var kind: String?
+    /// Whether a request that carried the operation left, and no reply says what became of it.
+    package var isUncertain: Bool
 
     package init(
         operation: OutboxOperation,
@@ -66,7 +70,9 @@ package struct OutboxRow: Sendable, Equatable {
         hold: String? = nil,
         step: [UInt8]? = nil,
         failures: Int = 0,
-        refusals: Int = 0
+        refusals: Int = 0,
+        kind: String? = nil,
+        isUncertain: Bool = false
     ) {
         self.operation = operation
         self.provider = provider
@@ -76,5 +82,7 @@ package struct OutboxRow: Sendable, Equatable {
         self.step = step
         self.failures = failures
         self.refusals = refusals
+        self.kind = kind
+        self.isUncertain = isUncertain
     }
 }

@@ -31,12 +31,15 @@ extension OutboxStore {
     private static let lastOperation = Query("SELECT seq FROM sqlite_sequence WHERE name = 'operation'")
 
     /// Puts an operation on its way to a provider.
+    ///
+    /// - Parameter kind: A name to find the row by with ``hidden(provider:lane:shown:)``; nil for the bulk of operations.
     package func enter(
         _ sequence: Int64,
         provider: String,
         lane: String,
         queue: String,
-        hold: String?
+        hold: String?,
+        kind: String? = nil
     ) throws(OutboxError) {
         try atomically { () throws(OutboxError) in
             try add(
@@ -48,6 +51,8 @@ extension OutboxStore {
                 .optional(hold),
                 .null,
                 .integer(0),
+                .integer(0),
+                .optional(kind),
                 .integer(0)
             )
             // What is not new may stand before what an index knows.

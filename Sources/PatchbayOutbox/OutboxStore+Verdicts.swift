@@ -8,7 +8,8 @@ extension OutboxStore {
         sequence: Int64,
         step: [UInt8]?,
         failures: Int,
-        refusals: Int
+        refusals: Int,
+        isUncertain: Bool = false
     ) throws(OutboxError) -> Bool {
         try atomically { () throws(OutboxError) in
             let changed = try connection.run(
@@ -17,7 +18,8 @@ extension OutboxStore {
                 .text(provider),
                 .optional(step),
                 .integer(failures),
-                .integer(refusals)
+                .integer(refusals),
+                .integer(isUncertain ? 1 : 0)
             )
             if changed == 0 { try quarantineIfDamaged(provider: provider, sequence: sequence) }
             return changed > 0
@@ -26,8 +28,8 @@ extension OutboxStore {
 
     private static let progressRoute = Query(
         """
-        UPDATE route SET step = ?3, failures = ?4, refusals = ?5,
-            checksum = row_checksum('route', sequence, provider, lane, queue, hold, ?3, ?4, ?5)
+        UPDATE route SET step = ?3, failures = ?4, refusals = ?5, uncertain = ?6,
+            checksum = row_checksum('route', sequence, provider, lane, queue, hold, ?3, ?4, ?5, kind, ?6)
         WHERE sequence = ?1 AND provider = ?2 AND \(Table.route.isSound())
         """
     )

@@ -182,6 +182,68 @@ extension OutboxStore {
         }
     }
 
+    /// The first and the last row of each kind that waits in a lane and is not shown, in order of capture.
+    ///
+    /// Held rows and rows without a kind are left out. The cost grows with the number of shown rows, not of pending ones.
+    ///
+    /// - Parameters:
+    ///   - provider: The provider.
+    ///   - lane: The lane.
+    ///   - shown: The sequences that the window shows, rising.
+    /// - Returns: The rows by kind.
+    package func hidden(
+        provider: String,
+        lane: String,
+        shown: ArraySlice<Int64>
+    ) throws(OutboxError) -> [String: (first: OutboxOperation, last: OutboxOperation)] {
+        try guarded { () throws(OutboxError) in
+            try carryOutEndingsNow()
+            var kinds: [String] = []
+            var next = try connection.text(Self.nextKind, .text(provider), .text(lane), .text(""))
+            while let kind = next {
+                kinds.append(kind)
+                next = try connection.text(Self.nextKind, .text(provider), .text(lane), .text(kind))
+            }
+            var found: [String: (first: OutboxOperation, last: OutboxOperation)] = [:]
+            for kind in kinds {
+                guard let first = try hidden(Self.firstOfKind, provider, lane, kind, shown),
+                    let last = try hidden(Self.lastOfKind, provider, lane, kind, shown)
+                else { continue }
+                found[kind] = (first, last)
+            }
+            return found
+        }
+    }
+
+    /// The first row that is not shown, in the order of the query.
+    private func hidden(
+        _ query: Query,
+        _ provider: String,
+        _ lane: String,
+        _ kind: String,
+        _ shown: ArraySlice<Int64>
+    ) throws(OutboxError) -> OutboxOperation? {
+        var sequence: Int64?
+        do {
+            let statement = try connection.statement(query)
+            defer { statement.reset() }
+            try statement.bind([.text(provider), .text(lane), .text(kind)])
+            while sequence == nil, try statement.step() {
+                if shown.offset(of: statement.integer(0)) == nil { sequence = statement.integer(0) }
+            }
+        }
+        guard let sequence else { return nil }
+        return try row(sequence, provider: provider)?.operation
+    }
+
+    private static let nextKind = """
+        SELECT kind FROM route WHERE provider = ?1 AND lane = ?2 AND kind > ?3 AND hold IS NULL ORDER BY kind LIMIT 1
+        """
+    private static let ofKind =
+        "SELECT sequence FROM route WHERE provider = ?1 AND lane = ?2 AND kind = ?3 AND hold IS NULL"
+    private static let firstOfKind = Query(ofKind + " ORDER BY sequence")
+    private static let lastOfKind = Query(ofKind + " ORDER BY sequence DESC")
+
     /// One row by its key; nil when it is not there or is damaged, which is then noted.
     package func row(_ sequence: Int64, provider: String) throws(OutboxError) -> OutboxRow? {
         let statement = try connection.statement(RowReader.one)
@@ -359,7 +421,9 @@ enum RowReader {
             hold: row.optionalText(route + 4),
             step: row.optionalBlob(route + 5),
             failures: Int(row.integer(route + 6)),
-            refusals: Int(row.integer(route + 7))
+            refusals: Int(row.integer(route + 7)),
+            kind: row.optionalText(route + 8),
+            isUncertain: row.integer(route + 9) != 0
         )
     }
 }

@@ -15,10 +15,12 @@ struct Migration {
                 CREATE INDEX operation_by_subject ON operation (subject, sequence);
                 CREATE TABLE route (
                     sequence INTEGER NOT NULL, provider TEXT NOT NULL, lane TEXT NOT NULL, queue TEXT NOT NULL, hold TEXT,
-                    step BLOB, failures INTEGER NOT NULL, refusals INTEGER NOT NULL, checksum INTEGER NOT NULL,
+                    step BLOB, failures INTEGER NOT NULL, refusals INTEGER NOT NULL, kind TEXT, uncertain INTEGER NOT NULL,
+                    checksum INTEGER NOT NULL,
                     PRIMARY KEY (sequence, provider)) WITHOUT ROWID;
                 CREATE INDEX route_by_queue ON route (provider, lane, hold, queue, sequence);
                 CREATE INDEX route_by_order ON route (provider, lane, hold, sequence, queue);
+                CREATE INDEX route_by_kind ON route (provider, lane, kind, sequence) WHERE kind IS NOT NULL AND hold IS NULL;
                 CREATE TABLE account (
                     provider TEXT NOT NULL, term TEXT NOT NULL, code TEXT NOT NULL, count INTEGER NOT NULL,
                     checksum INTEGER NOT NULL, PRIMARY KEY (provider, term, code));
@@ -187,7 +189,9 @@ struct Table {
         "hold",
         "step",
         "failures",
-        "refusals"
+        "refusals",
+        "kind",
+        "uncertain"
     )
     static let account = Table("account", key: 3, "provider", "term", "code", "count")
     static let block = Table("block", key: 3, "provider", "lane", "queue", "until", "or_woken")

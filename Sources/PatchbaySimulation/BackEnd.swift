@@ -147,6 +147,9 @@ extension Outcome {
     /// The answer did not come in time: nobody knows what the vendor did.
     public static var lost: Outcome { .failed(TransportFailure(.lost, "timedOut")) }
 
+    /// The network is down: the request never left.
+    public static var offline: Outcome { .failed(TransportFailure(.notSent, "offline")) }
+
     /// The process died before the answer came.
     public static var died: Outcome { .failed(TransportFailure(.interrupted, "processDied")) }
 }

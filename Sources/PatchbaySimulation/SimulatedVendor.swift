@@ -9,6 +9,7 @@ public final class SimulatedVendor {
     public let id: AdapterID
     private let answer: (WireRequest, Instant) -> WireResponse
     private let look: () -> any Encodable & Sendable
+    private let replace: (any Sendable) -> Void
 
     /// A simulator in its initial state.
     public init<Simulator: VendorSimulator>(_ simulator: Simulator) {
@@ -16,6 +17,7 @@ public final class SimulatedVendor {
         var state = simulator.initialState
         answer = { simulator.respond(to: $0, state: &state, now: $1) }
         look = { state }
+        replace = { if let other = $0 as? Simulator.State { state = other } }
     }
 
     /// Processes a request.
@@ -32,6 +34,9 @@ public final class SimulatedVendor {
 
     /// The state.
     public var anyState: any Sendable { look() }
+
+    /// Returns to an earlier state of this vendor.
+    func restore(_ state: any Sendable) { replace(state) }
 
     /// The state, if it is of that type.
     public func state<State>(as type: State.Type = State.self) -> State? { look() as? State }

@@ -441,6 +441,24 @@ public final class VirtualWorld {
         try settleDown()
     }
 
+    /// Puts every rejected operation of a provider back on its way, the oldest first.
+    ///
+    /// - Returns: The ids of the operations that are on their way again.
+    package func replayRejects(of provider: String) throws -> [OperationID] {
+        guard let engine else { return [] }
+        let replays = try store.rejects(provider: provider, limit: 1000).reversed().map {
+            Engine.Replay(try EngagementOperation(jsonBytes: $0.operation.body), on: provider)
+        }
+        let results = try engine.replay(replays)
+        try settleDown()
+        return zip(replays, results).compactMap { replay, result in
+            switch result {
+            case .pending, .ended: replay.operation.id
+            case .busy, .over, .foreign: nil
+            }
+        }
+    }
+
     /// What a driver does every few seconds: keeps the right to deliver, or takes it back, and looks for new work.
     public func keepHouse() throws {
         guard let engine, !isSuspended else { return }
@@ -466,13 +484,26 @@ public final class VirtualWorld {
     /// - Returns: whether nothing is left.
     @discardableResult
     public func drain(atMost duration: Duration = .seconds(30 * 86_400)) throws -> Bool {
+        try advance(until: { try !isUnfinished }, atMost: duration)
+        return try !isUnfinished
+    }
+
+    /// Lets time pass until a condition holds or nothing happens by itself any more.
+    ///
+    /// - Parameters:
+    ///   - isDone: The condition.
+    ///   - duration: The longest time to let pass.
+    /// - Throws: An error of the storage, or of the condition.
+    public func advance(until isDone: () throws -> Bool, atMost duration: Duration = .seconds(30 * 86_400)) throws {
         let end = host.uptime() + duration
-        while try isUnfinished, let next = nextInstant, next <= end {
+        while try !isDone(), let next = nextInstant, next <= end {
             host.advance(by: max(.zero, next - host.uptime()))
             try happen()
         }
-        return try !isUnfinished
     }
+
+    /// The time until something happens by itself: a reply arrives or the engine acts. Nil if only an event can follow.
+    public var timeToNextAction: Duration? { nextInstant.map { max(.zero, $0 - host.uptime()) } }
 
     private var isUnfinished: Bool { get throws { try hasArrivals || pendingCount > 0 } }
 
@@ -611,6 +642,11 @@ public final class VirtualWorld {
     /// Why each lane of a provider waits.
     public func waits(of provider: String) throws -> [Finding] {
         try engine?.standings().first { $0.provider == provider }?.waits.sorted { $0.key < $1.key }.map(\.value) ?? []
+    }
+
+    /// The reason why each lane of a provider waits.
+    func waitsByLane(of provider: String) throws -> [String: Finding] {
+        try engine?.standings().first { $0.provider == provider }?.waits ?? [:]
     }
 
     /// Why a provider is stopped; nil if it is not.

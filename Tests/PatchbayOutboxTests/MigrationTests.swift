@@ -39,6 +39,8 @@ import Testing
                 .null,
                 .null,
                 .integer(0),
+                .integer(0),
+                .null,
                 .integer(0)
             )
         }

@@ -39,6 +39,43 @@ public struct AcousticScene: VendorScene {
         }
     }
 
+    /// The app passes the ids, one user per person; later a column is gone.
+    public static var changingSettings: [JSONObject] {
+        var settings = settings
+        settings["registration"] = "given"
+        var other = settings
+        var columns = columns
+        columns["Visits"] = nil
+        other["columns"] = .object(columns)
+        return [settings, other]
+    }
+
+    public static var changingAccount: JSONObject {
+        var account = account
+        account["knowsEveryUser"] = true
+        return account
+    }
+
+    public static func identities(of contact: String?) -> [Device.IdentityName: String] {
+        let name = contact ?? "nobody"
+        return ["acoustic.userId": "user-\(name)", "acoustic.channelId": "channel-\(name)"]
+    }
+
+    /// One record per user.
+    public static func records(in account: AcousticAccount) -> [VendorRecord] {
+        account.users.map { user in
+            let name = user.id.hasPrefix("user-") ? String(user.id.dropFirst(5)) : nil
+            return VendorRecord(
+                name.map { VendorRecord.Person($0 == "nobody" ? nil : $0) } ?? .installation,
+                attributes: Dictionary(
+                    user.finalRow.map { (AttributeName(rawValue: $0.key), $0.value.string ?? $0.value.text) }
+                ) { $1 },
+                texts: user.writes.compactMap(\.value?.text) + user.events.map(\.body.text),
+                reaches: user.mayPush == true ? [user.id] : []
+            )
+        }
+    }
+
     /// The values that the vendor took, as memory knows them and as the vendor's first cache has them; and whether push may
     /// reach the installation.
     public static let belief = Belief(isPerInstallation: true) { memory in

@@ -35,6 +35,41 @@ public struct AdobeScene: VendorScene {
         Talk.say(number, &random, message: "h2f0a\(number)")
     }
 
+    public static var changingSettings: [JSONObject] {
+        var other = settings
+        other["pkey"] = "c8f3a1d5e02b"
+        return [settings, other]
+    }
+
+    /// Names of people and the identities that the app passes for them.
+    private static func ecid(_ name: String) -> String {
+        let digits = SHA256.digest(of: name.utf8).map { String(Int($0) % 100) }.joined()
+        return String((digits + String(repeating: "7", count: 38)).prefix(38))
+    }
+
+    public static func identities(of contact: String?) -> [Device.IdentityName: String] {
+        ["adobe.ecid": ecid(contact ?? "nobody")]
+    }
+
+    /// One record per mobile profile, and one per push token of the identity service.
+    public static func records(in account: AdobeAccount) -> [VendorRecord] {
+        let names = ["nobody"] + (0..<3).map { "c-\($0)" }
+        let people = Dictionary(names.map { (ecid($0), $0) }) { first, _ in first }
+        func person(_ ecid: String) -> VendorRecord.Person {
+            people[ecid].map { VendorRecord.Person($0 == "nobody" ? nil : $0) } ?? .installation
+        }
+        let fields = ["cusTier": "tier", "cusStore": "store"]
+        return account.profiles.map { profile in
+            VendorRecord(
+                person(profile.ecid),
+                attributes: Dictionary(
+                    profile.fields.map { (AttributeName(rawValue: fields[$0.key] ?? $0.key), $0.value) }
+                ) { $1 },
+                texts: [profile.pkey]
+            )
+        } + account.tokens.map { VendorRecord(person($0.ecid), reaches: $0.token.isEmpty ? [] : [$0.ecid]) }
+    }
+
     /// The fields that the vendor took: memory keeps digests of the values.
     public static let belief = Belief { memory in
         memory["known"].map { ["fields": $0] } ?? [:]
@@ -99,6 +134,18 @@ public struct AdobeClassicScene: VendorScene {
     // No credential: the integration key stands in every app, and the vendor hands out no token.
     public static func say(_ number: Int, _ random: inout SeededGenerator) -> Action {
         Talk.say(number, &random, message: "98\(number)")
+    }
+
+    /// One record per device.
+    public static func records(in account: AdobeClassicAccount) -> [VendorRecord] {
+        account.subscribers.map { device in
+            VendorRecord(
+                VendorRecord.Person(device.userKey.isEmpty ? nil : device.userKey),
+                attributes: Dictionary(device.parameters.map { (AttributeName(rawValue: $0.key), $0.value) }) { $1 },
+                reaches: [device.token],
+                isOfInstallation: true
+            )
+        }
     }
 
     /// The registration that the vendor took last under a push token: memory keeps a digest of it.

@@ -20,6 +20,49 @@ public struct AltcraftScene: VendorScene {
         return Secret("\(base64("{}")).\(base64(payload.text)).signature")
     }
 
+    /// The same with an expiry in the past.
+    public static func expiredCredential(of contact: String?) -> Secret? {
+        let claim: JSONValue = [
+            "db_id": contact == nil ? 1 : 2, "matching": "email", "email": .string(address(of: contact)),
+        ]
+        let payload: JSONValue = ["matching": .string(claim.text), "exp": 1_700_000_000]
+        return Secret("\(base64("{}")).\(base64(payload.text)).signature")
+    }
+
+    public static var changingSettings: [JSONObject] {
+        var other = settings
+        other["tagsField"] = nil
+        return [settings, other]
+    }
+
+    public static let retriesWhenWoken = true
+
+    /// One record per profile; push and custom events name no person.
+    public static func records(in state: AltcraftState) -> [VendorRecord] {
+        state.profiles.map { profile in
+            let contact = profile.keys.lazy.compactMap(Self.contact).first ?? nil
+            let names = ["_fname": AttributeName.givenName]
+            let fields = (profile.fields.object ?? [:]).filter { $0.value.string != nil || $0.value.number != nil }
+            return VendorRecord(
+                VendorRecord.Person(contact),
+                attributes: Dictionary(
+                    fields.map {
+                        (names[$0.name] ?? AttributeName(rawValue: $0.name), $0.value.string ?? $0.value.text)
+                    }
+                ) { $1 },
+                texts: profile.subscriptions.map(\.fields.text),
+                reaches: Set(profile.subscriptions.filter { $0.status == "subscribed" }.map(\.token))
+            )
+        }
+    }
+
+    /// The contact of a profile's key: nil inside for the anonymous person.
+    private static func contact(of key: String) -> String?? {
+        guard key.hasPrefix("email="), key.hasSuffix("@example.org") else { return nil }
+        let name = String(key.dropFirst("email=".count).dropLast("@example.org".count))
+        return .some(name == "anonymous" ? nil : name)
+    }
+
     private static func address(of contact: String?) -> String { "\(contact ?? "anonymous")@example.org" }
     private static func key(of contact: String?) -> String { "email=\(address(of: contact))" }
 

@@ -33,6 +33,54 @@ public struct DESScene: VendorScene {
         }
     }
 
+    public static var changingSettings: [JSONObject] {
+        var other = settings
+        other["applicationCode"] = "EFGH5-678I9"
+        return [settings, other]
+    }
+
+    public static let retriesWhenWoken = true
+
+    public static func action(_ number: Int, _ random: inout SeededGenerator) -> Action {
+        switch random.below(12) {
+        case 0, 1: .track(.messageViewed(messageID: random.pick(["904418", "904419"])))
+        case 2: .track(.messageClicked(messageID: random.pick(["904418", "904419"]), buttonID: "b-1"))
+        case 3: .changeSubscription(Subscription(channel: .inApp, state: random.pick([.subscribed, .unsubscribed])))
+        default: say(number, &random)
+        }
+    }
+
+    /// One record per installation, and one per event for the contact that it came under.
+    public static func records(in state: DESState) -> [VendorRecord] {
+        state.clients.map { client in
+            VendorRecord(
+                person(client.contact),
+                reaches: Set([client.pushToken].compactMap(\.self)),
+                isOfInstallation: true
+            )
+        }
+            + state.events.map { event in
+                VendorRecord(person(event.contact), texts: [event.name, event.attributes?.text ?? ""])
+            }
+    }
+
+    private static func person(_ contact: String?) -> VendorRecord.Person {
+        guard let contact else { return .installation }
+        guard contact != "anonymous", let value = contact.split(separator: "=", maxSplits: 1).last else {
+            return .anonymous
+        }
+        return .contact(String(value.hasPrefix("token:id-token-of-") ? value.dropFirst(18) : value))
+    }
+
+    public static func interactionCounts(in state: DESState) -> [String: Int]? {
+        var counts: [String: Int] = [:]
+        for client in state.clients {
+            for (campaign, count) in client.views { counts["view \(campaign)", default: 0] += count }
+            for (campaign, count) in client.clicks { counts["click \(campaign)", default: 0] += count }
+        }
+        return counts
+    }
+
     /// The installation as memory knows it and as the vendor has it. Tokens and device event state are the vendor's own: it
     /// may hold newer ones, whose answer was lost.
     public static let belief = Belief(isPerInstallation: true) { memory in
@@ -141,6 +189,26 @@ public struct DESProofScene: VendorScene {
     public static func credential(of contact: String?) -> Secret? { Secret(DESScene.token(contact ?? "nobody")) }
 
     public static func say(_ number: Int, _ random: inout SeededGenerator) -> Action { DESScene.say(number, &random) }
+
+    public static var changingSettings: [JSONObject] {
+        DESScene.changingSettings.map { settings in
+            var settings = settings
+            settings["contactProof"] = "openIdToken"
+            return settings
+        }
+    }
+
+    public static var retriesWhenWoken: Bool { DESScene.retriesWhenWoken }
+
+    public static func action(_ number: Int, _ random: inout SeededGenerator) -> Action {
+        DESScene.action(number, &random)
+    }
+
+    public static func records(in state: DESState) -> [VendorRecord] { DESScene.records(in: state) }
+
+    public static func interactionCounts(in state: DESState) -> [String: Int]? {
+        DESScene.interactionCounts(in: state)
+    }
 
     public static func problems(in story: SceneStory, at account: DESState) -> [String] {
         DESScene.problems(in: story, at: account)

@@ -20,8 +20,8 @@ import Testing
     @Test(.shows("des/R2", "des/B4", "des/H5", "des/T4", of: DESDevice.self))
     func `the example's settings make an adapter that asks the hosts it names`() throws {
         let settings = try #require(try example()["providers"]?["engage"]?["settings"]?.object)
-        var bench = try Bench()
-        bench.adapter = try DESDevice(settings: DESSettings.table.read(settings, over: DESSettings(), at: "settings"))
+        let bench = try Bench()
+        try bench.restart(settings: settings)
         bench.capture(.registerDevice(Corpus.phone))
         bench.capture(.event("x"))
         bench.capture(.readBack(ReadRequest("inbox")))

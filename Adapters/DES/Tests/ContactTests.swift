@@ -1,7 +1,9 @@
+import Patchbay
 import PatchbayAdapterKit
 import PatchbayDESSimulator
 import PatchbayJSON
 import PatchbayModel
+import PatchbaySimulation
 import PatchbayTesting
 import Testing
 
@@ -10,7 +12,7 @@ import Testing
 @Suite("DES contact") struct ContactTests {
     @Test(.shows("des/B4", "des/R9", "des/H4", "des/H5", of: DESDevice.self))
     func `a contact is set by field and value, and not again`() throws {
-        var bench = try Bench.started(contact: nil)
+        let bench = try Bench.started(contact: nil)
         bench.capture(.logIn("c-1001"))
         let request = try #require(bench.last?.request)
         #expect(request.url == "https://me-client.eservice.emarsys.net/v3/apps/ABCD1-234E6/client/contact")
@@ -25,14 +27,14 @@ import Testing
     }
 
     @Test(.shows("des/R9", of: DESDevice.self)) func `another field with the same value is another contact`() throws {
-        var bench = try Bench.started()
-        bench.adapter = try Fixture.adapter(["contactFieldId": 3])
+        let bench = try Bench.started()
+        try bench.restart(["contactFieldId": 3])
         bench.capture(.logIn("c-1001"))
         #expect(bench.endpoints == [.contact] && bench.client?.contact == "3=c-1001")
     }
 
     @Test(.shows("des/R9", of: DESDevice.self)) func `a value that looks alike is another contact`() throws {
-        var bench = try Bench.started(contact: nil)
+        let bench = try Bench.started(contact: nil)
         bench.capture(.logIn("Zo\u{EB}"))
         #expect(bench.verdict(.logIn("Zoe\u{308}"))?.isAccepted == true)
         #expect(bench.endpoints == [.contact, .contact])
@@ -40,7 +42,7 @@ import Testing
     }
 
     @Test(.shows("des/R8", "des/R10", of: DESDevice.self)) func `without a value the contact is anonymous`() throws {
-        var bench = try Bench.started(contact: nil)
+        let bench = try Bench.started(contact: nil)
         #expect(bench.verdict(.logOut)?.isUnchanged == true)
         #expect(bench.endpoints == [])
         bench.capture(.logIn("c-1001"))
@@ -51,7 +53,7 @@ import Testing
     }
 
     @Test(.shows("des/R7", of: DESDevice.self)) func `who becomes anonymous has the push token set anew`() throws {
-        var bench = try Bench.started()
+        let bench = try Bench.started()
         bench.capture(.logOut)
         #expect(bench.endpoints == [.anonymousContact, .pushToken])
         bench.forget()
@@ -60,7 +62,7 @@ import Testing
     }
 
     @Test(.shows("des/R11", of: DESDevice.self)) func `a change of contact parts two sessions`() throws {
-        var bench = try Bench.started()
+        let bench = try Bench.started()
         bench.capture(.track(.sessionStarted))
         bench.advance(5_000)
         bench.forget()
@@ -78,7 +80,7 @@ import Testing
 
     @Test(.shows("des/R11", of: DESDevice.self))
     func `after a failed change the old contact stays and the session goes on`() throws {
-        var bench = try Bench.started()
+        let bench = try Bench.started()
         bench.capture(.track(.sessionStarted))
         let before = bench.memory
         bench.forget()
@@ -86,22 +88,24 @@ import Testing
         let id = bench.capture(.logIn("c-1002"))
         #expect(bench.verdicts[id]?.finding?.code == "des.reply.refused" && bench.endpoints == [.contact])
         #expect(bench.memory.identity == before.identity && bench.memory.session == before.session)
+        bench.advance(1_000)
         #expect(bench.verdict(.logIn("c-1001"))?.isUnchanged == true)
     }
 
     @Test(.shows("des/R9", of: DESDevice.self)) func `after doubt the contact is set again`() throws {
-        var bench = try Bench.started()
+        let bench = try Bench.started()
         bench.script = [.lost, .status(400)]
         bench.capture(.logIn("c-1002"))
         bench.wake()
         bench.forget()
+        bench.advance(1_000)
         bench.capture(.logIn("c-1001"))
         #expect(bench.endpoints == [.contact] && bench.client?.contact == "2575=c-1001")
     }
 
     @Test(.shows("des/B4", "des/R9", of: DESDevice.self))
     func `an ID token proves who it is, and another one is a change`() throws {
-        var bench = try Bench(["contactProof": "openIdToken"])
+        let bench = try Bench(["contactProof": "openIdToken"])
         bench.capture(.registerDevice(Corpus.phone))
         bench.forget()
         bench.capture(.logIn("c-1001"))
@@ -120,13 +124,13 @@ import Testing
 
     @Test(.shows("des/H8", of: DESDevice.self), arguments: [true, false])
     func `the anonymous contact is asked for with or without the token`(sends: Bool) throws {
-        var bench = try Bench.started(["tokenWithAnonymous": .bool(sends)])
+        let bench = try Bench.started(["tokenWithAnonymous": .bool(sends)])
         bench.capture(.logOut)
         #expect((bench.sent.first?.request[header: "X-Contact-Token"] != nil) == sends)
     }
 
     @Test(.shows("des/A4", of: DESDevice.self)) func `tokens that an answer lacks stay`() throws {
-        var bench = try Bench.started(contact: nil)
+        let bench = try Bench.started(contact: nil)
         let before = bench.memory
         bench.script = [.status(204)]
         bench.capture(.logIn("c-1001"))

@@ -1,3 +1,4 @@
+import Patchbay
 import PatchbayAdapterKit
 import PatchbayDESSimulator
 import PatchbayJSON
@@ -9,7 +10,7 @@ import Testing
 
 @Suite("DES events") struct EventTests {
     private func event(_ action: Action, _ settings: JSONObject = [:], options: JSONObject = [:]) throws -> JSONValue {
-        var bench = try Bench.started(settings)
+        let bench = try Bench.started(settings)
         bench.capture(action, options: options)
         return try #require(bench.last?.body["events"]?[0])
     }
@@ -41,7 +42,7 @@ import Testing
 
     @Test(.shows("des/R30", of: DESDevice.self)) func `points in time can follow the vendor's page`() throws {
         #expect(try event(.event("x"), ["timestamps": "local"])["timestamp"] == "2031-03-09T09:05:11.042+02:00")
-        var bench = try Bench.started(["timestamps": "local"])
+        let bench = try Bench.started(["timestamps": "local"])
         bench.capture(.view("904417"))
         #expect(bench.last?.body["viewedMessages"]?[0]?["timestamp"] == "2031-03-09T09:05:11.042+02:00")
         #expect(bench.state.violations == [])
@@ -63,7 +64,7 @@ import Testing
 
     @Test(.shows("des/R13", "des/B7", of: DESDevice.self))
     func `sessions begin, carry their id, and end with their length`() throws {
-        var bench = try Bench.started()
+        let bench = try Bench.started()
         bench.capture(.track(.sessionStarted), options: ["appStart": true])
         bench.advance(1_500)
         bench.capture(together: .event("inside"), .track(.sessionEnded), .event("outside"))
@@ -79,7 +80,7 @@ import Testing
     @Test(.shows("des/R13", of: DESDevice.self)) func `without a contact token the start of the app is not reported`()
         throws
     {
-        var bench = try Bench.started()
+        let bench = try Bench.started()
         bench.memory.contactToken = nil
         bench.script = [.status(204)]
         bench.capture(.track(.sessionStarted), options: ["appStart": true])
@@ -88,7 +89,7 @@ import Testing
 
     @Test(.shows("des/B10", "des/R29", "des/R15", of: DESDevice.self))
     func `a view and a click are recorded and reported`() throws {
-        var bench = try Bench.started()
+        let bench = try Bench.started()
         bench.capture(together: .view("904417"), .click("904417", "cta-primary"))
         let body = try #require(bench.last?.body)
         #expect(body["viewedMessages"] == [["campaignId": "904417", "timestamp": "2031-03-09T07:05:11.042Z"]])
@@ -101,7 +102,7 @@ import Testing
     }
 
     @Test(.shows("des/R29", of: DESDevice.self)) func `campaign ids can be numbers, as on the vendor's page`() throws {
-        var bench = try Bench.started(["campaignIds": "number"])
+        let bench = try Bench.started(["campaignIds": "number"])
         bench.capture(.click("123456789", "some-button"))
         #expect(bench.last?.body["clicks"]?[0]?["campaignId"] == 123_456_789)
         let refused = bench.capture(.view("spring"))
@@ -111,7 +112,7 @@ import Testing
     @Test(.shows("des/B8", of: DESDevice.self)) func `messages that are not to be shown are told with each request`()
         throws
     {
-        var bench = try Bench.started()
+        let bench = try Bench.started()
         let id = bench.capture(.inApp(.unsubscribed))
         #expect(bench.sent.isEmpty && bench.verdicts[id]?.finding?.code == "des.subscription.next")
         bench.capture(.event("quiet"))
@@ -120,24 +121,24 @@ import Testing
         bench.capture(.inApp(.subscribed))
         bench.capture(.event("loud"))
         #expect(bench.last?.body.object?.names.contains("dnd") == false)
-        bench.adapter = try Fixture.adapter(["alwaysSendsDnd": true])
+        try bench.restart(["alwaysSendsDnd": true])
         bench.capture(.event("loud"))
         #expect(bench.last?.body["dnd"] == false)
     }
 
     @Test(.shows("des/B9", of: DESDevice.self)) func `language and versions go along, or not`() throws {
-        var bench = try Bench.started()
+        let bench = try Bench.started()
         bench.capture(.event("x"))
         #expect(bench.last?.body["language"] == "fi" && bench.last?.body["ems_sdk"] == "1.0.0")
         #expect(bench.last?.body["application_version"] == "8.4.1")
-        bench.adapter = try Fixture.adapter(["deviceFieldsInEvents": false])
+        try bench.restart(["deviceFieldsInEvents": false])
         bench.capture(.event("x"))
         #expect(bench.last?.body.object?.names == ["viewedMessages", "clicks", "events", "deviceEventState"])
     }
 
     @Test(.shows("des/R16", of: DESDevice.self))
     func `tags are lower-case, and with a fetched inbox only changes are sent`() throws {
-        var bench = try Bench.started()
+        let bench = try Bench.started()
         bench.capture(.tag("inbox:tag:add", "msg-1", "SEEN"))
         #expect(bench.last?.body["events"]?[0]?["attributes"] == ["messageId": "msg-1", "tag": "seen"])
         #expect(bench.last?.body["events"]?[0]?["type"] == "internal")
@@ -157,12 +158,13 @@ import Testing
     @Test(.shows("des/R16", of: DESDevice.self)) func `the last word about a tag counts while an earlier one waits`()
         throws
     {
-        var bench = try Bench.started()
+        let bench = try Bench.started()
         bench.capture(.readBack(ReadRequest("inbox")))
         bench.forget()
         bench.script = [.status(503)]
         let first = bench.capture(.tag("inbox:tag:add", "msg-1", "pinned"))
         #expect(bench.verdicts[first] == nil && bench.pendingCount == 1)
+        bench.advance(1_000)
         let last = bench.capture(.tag("inbox:tag:remove", "msg-1", "Pinned"))
         #expect(bench.verdicts[first]?.isAccepted == true && bench.verdicts[last]?.isAccepted == true)
         #expect(bench.last?.eventNames == ["inbox:tag:add", "inbox:tag:remove"])
@@ -172,7 +174,7 @@ import Testing
 
     @Test(.shows("des/R16", of: DESDevice.self), arguments: [nil, Outcome.status(503)])
     func `of words about tags that are captured at once, none is lost`(_ outcome: Outcome?) throws {
-        var bench = try Bench.started()
+        let bench = try Bench.started()
         bench.capture(.readBack(ReadRequest("inbox")))
         bench.forget()
         bench.script = [outcome]
@@ -197,7 +199,7 @@ import Testing
     @Test(.shows("des/A1", "des/R21", "des/R40", of: DESDevice.self))
     func `a message in an answer goes to the app, one without HTML does not`() throws {
         let message: JSONObject = ["wishlist": ["campaignId": 904433, "html": "<html>Offer</html>", "note": nil]]
-        var bench = try Bench.started(account: ["messages": .object(message)])
+        let bench = try Bench.started(account: ["messages": .object(message)])
         bench.capture(.event("wishlist"))
         #expect(bench.incoming == [["kind": "message", "campaignId": "904433", "html": "<html>Offer</html>"]])
         bench.script = [
@@ -217,7 +219,7 @@ import Testing
             ["type": "OpenExternalUrl", "url": "https://a.example"],
             ["type": "BadgeCount", "method": "ADD", "value": 3],
         ]
-        var bench = try Bench.started(account: ["actions": ["wishlist": ["campaignId": "904440", "actions": actions]]])
+        let bench = try Bench.started(account: ["actions": ["wishlist": ["campaignId": "904440", "actions": actions]]])
         bench.capture(.event("wishlist"))
         #expect(
             bench.incoming == [

@@ -1,7 +1,9 @@
+import Patchbay
 import PatchbayAdapterKit
 import PatchbayDESSimulator
 import PatchbayJSON
 import PatchbayModel
+import PatchbaySimulation
 import PatchbayTesting
 import Testing
 
@@ -30,7 +32,7 @@ import Testing
         )
     )
     func `a first start registers, asks for an anonymous contact, and sets the push token`() throws {
-        var bench = try Bench()
+        let bench = try Bench()
         let id = bench.capture(.registerDevice(Corpus.phone))
         #expect(bench.endpoints == [.client, .anonymousContact, .pushToken])
         #expect(bench.verdicts[id]?.isAccepted == true)
@@ -50,7 +52,7 @@ import Testing
     }
 
     @Test(.shows("des/R5", of: DESDevice.self)) func `the same facts are not sent again, others are`() throws {
-        var bench = try Bench.started()
+        let bench = try Bench.started()
         #expect(bench.verdict(.registerDevice(Corpus.phone))?.isUnchanged == true)
         #expect(bench.endpoints == [])
         bench.capture(.registerDevice(moved { $0.facts?.appVersion = "9.0" }))
@@ -66,7 +68,7 @@ import Testing
     @Test(.shows("des/R5", of: DESDevice.self)) func `without a client state the client is registered at each start`()
         throws
     {
-        var bench = try Bench.started(account: ["clientState": false])
+        let bench = try Bench.started(account: ["clientState": false])
         bench.capture(.registerDevice(Corpus.phone))
         #expect(bench.endpoints == [.client])
     }
@@ -83,7 +85,7 @@ import Testing
     )
         throws
     {
-        var bench = try Bench()
+        let bench = try Bench()
         bench.capture(
             .registerDevice(
                 moved {
@@ -102,14 +104,14 @@ import Testing
         arguments: [(7200, "+0200"), (0, "+0000"), (-12_600, "-0330"), (20_700, "+0545")]
     )
     func `the zone has four digits`(row: (seconds: Int, text: String)) throws {
-        var bench = try Bench()
+        let bench = try Bench()
         bench.capture(.registerDevice(moved { $0.facts?.utcOffsetSeconds = row.seconds }))
         #expect(bench.sent.first?.body["timezone"]?.string == row.text)
     }
 
     @Test(.shows("des/B2", of: DESDevice.self))
     func `push settings are what the app gives, else what follows from the permission`() throws {
-        var bench = try Bench()
+        let bench = try Bench()
         bench.capture(
             .registerDevice(moved { $0.allowsPush = false }),
             options: ["pushSettings": ["alertStyle": "alert"]]
@@ -123,7 +125,7 @@ import Testing
     }
 
     @Test(.shows("des/H2", of: DESDevice.self)) func `an adopted client id is taken over and kept`() throws {
-        var bench = try Bench()
+        let bench = try Bench()
         let adopted = "A1B2C3D4-0000-4000-8000-00000000D001"
         bench.capture(.registerDevice(moved { $0.identities = [DESDevice.adoptedClient: adopted] }))
         bench.capture(.registerDevice(moved { $0.facts?.appVersion = "9.0" }))
@@ -141,7 +143,7 @@ import Testing
 
     @Test(.shows("des/R6", of: DESDevice.self))
     func `a push token is set once, and counts only after a success`() throws {
-        var bench = try Bench.started()
+        let bench = try Bench.started()
         let other = moved { $0.pushToken = PushToken("0AA1F0") }
         bench.script = [.lost]
         bench.capture(.registerDevice(other))
@@ -155,7 +157,7 @@ import Testing
 
     @Test(.shows("des/R7", of: DESDevice.self))
     func `no push: the token is forgotten before any answer and stays away`() throws {
-        var bench = try Bench.started()
+        let bench = try Bench.started()
         bench.script = [.status(503)]
         let id = bench.capture(.push(.unsubscribed))
         #expect(bench.endpoints == [.pushTokenRemoval] && bench.last?.body == [:])
@@ -172,7 +174,7 @@ import Testing
     }
 
     @Test(.shows("des/R6", of: DESDevice.self)) func `a wish for push without a token is kept for later`() throws {
-        var bench = try Bench()
+        let bench = try Bench()
         bench.capture(.registerDevice(moved { $0.pushToken = nil }))
         let id = bench.capture(.push(.subscribed))
         #expect(bench.verdicts[id]?.finding?.code == "des.pushToken.later")
@@ -182,7 +184,7 @@ import Testing
 
     @Test(.shows("des/N4", of: DESDevice.self))
     func `everything waits for the registration, and it overtakes what waits`() throws {
-        var bench = try Bench()
+        let bench = try Bench()
         bench.capture(together: .event("first"), .logIn("c-1001"), .event("second"))
         #expect(bench.sent.isEmpty && bench.waits?.code == "des.device.notRegistered")
         bench.capture(.registerDevice(Corpus.phone))
@@ -193,7 +195,7 @@ import Testing
 
     @Test(.shows("des/R8", "des/H8", of: DESDevice.self))
     func `an account without anonymous contacts registers all the same`() throws {
-        var bench = try Bench(account: ["anonymousContacts": false])
+        let bench = try Bench(account: ["anonymousContacts": false])
         bench.script = [nil, nil, .status(200)]
         let id = bench.capture(.registerDevice(Corpus.phone))
         #expect(bench.endpoints == [.client, .anonymousContact, .pushToken])
@@ -205,11 +207,11 @@ import Testing
 
     @Test(.shows("des/R39", "des/R35", of: DESDevice.self), arguments: [true, false])
     func `a new application code leaves the old one, then begins anew`(keepsState: Bool) throws {
-        var bench = try Bench.started()
+        let bench = try Bench.started()
         bench.capture(together: .view("904417"), .event("seen"))
         bench.forget()
         let old = bench.memory
-        bench.adapter = try Fixture.adapter([
+        try bench.restart([
             "applicationCode": "WXYZ9-876F5", "keepsStateOnNewCode": .bool(keepsState),
         ])
         bench.script = [.status(500)]
@@ -234,13 +236,13 @@ import Testing
     }
 
     @Test(.shows("des/N3", of: DESDevice.self)) func `a farewell takes the token back and becomes anonymous`() throws {
-        var bench = try Bench.started()
+        let bench = try Bench.started()
         let id = bench.capture(.farewell)
         #expect(bench.endpoints == [.pushTokenRemoval, .anonymousContact])
         #expect(bench.verdicts[id]?.isAccepted == true && bench.client?.pushToken == nil)
         #expect(bench.client?.contact == "anonymous")
         #expect(bench.verdict(.farewell)?.finding?.code == "des.farewell.nothing")
-        var stranger = try Bench()
+        let stranger = try Bench()
         let ids = stranger.capture(together: .event("never"), .farewell)
         #expect(stranger.sent.isEmpty && stranger.verdicts[ids[0]]?.finding?.code == "des.farewell.neverSent")
         #expect(stranger.verdicts[ids[1]]?.finding?.code == "des.farewell.nothing")
@@ -249,7 +251,7 @@ import Testing
     @Test(.shows("des/N2", "des/N1", of: DESDevice.self)) func `erasing forgets everything here, consent is kept here`()
         throws
     {
-        var bench = try Bench.started()
+        let bench = try Bench.started()
         bench.capture(.view("904417"))
         #expect(bench.verdict(.erase)?.finding?.code == "des.erase.byHand")
         #expect(bench.memory == DESMemory())

@@ -1,6 +1,8 @@
+import Patchbay
 import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
+import PatchbaySimulation
 import PatchbayTesting
 import Testing
 
@@ -13,9 +15,9 @@ import Testing
         _ settings: JSONObject = [:],
         answers: Outcome? = nil
     )
-        throws -> (verdict: Verdict<DESDevice>?, sent: Bench.Sent?)
+        throws -> (verdict: OperationOutcome?, sent: Bench.Sent?)
     {
-        var bench = try Bench.started(settings)
+        let bench = try Bench.started(settings)
         bench.script = [answers]
         let id = bench.capture(.readBack(ReadRequest(what, arguments: arguments)))
         return (bench.verdicts[id], bench.last)
@@ -72,7 +74,7 @@ import Testing
 
     @Test(.shows("des/C1", "des/T4", "des/R1", of: DESDevice.self))
     func `a configuration from afar switches v4 off and moves services`() throws {
-        var bench = try Bench.started()
+        let bench = try Bench.started()
         let config: JSONValue = [
             "features": ["eventServiceV4": false],
             "serviceUrls": [
@@ -87,7 +89,7 @@ import Testing
         #expect(bench.last?.request[header: "X-Client-Id"] == nil && bench.verdicts[id]?.answer == config)
         bench.capture(.event("x"))
         #expect(bench.last?.request.url == "https://events-eu.eservice.emarsys.com/v3/apps/ABCD1-234E6/client/events")
-        bench.adapter = try Fixture.adapter(["obeysRemoteConfig": false])
+        try bench.restart(["obeysRemoteConfig": false])
         bench.capture(.readBack(ReadRequest("inbox")))
         #expect(bench.last?.request.url.hasPrefix("https://me-inbox.eservice.emarsys.net/") == true)
         bench.capture(.event("x"))
@@ -130,7 +132,7 @@ import Testing
             let (verdict, sent) = try ask(what, arguments)
             #expect(verdict?.finding?.code == code && sent == nil)
         }
-        var stranger = try Bench()
+        let stranger = try Bench()
         let id = stranger.capture(.inline("home"))
         #expect(stranger.verdicts[id]?.finding?.code == "des.device.notRegistered" && stranger.sent.isEmpty)
         stranger.capture(.readBack(ReadRequest("remoteConfigSignature")))

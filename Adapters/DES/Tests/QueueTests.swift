@@ -1,7 +1,9 @@
+import Patchbay
 import PatchbayAdapterKit
 import PatchbayDESSimulator
 import PatchbayJSON
 import PatchbayModel
+import PatchbaySimulation
 import PatchbayTesting
 import Testing
 
@@ -22,7 +24,7 @@ import Testing
 
     @Test(.shows("des/R31", "des/R37", "des/R36", of: DESDevice.self), arguments: kept)
     func `a kept request stays at the head and everything stops, without a timer`(failure: Outcome) throws {
-        var bench = try Bench.started(account: ["tokenLifetimeSeconds": 1_000_000])
+        let bench = try Bench.started(account: ["tokenLifetimeSeconds": 1_000_000])
         bench.script = [failure]
         bench.capture(together: .event("first"), .registerDevice(other), .push(.unsubscribed))
         #expect(bench.endpoints == [.events] && bench.pendingCount == 3)
@@ -36,7 +38,7 @@ import Testing
 
     @Test(arguments: [429, 503])
     func `a word of the server about time sets no timer and holds no later request back`(status: Int) throws {
-        var bench = try Bench.started(account: ["tokenLifetimeSeconds": 1_000_000])
+        let bench = try Bench.started(account: ["tokenLifetimeSeconds": 1_000_000])
         let closed = Outcome.replied(WireResponse(status, headers: [WireHeader("Retry-After", "3600")]))
         bench.script = [closed, closed]
         bench.capture(.event("first"))
@@ -52,7 +54,7 @@ import Testing
 
     @Test(.shows("des/R31", of: DESDevice.self)) func `a registration that is kept stops the events behind it`() throws
     {
-        var bench = try Bench.started()
+        let bench = try Bench.started()
         bench.script = [.status(500)]
         bench.capture(together: .registerDevice(other), .event("x"))
         #expect(bench.endpoints == [.pushToken] && bench.pendingCount == 2)
@@ -62,7 +64,7 @@ import Testing
 
     @Test(.shows("des/R31", "des/A5", of: DESDevice.self), arguments: dropped)
     func `other refusals end a request, and the queue goes on`(status: Int) throws {
-        var bench = try Bench.started()
+        let bench = try Bench.started()
         bench.script = [.status(status)]
         let ids = bench.capture(together: .logIn("c-1002"), .event("x"))
         #expect(bench.verdicts[ids[0]]?.finding?.code == "des.reply.refused")
@@ -74,7 +76,7 @@ import Testing
     }
 
     @Test(.shows("des/R31", of: DESDevice.self)) func `a stop ends with what it was for`() throws {
-        var bench = try Bench.started()
+        let bench = try Bench.started()
         // The request that stopped the queue has moved to another provider.
         bench.memory.stopped = DESDevice.Queue.requests.rawValue
         bench.capture(.registerDevice(other))
@@ -83,7 +85,7 @@ import Testing
 
     @Test(.shows("des/R34", of: DESDevice.self))
     func `events that wait leave together, other requests keep their places`() throws {
-        var bench = try Bench()
+        let bench = try Bench()
         bench.script = [.status(500)]
         bench.capture(together: .registerDevice(Corpus.phone), .event("A"), .registerDevice(other), .event("B"))
         bench.wake()
@@ -92,13 +94,12 @@ import Testing
     }
 
     @Test(.shows("des/R35", of: DESDevice.self)) func `events are never merged past a change of contact`() throws {
-        var bench = try Bench.started()
+        let bench = try Bench.started()
         let actions: [Action] = [
             .event("Aino's"), .logIn("c-1002"), .view("7"), .event("José's"), .logOut, .event("nobody's"),
         ]
         bench.script = [.status(503)]
-        for action in actions { bench.capture(action, delivering: false) }
-        bench.wake()
+        bench.capture(together: actions.map { bench.operation($0) })
         bench.wake()
         #expect(
             bench.endpoints == [.events, .events, .contact, .events, .anonymousContact, .pushToken, .events]
@@ -109,7 +110,7 @@ import Testing
     }
 
     @Test(.shows("des/R32", of: DESDevice.self)) func `merged events share their end`() throws {
-        var bench = try Bench.started()
+        let bench = try Bench.started()
         bench.script = [.status(413)]
         let ids = bench.capture(together: .event("a"), .event("b"), .event("c"))
         #expect(bench.endpoints == [.events])
@@ -118,7 +119,7 @@ import Testing
 
     @Test(.shows("des/R3", "des/R4", "des/R36", of: DESDevice.self))
     func `headers and batch are made anew at each attempt`() throws {
-        var bench = try Bench.started()
+        let bench = try Bench.started()
         bench.script = [.status(503, state: "state-\(Corpus.installation.rawValue)-77")]
         bench.capture(.event("x"))
         bench.advance(90_000)
@@ -132,11 +133,11 @@ import Testing
 
     @Test(.shows("des/T5", of: DESDevice.self)) func `a host that is not found keeps or ends the request`() throws {
         let unknown = Outcome.failed(TransportFailure(.notSent, "hostNotFound"))
-        var bench = try Bench.started()
+        let bench = try Bench.started()
         bench.script = [unknown]
         bench.capture(.event("x"))
         #expect(bench.pendingCount == 1)
-        bench.adapter = try Fixture.adapter(["onHostNotFound": "reject"])
+        try bench.restart(["onHostNotFound": "reject"])
         bench.script = [unknown]
         let id = bench.capture(.event("y"))
         #expect(bench.verdicts[id]?.finding?.code == "des.reply.hostNotFound" && bench.pendingCount == 0)
@@ -144,18 +145,18 @@ import Testing
 
     @Test(.shows("des/R38", of: DESDevice.self)) func `a question passes a stopped queue, and is not repeated`() throws
     {
-        var bench = try Bench.started()
-        bench.script = [.status(503), .status(503)]
+        let bench = try Bench.started()
+        bench.script = [.status(503), .status(503), .status(503)]
         bench.capture(.event("x"))
-        let id = bench.capture(.inline("home-hero"), delivering: false)
-        bench.advance(0)
-        #expect(bench.endpoints == [.events, .inlineMessages])
+        let id = bench.capture(.inline("home-hero"))
+        // A read wakes the queue, and goes first.
+        #expect(bench.endpoints == [.events, .inlineMessages, .events])
         #expect(bench.verdicts[id]?.finding?.code == "des.reply.later")
         #expect(bench.pendingCount == 1)
         // The queue is as stopped as before.
         bench.advance(1_000)
-        #expect(bench.endpoints == [.events, .inlineMessages])
-        bench.wake()
         #expect(bench.endpoints == [.events, .inlineMessages, .events])
+        bench.wake()
+        #expect(bench.endpoints == [.events, .inlineMessages, .events, .events])
     }
 }

@@ -1,7 +1,9 @@
+import Patchbay
 import PatchbayAdapterKit
 import PatchbayDESSimulator
 import PatchbayJSON
 import PatchbayModel
+import PatchbaySimulation
 import PatchbayTesting
 import Testing
 
@@ -10,7 +12,7 @@ import Testing
 @Suite("DES renewal of the contact token") struct RenewalTests {
     @Test(.shows("des/R33", "des/B5", "des/R7", "des/H5", of: DESDevice.self))
     func `401: renewed, and half a second later the same body again`() throws {
-        var bench = try Bench.started()
+        let bench = try Bench.started()
         bench.script = [.status(401)]
         bench.capture(together: .view("1"), .event("x"))
         #expect(bench.endpoints == [.events, .contactToken])
@@ -30,7 +32,7 @@ import Testing
 
     @Test(.shows("des/R33", "des/R36", of: DESDevice.self))
     func `what is captured meanwhile does not enter the repeated body`() throws {
-        var bench = try Bench.started()
+        let bench = try Bench.started()
         bench.script = [.status(401)]
         bench.capture(together: .view("1"), .event("x"))
         bench.capture(.view("2"))
@@ -41,7 +43,7 @@ import Testing
     }
 
     @Test(.shows("des/R33", of: DESDevice.self)) func `three renewals, then no more`() throws {
-        var bench = try Bench.started()
+        let bench = try Bench.started()
         bench.script = [.status(401), nil, .status(401), nil, .status(401), nil, .status(401)]
         let id = bench.capture(.event("x"))
         for _ in 0..<4 { bench.advance(500) }
@@ -55,7 +57,7 @@ import Testing
     }
 
     @Test(.shows("des/R33", of: DESDevice.self)) func `the repeat after the third renewal may succeed`() throws {
-        var bench = try Bench.started()
+        let bench = try Bench.started()
         bench.script = [.status(401), nil, .status(401), nil, .status(401), nil]
         let id = bench.capture(.event("x"))
         for _ in 0..<4 { bench.advance(500) }
@@ -64,7 +66,7 @@ import Testing
 
     @Test(.shows("des/R33", of: DESDevice.self), arguments: [Outcome.lost, .offline, .status(503), .status(429)])
     func `a renewal that is lost keeps the request`(failure: Outcome) throws {
-        var bench = try Bench.started()
+        let bench = try Bench.started()
         bench.script = [.status(401), failure]
         bench.capture(together: .view("1"), .registerDevice(Corpus.phone))
         #expect(bench.endpoints == [.events, .contactToken] && bench.pendingCount == 2)
@@ -78,7 +80,7 @@ import Testing
 
     @Test(.shows("des/R33", "des/R27", of: DESDevice.self))
     func `a renewal that is refused ends the request, and its views stay`() throws {
-        var bench = try Bench.started()
+        let bench = try Bench.started()
         bench.script = [.status(401), .status(403)]
         let id = bench.capture(.view("1"))
         #expect(bench.verdicts[id]?.finding?.code == "des.reply.renewalRefused")
@@ -86,7 +88,7 @@ import Testing
     }
 
     @Test(.shows("des/R33", of: DESDevice.self)) func `without a refresh token 401 is a refusal like others`() throws {
-        var bench = try Bench.started()
+        let bench = try Bench.started()
         bench.memory.refreshToken = nil
         bench.script = [.status(401)]
         let id = bench.capture(.event("x"))
@@ -94,11 +96,12 @@ import Testing
     }
 
     @Test(.shows("des/R33", "des/R36", of: DESDevice.self)) func `a repeat that fails otherwise is made anew`() throws {
-        var bench = try Bench.started()
+        let bench = try Bench.started()
         bench.script = [.status(401), nil, .status(503)]
         bench.capture(.event("x"))
         bench.advance(500)
         #expect(bench.endpoints == [.events, .contactToken, .events])
+        bench.advance(2_000)
         bench.capture(.event("y"))
         #expect(bench.sent[3].eventNames == ["x", "y"])
     }
@@ -113,23 +116,23 @@ import Testing
         ]
     )
     func `every request of a client is renewed`(action: Action) throws {
-        var bench = try Bench.started()
+        let bench = try Bench.started()
         bench.script = [.status(401)]
         let id = bench.capture(action)
         bench.advance(500)
         #expect(bench.endpoints.count >= 3 && bench.endpoints[1] == .contactToken)
-        #expect(bench.endpoints[0] == bench.endpoints[2])
+        #expect(bench.endpoints.dropFirst(2).contains(bench.endpoints[0]))
         #expect(bench.verdicts[id]?.isAccepted == true && bench.state.violations == [])
     }
 
     @Test(.shows("des/R33", "des/R25", of: DESDevice.self))
     func `an inline request in the pause takes the clicks, and the repeat does not bring them again`() throws {
-        var bench = try Bench.started()
+        let bench = try Bench.started()
         bench.script = [.status(401)]
         bench.capture(together: .click("904418"), .view("904418"))
         #expect(bench.endpoints == [.events, .contactToken])
-        bench.capture(.inline("home-hero"), delivering: false)
         bench.advance(100)
+        bench.capture(.inline("home-hero"))
         #expect(bench.last?.endpoint == .inlineMessages && bench.last?.body.campaigns("clicks") == ["904418"])
         bench.advance(400)
         #expect(bench.sent[3].endpoint == .events && bench.sent[3].body["clicks"] == [])
@@ -138,10 +141,9 @@ import Testing
     }
 
     @Test(.shows("des/R33", of: DESDevice.self)) func `a crash in the pause forgets nothing`() throws {
-        var bench = try Bench.started()
+        let bench = try Bench.started()
         bench.script = [.status(401)]
         bench.capture(together: .view("1"), .event("x"))
-        bench.memory = try JSONEncoding.decode(JSONEncoding.encode(bench.memory))
         bench.restart()
         bench.advance(500)
         #expect(bench.sent[2].request.body == bench.sent[0].request.body && bench.pendingCount == 0)

@@ -10,7 +10,7 @@ import Testing
 /// The vendor's side: strict, and with a memory of its own.
 @Suite("DES simulator") struct SimulatorTests {
     /// Sends the last request once more, changed.
-    private func again(_ bench: inout Bench, _ change: (inout WireRequest) throws -> Void) throws -> WireResponse {
+    private func again(_ bench: Bench, _ change: (inout WireRequest) throws -> Void) throws -> WireResponse {
         var request = try #require(bench.last?.request)
         try change(&request)
         return bench.simulator.respond(to: request, state: &bench.state, now: bench.now)
@@ -41,10 +41,10 @@ import Testing
         ] as [(String, JSONValue?)]
     )
     func `events in another form are refused, and nothing is counted`(row: (name: String, value: JSONValue?)) throws {
-        var bench = try Bench.started()
+        let bench = try Bench.started()
         bench.capture(.event("x"))
         let before = bench.state
-        let reply = try again(&bench) { try changed(&$0) { $0[row.name] = row.value } }
+        let reply = try again(bench) { try changed(&$0) { $0[row.name] = row.value } }
         #expect(reply.status == 400 && bench.state.violations.count == 1)
         #expect(bench.state.events == before.events && bench.state.clients.last?.views == before.clients.last?.views)
     }
@@ -58,9 +58,9 @@ import Testing
         ] as [(String, String?, Int)]
     )
     func `headers are looked at`(row: (name: String, value: String?, status: Int)) throws {
-        var bench = try Bench.started()
+        let bench = try Bench.started()
         bench.capture(.event("x"))
-        let reply = try again(&bench) { request in
+        let reply = try again(bench) { request in
             request.headers.removeAll { $0.name == row.name }
             if let value = row.value { request.headers.append(WireHeader(row.name, value)) }
         }
@@ -68,19 +68,19 @@ import Testing
     }
 
     @Test func `the state that was handed out must come back, once it did`() throws {
-        var bench = try Bench.started()
+        let bench = try Bench.started()
         bench.capture(.view("1"))
         bench.capture(.event("x"))
         #expect(bench.state.violations == [])
-        let missing = try again(&bench) { try changed(&$0) { $0["deviceEventState"] = nil } }
-        let altered = try again(&bench) { try changed(&$0) { $0["deviceEventState"] = ["campaignStats": [:]] } }
+        let missing = try again(bench) { try changed(&$0) { $0["deviceEventState"] = nil } }
+        let altered = try again(bench) { try changed(&$0) { $0["deviceEventState"] = ["campaignStats": [:]] } }
         #expect(missing.status == 400 && altered.status == 400)
     }
 
     @Test func `counts grow on top of what comes back, and a state whose answer was lost is taken, too`() throws {
-        var bench = try Bench.started()
+        let bench = try Bench.started()
         bench.capture(.view("1"))
-        let second = try again(&bench) { try changed(&$0) { $0["deviceEventState"] = nil } }
+        let second = try again(bench) { try changed(&$0) { $0["deviceEventState"] = nil } }
         // The client never heard of the first answer, and sends the same again: the vendor can't tell.
         #expect(second.json?["deviceEventState"]?["campaignStats"]?["1"]?["views"] == 1)
         #expect(bench.client?.views == ["1": 2])
@@ -90,20 +90,20 @@ import Testing
     }
 
     @Test func `contact tokens grow old, and renewals work with the right token alone`() throws {
-        var bench = try Bench.started(account: ["tokenLifetimeSeconds": 60])
+        let bench = try Bench.started(account: ["tokenLifetimeSeconds": 60])
         bench.advance(59_999)
         bench.capture(.event("x"))
         #expect(bench.endpoints == [.events])
         bench.advance(1)
         bench.capture(.event("y"))
         #expect(bench.endpoints == [.events, .events, .contactToken])
-        let wrong = try again(&bench) { try changed(&$0) { $0["refreshToken"] = "guessed" } }
-        let signed = try again(&bench) { $0.headers.append(WireHeader("X-Contact-Token", "contact-1")) }
+        let wrong = try again(bench) { try changed(&$0) { $0["refreshToken"] = "guessed" } }
+        let signed = try again(bench) { $0.headers.append(WireHeader("X-Contact-Token", "contact-1")) }
         #expect(wrong.status == 403 && signed.status == 400)
     }
 
     @Test func `a registration is complete, and of a known platform`() throws {
-        var bench = try Bench()
+        let bench = try Bench()
         bench.script = [nil, .status(500)]
         bench.capture(.registerDevice(Corpus.phone))
         let request = try #require(bench.sent.first?.request)
@@ -128,9 +128,9 @@ import Testing
         ]
     )
     func `strange addresses are refused`(row: (method: String, path: String, status: Int)) throws {
-        var bench = try Bench.started(account: ["applicationCodes": ["ABCD1-234E6"]])
+        let bench = try Bench.started(account: ["applicationCodes": ["ABCD1-234E6"]])
         bench.capture(.event("x"))
-        let reply = try again(&bench) { request in
+        let reply = try again(bench) { request in
             (request.method, request.url) = (row.method, "https://des.example\(row.path)")
             if row.path == "/OTHER" { request.headers.removeAll { $0.name.hasPrefix("X-C") } }
         }
@@ -138,11 +138,11 @@ import Testing
     }
 
     @Test func `v3 knows no device event state`() throws {
-        var bench = try Bench.started(["eventService": "v3"], account: ["cancelledCampaigns": ["7", "spring"]])
+        let bench = try Bench.started(["eventService": "v3"], account: ["cancelledCampaigns": ["7", "spring"]])
         bench.capture(.view("7"))
-        let reply = try again(&bench) { _ in }
+        let reply = try again(bench) { _ in }
         #expect(reply.json == ["oldCampaigns": [7, "spring"]])
-        #expect(try again(&bench) { try changed(&$0) { $0["deviceEventState"] = [:] } }.status == 400)
+        #expect(try again(bench) { try changed(&$0) { $0["deviceEventState"] = [:] } }.status == 400)
     }
 
     @Test func `an account's mistakes are told at once`() {
@@ -155,7 +155,7 @@ import Testing
     }
 
     @Test func `empty answers are a form of yes`() throws {
-        var bench = try Bench.started(account: ["emptyAnswers": true])
+        let bench = try Bench.started(account: ["emptyAnswers": true])
         let id = bench.capture(.view("1"))
         #expect(bench.verdicts[id]?.isAccepted == true && bench.memory.views == [] && bench.memory.eventState == nil)
     }

@@ -1,7 +1,9 @@
+import Patchbay
 import PatchbayAdapterKit
 import PatchbayDESSimulator
 import PatchbayJSON
 import PatchbayModel
+import PatchbaySimulation
 import PatchbayTesting
 import Testing
 
@@ -26,7 +28,7 @@ import Testing
 
     @Test(.shows("des/R17", "des/R23", "des/R1", of: DESDevice.self))
     func `the state goes back as it came, in events and in inline requests`() throws {
-        var bench = try Bench.started()
+        let bench = try Bench.started()
         bench.script = [answer(Self.strange), .status(204), .status(204)]
         bench.capture(.event("first"))
         #expect(bench.last?.body["deviceEventState"] == nil)
@@ -50,7 +52,7 @@ import Testing
         memory.eventState = try JSONValue(parsing: Self.strange)
         let stored = try JSONEncoding.encode(memory)
         #expect(try JSONEncoding.decode(stored).eventState?.text == Self.strange)
-        var bench = try Bench.started()
+        let bench = try Bench.started()
         bench.memory.eventState = memory.eventState
         bench.script = [.status(204)]
         bench.capture(.event("x"))
@@ -60,7 +62,7 @@ import Testing
     @Test(.shows("des/R23", of: DESDevice.self)) func `a new state replaces the old one as a whole, even an empty one`()
         throws
     {
-        var bench = try Bench.started()
+        let bench = try Bench.started()
         bench.script = [answer(Self.strange), answer(#"{"campaignStats":{}}"#), answer("{}")]
         for expected in [Self.strange, #"{"campaignStats":{}}"#, "{}"] {
             bench.capture(.event("x"))
@@ -79,7 +81,7 @@ import Testing
         ]
     )
     func `an answer without a state leaves it`(body: String) throws {
-        var bench = try Bench.started()
+        let bench = try Bench.started()
         bench.script = [answer(Self.strange), .replied(WireResponse(200, body: Array(body.utf8)))]
         bench.capture(.event("x"))
         let id = bench.capture(.event("x"))
@@ -88,7 +90,7 @@ import Testing
 
     @Test(.shows("des/R24", of: DESDevice.self)) func `the state in another request's answer is not looked at`() throws
     {
-        var bench = try Bench.started()
+        let bench = try Bench.started()
         bench.script = [answer(Self.strange), .status(204)]
         bench.capture(.logIn("c-1002"))
         #expect(bench.memory.eventState == nil)
@@ -97,7 +99,7 @@ import Testing
 
     @Test(.shows("des/R18", "des/R19", "des/R25", of: DESDevice.self))
     func `each view and click is sent once, one by one in its order`() throws {
-        var bench = try Bench.started()
+        let bench = try Bench.started()
         bench.capture(together: .view("1"), .view("2"), .view("1"), .click("1"))
         #expect(bench.last?.body.campaigns("viewedMessages") == ["1", "2", "1"])
         #expect(bench.last?.body.campaigns("clicks") == ["1"])
@@ -117,12 +119,13 @@ import Testing
         arguments: [Outcome.lost, .offline, .status(500), .status(503), .status(429), .status(408), .status(302)]
     )
     func `after a failure the same views and clicks go with the next request`(failure: Outcome) throws {
-        var bench = try Bench.started()
+        let bench = try Bench.started()
         bench.capture(.event("state"))
         let before = bench.memory.eventState
         bench.script = [failure]
         bench.capture(together: .view("1"), .click("2"))
         #expect(bench.memory.eventState == before && bench.pendingCount == 2)
+        bench.advance(1_000)
         bench.capture(.view("1"))
         #expect(bench.last?.body.campaigns("viewedMessages") == ["1", "1"])
         #expect(bench.last?.body.campaigns("clicks") == ["2"])
@@ -132,11 +135,12 @@ import Testing
 
     @Test(.shows("des/R27", "des/R32", of: DESDevice.self))
     func `views and clicks outlive the events that are given up`() throws {
-        var bench = try Bench.started()
+        let bench = try Bench.started()
         bench.script = [.status(400)]
         let ids = bench.capture(together: .view("1"), .click("2"), .event("x"))
         #expect(ids.allSatisfy { bench.verdicts[$0]?.finding?.code == "des.reply.refused" })
         #expect(bench.memory.views.count == 1 && bench.memory.clicks.count == 1)
+        bench.advance(1_000)
         bench.capture(.event("next"))
         #expect(bench.last?.body.campaigns("viewedMessages") == ["1"] && bench.last?.body.campaigns("clicks") == ["2"])
         #expect(bench.last?.eventNames == ["next"])
@@ -145,8 +149,7 @@ import Testing
     @Test(.shows("des/R25", "des/R28", of: DESDevice.self)) func `what is recorded while a request is in flight stays`()
         throws
     {
-        var bench = try Bench.started()
-        bench.capture(.view("1"), delivering: false)
+        let bench = try Bench.started()
         let adapter = bench.adapter
         var memory = bench.memory
         let rows = ["1", "1"].map { EngagementRow(campaignID: $0, at: Corpus.start) }
@@ -166,15 +169,15 @@ import Testing
 
     @Test(.shows("des/R20", "des/R25", "des/B11", of: DESDevice.self))
     func `an inline request takes the pending clicks along once, and no views`() throws {
-        var bench = try Bench.started()
+        let bench = try Bench.started()
         bench.script = [.status(503)]
         bench.capture(together: .click("904418", "close"), .view("904418"))
-        let id = bench.capture(.inline("HOME-hero"), delivering: false)
-        bench.script = []
-        bench.advance(0)
-        #expect(bench.last?.endpoint == .inlineMessages)
-        #expect(bench.last?.body["viewIds"] == ["HOME-hero"])
-        #expect(bench.last?.body.campaigns("clicks") == ["904418"] && bench.last?.body["viewedMessages"] == nil)
+        bench.script = [nil, .status(503)]
+        let id = bench.capture(.inline("HOME-hero"))
+        #expect(bench.endpoints == [.events, .inlineMessages, .events])
+        let inline = bench.sent[1].body
+        #expect(inline["viewIds"] == ["HOME-hero"])
+        #expect(inline.campaigns("clicks") == ["904418"] && inline["viewedMessages"] == nil)
         #expect(bench.verdicts[id]?.answer?["html"] == "<html>Spring</html>")
         bench.wake()
         #expect(bench.last?.eventNames == ["inapp:click", "inapp:viewed"])
@@ -186,13 +189,12 @@ import Testing
     func `an inline request can carry views too, as the vendor's page can be read`() throws {
         var account = Fixture.account
         account["inlineViews"] = true
-        var bench = try Bench.started(["inlineViews": true], account: account)
+        let bench = try Bench.started(["inlineViews": true], account: account)
         bench.script = [.status(503)]
         bench.capture(.view("1"))
-        bench.capture(.inline("home-hero"), delivering: false)
-        bench.advance(0)
-        #expect(bench.last?.body.campaigns("viewedMessages") == ["1"])
-        bench.wake()
+        bench.capture(.inline("home-hero"))
+        #expect(bench.endpoints == [.events, .inlineMessages, .events])
+        #expect(bench.sent[1].body.campaigns("viewedMessages") == ["1"])
         #expect(bench.last?.body["viewedMessages"] == [] && bench.client?.views == ["1": 1])
     }
 
@@ -200,7 +202,7 @@ import Testing
     func `v3 sends everything each time and deletes by oldCampaigns alone`() throws {
         var account = Fixture.account
         account["cancelledCampaigns"] = ["123456789", "spring"]
-        var bench = try Bench.started(["eventService": "v3"])
+        let bench = try Bench.started(["eventService": "v3"])
         bench.memory.eventState = ["left": "over"]
         bench.capture(together: .view("123456789"), .click("spring"), .view("7"))
         #expect(bench.last?.request.url.contains("/v3/apps/ABCD1-234E6/client/events") == true)
@@ -219,12 +221,11 @@ import Testing
     }
 
     @Test(.shows("des/R26", of: DESDevice.self)) func `v4 ignores oldCampaigns`() throws {
-        var bench = try Bench.started()
+        let bench = try Bench.started()
         bench.script = [.status(503)]
         bench.capture(.view("7"))
-        bench.script = [.status(200, ["oldCampaigns": ["7"], "inlineMessages": []])]
-        bench.capture(.inline("home-hero"), delivering: false)
-        bench.advance(0)
+        bench.script = [.status(200, ["oldCampaigns": ["7"], "inlineMessages": []]), .status(503)]
+        bench.capture(.inline("home-hero"))
         #expect(bench.memory.views.map(\.campaignID) == ["7"])
     }
 
@@ -232,11 +233,11 @@ import Testing
         throws
     {
         var account = Fixture.account
-        var bench = try Bench.started(account: account)
+        let bench = try Bench.started(account: account)
         bench.capture(.view("7"))
         #expect(bench.memory.eventState?["campaignStats"]?["7"] != nil)
         account["cancelledCampaigns"] = ["7"]
-        var later = try Bench(account: account)
+        let later = try Bench(account: account)
         later.state = bench.state
         later.memory = bench.memory
         later.capture(.event("x"))

@@ -32,6 +32,35 @@ public struct SalesforceScene: VendorScene {
         }
     }
 
+    public static var changingSettings: [JSONObject] {
+        var other = settings
+        other["accountAttributes"] = ["tier", "closing"]
+        return [settings, other]
+    }
+
+    /// One record per device, and one per event for the contact that it came under.
+    public static func records(in account: SalesforceAccount) -> [VendorRecord] {
+        func person(_ key: String?) -> VendorRecord.Person {
+            VendorRecord.Person(key.flatMap { $0.hasPrefix("invented-") ? nil : $0 })
+        }
+        return account.devices.flatMap { device in
+            let registration = device.registration
+            let values = (registration?["attributes"]?.array ?? []).map { pair in
+                (AttributeName(rawValue: pair["key"]?.string ?? ""), pair["value"]?.string ?? "")
+            }
+            let token = device.isReachable ? registration?["device_Token"]?.string : nil
+            let record = VendorRecord(
+                person(device.contactKey),
+                attributes: Dictionary(values) { $1 },
+                texts: (registration?["tags"]?.array ?? []).compactMap(\.string),
+                reaches: Set([token].compactMap(\.self).filter { !$0.isEmpty }),
+                isOfInstallation: true
+            )
+            return [record]
+                + device.events.map { VendorRecord(person($0.contactKey), texts: [$0.name, $0.attributes.text]) }
+        }
+    }
+
     /// What a registration says, as memory knows it and as the vendor keeps it.
     public static let belief = Belief(isPerInstallation: true) { memory in
         guard memory["acceptedAs"] != nil, let state = memory["registration"] else { return [:] }

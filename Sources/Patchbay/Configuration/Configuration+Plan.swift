@@ -19,6 +19,7 @@ extension Configuration {
             },
             onSwitch: onSwitch,
             onLoss: onLoss,
+            onUnacknowledged: onUnacknowledged,
             requiredConsent: requiredConsent
         )
     }

@@ -106,6 +106,8 @@ public struct Configuration: Sendable {
     public let onSwitch: SwitchPolicy
     /// What happens when pending work moves and no provider would take it.
     public let onLoss: LossPolicy
+    /// What `retarget` does with an operation whose request was never answered.
+    public let onUnacknowledged: RoutingPlan.UnacknowledgedPolicy
     /// What the attributes are.
     public let catalogue: AttributeCatalogue
     /// What a person must have said yes to before it is done: purposes, for every channel or for one.
@@ -122,13 +124,14 @@ public struct Configuration: Sendable {
         routes: [Route],
         onSwitch: SwitchPolicy = .drain,
         onLoss: LossPolicy = .refuse,
+        onUnacknowledged: RoutingPlan.UnacknowledgedPolicy = .keep,
         catalogue: AttributeCatalogue = AttributeCatalogue(),
         requiredConsent: Set<Consent.Scope> = [],
         outbox: Outbox,
         findings: [Finding] = []
     ) {
         (self.side, self.providers, self.routes) = (side, providers, routes)
-        (self.onSwitch, self.onLoss) = (onSwitch, onLoss)
+        (self.onSwitch, self.onLoss, self.onUnacknowledged) = (onSwitch, onLoss, onUnacknowledged)
         (self.catalogue, self.requiredConsent) = (catalogue, requiredConsent)
         (self.outbox, self.findings) = (outbox, findings)
     }

@@ -53,7 +53,9 @@ struct ConfigurationReader {
 
     /// The configuration; nil only where there is no object to read. With an error among the findings it is not used.
     private mutating func configuration(_ json: JSONValue, file: String) -> Configuration? {
-        let known = ["side", "outbox", "providers", "routes", "onSwitch", "onLoss", "attributes", "consent"]
+        let known = [
+            "side", "outbox", "providers", "routes", "onSwitch", "onLoss", "onUnacknowledged", "attributes", "consent",
+        ]
         guard let root = object(json, at: "", known: known) else { return nil }
         side = root["side"].flatMap { word($0, as: Side.self, at: "side") }?.door ?? .device
         let catalogue = catalogue(root["attributes"])
@@ -66,6 +68,7 @@ struct ConfigurationReader {
             routes: routes.map(\.route),
             onSwitch: root["onSwitch"].flatMap { word($0, at: "onSwitch") } ?? .drain,
             onLoss: root["onLoss"].flatMap { word($0, at: "onLoss") } ?? .refuse,
+            onUnacknowledged: root["onUnacknowledged"].flatMap { word($0, at: "onUnacknowledged") } ?? .keep,
             catalogue: catalogue,
             requiredConsent: requiredConsent(root["consent"]),
             outbox: outbox(root["outbox"], file: file),

@@ -46,6 +46,9 @@ struct Memory: Equatable, Sendable {
     /// Returns the memory without what denied scopes cover.
     func afterDenial(of scopes: [Consent.Scope]) -> Memory { form.afterDenial(of: scopes) }
 
+    /// The contacts that an unregister concerns.
+    var registeredContacts: [String?] { form.registeredContacts }
+
     static func == (left: Memory, right: Memory) -> Bool { left.form === right.form || left.form.isEqual(to: right) }
 }
 
@@ -53,6 +56,7 @@ private protocol MemoryForm: AnyObject, Sendable {
     func bytes() throws -> [UInt8]
     var afterErase: Memory { get }
     func afterDenial(of scopes: [Consent.Scope]) -> Memory
+    var registeredContacts: [String?] { get }
     func isEqual(to other: Memory) -> Bool
 }
 
@@ -67,6 +71,7 @@ private final class Remembering<Value: AdapterMemory>: MemoryForm {
     func afterDenial(of scopes: [Consent.Scope]) -> Memory {
         Memory(scopes.reduce(value) { memory, scope in memory.afterDenial(of: scope) })
     }
+    var registeredContacts: [String?] { value.registeredContacts }
     func isEqual(to other: Memory) -> Bool { (other.form as? Remembering)?.value == value }
 }
 
@@ -93,6 +98,7 @@ final class Waiting: Sendable {
         var step: Step?
         var failures = 0
         var refusals = 0
+        var isUncertain = false
         var credential: Secret?
     }
 
@@ -117,6 +123,8 @@ final class Waiting: Sendable {
     var step: Step? { facts.step }
     var failures: Int { facts.failures }
     var refusals: Int { facts.refusals }
+    /// Whether a request that carried it left, and no reply says what became of it.
+    var isUncertain: Bool { facts.isUncertain }
     var credential: Secret? { facts.credential }
 }
 
@@ -128,6 +136,14 @@ struct Window {
     var kinds: ActionKinds = []
     /// Whether more wait than is shown.
     var hasMore = true
+    /// What is not shown, by kind.
+    var hidden = HiddenOperations()
+
+    /// Whether an unregister waits in the lane, shown or hidden.
+    var isLeaving: Bool {
+        hidden.first(.farewell) != nil
+            || kinds.contains(.leave) && operations.contains { $0.operation.action == .farewell }
+    }
 }
 
 /// What is to be done now, in the engine's words.
@@ -147,10 +163,19 @@ final class Flight: Sendable {
     let operations: [Waiting]
     let request: WireRequest
     let startedAt: Instant
+    /// Whether the outbox has noted that it left.
+    let isJournaled: Bool
 
-    init(ticket: Int, endpoint: Endpoint, operations: [Waiting], request: WireRequest, startedAt: Instant) {
+    init(
+        ticket: Int,
+        endpoint: Endpoint,
+        operations: [Waiting],
+        request: WireRequest,
+        startedAt: Instant,
+        isJournaled: Bool
+    ) {
         (self.ticket, self.endpoint, self.operations) = (ticket, endpoint, operations)
-        (self.request, self.startedAt) = (request, startedAt)
+        (self.request, self.startedAt, self.isJournaled) = (request, startedAt, isJournaled)
     }
 }
 
@@ -253,7 +278,8 @@ final class Desk<Adapter: VendorAdapter>: AdapterDesk {
     }
 
     func plan(_ pending: Window, memory: Memory, at moment: Moment) throws -> Intent {
-        let window = PendingOperations<Adapter>(known(pending.views), kinds: pending.kinds, hasMore: pending.hasMore)
+        var window = PendingOperations<Adapter>(known(pending.views), kinds: pending.kinds, hasMore: pending.hasMore)
+        (window.hidden, window.isLeaving) = (pending.hidden, pending.isLeaving)
         switch adapter.plan(window, memory: value(memory), at: moment) {
         case .wait(let until, let because): return .wait(until: until, because: because)
         case .send(let transmission):

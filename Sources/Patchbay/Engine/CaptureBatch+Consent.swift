@@ -61,6 +61,20 @@ extension CaptureBatch {
             else { continue }
             let count = try context.store.release(provider: provider, subject: subject.rawValue, hold: hold)
             effects[change, provider].released += count
+            try holdForSideEffects(subject, provider, mirror)
+        }
+    }
+
+    /// Holds again what was released for one consent and waits for another, which a side effect of it needs.
+    private func holdForSideEffects(_ subject: Subject, _ provider: String, _ mirror: SubjectMirror) throws {
+        guard let runner = runners.first(where: { $0.name == provider }) else { return }
+        try context.store.forEachRow(provider: provider, subject: subject.rawValue) { row in
+            guard row.kind != nil, row.hold == nil, row.step == nil,
+                let operation = try? EngagementOperation(jsonBytes: row.operation.body),
+                !mirror.isOfAnother(operation, row.operation.sequence), let extra = runner.place(operation).alsoNeeds,
+                case .hold(let hold) = context.gate.decision(for: operation.action, mirror, also: extra)
+            else { return }
+            try context.store.setHold(hold, provider: provider, sequence: row.operation.sequence)
         }
     }
 
@@ -79,16 +93,19 @@ extension CaptureBatch {
             let runner = runners.first { $0.name == name }
             try context.store.forEachRow(provider: name, subject: subject.rawValue) { row in
                 guard let operation = try? EngagementOperation(jsonBytes: row.operation.body),
-                    let scope = context.gate.scope(of: operation.action),
-                    let change = changes.reaching(scope, before, mirror),
                     !mirror.isOfAnother(operation, row.operation.sequence)
                 else { return }
-                switch context.gate.decision(for: operation, mirror) {
+                let place = runner?.place(operation)
+                let scopes = context.gate.scopes(of: operation.action, also: place?.alsoNeeds)
+                guard let change = scopes.lazy.compactMap({ changes.reaching($0, before, mirror) }).first else {
+                    return
+                }
+                switch context.gate.decision(for: operation.action, mirror, also: place?.alsoNeeds) {
                 case .pass:
                     guard let hold = row.hold, ConsentGate.scope(ofHold: hold) != nil else { return }
                     try context.store.setHold(nil, provider: name, sequence: row.operation.sequence)
                     effects[change, name].released += 1
-                case .hold(let hold) where runner?.place(operation).waitsForConsent ?? true:
+                case .hold(let hold) where place?.waitsForConsent ?? true:
                     guard row.hold == nil else { return }
                     try context.store.setHold(hold, provider: name, sequence: row.operation.sequence)
                     effects[change, name].held += 1
@@ -113,6 +130,21 @@ extension CaptureBatch {
                     operation.action.kind != .registerDevice
                 else { return }
                 try end(row, name, .consentUnanswered)
+            }
+        }
+    }
+
+    /// Registers the installation again for the next person, where a denial of the person who left had ended or prevented
+    /// that: the denial does not bind anybody else.
+    mutating func registerAgain(
+        _ operation: EngagementOperation,
+        _ before: SubjectMirror,
+        _ mirror: SubjectMirror
+    ) throws {
+        let gate = context.gate
+        for position in routed where hears(position, operation, mirror) {
+            try tellAgain(position, operation, mirror) { action in
+                action.kind == .registerDevice && gate.decision(for: action, before) == .deny
             }
         }
     }

@@ -54,7 +54,10 @@ struct CaptureBatch {
         switch operation.action {
         case .erase: try erase(operation, before, mirror)
         case .switchContact(let change):
-            if before.isAnotherPerson(change) { try endUnanswered(operation.subject) }
+            if before.isAnotherPerson(change) {
+                try endUnanswered(operation.subject)
+                try registerAgain(operation, before, mirror)
+            }
             try record(ConsentChanges(from: before, to: mirror), of: operation, ConsentEffects())
         case .setConsent: try enforce(operation, before, mirror)
         default: break
@@ -130,9 +133,8 @@ struct CaptureBatch {
             try context.takeBackFarewells(runner, of: subject)
             try tellAgain(position, operation, mirror) { _ in true }
         } else if did, !does {
-            let entry = try context.create(.farewell, for: subject, before, because: "farewell", runner)
-            if let entry, let ready = entry.ready {
-                touched[position, default: [:]][entry.lane, default: []] += [ready]
+            for entry in try context.unregister(subject, before, runner) {
+                touched[position, default: [:]][entry.lane, default: []] += entry.ready.map { [$0] } ?? []
             }
         }
     }

@@ -23,16 +23,25 @@ struct ConsentGate {
         }
     }
 
-    func decision(for operation: EngagementOperation, _ mirror: SubjectMirror) -> Decision {
-        decision(for: operation.action, mirror)
+    /// The scopes that an operation serves: its kind's, and the one that a side effect needs.
+    func scopes(of action: Action, also extra: Consent.Scope? = nil) -> [Consent.Scope] {
+        action.isOptOut ? [] : [scope(of: action), extra].compactMap(\.self)
     }
 
-    /// Whether an action may be sent, as the person's words stand.
-    func decision(for action: Action, _ mirror: SubjectMirror) -> Decision {
-        guard let scope = scope(of: action) else { return .pass }
-        let decision = decision(on: scope, mirror.consent(for: scope.purpose, channel: scope.channel))
-        // Whoever says no must be able to leave: the vendor hears that too.
-        return decision == .deny && action.endsMessages ? .pass : decision
+    /// Whether an action may be sent, as the person's consents stand.
+    ///
+    /// An opt-out always passes: it waits for no consent and is sent in spite of a denial.
+    /// The strictest answer counts: a denial, then a missing answer.
+    func decision(for action: Action, _ mirror: SubjectMirror, also extra: Consent.Scope? = nil) -> Decision {
+        var decision = Decision.pass
+        for scope in scopes(of: action, also: extra) {
+            switch self.decision(on: scope, mirror.consent(for: scope.purpose, channel: scope.channel)) {
+            case .pass: break
+            case .hold(let name): if decision == .pass { decision = .hold(name) }
+            case .deny: return .deny
+            }
+        }
+        return decision
     }
 
     func decision(on scope: Consent.Scope, _ state: Consent.State) -> Decision {
@@ -96,12 +105,14 @@ extension SubjectMirror {
 }
 
 extension Action {
-    /// Whether it says that the person wants to hear less.
-    fileprivate var endsMessages: Bool {
-        guard case .changeSubscription(let subscription) = self else { return false }
-        return switch subscription.state {
-        case .unsubscribed, .suspended: true
-        case .subscribed, .unknown: false
+    /// Whether it takes something away from what the vendor may do: an unsubscription, a denial, an erasure, an unregister.
+    var isOptOut: Bool {
+        switch self {
+        case .changeSubscription(let subscription):
+            subscription.state == .unsubscribed || subscription.state == .suspended
+        case .setConsent(let consent): consent.state == .denied
+        case .erase, .farewell: true
+        case .identify, .switchContact, .registerDevice, .changeAttributes, .changeTags, .track, .readBack: false
         }
     }
 }

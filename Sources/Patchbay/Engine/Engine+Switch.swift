@@ -168,6 +168,7 @@ extension Engine {
             record.settingsDigest != provider.settingsDigest
         else { return }
         try runner.placeAgain()
+        try runner.examineAgain()
         record.settingsDigest = provider.settingsDigest
         try context.store.setProvider(record)
     }
@@ -205,11 +206,61 @@ extension Engine {
             if record.state == "live" { try context.store.setMeta(Self.shareKey(change.name), change.new.text) }
         }
         if plan.onSwitch != .drain { try retarget(change, to: all, plan.onSwitch, &lost) }
+        try retargetHeld(change, to: all)
         guard let runner = change.runner else { return }
         try forEachMirror { subject, mirror in
             guard change.leaves(mirror.contact, subject) else { return }
-            try context.create(.farewell, for: subject, mirror, because: "farewell", runner)
+            _ = try context.unregister(subject, mirror, runner)
         }
+    }
+
+    /// What waits for a consent can't be drained: once it is released, the provider has been left. Whatever the policy, it
+    /// goes to the providers that take over, where it waits on; what none of them takes is rejected and kept.
+    private func retargetHeld(_ change: Change, to all: [String: Change]) throws {
+        let takers = takers(behind: change, all)
+        // A provider that the configuration does not name may be named again.
+        guard change.runner != nil || !takers.isEmpty else { return }
+        try context.store.forEachRow(provider: change.name, subject: nil) { row in
+            guard row.hold != nil, let operation = try? EngagementOperation(jsonBytes: row.operation.body),
+                change.leaves(operation.contact, operation.subject)
+            else { return }
+            let mirror = try context.mirror(of: operation.subject)
+            var isTaken = false
+            for taker in examined(operation, mirror, takers) where !taker.refuses {
+                let hearing = try context.store.hearing(of: row.operation.id, provider: taker.runner.name)
+                isTaken = isTaken || hearing != .refused
+                if hearing == .none { try move(operation, row.operation.sequence, to: taker, mirror, isLost: false) }
+            }
+            if isTaken { return try end(row, operation, from: change.name, takers.map(\.0.name)) }
+            let finding = FindingRow.Engine.providerLeft.at()
+            let outcome = OperationOutcome(.rejected, finding: finding)
+            try context.store.end(
+                provider: change.name,
+                sequence: row.operation.sequence,
+                term: outcome.term.rawValue,
+                code: finding.code,
+                at: context.date.milliseconds,
+                reject: finding.jsonBytes
+            )
+            context.emit([.ended(operation.id, provider: change.name, outcome)])
+        }
+    }
+
+    /// The providers that hear what the other heard.
+    private func takers(behind change: Change, _ all: [String: Change]) -> [(Runner, Change)] {
+        runners.compactMap { runner in all[runner.name].map { (runner, $0) } }
+            .filter { !$0.1.new.isNone && $0.1.name != change.name }
+    }
+
+    /// The takers that an operation concerns, with what each has against it.
+    private func examined(
+        _ operation: EngagementOperation,
+        _ mirror: SubjectMirror,
+        _ takers: [(Runner, Change)]
+    ) -> [Taker] {
+        takers.filter { $0.1.new.holds(operation.contact, on: operation.subject) }
+            .map { Taker(runner: $0.0, change: $0.1, operation, mirror) }
+            .filter { !$0.isForeign }
     }
 
     /// Moves what the old provider has not begun; what another refuses is rejected there, with its reason.
@@ -225,20 +276,23 @@ extension Engine {
         _ policy: RoutingPlan.SwitchPolicy,
         _ lost: inout Losses
     ) throws {
-        let takers = runners.compactMap { runner in all[runner.name].map { (runner, $0) } }
-            .filter { !$0.1.new.isNone && $0.1.name != change.name }
+        let takers = takers(behind: change, all)
         guard !takers.isEmpty else { return }
         let journaled = Set(try context.store.journal(provider: change.name).flatMap(\.operations))
         try context.store.forEachRow(provider: change.name, subject: nil) { row in
-            guard row.step == nil, !journaled.contains(row.operation.id),
+            // What may have been processed stays; the new provider gets the state it leads to with the snapshot.
+            let mayBeDone = row.isUncertain && policy == .retarget && plan.onUnacknowledged == .keep
+            guard row.step == nil, !journaled.contains(row.operation.id), !mayBeDone,
                 let operation = try? EngagementOperation(jsonBytes: row.operation.body),
-                operation.action != .farewell, change.leaves(operation.contact, operation.subject)
+                // Both concern the vendor that knows the person.
+                operation.action != .farewell, operation.action != .erase,
+                change.leaves(operation.contact, operation.subject)
             else { return }
+            // An opt-out goes to the new provider and stays with the old one, too.
+            let policy = operation.action.isOptOut ? .both : policy
             if DeliberateFault.retargetLeavesOne.isPresent, row.operation.sequence.isMultiple(of: 3) { return }
             let mirror = try context.mirror(of: operation.subject)
-            let examined = takers.filter { $0.1.new.holds(operation.contact, on: operation.subject) }
-                .map { Taker(runner: $0.0, change: $0.1, operation, mirror) }
-                .filter { !$0.isForeign }
+            let examined = examined(operation, mirror, takers)
             // A push of the old vendor's is nobody else's: it stays.
             if examined.isEmpty { return }
             let hearings = try examined.map { taker in

@@ -178,9 +178,11 @@ final class EngineContext {
         for subject: Subject,
         _ mirror: SubjectMirror,
         because reason: String,
-        _ runner: Runner
+        _ runner: Runner,
+        contact: String?? = nil
     ) throws -> Entry? {
-        let operation = operation(action, host.makeID(), of: subject, mirror)
+        var operation = operation(action, host.makeID(), of: subject, mirror)
+        operation.contact = contact ?? operation.contact
         let findings = runner.examine(operation)
         if findings.contains(where: { $0.severity == .foreign }) { return nil }
         let sequence = try store.insert(OutboxOperation(operation, since: now))
@@ -188,6 +190,30 @@ final class EngineContext {
         let entry = try enter(operation, sequence, runner, mirror, findings: findings, keepsRejects: false)
         try store.discardIfUnrouted(sequence)
         return entry
+    }
+
+    /// Stores the unregisters of a subject at a provider that is left, behind everything that is pending.
+    ///
+    /// There is one for the current contact. Where the adapter uses credentials, there is one more for each contact under whom
+    /// the vendor may hold a registration: those that the adapter's memory names, and those of pending operations.
+    ///
+    /// - Returns: How they entered the route.
+    func unregister(_ subject: Subject, _ mirror: SubjectMirror, _ runner: Runner) throws -> [Entry] {
+        var contacts = [mirror.contact]
+        if runner.descriptor.usesCredentials, runner.descriptor.memory == .lane {
+            contacts = try runner.registeredContacts(subject, mirror)
+            try store.forEachRow(provider: runner.name, subject: subject.rawValue) { row in
+                guard row.kind != nil, let operation = try? EngagementOperation(jsonBytes: row.operation.body) else {
+                    return
+                }
+                contacts.append(operation.contact)
+            }
+            contacts.append(mirror.contact)
+        }
+        var seen: Set<ScalarString?> = []
+        return try contacts.filter { seen.insert($0.map(ScalarString.init)).inserted }.compactMap { contact in
+            try create(.farewell, for: subject, mirror, because: "farewell", runner, contact: .some(contact))
+        }
     }
 
     /// Something that the engine says itself, now, on behalf of whoever is there.
@@ -290,7 +316,7 @@ final class EngineContext {
         var hold: String?
         var end = findings.first { $0.severity == .error }.map { OperationOutcome(.rejected, finding: $0) }
         if end == nil, !mirror.isOfAnother(operation, sequence) {
-            switch gate.decision(for: operation, mirror) {
+            switch gate.decision(for: operation.action, mirror, also: place.alsoNeeds) {
             case .pass: break
             case .deny where DeliberateFault.denialIgnored.isPresent: break
             case .hold where DeliberateFault.holdIgnored.isPresent: break
@@ -301,7 +327,14 @@ final class EngineContext {
         }
         if isRehearsed, runner.shadow == .inside { end = end ?? OperationOutcome(.shadowed) }
         end = end.map { runner.booked($0, isEntering: isRehearsed) }
-        try store.enter(sequence, provider: runner.name, lane: place.lane, queue: place.queue, hold: hold)
+        try store.enter(
+            sequence,
+            provider: runner.name,
+            lane: place.lane,
+            queue: place.queue,
+            hold: hold,
+            kind: runner.kindName(of: operation)
+        )
         guard let end else {
             let ready = hold == nil ? LaneEntry(sequence: sequence, queue: place.queue) : nil
             return Entry(lane: place.lane, end: nil, ready: ready)

@@ -159,6 +159,14 @@ extension FindingRow {
             reason: "Nobody asked the person yet, and this kind of operation does not wait",
             remedy: "Set the person's consent before capturing it."
         )
+        static let providerLeft = FindingRow(
+            "engine.provider.left",
+            .error,
+            .conflict,
+            reason: "The operation waited for a consent when the provider was left, and no other provider takes it",
+            remedy:
+                "Nothing is sent to a provider that was left. Route the provider again and replay the operation if the provider must get it."
+        )
         static let consentUnanswered = FindingRow(
             "engine.consent.unanswered",
             .error,

@@ -98,9 +98,10 @@ struct KeptWindow {
         _ rows: [Int64],
         reading news: [Int64: Waiting],
         limit: Int,
-        hasMore: Bool
+        hasMore: Bool,
+        hidden: HiddenOperations = HiddenOperations()
     ) {
-        (shown.hasMore, hasNews, hasUnsigned) = (hasMore, false, true)
+        (shown.hasMore, shown.hidden, hasNews, hasUnsigned) = (hasMore, hidden, false, true)
         show(rows, reading: news, limit: limit)
         shown.kinds = ActionKinds(shown.operations.lazy.map(\.kinds))
     }

@@ -34,6 +34,14 @@ public struct RoutingPlan: Sendable {
         case reject
     }
 
+    /// What `retarget` does with an operation whose request left and was never answered: the old provider may have it.
+    public enum UnacknowledgedPolicy: String, NeutralWord {
+        /// It stays with the old provider, which repeats it if need be.
+        case keep
+        /// It moves, and may count at both.
+        case move
+    }
+
     /// One provider.
     public struct Provider: Sendable {
         /// Its name in the configuration.
@@ -78,6 +86,8 @@ public struct RoutingPlan: Sendable {
     public var onSwitch: SwitchPolicy
     /// What happens when pending work moves and no provider would take it.
     public var onLoss: LossPolicy
+    /// What `retarget` does with an operation whose request was never answered.
+    public var onUnacknowledged: UnacknowledgedPolicy
     /// What needs the person's yes. The rest is taken as allowed until the person says no.
     public var requiredConsent: Set<Consent.Scope>
 
@@ -86,9 +96,10 @@ public struct RoutingPlan: Sendable {
         providers: [Provider],
         onSwitch: SwitchPolicy = .drain,
         onLoss: LossPolicy = .refuse,
+        onUnacknowledged: UnacknowledgedPolicy = .keep,
         requiredConsent: Set<Consent.Scope> = []
     ) {
         (self.providers, self.onSwitch, self.onLoss) = (providers, onSwitch, onLoss)
-        self.requiredConsent = requiredConsent
+        (self.onUnacknowledged, self.requiredConsent) = (onUnacknowledged, requiredConsent)
     }
 }

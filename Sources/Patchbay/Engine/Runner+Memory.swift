@@ -63,6 +63,19 @@ extension Runner {
         return true
     }
 
+    /// The contacts that the stored memory of a subject's lane names for an unregister.
+    func registeredContacts(_ subject: Subject, _ mirror: SubjectMirror) throws -> [String?] {
+        let unregister = EngagementOperation(
+            id: "unregister",
+            subject: subject,
+            contact: mirror.contact,
+            capturedAt: context.date,
+            action: .farewell
+        )
+        let stored = try context.store.memory(provider: name, lane: place(unregister).lane)
+        return stored.flatMap { try? desk.memory($0.body).registeredContacts } ?? []
+    }
+
     /// How many noes have emptied memories so far, in this outbox.
     func denials() throws -> String? { try context.store.meta(Self.denialsKey) }
 

@@ -129,12 +129,15 @@ extension Runner {
             (lane.awaitsChore, lane.due) = (true, lane.wakeAt)
             return nil
         }
-        let isJournaled = endpoint.isJournaled && !DeliberateFault.journalNotWritten.isPresent
+        // What a device API sends is noted before it leaves: after a crash it counts as possibly processed.
+        let isNoted = descriptor.door == .device && operations.contains { !$0.isImmediate }
+        let isJournaled = (endpoint.isJournaled || isNoted) && !DeliberateFault.journalNotWritten.isPresent
         let doubting = descriptor.memory == .lane && !DeliberateFault.doubtNotStored.isPresent ? doubting : nil
         try spendingRate(now) {
             if isJournaled || doubting != nil {
                 var doubt: Lane.StoredDoubt?
-                try context.transaction(DeliberateFault.journalNotAwaited.isPresent ? .normal : .full) {
+                let isDurable = doubting != nil || endpoint.isJournaled && !DeliberateFault.journalNotAwaited.isPresent
+                try context.transaction(isDurable ? .full : .normal, appends: !isDurable) {
                     try context.requireLease()
                     if let doubting {
                         // What another process has emptied since it was read must not come back.
@@ -147,7 +150,7 @@ extension Runner {
                             lane: lane.key,
                             endpoint: endpoint.name,
                             operations: operations.filter { !$0.isImmediate }.map(\.id.rawValue),
-                            request: request.journal,
+                            request: endpoint.isJournaled ? request.journal : [],
                             startedAt: now.milliseconds
                         )
                         try context.store.setJournal(provider: name, entry)
@@ -169,7 +172,8 @@ extension Runner {
             endpoint: endpoint,
             operations: operations,
             request: request,
-            startedAt: now
+            startedAt: now,
+            isJournaled: isJournaled
         )
         lane.because = nil
         return Dispatch(

@@ -58,7 +58,8 @@ extension Runner {
             remembering: memory,
             in: lane,
             answered: outcome.reply != nil,
-            clearingJournal: flight.endpoint.isJournaled || isInterrupted
+            isUncertain: outcome.mayHaveArrived,
+            clearingJournal: flight.isJournaled || isInterrupted
         )
         let now = context.now
         let teachesAll = descriptor.memory == .provider && memory != before
@@ -120,6 +121,7 @@ extension Runner {
         remembering remembered: Memory?,
         in lane: Lane,
         answered: Bool?,
+        isUncertain: Bool = false,
         clearingJournal: Bool = false
     ) throws {
         guard let before = try memory(of: lane) else { return }
@@ -166,7 +168,8 @@ extension Runner {
                     pending,
                     in: lane,
                     &waits,
-                    answered: answered ?? false
+                    answered: answered ?? false,
+                    isUncertain: isUncertain
                 )
                 if let now { advanced.append(now) } else if !pending.isImmediate { withdrawn.insert(pending.id) }
                 if !pending.isImmediate, !when.isNow {
@@ -218,7 +221,10 @@ extension Runner {
         var denied: Set<Consent.Scope> = []
         for pending in operations {
             let mirror = try context.mirror(of: pending.operation.subject)
-            guard context.gate.decision(for: pending.operation, mirror) == .deny else { continue }
+            guard
+                context.gate.decision(for: pending.operation.action, mirror, also: place(pending.operation).alsoNeeds)
+                    == .deny
+            else { continue }
             denied.formUnion(mirror.consents.filter { $0.state == .denied }.map(\.scope))
         }
         return denied.isEmpty ? memory : memory.afterDenial(of: denied.sorted())
@@ -253,7 +259,8 @@ extension Runner {
         _ pending: Waiting,
         in lane: Lane,
         _ waits: inout Lane.Waits,
-        answered: Bool
+        answered: Bool,
+        isUncertain: Bool
     ) throws -> (Waiting?, When) {
         let (step, said, failures, refusals): (Step?, When, Int, Int) =
             switch verdict {
@@ -261,8 +268,16 @@ extension Runner {
             case .retry(let when): (pending.step, when, pending.failures + 1, pending.refusals + (answered ? 1 : 0))
             default: (nil, .now, 0, 0)
             }
+        var mayHaveArrived = false
+        if case .retry = verdict { mayHaveArrived = isUncertain || pending.isUncertain }
         let when = said.orWoken && lane.wokenInFlight ? .now : said
-        let now = pending.advanced(to: step, failures: failures, refusals: refusals, by: desk)
+        let now = pending.advanced(
+            to: step,
+            failures: failures,
+            refusals: refusals,
+            isUncertain: mayHaveArrived,
+            by: desk
+        )
         if pending.isImmediate {
             guard let place = waits.reads.firstIndex(where: { $0.operation.id == pending.id }) else {
                 return (nil, when)
@@ -276,13 +291,19 @@ extension Runner {
             sequence: pending.sequence,
             step: step?.bytes,
             failures: failures,
-            refusals: refusals
+            refusals: refusals,
+            isUncertain: mayHaveArrived
         )
         return (isPending ? now : nil, when)
     }
 }
 
 extension Outcome {
+    /// Whether no reply came and the request may have reached the vendor.
+    fileprivate var mayHaveArrived: Bool {
+        if case .failed(let failure) = self { failure.doubt != .notSent } else { false }
+    }
+
     /// The same without a doubt: what a deliberate fault makes of it.
     fileprivate var withoutDoubt: Outcome {
         guard case .failed(var failure) = self else { return self }

@@ -11,7 +11,10 @@ extension Runner {
         laneVersion = try context.store.foreignVersion()
         if try context.store.meta(waitsKey) != nil { try store { try context.store.setMeta(waitsKey, nil) } }
         try takeUpState()
-        for entry in try context.store.journal(provider: name) where !isParked { try interrupt(entry) }
+        for entry in try context.store.journal(provider: name) where !isParked {
+            try interrupt(entry)
+            try store { try examineAgain(entry.operations) }
+        }
         try wake(lane: nil)
         try restoreGates()
     }
@@ -66,7 +69,8 @@ extension Runner {
                     sequence: row.operation.sequence,
                     step: stepNow.bytes,
                     failures: row.failures,
-                    refusals: row.refusals
+                    refusals: row.refusals,
+                    isUncertain: row.isUncertain
                 )
             }
             try placeAgain()
@@ -87,13 +91,21 @@ extension Runner {
             let place = desk.place(operation)
             guard (place.lane, place.queue) != (row.lane, row.queue) else { return }
             try context.store.remove(provider: name, sequence: sequence)
-            try context.store.enter(sequence, provider: name, lane: place.lane, queue: place.queue, hold: row.hold)
+            try context.store.enter(
+                sequence,
+                provider: name,
+                lane: place.lane,
+                queue: place.queue,
+                hold: row.hold,
+                kind: kindName(of: operation)
+            )
             try context.store.progress(
                 provider: name,
                 sequence: sequence,
                 step: row.step,
                 failures: row.failures,
-                refusals: row.refusals
+                refusals: row.refusals,
+                isUncertain: row.isUncertain
             )
         }
     }
@@ -104,12 +116,52 @@ extension Runner {
         try context.store.setProvider(record)
     }
 
-    /// A journaled request was in mid-flight when a process died: the adapter says what that means.
+    /// Examines pending operations under the present settings, inside the caller's transaction.
+    ///
+    /// An operation that no longer fits is rejected with its finding and kept for replay; nothing is shortened. Requests in
+    /// flight are left alone: what they carried is examined when their outcome is known. An unregister is never rejected.
+    ///
+    /// - Parameter ids: The operations to examine; nil for everything pending.
+    func examineAgain(_ ids: [String]? = nil) throws {
+        let inFlight = ids == nil ? Set(try context.store.journal(provider: name).flatMap(\.operations)) : []
+        let wanted = ids.map(Set.init)
+        try context.store.forEachRow(provider: name, subject: nil) { row in
+            guard wanted?.contains(row.operation.id) ?? true, !inFlight.contains(row.operation.id),
+                let operation = try? EngagementOperation(jsonBytes: row.operation.body), operation.action != .farewell,
+                let finding = desk.examine(operation).first(where: { $0.severity == .error || $0.severity == .foreign })
+            else { return }
+            let outcome = booked(OperationOutcome(.rejected, finding: finding))
+            try context.store.end(
+                provider: name,
+                sequence: row.operation.sequence,
+                term: outcome.term.rawValue,
+                code: finding.code,
+                at: context.date.milliseconds,
+                reject: operation.action == .erase ? nil : finding.jsonBytes
+            )
+            context.emit([.ended(operation.id, provider: name, outcome)])
+        }
+    }
+
+    /// A journaled request was in flight when a process died: the adapter decides what that means. A request without a body
+    /// was only noted: what it carried may have been processed, and is planned again.
     func interrupt(_ entry: JournalEntry) throws {
-        guard let endpoint = desk.endpoint(entry.endpoint),
+        guard let endpoint = desk.endpoint(entry.endpoint), !entry.request.isEmpty,
             !DeliberateFault.interruptionForgotten.isPresent
         else {
-            return try store { try context.store.clearJournal(provider: name, lane: entry.lane) }
+            return try store {
+                for row in try context.store.rows(provider: name, lane: entry.lane, ids: entry.operations) {
+                    try context.store.progress(
+                        provider: name,
+                        sequence: row.operation.sequence,
+                        step: row.step,
+                        failures: row.failures,
+                        refusals: row.refusals,
+                        isUncertain: true
+                    )
+                }
+                try context.store.clearJournal(provider: name, lane: entry.lane)
+            }
         }
         let rows = try context.store.rows(provider: name, lane: entry.lane, ids: entry.operations)
         // What it carried may have ended by the person's word: that it left is told all the same, for the vendor's pacing.
@@ -124,7 +176,8 @@ extension Runner {
             endpoint: endpoint,
             operations: operations,
             request: WireRequest(journal: entry.request),
-            startedAt: Instant(milliseconds: entry.startedAt)
+            startedAt: Instant(milliseconds: entry.startedAt),
+            isJournaled: true
         )
         let outcome = Outcome.failed(TransportFailure(.interrupted, "processEnded"))
         let ended = Ended(flight: flight, outcome: outcome, moment: context.moment(flush: false))

@@ -98,9 +98,33 @@ extension Runner {
             return false
         }
         window.index = index
-        window.fill(sequences, reading: news, limit: descriptor.window, hasMore: hasMore)
+        let hidden = hasMore ? try hidden(in: lane, behind: sequences[...]) : HiddenOperations()
+        window.fill(sequences, reading: news, limit: descriptor.window, hasMore: hasMore, hidden: hidden)
         keep(window, of: lane)
         return true
+    }
+
+    /// Summarizes what waits in a lane and is not shown. The lanes of a device API alone are summarized.
+    private func hidden(in lane: Lane, behind shown: ArraySlice<Int64>) throws -> HiddenOperations {
+        guard summarizesKinds else { return HiddenOperations() }
+        var entries: [Action.Kind: (first: HiddenOperations.Entry, last: HiddenOperations.Entry)] = [:]
+        for (name, rows) in try context.store.hidden(provider: name, lane: lane.key, shown: shown) {
+            guard let kind = Action.Kind(rawValue: name),
+                let first = try? EngagementOperation(jsonBytes: rows.first.body),
+                let last = try? EngagementOperation(jsonBytes: rows.last.body)
+            else { continue }
+            entries[kind] = (.init(first, sequence: rows.first.sequence), .init(last, sequence: rows.last.sequence))
+        }
+        return HiddenOperations(entries)
+    }
+
+    /// Whether the lanes belong to one subject each, so that a plan may depend on what the window does not show.
+    private var summarizesKinds: Bool { descriptor.memory == .lane }
+
+    /// The name under which the outbox finds an operation by kind; nil for the bulk of operations.
+    func kindName(of operation: EngagementOperation) -> String? {
+        let kind = operation.action.kind
+        return summarizesKinds && HiddenOperations.kinds.contains(kind) ? kind.rawValue : nil
     }
 
     /// Keeps a lane's window; when all lanes together hold too much, others keep no more than where their rows stand.
@@ -148,6 +172,7 @@ extension Runner {
             step: step,
             failures: row.failures,
             refusals: row.refusals,
+            isUncertain: row.isUncertain,
             credential: credentials?.credential(of: operation.contact.map(ScalarString.init))
         )
         return Waiting(facts, desk)
@@ -237,7 +262,15 @@ extension Waiting {
     }
 
     /// The same operation after a verdict that did not end it.
-    func advanced(to step: Step?, failures: Int, refusals: Int, by desk: any AdapterDesk) -> Waiting {
-        changed(by: desk) { ($0.step, $0.failures, $0.refusals) = (step, failures, refusals) }
+    func advanced(
+        to step: Step?,
+        failures: Int,
+        refusals: Int,
+        isUncertain: Bool = false,
+        by desk: any AdapterDesk
+    ) -> Waiting {
+        changed(by: desk) {
+            ($0.step, $0.failures, $0.refusals, $0.isUncertain) = (step, failures, refusals, isUncertain)
+        }
     }
 }

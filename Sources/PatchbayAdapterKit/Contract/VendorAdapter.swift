@@ -33,7 +33,7 @@ public protocol VendorAdapter: Sendable {
     /// An error rejects it for this route; `.foreign` says that it is another vendor's and does not enter at all.
     func examine(_ operation: EngagementOperation) -> [Finding]
 
-    /// Names the operation's lane and queue, once, on its way into the route. Depends on operation and settings only.
+    /// Names the operation's lane and queue, and a consent that it also needs. Depends on operation and settings only.
     func place(_ operation: EngagementOperation) -> Place
 
     /// Looks at a window of pending operations and says: send, settle or wait.
@@ -85,11 +85,19 @@ public protocol AdapterMemory: Codable, Sendable, Equatable {
     /// - Parameter scope: The purpose, and the channel if the denial is limited to one.
     /// - Returns: The memory to keep. The default is ``afterErase``.
     func afterDenial(of scope: Consent.Scope) -> Self
+
+    /// The contacts under whose credentials the vendor may hold a registration or a subscription of this installation; nil
+    /// stands for the anonymous one.
+    ///
+    /// When the provider is left, the engine makes one unregister for each of them, beside one for the current contact, so
+    /// that each has its own credential. Only adapters that use credentials need it. The default is empty.
+    var registeredContacts: [String?] { get }
 }
 
 extension AdapterMemory {
     public var afterErase: Self { Self() }
     public func afterDenial(of scope: Consent.Scope) -> Self { afterErase }
+    public var registeredContacts: [String?] { [] }
 }
 
 /// The memory of an adapter that needs none.
@@ -146,17 +154,22 @@ public enum StatePart: String, Sendable {
 ///
 /// Subjects that look alike, as é in one scalar and in two, are two; as names they would be equal to Swift and different to the
 /// outbox. So lanes and queues have names in ASCII: whatever else a name holds is written in percents.
-public struct Place: Hashable, Codable, Sendable {
+public struct Place: Hashable, Sendable {
     /// The lane. A device has one for its installation; a server door a small pool.
     public let lane: String
     /// The queue in the lane: one per independent stream.
     public let queue: String
     /// False: dropped with a finding while consent is unknown, instead of held.
     public var waitsForConsent: Bool
+    /// A consent that a side effect of the operation needs, beside the consent that its kind needs; for example messaging,
+    /// where the vendor subscribes a contact who logs in. The operation is held while the consent is required and
+    /// unanswered, and dropped while it is denied. Opt-outs ignore it.
+    public var alsoNeeds: Consent.Scope?
 
     /// A place.
-    public init(lane: String, queue: String = "", waitsForConsent: Bool = true) {
-        (self.lane, self.queue, self.waitsForConsent) = (Self.name(lane), Self.name(queue), waitsForConsent)
+    public init(lane: String, queue: String = "", waitsForConsent: Bool = true, alsoNeeds: Consent.Scope? = nil) {
+        (self.lane, self.queue) = (Self.name(lane), Self.name(queue))
+        (self.waitsForConsent, self.alsoNeeds) = (waitsForConsent, alsoNeeds)
     }
 
     /// The name of the lane or queue that belongs to a text: ASCII, and another for each text. What begins with a percent sign is

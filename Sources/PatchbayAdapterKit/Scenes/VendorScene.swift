@@ -30,6 +30,26 @@ public protocol VendorScene: Sendable {
     static var belief: Belief { get }
     /// Which of this vendor's laws a run broke: pacing and retry, and what the vendor holds in the end.
     static func problems(in story: SceneStory, at vendor: Simulator.State) -> [String]
+
+    // MARK: Runs in which people and configurations change
+
+    /// The adapter's settings in such runs: the first at the beginning, the others after a change of the configuration.
+    static var changingSettings: [JSONObject] { get }
+    /// The simulator's settings in such runs.
+    static var changingAccount: JSONObject { get }
+    /// The next action of such a run; `number` counts from 1.
+    static func action(_ number: Int, _ random: inout SeededGenerator) -> Action
+    /// The identities that the app passes with a registration while this contact is logged in; nil is the anonymous person.
+    static func identities(of contact: String?) -> [Device.IdentityName: String]
+    /// A credential of the contact that has expired; nil if the vendor's credentials do not expire.
+    static func expiredCredential(of contact: String?) -> Secret?
+    /// The records that the vendor holds.
+    static func records(in vendor: Simulator.State) -> [VendorRecord]
+    /// How often the vendor counted each view and each click of a message, by `view <id>` and `click <id>`; nil if it does not
+    /// count them.
+    static func interactionCounts(in vendor: Simulator.State) -> [String: Int]?
+    /// Whether the vendor's policy retries whenever something happens, so that its intervals may shrink.
+    static var retriesWhenWoken: Bool { get }
 }
 
 extension VendorScene {
@@ -39,6 +59,13 @@ extension VendorScene {
     public static var closing: Action { .registerDevice(ScenePhone.device()) }
     public static var opposites: [Action] { [] }
     public static var question: ReadRequest { ReadRequest("state") }
+    public static var changingSettings: [JSONObject] { [settings] }
+    public static var changingAccount: JSONObject { account }
+    public static func action(_ number: Int, _ random: inout SeededGenerator) -> Action { say(number, &random) }
+    public static func identities(of contact: String?) -> [Device.IdentityName: String] { [:] }
+    public static func expiredCredential(of contact: String?) -> Secret? { nil }
+    public static func interactionCounts(in vendor: Simulator.State) -> [String: Int]? { nil }
+    public static var retriesWhenWoken: Bool { false }
 }
 
 /// A phone that every vendor knows how to register.

@@ -41,13 +41,14 @@ public struct FaultCampaign: Sendable {
     /// A campaign over the set-ups of a table.
     public init(_ table: FaultTable) { self.table = table }
 
-    /// Plays one seed.
+    /// Plays the two runs of a seed: one with fixed facts, one in which people, consents and configurations change.
     public func play(_ seed: UInt64) throws -> Report {
         var report = Report()
-        let setup = try table.setup(for: seed)
-        let run = try FaultSimulation(seed: seed, setup)
-        try run.run()
-        report.add(setup.name, run, seed: seed)
+        for setup in try [table.setup(for: seed), table.changingSetup(for: seed)] {
+            let run = try FaultSimulation(seed: seed, setup)
+            try run.run()
+            report.add(setup.name, run, seed: seed)
+        }
         return report
     }
 
@@ -87,12 +88,18 @@ public struct FaultCampaign: Sendable {
 
     /// A failing run of as few steps as end in the same problem; nil if the seed is all right.
     func fewestSteps(of seed: UInt64) throws -> FaultSimulation? {
+        try fewestSteps(of: seed, in: table.setup) ?? fewestSteps(of: seed, in: table.changingSetup)
+    }
+
+    private func fewestSteps(of seed: UInt64, in setup: (UInt64) throws -> FaultSimulation.Setup) throws
+        -> FaultSimulation?
+    {
         func play(_ steps: [FaultStep], isTraced: Bool = false) throws -> FaultSimulation {
-            let run = try FaultSimulation(steps: steps, seed: seed, table.setup(for: seed), isTraced: isTraced)
+            let run = try FaultSimulation(steps: steps, seed: seed, setup(seed), isTraced: isTraced)
             try run.run()
             return run
         }
-        let whole = try FaultSimulation(seed: seed, table.setup(for: seed))
+        let whole = try FaultSimulation(seed: seed, setup(seed))
         guard let problem = try whole.run().first else { return nil }
         let few = try Reduction.least(whole.steps) { try play($0).problems.contains { Self.isLike($0, problem) } }
         return try play(few, isTraced: true)

@@ -19,6 +19,8 @@ public struct FaultDoor: Sendable {
     let belief: Belief
     let handedOut: Set<String>
     let law: @Sendable (SceneStory, SimulatedVendor) -> [String]
+    /// What runs with changing facts know of the vendor.
+    let changing: ChangingScene
 
     /// A door with its scene.
     ///
@@ -32,17 +34,21 @@ public struct FaultDoor: Sendable {
 
     /// The same door with another adapter.
     package func replacing(_ change: (any VendorAdapter) -> any VendorAdapter) -> FaultDoor {
-        FaultDoor(self, change(adapter))
+        FaultDoor(self, change(adapter), changing.replacing(change))
     }
 
-    private init(_ door: FaultDoor, _ adapter: any VendorAdapter) {
+    private init(_ door: FaultDoor, _ adapter: any VendorAdapter, _ changing: ChangingScene) {
+        self.changing = changing
         (id, self.adapter, makeVendor) = (door.id, adapter, door.makeVendor)
         (credential, say, closing) = (door.credential, door.say, door.closing)
         (question, opposites, belief, law) = (door.question, door.opposites, door.belief, door.law)
         handedOut = door.handedOut
     }
 
-    private init<Scene: VendorScene>(of scene: Scene.Type, _ adapter: any VendorAdapter) throws {
+    private init<Scene: VendorScene>(of scene: Scene.Type, _ adapter: any VendorAdapter, _ changing: ChangingScene)
+        throws
+    {
+        self.changing = changing
         id = Scene.Simulator.id.rawValue
         self.adapter = adapter
         makeVendor = { SimulatedVendor(try Scene.Simulator(settings: Scene.account)) }
@@ -62,7 +68,8 @@ public struct FaultDoor: Sendable {
         guard let door = doors.first(where: { $0.descriptor.id == Scene.Simulator.id }) else {
             throw NoAdapter(id: Scene.Simulator.id)
         }
-        return try FaultDoor(of: scene, make(door, Scene.settings))
+        let adapters = try Scene.changingSettings.map { try make(door, $0) }
+        return try FaultDoor(of: scene, make(door, Scene.settings), ChangingScene(of: scene, adapters))
     }
 
     private static func make<Adapter: VendorAdapter>(_ adapter: Adapter.Type, _ settings: JSONObject) throws

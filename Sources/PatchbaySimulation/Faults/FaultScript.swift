@@ -24,6 +24,10 @@ struct FaultScript {
             let isDead = setup.plans[0].providers[provider].name == setup.deadProvider
             steps.append(step(.weather(provider: provider, isDead ? .down : weather())))
         }
+        if let facts = setup.facts {
+            for _ in 0..<setup.steps { for what in changes(facts) { steps.append(step(what)) } }
+            return steps
+        }
         for _ in 0..<setup.steps { steps.append(step(next())) }
         if setup.opposites.count == 2, random.below(2) == 0 {
             for what in changeOfMind() { steps.append(step(what)) }
@@ -116,6 +120,105 @@ struct FaultScript {
             Consent(
                 purpose: random.pick(purposes),
                 state: random.pick([.granted, .granted, .granted, .denied, .unknown])
+            )
+        )
+    }
+}
+
+// MARK: Changing facts
+
+extension FaultScript {
+    /// The next thing that happens in a run with changing facts.
+    private mutating func changes(_ facts: ChangingFacts) -> [FaultStep.What] {
+        switch random.below(48) {
+        case 0..<12: return [said((0...random.below(3)).map { _ in ordinaryAction(facts) })]
+        case 12..<17: return facts.isApp ? [said([personChange()])] : [said([ordinaryAction(facts)])]
+        case 17..<19: return facts.isApp ? [said([.registerDevice(device())])] : [said([ordinaryAction(facts)])]
+        case 19..<22:
+            let channel: Channel = facts.isApp ? .push : random.pick([.email, .push])
+            let state = random.pick([.subscribed, .subscribed, .unsubscribed, .suspended] as [Subscription.State])
+            return [said([.changeSubscription(Subscription(channel: channel, state: state))])]
+        case 22..<26: return [said([consentChange()])]
+        case 26..<29:
+            let contact = random.pick([nil, "c-0", "c-1", "c-2"] as [String?])
+            return [.credential(contact: contact, random.pick([.valid, .missing, .expired, .refused]))]
+        case 29..<32 where setup.plans.count > 1: return [configure()]
+        case 32: return [.replay(provider: random.below(providers))]
+        case 33: return outage(facts)
+        case 34..<38: return [.pass(.milliseconds(1 + random.below(5_000)))]
+        case 38..<41: return [.pass(.seconds(60 + random.below(7200)))]
+        case 41: return [.kill]
+        case 42: return [.die(afterPoints: random.below(8))]
+        case 43: return [.reboot(after: .seconds(random.below(10_000)))]
+        case 44: return [random.below(2) > 0 ? .flush : .wake]
+        case 45: return [.resume(provider: random.below(providers))]
+        default:
+            let weather: FaultWeather = random.pick([.fine, .fair, .rough, .down, .slow, .mute, .limiting])
+            return [.weather(provider: random.below(providers), weather)]
+        }
+    }
+
+    /// A vendor is out of service for hours, while the app goes on.
+    private mutating func outage(_ facts: ChangingFacts) -> [FaultStep.What] {
+        let provider = random.below(providers)
+        var steps: [FaultStep.What] = [
+            .weather(provider: provider, random.below(2) > 0 ? .out : .busy), said([ordinaryAction(facts)]),
+        ]
+        for _ in 0..<3 + random.below(8) {
+            steps.append(.pass(.seconds(30 + random.below(4000))))
+            if random.below(2) > 0 { steps.append(said([ordinaryAction(facts)])) }
+        }
+        return steps + [.weather(provider: provider, .fine)]
+    }
+
+    private mutating func said(_ actions: [Action]) -> FaultStep.What {
+        let subjects = max(1, setup.facts?.contacts.count ?? 1)
+        return .capture(actions, subject: random.below(subjects), isGroup: actions.count > 1 && random.below(4) == 0)
+    }
+
+    /// An action of the vendor's test profile that changes no person, device or push subscription.
+    private mutating func ordinaryAction(_ facts: ChangingFacts) -> Action {
+        for _ in 0..<6 {
+            count += 1
+            let action = setup.action(&random, count + 1)
+            switch action {
+            case .switchContact, .registerDevice: continue
+            case .changeSubscription(let subscription) where subscription.channel == .push: continue
+            case .identify(let identifiers) where identifiers.contains { $0.kind == .external }: continue
+            default: return action
+            }
+        }
+        return .changeAttributes(["tier": .set("v0")])
+    }
+
+    private mutating func personChange() -> Action {
+        random.below(3) == 0 ? .switchContact(ContactSwitch(.logOut)) : ScenePhone.logIn(&random)
+    }
+
+    /// A registration with the present push token, another one, a malformed one or none.
+    private mutating func device() -> Device {
+        let tokens = FaultSimulation.pushTokens
+        switch random.below(8) {
+        case 0: return ScenePhone.device(token: FaultSimulation.malformedPushToken)
+        case 1:
+            var device = ScenePhone.device()
+            (device.pushToken, device.allowsPush) = (nil, false)
+            return device
+        case 2:
+            var device = ScenePhone.device(token: "")
+            device.allowsPush = false
+            return device
+        case 3, 4, 5: return ScenePhone.device(token: random.pick(tokens))
+        default: return ScenePhone.device(token: "")
+        }
+    }
+
+    private mutating func consentChange() -> Action {
+        .setConsent(
+            Consent(
+                purpose: random.pick([.tracking, .profile, .messaging]),
+                channel: random.pick([nil, nil, .push, .email]),
+                state: random.pick([.granted, .granted, .denied, .denied, .unknown])
             )
         )
     }

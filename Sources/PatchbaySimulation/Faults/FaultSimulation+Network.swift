@@ -9,17 +9,25 @@ extension FaultSimulation {
         guard enroll(sent) else { return .silence }
         tally.requests += 1
         checkLeaving(sent)
+        if isRefused(sent) {
+            describe(sent, "answered 401, its credential is refused")
+            return .outcome(.replied(WireResponse(401)), after: .milliseconds(20))
+        }
         guard !isHealthy else { return process(sent, after: .milliseconds(20)) }
         let weather = weather[sent.provider] ?? .fair
+        noteAttempt(sent, weather)
         switch weather.deed(&random, date: sent.date) {
         case .process(let delay): return process(sent, after: delay)
         case .loseAnswer(let delay):
+            uncertain.insert(sent.provider)
             answer(sent, "processed, its answer lost")
             return .outcome(.failed(TransportFailure(.lost, "connectionLost")), after: delay)
         case .processSilently:
+            uncertain.insert(sent.provider)
             answer(sent, "processed, never answered")
             return .silence
         case .misreport(let status, let delay):
+            uncertain.insert(sent.provider)
             answer(sent, "processed, and answered \(status)")
             return .outcome(.replied(WireResponse(status)), after: delay)
         case .refuse(let status, let headers, let delay):
@@ -55,7 +63,7 @@ extension FaultSimulation {
         guard let vendor = vendor(of: sent.provider) else { return WireResponse(200) }
         processed.insert(sent.number)
         lastVendor[sent.provider] = vendor
-        let response = vendor.respond(to: sent.request, now: sent.now)
+        let response = respond(vendor, to: sent)
         for name in setup.handedOut[sent.provider] ?? [] {
             guard let token = response[header: name] ?? response.json?[name]?.string else { continue }
             tokens[sent.provider, default: [:]][token] = sent.lane

@@ -11,7 +11,7 @@ extension FaultSimulation {
         for provider in try world.store.providers() {
             let journaled = Set(try world.store.journal(provider: provider.name).flatMap(\.operations))
             try world.store.forEachRow(provider: provider.name, subject: nil) { row in
-                let isBegun = row.step != nil || journaled.contains(row.operation.id)
+                let isBegun = row.step != nil || row.isUncertain || journaled.contains(row.operation.id)
                 pending[provider.name, default: [:]][OperationID(rawValue: row.operation.id)] = isBegun
             }
         }
@@ -51,9 +51,9 @@ extension FaultSimulation {
         }
     }
 
-    /// A change of the configuration that moves pending work lets others have it.
+    /// A change of the configuration that moves pending work lets others have it. What waits for a consent moves under every
+    /// policy.
     func allowMoves(from old: RoutingPlan, to new: RoutingPlan, _ pending: [String: [OperationID: Bool]]) {
-        guard new.onSwitch != .drain else { return }
         for (leaver, ids) in pending {
             for id in ids.keys {
                 guard let operation = known[id], let takers = takers(of: operation, from: leaver, old, new) else {
@@ -89,7 +89,9 @@ extension FaultSimulation {
                 let hasEnded = heard[leaver]?.contains(id) ?? false
                 let isMoved = stays == nil && !hasEnded && moved[leaver]?.contains(id) ?? false
                 if new.onSwitch == .retarget, let isBegun = stays {
-                    expect(wasBegun || isBegun, "\(id.rawValue.suffix(4)) was left with \(leaver)")
+                    // An erasure or an opt-out concerns the vendor that is left.
+                    let staysByRule = operation.action == .erase || Self.isOptOut(operation.action)
+                    expect(wasBegun || isBegun || staysByRule, "\(id.rawValue.suffix(4)) was left with \(leaver)")
                 }
                 guard isMoved || (new.onSwitch == .both && stays == false && !wasBegun) else { continue }
                 for taker in takers {

@@ -43,6 +43,8 @@ public final class FaultSimulation {
         public var beliefs: [String: Belief] = [:]
         /// Where the vendors' replies hand out tokens to one installation, by the provider's name.
         public var handedOut: [String: Set<String>] = [:]
+        /// What changes beside the network, in runs whose facts change.
+        var facts: ChangingFacts?
         /// The vendors' own laws, by the provider's name.
         public var laws: [String: (SceneStory, SimulatedVendor) -> [String]] = [:]
 
@@ -72,7 +74,7 @@ public final class FaultSimulation {
     /// What came out wrong; empty if all is well.
     public private(set) var problems: [String] = []
     /// Operations whose capture was acknowledged, in order.
-    public private(set) var acknowledged: [EngagementOperation] = []
+    public internal(set) var acknowledged: [EngagementOperation] = []
     /// Requests that a vendor really processed, by number of ``VirtualWorld/sent``.
     public internal(set) var processed: Set<Int> = []
     /// What was counted.
@@ -136,13 +138,28 @@ public final class FaultSimulation {
     var wakes: [Instant] = []
     /// What the app gave as credential, by provider, and for whom.
     private(set) var credentials: [String: [String: Set<String?>]] = [:]
+    /// Who used an installation when, in runs whose facts change.
+    var people: [Subject: PersonHistory] = [:]
+    /// The app's credentials that are not valid, by contact.
+    var credentialStates: [String?: CredentialState] = [:]
+    /// The owners of values who denied the profile, or had not answered where an answer is required.
+    var withoutProfile: Set<String> = []
+    /// What was reported of values in other people's records.
+    var leaks: Set<String> = []
+    /// The operations that were replayed.
+    var replayed: Set<OperationID> = []
+    /// The providers whose vendor processed a request without a clear answer.
+    var uncertain: Set<String> = []
+    /// The attempts of each outage, by provider; the last list is the outage that lasts.
+    var outages: [String: [[Int]]] = [:]
+    var lastWeather: [String: FaultWeather] = [:]
     /// A storage point said that the process dies; whatever error reaches us is that.
     var isDying = false
-    private(set) var position = 0
+    var position = 0
     /// The configuration that was carried out last.
     private(set) var served: Int?
     private let isTraced: Bool
-    private var captureCount = 0
+    var captureCount = 0
     private var questionCount = 0
     private var pointsToDeath: Int?
     private var storageFault: (points: Int, times: Int)?
@@ -151,7 +168,7 @@ public final class FaultSimulation {
     private(set) var failedAt: Instant?
     /// Processes whose next request is their first.
     private var isFirst: Set<Int> = []
-    private static let subjects: [Subject] = [
+    static let subjects: [Subject] = [
         "9D2C5B7E-6A14-4E3B-8F6D-0C1A2B3D4E5F", "1B7E4C90-52D3-4A68-9C0B-77AA10E2F3C4",
     ]
     /// More requests than any run calls for: days before a vendor that is dead and asked every half minute are 20,000.
@@ -180,7 +197,7 @@ public final class FaultSimulation {
         // Few things wait here: half of the runs look at so little at once that what is done for crowds is done for them.
         if seed.isMultiple(of: 2) { (world.looks.portion, world.looks.kept) = (2, 8) }
         world.credentials = { [unowned self] provider, contact in
-            let credential = setup.credentials(provider, contact)
+            let credential = givenCredential(provider, contact)
             if let credential { credentials[provider, default: [:]][credential.value, default: []].insert(contact) }
             return credential
         }
@@ -203,6 +220,7 @@ public final class FaultSimulation {
             try checkTheLiving()
             try heal()
             try check()
+            try playEpilogue()
         } catch  where world.sent.count > Self.limit || tally.storagePoints > Self.pointLimit {
             problems.append(
                 world.sent.count > Self.limit
@@ -270,6 +288,11 @@ public final class FaultSimulation {
         case .suspend:
             noteWake()
             try world.suspend()
+        case .credential(let contact, let state):
+            credentialStates[contact] = state
+            noteWake()
+            try world.wake()
+        case .replay(let provider): try replayRejects(of: plan.providers[provider].name)
         case .weather(let provider, let weather): self.weather[plan.providers[provider].name] = weather
         }
     }
@@ -295,7 +318,7 @@ public final class FaultSimulation {
     var plan: RoutingPlan { setup.plans[position] }
 
     /// A process begins, with the configuration at hand; if that is refused, with the one before it.
-    private func begin() throws {
+    func begin() throws {
         end()
         noteWake()
         let before = served != position ? try standing() : [:]
@@ -303,7 +326,7 @@ public final class FaultSimulation {
             try switching { try world.restart(plan) }
         } catch let refusal as SwitchRefusal {
             note("    refused: \(refusal.reason)")
-            try check(refusal, of: plan)
+            if setup.facts == nil { try check(refusal, of: plan) }
             expect(try standing() == before, "a switch was refused, and something changed all the same")
             position = served ?? 0
             try world.restart(plan)
@@ -354,7 +377,7 @@ public final class FaultSimulation {
             try switching { try world.reconfigure(plan) }
         } catch let refusal as SwitchRefusal {
             note("    refused: \(refusal.reason)")
-            try check(refusal, of: plan)
+            if setup.facts == nil { try check(refusal, of: plan) }
             position = former
         } catch {
             // The old configuration goes on; only a process that dies is followed by one with the new.
@@ -383,7 +406,7 @@ public final class FaultSimulation {
         // A start that failed is made up for by the first look after the outbox that succeeds.
         guard world.delivers else { return }
         self.served = position
-        try checkSwitch(from: old, to: plan, before)
+        if setup.facts == nil { try checkSwitch(from: old, to: plan, before) }
     }
 
     /// The process ends, and another begins; where two share the outbox, the other one may notice first.
@@ -399,7 +422,7 @@ public final class FaultSimulation {
     }
 
     /// What every process does every few seconds.
-    private func keepHouse() throws {
+    func keepHouse() throws {
         let process = world.process
         for other in 0..<setup.processes where other != process || setup.processes > 1 {
             world.turn(to: other)
@@ -434,12 +457,14 @@ public final class FaultSimulation {
 
     func noteWake() { if let now = world.now { wakes.append(now) } }
 
-    private func capture(_ actions: [Action], subject: Int, isGroup: Bool) throws {
-        let subject = Self.subjects[subject]
-        var contact = mirrors[subject]?.contact
-        let operations = actions.map { action in
+    func capture(_ actions: [Action], subject number: Int, isGroup: Bool) throws {
+        let subject = setup.facts?.contact(number) ?? Self.subjects[number]
+        var contact = setup.facts?.contact(number)?.rawValue ?? mirrors[subject]?.contact
+        let formerPeople = people
+        let operations = withIdentities(actions).map { action in
             captureCount += 1
             if case .switchContact(let change) = action { contact = change.identifiers.first?.value }
+            let action = setup.facts == nil ? action : personal(action, contact, subject)
             let operation = EngagementOperation(
                 id: OperationID(rawValue: VirtualHost.id(1_000_000 + captureCount)),
                 subject: subject,
@@ -459,12 +484,14 @@ public final class FaultSimulation {
         do {
             try world.capture(operations)
             acknowledged += operations
+            noteProfile(subject, contact)
         } catch {
             // The commit may have been done although the process died before it could say so: the outbox knows.
             if try isStored(operations) {
                 acknowledged += operations
             } else {
                 (mirrors, permitted, forgotten, unanswered, left, past, refused) = before
+                people = formerPeople
             }
             throw error
         }
@@ -505,7 +532,7 @@ public final class FaultSimulation {
                     permitted.remove(id)
                     unanswered.remove(id)
                 // An answer that was another person's, and is none any more, can't be taken back.
-                case .unknown where before.consent(for: consent.purpose) == .granted:
+                case .unknown where before.consent(for: consent.purpose) == .granted && !Self.isOptOut(other.action):
                     if permitted.remove(id) != nil { unanswered.insert(id) }
                 default: break
                 }
@@ -542,16 +569,15 @@ public final class FaultSimulation {
         let isMade = heardBy[operation.id] == nil && purpose.map(grantedNow.contains) ?? false
         // What was made for a person who has left since is as old as what that person did.
         if heardBy[operation.id] == nil, before != nil, now?.contact != operation.contact { past.insert(operation.id) }
-        let isOptOut = state == .denied && Self.isOptOut(operation.action)
-        if state == .granted || isMade || isOptOut {
+        if state == .granted || isMade || Self.isOptOut(operation.action) {
             permitted.insert(operation.id)
         } else if state == .unknown {
             unanswered.insert(operation.id)
         }
     }
 
-    /// Whether it tells a vendor to leave the person alone: a no does not keep that back.
-    private static func isOptOut(_ action: Action) -> Bool {
+    /// Whether it is an opt-out, which no consent holds back.
+    static func isOptOut(_ action: Action) -> Bool {
         guard case .changeSubscription(let subscription) = action else { return false }
         return subscription.state == .unsubscribed || subscription.state == .suspended
     }
@@ -646,6 +672,7 @@ public final class FaultSimulation {
     }
 
     private func heal() throws {
+        if setup.facts != nil { return try healChanging() }
         note("everything heals")
         letStorageBe()
         isHealthy = true

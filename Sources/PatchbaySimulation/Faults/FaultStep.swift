@@ -34,6 +34,10 @@ public struct FaultStep: Sendable {
         case reconfigure(Int)
         /// The process lets go of the outbox, until it does something again.
         case suspend
+        /// The app's credentials for one contact, or for the anonymous person, change.
+        case credential(contact: String?, CredentialState)
+        /// Every rejected operation of the provider is replayed.
+        case replay(provider: Int)
         /// A vendor behaves so from now on.
         case weather(provider: Int, FaultWeather)
     }
@@ -73,6 +77,9 @@ extension FaultStep: CustomStringConvertible {
         case .configure(let number): "another process begins with configuration \(number)"
         case .reconfigure(let number): "the process goes on with configuration \(number)"
         case .suspend: "the process is suspended"
+        case .credential(let contact, let state):
+            "the credential of \(contact ?? "the anonymous person") is \(state.rawValue)"
+        case .replay(let provider): "the rejected operations of provider \(provider) are replayed"
         case .weather(let provider, let weather): "provider \(provider) is \(weather.rawValue) from here"
         }
     }
@@ -91,9 +98,13 @@ extension Action {
                     "unset \(name.rawValue)"
                 }
             }.joined(separator: " ")
-        case .setConsent(let consent): "\(consent.purpose.rawValue) \(consent.state.rawValue)"
+        case .setConsent(let consent): "\(consent.scope) \(consent.state.rawValue)"
         case .switchContact(let change):
             "\(change.direction.rawValue) \(change.identifiers.map(\.value).joined(separator: " "))"
+        case .changeSubscription(let subscription):
+            "\(subscription.channel.rawValue) \(subscription.topic ?? "") \(subscription.state.rawValue)"
+        case .registerDevice(let device):
+            "registerDevice(\(device.pushToken?.value ?? "no token")\(device.allowsPush ? "" : ", not allowed"))"
         default: kind.rawValue
         }
     }

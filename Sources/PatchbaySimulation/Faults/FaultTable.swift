@@ -50,6 +50,8 @@ public struct FaultTable: Sendable {
             + ["two at once, one dead", "two processes"]
             + RoutingPlan.SwitchPolicy.allCases.map { "a switch, \($0.rawValue)" }
             + ["shares of the contacts", "a rehearsal", "three at random"]
+            + doors.map { "\($0), changing facts" }
+            + RoutingPlan.SwitchPolicy.allCases.map { "changing facts and a switch, \($0.rawValue)" }
     }
 
     /// How a provider is served in one configuration.
@@ -194,6 +196,71 @@ public struct FaultTable: Sendable {
         setup.beliefs = Dictionary(doors.map { ($0.id, $0.belief) }) { first, _ in first }
         setup.handedOut = Dictionary(doors.map { ($0.id, $0.handedOut) }) { first, _ in first }
         setup.laws = Dictionary(doors.map { ($0.id, $0.law) }) { first, _ in first }
+        return setup
+    }
+}
+
+// MARK: Changing facts
+
+extension FaultTable {
+    /// The set-up of a seed's second run, in which people, consents, configurations, credentials and push tokens change.
+    public func changingSetup(for seed: UInt64) throws -> FaultSimulation.Setup {
+        var random = SeededGenerator(seed: seed ^ 0x1F83_D9AB_FB41_BD6B)
+        let playsServers = seed % 5 == 4 && !servers.isEmpty
+        let doors = playsServers ? servers : devices
+        let door = doors[Int(seed / 5 % UInt64(doors.count))]
+        let others = playsServers ? [] : Self.others(than: door, in: devices, seed)
+        let switches = !others.isEmpty && random.below(5) < 2
+        let policy = random.pick(RoutingPlan.SwitchPolicy.allCases)
+        let chosen = switches ? [door, random.pick(others)] : [door]
+        let changesSettings = random.below(2) > 0
+        let required: Set<Purpose> = random.below(3) > 0 ? [] : random.pick(Self.purposes)
+        let routes: [[Route]] =
+            switches
+            ? [[.live, .none], [.none, .live], [.live, .live], [.part(0..<60), .part(60..<100)]] : [[.live]]
+        var plans: [RoutingPlan] = []
+        for number in 0..<(changesSettings ? 2 : 1) {
+            for route in routes {
+                plans.append(
+                    RoutingPlan(
+                        providers: zip(chosen, route).map { door, route in
+                            let adapters = door.changing.adapters
+                            let place = min(number, adapters.count - 1)
+                            return .init(
+                                name: door.id,
+                                adapter: adapters[place],
+                                mode: route.mode,
+                                share: route.share,
+                                settingsDigest: "\(place)"
+                            )
+                        },
+                        onSwitch: policy,
+                        onLoss: .reject,
+                        requiredConsent: Set(required.map { Consent.Scope($0) })
+                    )
+                )
+            }
+        }
+        var setup = FaultSimulation.Setup(
+            plans: plans,
+            vendors: Dictionary(try chosen.map { ($0.id, try $0.changing.makeVendor()) }) { first, _ in first },
+            credentials: { provider, contact in chosen.first { $0.id == provider }?.credential(contact) },
+            steps: Self.steps
+        ) { random, number in random.pick(chosen).changing.action(number, &random) }
+        setup.name =
+            switches ? "changing facts and a switch, \(policy.rawValue)" : "\(door.id), changing facts"
+        setup.closing = playsServers ? chosen.map(\.closing) : []
+        setup.beliefs = Dictionary(chosen.map { ($0.id, $0.belief) }) { first, _ in first }
+        setup.handedOut = Dictionary(chosen.map { ($0.id, $0.handedOut) }) { first, _ in first }
+        setup.laws = Dictionary(chosen.map { ($0.id, $0.law) }) { first, _ in first }
+        var facts = ChangingFacts(
+            scenes: Dictionary(chosen.map { ($0.id, $0.changing) }) { first, _ in first },
+            contacts: playsServers ? (0..<3).map { Subject(rawValue: "k-\($0)") } : []
+        )
+        facts.epilogue =
+            switches && random.below(2) > 0
+            ? .leave(to: random.below(2)) : .optOut(random.pick(ChangingFacts.Epilogue.With.allCases))
+        setup.facts = facts
         return setup
     }
 }

@@ -17,6 +17,10 @@ public enum FaultWeather: String, Sendable, CaseIterable {
     case mute
     /// It asks to be left in peace for a time.
     case limiting
+    /// It answers every request with 503.
+    case out
+    /// It answers every request with 503 and asks to wait for one second.
+    case busy
     /// It answers 200 to everything, with a page, nothing, half an answer, an error inside, or an earlier answer again;
     /// whether it did what it was asked is another matter.
     case lying
@@ -65,6 +69,8 @@ public enum FaultWeather: String, Sendable, CaseIterable {
         case .mute: return random.below(2) > 0 ? .process(after: delay) : .loseAnswer(after: delay)
         case .limiting:
             return random.below(3) > 0 ? Self.limit(&random, delay, date) : .process(after: delay)
+        case .out: return .refuse(503, [], after: delay)
+        case .busy: return .refuse(503, [WireHeader("Retry-After", "1")], after: delay)
         case .lying:
             guard random.below(3) > 0 else { return .process(after: delay) }
             return .lie(random.pick(Lie.allCases), isProcessed: random.below(2) > 0, after: delay)

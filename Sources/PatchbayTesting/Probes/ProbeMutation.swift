@@ -34,6 +34,13 @@ public enum ProbeMutation: String, Sendable, CaseIterable {
     case neverStops
     /// It holds where it should drop, and drops where it should hold.
     case misplacesConsent
+    /// It forgets how often a request has failed.
+    case forgetsFailures
+    /// It waits without a reason that anybody could act on.
+    case waitsInSilence
+
+    /// The mutations that only random runs find.
+    package static let foundByRandomRuns: Set<ProbeMutation> = [.forgetsFailures, .waitsInSilence]
 
     /// An adapter that does what another does, but for this.
     package func breaking<Base: VendorAdapter>(_ base: Base) -> any VendorAdapter { Mutant(base, self) }
@@ -101,7 +108,9 @@ private struct Mutant<Base: VendorAdapter>: VendorAdapter {
             )
         case .settle(let verdicts, let remembering):
             return .settle(verdicts.mapValues(said), remembering: remembering)
-        case .wait(let until, let because): return .wait(until: until, because: because)
+        case .wait(let until, var because):
+            if mutation == .waitsInSilence { because.remedy = "" }
+            return .wait(until: until, because: because)
         }
     }
 
@@ -136,8 +145,8 @@ private struct Mutant<Base: VendorAdapter>: VendorAdapter {
             queue: pending.queue,
             isImmediate: pending.isImmediate,
             step: mutation == .losesStep ? nil : pending.step,
-            failures: pending.failures,
-            refusals: pending.refusals,
+            failures: mutation == .forgetsFailures ? 0 : pending.failures,
+            refusals: mutation == .forgetsFailures ? 0 : pending.refusals,
             credential: mutation == .ignoresCredential ? nil : pending.credential
         )
     }

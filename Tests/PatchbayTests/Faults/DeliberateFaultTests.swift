@@ -9,17 +9,24 @@ import Testing
 enum PlantedFault: Hashable, Sendable, CustomTestStringConvertible {
     case inside(DeliberateFault)
     case adapter(ProbeMutation)
+    /// One of the vendors or the network, in the simulation alone.
+    case simulation(SimulationMutation)
     /// One that breaks the adapter of one door.
     case door(String, ProbeMutation)
 
     static let all: [PlantedFault] =
         DeliberateFault.allCases.map(PlantedFault.inside)
-        + [.forgets, .trustsMemory, .believes, .hurries, .keepsNoJournal, .foreseesNoDoubt].map(PlantedFault.adapter)
+        + [
+            .forgets, .trustsMemory, .believes, .hurries, .keepsNoJournal, .foreseesNoDoubt, .forgetsFailures,
+            .waitsInSilence,
+        ].map(PlantedFault.adapter)
+        + SimulationMutation.allCases.map(PlantedFault.simulation)
         + ["adobe-classic", "altcraft", "des"].map { .door($0, .losesValues) }
 
     var name: String {
         switch self {
         case .inside(let fault): fault.rawValue
+        case .simulation(let mutation): "simulation.\(mutation.rawValue)"
         case .adapter(let mutation): "adapter.\(mutation.rawValue)"
         case .door(let door, let mutation): "\(door).\(mutation.rawValue)"
         }
@@ -33,6 +40,8 @@ enum PlantedFault: Hashable, Sendable, CustomTestStringConvertible {
         let report =
             switch self {
             case .inside(let fault): try DeliberateFault.$present.withValue(fault) { try campaign.play(seed) }
+            case .simulation(let mutation):
+                try SimulationMutation.$present.withValue(mutation) { try campaign.play(seed) }
             case .adapter, .door: try campaign.play(seed)
             }
         return report.failures.flatMap(\.problems).map(Self.general)
@@ -41,7 +50,7 @@ enum PlantedFault: Hashable, Sendable, CustomTestStringConvertible {
     private func table() throws -> FaultTable {
         let (door, mutation): (String?, ProbeMutation)
         switch self {
-        case .inside: return try FaultScenes.table()
+        case .inside, .simulation: return try FaultScenes.table()
         case .adapter(let all): (door, mutation) = (nil, all)
         case .door(let one, let its): (door, mutation) = (one, its)
         }

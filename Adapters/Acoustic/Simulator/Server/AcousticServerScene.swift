@@ -56,6 +56,22 @@ public struct AcousticServerScene: VendorScene {
         ]
     }
 
+    /// One record per contact, and one per event.
+    public static func records(in account: AcousticServerAccount) -> [VendorRecord] {
+        account.contacts.map { key, contact in
+            VendorRecord(
+                .contact(key),
+                attributes: Dictionary(contact.columns.map { (AttributeName(rawValue: $0.key), $0.value) }) { $1 },
+                reaches: contact.isOut ? [] : Set([contact.columns["Email"]].compactMap(\.self))
+            )
+        }
+            + account.events.compactMap { event in
+                account.contacts.first { $0.value.id == event.contact }.map {
+                    VendorRecord(.contact($0.key), texts: [event.name, event.body.text])
+                }
+            }
+    }
+
     public static func problems(in story: SceneStory, at account: AcousticServerAccount) -> [String] {
         let all = Set(story.requests.map(\.endpoint))
         var problems = story.early(all.subtracting(["token"])) { request in

@@ -56,6 +56,25 @@ public struct AdobeServerScene: VendorScene {
         ]
     }
 
+    /// One record per profile; its subscriptions are what it may be sent.
+    public static func records(in account: AdobeServerAccount) -> [VendorRecord] {
+        let names = ["cusTier": "tier", "cusStore": "store", "cusClosing": "closing"]
+        return account.profiles.map { profile in
+            VendorRecord(
+                VendorRecord.Person(profile.fields["cusNumber"]?.string),
+                attributes: Dictionary(
+                    profile.fields.map { (AttributeName(rawValue: names[$0.key] ?? $0.key), $0.value.string ?? "") }
+                ) { $1 },
+                reaches: profile.fields["blackListEmail"] == true
+                    ? []
+                    : Set(
+                        account.subscriptions.filter { $0.profile == profile.key }.map(\.service)
+                            .filter { name in account.services.contains { $0.name == name && $0.messageType == "email" } }
+                    )
+            )
+        }
+    }
+
     public static func problems(in story: SceneStory, at account: AdobeServerAccount) -> [String] {
         let all = Set(story.requests.map(\.endpoint))
         var problems = story.early(all.subtracting(["token"])) { request in

@@ -44,6 +44,30 @@ public struct AltcraftServerScene: VendorScene {
         ]
     }
 
+    /// One record per profile, and one per goal.
+    public static func records(in account: AltcraftServerAccount) -> [VendorRecord] {
+        func person(_ profile: AltcraftServerAccount.Profile) -> VendorRecord.Person {
+            VendorRecord.Person(profile.fields["crm_id"]?.string)
+        }
+        return account.profiles.map { profile in
+            let fields = (profile.fields.object ?? [:]).compactMap { field in
+                field.value.string.map { (AttributeName(rawValue: field.name), $0) }
+            }
+            let subscribed = profile.subscriptions.filter { $0["status"]?.string == "subscribed" }
+            return VendorRecord(
+                person(profile),
+                attributes: Dictionary(fields) { $1 },
+                texts: profile.subscriptions.map(\.text),
+                reaches: Set(subscribed.map { $0["resource_id"]?.text ?? "" })
+            )
+        }
+            + account.goals.compactMap { goal in
+                account.profiles.first { $0.id == goal.profile }.map {
+                    VendorRecord(person($0), texts: [goal.name, goal.content.text])
+                }
+            }
+    }
+
     public static func problems(in story: SceneStory, at account: AltcraftServerAccount) -> [String] {
         let all = Set(story.requests.map(\.endpoint))
         var problems = story.early(all) { request in request.retryAfter.map { min($0, .seconds(86_400)) } }

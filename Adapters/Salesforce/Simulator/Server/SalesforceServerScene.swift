@@ -18,6 +18,10 @@ public struct SalesforceServerScene: VendorScene {
 
     public static var belief: Belief { ServerScenes.belief }
 
+    public static func records(in account: SalesforceServerAccount) -> [VendorRecord] {
+        ServerScenes.records(in: account)
+    }
+
     public static func problems(in story: SceneStory, at account: SalesforceServerAccount) -> [String] {
         ServerScenes.problems(in: story, at: account)
     }
@@ -37,6 +41,10 @@ public struct SalesforceServerRowsScene: VendorScene {
     }
 
     public static var belief: Belief { ServerScenes.belief }
+
+    public static func records(in account: SalesforceServerAccount) -> [VendorRecord] {
+        ServerScenes.records(in: account)
+    }
 
     public static func problems(in story: SceneStory, at account: SalesforceServerAccount) -> [String] {
         ServerScenes.problems(in: story, at: account)
@@ -78,6 +86,18 @@ enum ServerScenes {
             "deletions": .array(account.deletions.map { .string($0) }),
             "events": .array(account.events.map { .string($0.definition) }),
         ]
+    }
+
+    /// One record per row, and one per event.
+    static func records(in account: SalesforceServerAccount) -> [VendorRecord] {
+        account.rows.values.flatMap { rows in
+            rows.map { key, row in
+                VendorRecord(
+                    .contact(key),
+                    attributes: Dictionary(row.map { (AttributeName(rawValue: $0.key), $0.value.string ?? "") }) { $1 }
+                )
+            }
+        } + account.events.map { VendorRecord(.contact($0.contactKey), texts: [$0.definition, $0.data.text]) }
     }
 
     static func problems(in story: SceneStory, at account: SalesforceServerAccount) -> [String] {

@@ -1,0 +1,312 @@
+import Patchbay
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+import PatchbayOutbox
+
+/// What must hold when people, consents, configurations, credentials and push tokens change.
+extension FaultSimulation {
+    private func records(of provider: String) -> [VendorRecord] {
+        guard let scene = setup.facts?.scenes[provider], let vendor = setup.vendors[provider] else { return [] }
+        return scene.records(vendor.anyState)
+    }
+
+    /// Lets a vendor process a request, and looks at what it holds then.
+    func respond(_ vendor: SimulatedVendor, to sent: VirtualWorld.Sent) -> WireResponse {
+        guard let facts = setup.facts, let scene = facts.scenes[sent.provider] else {
+            return vendor.respond(to: sent.request, now: sent.now)
+        }
+        let before = vendor.anyState
+        let reachedBefore = scene.records(before).reduce(into: Set<String>()) { $0.formUnion($1.reaches) }
+        var request = sent.request
+        if facts.mutation == .valuesOfAnother { request = request.withValuesOfAnother }
+        let response = vendor.respond(to: request, now: sent.now)
+        let kinds = Set(sent.operations.compactMap { known[$0]?.action.kind })
+        switch facts.mutation {
+        case .countedTwice: _ = vendor.respond(to: request, now: sent.now)
+        case .confirmedNotStored where kinds.contains(.changeAttributes) || kinds.contains(.track):
+            vendor.restore(before)
+        case .optOutIgnored, .unregisterIgnored:
+            let isMeant = kinds.contains(facts.mutation == .optOutIgnored ? .changeSubscription : .farewell)
+            let now = scene.records(vendor.anyState).reduce(into: Set<String>()) { $0.formUnion($1.reaches) }
+            if isMeant, !now.isSuperset(of: reachedBefore) { vendor.restore(before) }
+        default: break
+        }
+        checkRecords(scene.records(vendor.anyState), reachedBefore, sent, scene)
+        return response
+    }
+
+    /// No record holds another person's values, and nobody is newly reached who denies it.
+    private func checkRecords(
+        _ records: [VendorRecord],
+        _ reachedBefore: Set<String>,
+        _ sent: VirtualWorld.Sent,
+        _ scene: ChangingScene
+    ) {
+        for record in records {
+            for text in record.texts + (record.attributes.map { Array($0.values) } ?? []) {
+                for owner in Self.owners(in: text) where !mayHold(record.person, owner, scene) {
+                    guard leaks.insert("\(sent.provider) \(owner) \(record.person)").inserted else { continue }
+                    expect(
+                        false,
+                        "\(sent.provider): a value captured for \(owner) is in the record of \(record.person) (request \(sent.number), \(sent.endpoint))"
+                    )
+                }
+            }
+        }
+        guard setup.facts?.isApp ?? false, let mirror = mirrors[Self.subjects[0]] else { return }
+        let reached = records.reduce(into: Set<String>()) { $0.formUnion($1.reaches) }
+        let denies = [Purpose.profile, .messaging].allSatisfy { mirror.consent(for: $0, channel: .push) == .denied }
+        expect(
+            !denies || reached.isSubset(of: reachedBefore),
+            "\(sent.provider): request \(sent.number) (\(sent.endpoint)) registers or subscribes although the person denies profile and messaging"
+        )
+        let required = setup.plans[position].requiredConsent
+        let isUnanswered = [Purpose.profile, .messaging].allSatisfy { purpose in
+            required.contains { $0.covers(Consent.Scope(purpose, channel: .push)) }
+                && mirror.consent(for: purpose, channel: .push) == .unknown
+        }
+        expect(
+            !isUnanswered || reached.isSubset(of: reachedBefore),
+            "\(sent.provider): request \(sent.number) (\(sent.endpoint)) registers or subscribes although nobody answered for profile and messaging"
+        )
+    }
+
+    /// Whether a value of that owner may be in a record of that person.
+    private func mayHold(_ person: VendorRecord.Person, _ owner: String, _ scene: ChangingScene) -> Bool {
+        let contact = owner.hasPrefix("a") ? contactOfEra(Int(owner.dropFirst()) ?? 0) : nil
+        switch person {
+        case .installation: return true
+        // Who keeps the vendor from making a profile stays anonymous there.
+        case .anonymous: return owner.hasPrefix("a") || withoutProfile.contains(owner)
+        case .contact(let name):
+            if owner.hasPrefix("a") { return contact == name || !scene.canLogOut }
+            return name.filter { $0 != "-" } == owner
+        }
+    }
+
+    private func contactOfEra(_ era: Int) -> String? { people.values.first?.contacts[era] }
+
+    /// Each lane that waits has a reason, and each reason names a remedy.
+    func checkLanes(of provider: String) throws {
+        let waits = try world.waitsByLane(of: provider)
+        for (_, wait) in waits.sorted(by: { $0.key < $1.key }) {
+            expect(!wait.remedy.isEmpty, "\(provider): \(wait.code) names nothing that would end the wait")
+        }
+        var lanes: Set<String> = []
+        try world.store.forEachRow(provider: provider, subject: nil) { row in
+            if row.hold == nil { lanes.insert(row.lane) }
+        }
+        for lane in lanes.sorted() where waits[lane] == nil {
+            expect(
+                try !world.store.blocks(provider: provider, lane: lane).isEmpty,
+                "\(provider): a lane waits without a reason"
+            )
+        }
+    }
+
+    // MARK: The end of a run
+
+    /// After everything is there that anything may wait for, nothing waits.
+    func checkWaiting(_ accounts: ProviderAccounts, mayHold: Bool = false) {
+        let name = accounts.provider
+        expect(
+            accounts.balances,
+            "\(name): \(accounts.incoming) came in, \(accounts.ended) ended, \(accounts.pending) pending"
+        )
+        let reasons = (accounts.waits + [accounts.parked].compactMap { $0 }).map(\.code)
+        expect(
+            accounts.pending == 0 || mayHold && accounts.pending == accounts.held.values.reduce(0, +),
+            "\(name): \(accounts.pending) operations wait although everything is there: \(Set(reasons + accounts.held.keys).sorted().joined(separator: " "))"
+        )
+    }
+
+    func checkNobodyIsReached(_ provider: String) {
+        guard setup.facts?.isApp ?? false, setup.facts?.scenes[provider]?.canLeave ?? false else { return }
+        let people = records(of: provider).filter { !$0.reaches.isEmpty }.map { "\($0.person)" }.sorted()
+        expect(people.isEmpty, "\(provider) was left and still reaches \(people.joined(separator: ", "))")
+    }
+
+    func checkNobodyIsSubscribed(_ provider: String, of person: VendorRecord.Person?) {
+        let people = records(of: provider).filter { !$0.reaches.isEmpty && (person == nil || $0.person == person) }
+            .map { "\($0.person)" }.sorted()
+        expect(people.isEmpty, "\(provider): after the last opt-out \(people.joined(separator: ", ")) is subscribed")
+    }
+
+    /// The outcome of each operation at a provider.
+    private static func terms(_ endings: [Ending], of provider: String) -> [OperationID: String] {
+        var terms: [OperationID: String] = [:]
+        for ending in endings.sorted(by: { $0.number < $1.number }) where ending.entry.provider == provider {
+            guard !["moved", "shadowed"].contains(ending.entry.term) else { continue }
+            terms[OperationID(rawValue: ending.entry.id)] = ending.entry.term
+        }
+        return terms
+    }
+
+    /// Whether a vendor took every change of person: one that it refused is kept for replay, and leaves the former person.
+    func tookEveryChangeOfPerson(_ provider: String) throws -> Bool {
+        let terms = Self.terms(try world.store.endings(behind: 0, limit: .max), of: provider)
+        return known.allSatisfy { id, operation in
+            operation.action.kind != .switchContact || terms[id] == nil || isTaken(terms[id])
+        }
+    }
+
+    /// After a settled opt-in the vendor reaches the present person through the newest push token, and nobody else.
+    func checkReach(_ subscription: OperationID) throws {
+        guard let facts = setup.facts, let history = people[Self.subjects[0]] else { return }
+        let contact = mirrors[Self.subjects[0]]?.contact
+        for provider in plan.providers where provider.mode == .live {
+            guard let scene = facts.scenes[provider.name], scene.hasSubscription(.push) else { continue }
+            let terms = Self.terms(try world.store.endings(behind: 0, limit: .max), of: provider.name)
+            let reaching = records(of: provider.name).filter { !$0.reaches.isEmpty }
+            let usesTokens = reaching.contains { !$0.reaches.isDisjoint(with: Self.pushTokens) }
+            expect(
+                !isTaken(terms[subscription]) || reaching.isEmpty || !usesTokens
+                    || reaching.contains { $0.reaches.contains(history.token) },
+                "\(provider.name): the newest push token is not reached after an opt-in"
+            )
+            guard scene.canLogOut, try tookEveryChangeOfPerson(provider.name) else { continue }
+            for record in reaching {
+                guard case .contact(let other) = record.person, other != contact else { continue }
+                expect(false, "\(provider.name): \(other) has left the installation and is reached on it")
+            }
+        }
+    }
+
+    /// What was accepted is in the vendor's state, or a later operation replaced it.
+    func checkHoldings(_ endings: [Ending]) throws {
+        for provider in plan.providers {
+            guard let scene = setup.facts?.scenes[provider.name], let vendor = setup.vendors[provider.name] else {
+                continue
+            }
+            let terms = Self.terms(endings, of: provider.name)
+            let records = scene.records(vendor.anyState)
+            checkAttributes(provider.name, terms, records)
+            checkEvents(provider.name, terms, records)
+            checkCounts(provider.name, terms, scene.interactionCounts(vendor.anyState))
+            checkIntervals(provider.name, scene)
+        }
+    }
+
+    private func isTaken(_ term: String?) -> Bool { ["accepted", "unchanged", "superseded"].contains(term ?? "") }
+
+    private func checkAttributes(_ provider: String, _ terms: [OperationID: String], _ records: [VendorRecord]) {
+        struct Key: Hashable { let contact: String, name: AttributeName }
+        var last: [Key: (value: AttributeValue?, isComparable: Bool)] = [:]
+        for id in arrivals {
+            guard let operation = known[id], let term = terms[id], case .changeAttributes(let changes) = operation.action,
+                let contact = operation.contact
+            else { continue }
+            let isComparable = isTaken(term) && !replayed.contains(id)
+            for (name, change) in changes {
+                let key = Key(contact: contact, name: name)
+                let isComparable = isComparable && last[key]?.isComparable ?? true
+                switch change {
+                case .set(let value): last[key] = (value, isComparable)
+                case .unset: last[key] = (nil, isComparable)
+                default: last[key] = (nil, false)
+                }
+            }
+        }
+        for (key, entry) in last.sorted(by: { ($0.key.contact, $0.key.name) < ($1.key.contact, $1.key.name) }) {
+            guard entry.isComparable, let value = entry.value?.plainText else { continue }
+            let own = records.filter { $0.person == .contact(key.contact) && $0.attributes != nil }
+            // A device's record follows whoever uses the device: it holds what its present owner said.
+            if own.isEmpty || own.contains(where: \.isOfInstallation) { continue }
+            let names = [key.name, AttributeName(rawValue: key.name.rawValue.lowercased())]
+            expect(
+                own.contains { record in names.contains { record.attributes?[$0] == value } },
+                "\(provider): the vendor does not hold \(key.name.rawValue) of \(key.contact) as it was accepted"
+            )
+        }
+    }
+
+    private func checkEvents(_ provider: String, _ terms: [OperationID: String], _ records: [VendorRecord]) {
+        let texts = records.flatMap(\.texts)
+        guard texts.contains(where: { $0.contains("opened_") || $0.contains("Lesson") }) else { return }
+        for id in arrivals where terms[id] == "accepted" {
+            guard case .track(.custom(let name, _)) = known[id]?.action else { continue }
+            expect(
+                texts.contains { $0.contains(name) },
+                "\(provider): the vendor does not hold the event \(name), which was accepted"
+            )
+        }
+    }
+
+    private func checkCounts(_ provider: String, _ terms: [OperationID: String], _ counts: [String: Int]?) {
+        guard let counts else { return }
+        var taken: [String: Int] = [:]
+        for (id, operation) in known where terms[id] == "accepted" {
+            switch operation.action {
+            case .track(.messageViewed(let message)): taken["view \(message)", default: 0] += 1
+            case .track(.messageClicked(let message, _)): taken["click \(message)", default: 0] += 1
+            default: break
+            }
+        }
+        let isCertain =
+            !uncertain.contains(provider)
+            && processed.allSatisfy { world.sent[$0 - 1].provider != provider || world.settled[$0] != nil }
+        for name in Set(taken.keys).union(counts.keys).sorted() {
+            let (said, held) = (taken[name] ?? 0, counts[name] ?? 0)
+            expect(
+                isCertain ? held == said : held >= said,
+                "\(provider): the vendor counts \(held) of \(name), and \(said) were accepted"
+            )
+        }
+    }
+
+    // MARK: Intervals
+
+    /// Notes an attempt during an outage.
+    func noteAttempt(_ sent: VirtualWorld.Sent, _ weather: FaultWeather) {
+        guard setup.facts != nil else { return }
+        let isOutage = weather == .out || weather == .busy
+        if isOutage {
+            if lastWeather[sent.provider] != weather { outages[sent.provider, default: []].append([]) }
+            let place = outages[sent.provider, default: [[]]].count - 1
+            outages[sent.provider]?[place].append(sent.number)
+        }
+        lastWeather[sent.provider] = weather
+    }
+
+    /// During an outage no interval between attempts is shorter than the one before.
+    private func checkIntervals(_ provider: String, _ scene: ChangingScene) {
+        for outage in outages[provider] ?? [] {
+            let attempts = Dictionary(grouping: outage.map { world.sent[$0 - 1] }.filter { !ghosts.contains($0.number) }) {
+                "\($0.lane) \($0.endpoint)"
+            }
+            for (_, attempts) in attempts.sorted(by: { $0.key < $1.key }) where attempts.count > 2 {
+                for place in 2..<attempts.count {
+                    let (first, second, third) = (attempts[place - 2], attempts[place - 1], attempts[place])
+                    // Lanes that share the vendor's outage attempt in turn.
+                    guard let start = outage.firstIndex(of: first.number), start + 2 < outage.count,
+                        outage[start + 2] == third.number, !Set(first.operations).isDisjoint(with: second.operations),
+                        !Set(second.operations).isDisjoint(with: third.operations),
+                        let firstEnd = world.settled[first.number]?.now, let secondEnd = world.settled[second.number]?.now
+                    else { continue }
+                    let (before, after) = (second.now - firstEnd, third.now - secondEnd)
+                    if scene.retriesWhenWoken, isWoken(from: secondEnd, to: third.now) { continue }
+                    // Chance moves an interval by a fifth.
+                    expect(
+                        after >= before * 0.6,
+                        "\(provider): \(third.endpoint) was attempted after \(before), then after \(after), and nothing had succeeded"
+                    )
+                }
+            }
+        }
+    }
+
+    private func isWoken(from start: Instant, to end: Instant) -> Bool {
+        wakes.contains { $0 >= start + .seconds(-2) && $0 <= end }
+    }
+}
+
+extension WireRequest {
+    /// The same with the marks of one contact in the place of another's.
+    fileprivate var withValuesOfAnother: WireRequest {
+        var request = self
+        let text = String(decoding: body, as: UTF8.self)
+        request.body = Array(text.replacing("zqc1qz", with: "zqc2qz").replacing("zqk1qz", with: "zqk2qz").utf8)
+        return request
+    }
+}

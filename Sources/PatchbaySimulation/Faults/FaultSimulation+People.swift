@@ -1,0 +1,260 @@
+import Patchbay
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+
+/// Who used an installation: each stay of a person is one era, from 0.
+///
+/// Whoever logs in while nobody was known is the person who was there before.
+struct PersonHistory {
+    var era = 0
+    /// The contact of each era in which somebody was known.
+    var contacts: [Int: String] = [:]
+    /// The push token that the app passed last, if it was a good one.
+    var token = FaultSimulation.pushTokens[0]
+}
+
+/// Runs in which people, consents, configurations, credentials and push tokens change.
+extension FaultSimulation {
+    static let pushTokens = ["0f1e2d3c4b5a6978", "1f1e2d3c4b5a6979", "2f1e2d3c4b5a697a"]
+    static let malformedPushToken = "not a token!"
+
+    /// A mark in every captured value, by which it is known whose it is: the contact's, or an era's without one.
+    static func mark(_ contact: String?, era: Int) -> String {
+        "zq" + (contact.map { $0.filter { $0 != "-" } } ?? "a\(era)") + "qz"
+    }
+
+    /// The owners that marks in a text name: `c1`, `a3`.
+    static func owners(in text: String) -> [String] {
+        // By bytes: every text of every record is looked at after every request.
+        let bytes = Array(text.utf8)
+        var (owners, start): ([String], Int?) = ([], nil)
+        for place in bytes.indices.dropFirst() {
+            if bytes[place - 1] == UInt8(ascii: "z"), bytes[place] == UInt8(ascii: "q") { start = place + 1 }
+            guard let first = start, bytes[place - 1] == UInt8(ascii: "q"), bytes[place] == UInt8(ascii: "z") else {
+                continue
+            }
+            owners.append(String(decoding: bytes[first..<place - 1], as: UTF8.self))
+            start = nil
+        }
+        return owners
+    }
+
+    /// Lets a registration with the new person's ids follow a change of person, where an app passes such ids.
+    func withIdentities(_ actions: [Action]) -> [Action] {
+        guard let facts = setup.facts, facts.scenes.values.contains(where: { !$0.identities(nil).isEmpty }) else {
+            return actions
+        }
+        return actions.flatMap { action in
+            action.kind == .switchContact ? [action, .registerDevice(ScenePhone.device(token: ""))] : [action]
+        }
+    }
+
+    /// Writes the owner into the values of an action, and the person's ids into a registration.
+    func personal(_ action: Action, _ contact: String?, _ subject: Subject) -> Action {
+        var history = people[subject] ?? PersonHistory()
+        defer { people[subject] = history }
+        if case .switchContact(let change) = action {
+            if (mirrors[subject] ?? SubjectMirror()).isAnotherPerson(change) { history.era += 1 }
+            history.contacts[history.era] = contact
+            return action
+        }
+        let mark = Self.mark(contact, era: history.era)
+        func marked(_ value: AttributeValue, _ separator: String) -> AttributeValue {
+            if case .string(let text) = value { .string(text + separator + mark) } else { value }
+        }
+        switch action {
+        case .registerDevice(var device):
+            // An empty token stands for the one that the app has.
+            if device.pushToken?.value == "" { device.pushToken = PushToken(history.token) }
+            if let token = device.pushToken?.value, token != Self.malformedPushToken { history.token = token }
+            for scene in setup.facts?.scenes.sorted(by: { $0.key < $1.key }).map(\.value) ?? [] {
+                device.identities.merge(scene.identities(contact)) { $1 }
+            }
+            return .registerDevice(device)
+        case .changeAttributes(let changes):
+            // A third of the values is the same for everybody: whoever takes it for known may take another person's.
+            if captureCount.isMultiple(of: 3) { return action }
+            return .changeAttributes(
+                changes.mapValues { change in
+                    if case .set(let value) = change { .set(marked(value, " ")) } else { change }
+                }
+            )
+        case .track(.custom(let name, let attributes)):
+            return .track(.custom(name: name + "_" + mark, attributes: attributes.mapValues { marked($0, " ") }))
+        case .identify(let identifiers):
+            if identifiers.contains(where: { $0.kind == .external }), contact == nil {
+                history.contacts[history.era] = identifiers.first { $0.kind == .external }?.value
+            }
+            return .identify(
+                identifiers.map { identifier in
+                    guard identifier.kind == .email else { return identifier }
+                    return Identifier(.email, mark + identifier.value)
+                }
+            )
+        default: return action
+        }
+    }
+
+    /// Notes whether whoever is there lets a vendor keep a profile.
+    func noteProfile(_ subject: Subject, _ contact: String?) {
+        guard setup.facts != nil, let mirror = mirrors[subject] else { return }
+        let isRequired = setup.plans.contains { $0.requiredConsent.contains { $0.purpose == .profile } }
+        let states = [mirror.consent(for: .profile), mirror.consent(for: .profile, channel: .push)]
+        guard states.contains(where: { $0 == .denied || isRequired && $0 == .unknown }) else { return }
+        let mark = Self.mark(contact ?? mirror.contact, era: people[subject]?.era ?? 0)
+        withoutProfile.insert(String(mark.dropFirst(2).dropLast(2)))
+    }
+
+    /// The credential that the app gives now.
+    func givenCredential(_ provider: String, _ contact: String?) -> Secret? {
+        switch credentialStates[contact] ?? .valid {
+        case .valid, .refused: setup.credentials(provider, contact)
+        case .missing: nil
+        case .expired:
+            setup.facts?.scenes[provider]?.expiredCredential(contact) ?? setup.credentials(provider, contact)
+        }
+    }
+
+    /// Whether a request bears a credential that the vendor refuses.
+    func isRefused(_ sent: VirtualWorld.Sent) -> Bool {
+        guard setup.facts != nil else { return false }
+        return credentialStates.contains { contact, state in
+            guard state == .refused, let secret = setup.credentials(sent.provider, contact)?.value else { return false }
+            return sent.request.headers.contains { $0.value.contains(secret) }
+        }
+    }
+
+    func replayRejects(of provider: String) throws {
+        noteWake()
+        replayed.formUnion(try world.replayRejects(of: provider))
+        try learnWhatWasCreated()
+    }
+
+    // MARK: The end of a run
+
+    /// Everything heals, and the app gives all that anything may wait for: a token, the permission, credentials, consents.
+    func healChanging() throws {
+        note("everything heals, and the app gives what anything may wait for")
+        letStorageBe()
+        (isHealthy, credentialStates) = (true, [:])
+        world.host.jump(by: world.host.trueDate - world.host.date())
+        try begin()
+        guard let facts = setup.facts else { return }
+        for subject in 0..<max(1, facts.contacts.count) {
+            let consents = [Purpose.profile, .tracking, .messaging].flatMap { purpose in
+                [nil, .push, .email].map { Consent(purpose: purpose, channel: $0, state: .granted) }
+            }
+            let device: [Action] = facts.isApp ? [.registerDevice(ScenePhone.device(token: ""))] : []
+            try capture(consents.map(Action.setConsent) + device + setup.closing, subject: subject, isGroup: false)
+        }
+        try settle()
+    }
+
+    /// Lets everything be delivered that can be.
+    func settle() throws {
+        for provider in plan.providers { try world.resume(provider.name) }
+        noteWake()
+        try world.wake()
+        try world.drain(atMost: .seconds(90 * 86_400))
+        try learnWhatWasCreated()
+    }
+
+    /// The last opt-out, or the change to another vendor, and what must hold then.
+    func playEpilogue() throws {
+        guard let facts = setup.facts else { return }
+        for provider in plan.providers where provider.mode == nil { checkNobodyIsReached(provider.name) }
+        switch facts.epilogue {
+        case .optOut(let with): try optOut(with, facts)
+        case .leave(let number):
+            if facts.isApp { try subscribe() }
+            let left = plan.providers.filter(\.isRouted).map(\.name)
+            note("another process begins with configuration \(number)")
+            try learnWhatWasCreated()
+            position = number
+            try begin()
+            try settle()
+            for provider in plan.providers where left.contains(provider.name) && provider.mode == nil {
+                checkNobodyIsReached(provider.name)
+            }
+        }
+        // Whoever took a consent back, or came last, may still be asked.
+        let mayHold = [.optOut(.consentTakenBack), .optOut(.anotherPerson)].contains(facts.epilogue)
+        for accounts in try world.accounts() { checkWaiting(accounts, mayHold: mayHold) }
+    }
+
+    /// The app opts in to push, and the newest push token must be reached wherever a vendor has subscriptions.
+    private func subscribe() throws {
+        note("the app subscribes")
+        try capture([.changeSubscription(Subscription(channel: .push, state: .subscribed))], subject: 0, isGroup: false)
+        let subscription = acknowledged[acknowledged.count - 1].id
+        try settle()
+        try checkReach(subscription)
+    }
+
+    private func optOut(_ with: ChangingFacts.Epilogue.With, _ facts: ChangingFacts) throws {
+        guard facts.isApp else { return try optOutContacts(facts) }
+        try subscribe()
+        let optOut = Action.changeSubscription(Subscription(channel: .push, state: .unsubscribed))
+        let person = mirrors[Self.subjects[0]]?.contact
+        note("the last opt-out, with \(with)")
+        func say(_ actions: [Action]) throws { try capture(actions, subject: 0, isGroup: false) }
+        switch with {
+        case .nothing: try say([optOut])
+        case .lostPermission: try say([.registerDevice(Self.deviceWithoutPush), optOut])
+        case .consentTakenBack:
+            try say(setup.requiredConsent.sorted { $0.rawValue < $1.rawValue }.map { .setConsent(Consent(purpose: $0, state: .unknown)) } + [optOut])
+        case .denials:
+            try say([optOut])
+            for purpose in [Purpose.tracking, .messaging, .profile].shuffled(using: &random) {
+                try say([.setConsent(Consent(purpose: purpose, state: .denied))])
+                try world.advance(by: .seconds(random.below(3)))
+            }
+        case .anotherPerson:
+            for provider in plan.providers { weather[provider.name] = .out }
+            isHealthy = false
+            try say([optOut])
+            try world.advance(by: .seconds(5))
+            try say([.switchContact(ContactSwitch(.logIn, identifiers: [Identifier(.external, person == "c-1" ? "c-2" : "c-1")]))])
+            try world.advance(by: .seconds(5))
+            isHealthy = true
+        case .otherSettings:
+            for provider in plan.providers { weather[provider.name] = .out }
+            isHealthy = false
+            try say([optOut])
+            try world.advance(by: .seconds(5))
+            let routes = plan.providers.map(\.mode)
+            position = setup.plans.indices.last { setup.plans[$0].providers.map(\.mode) == routes } ?? position
+            try begin()
+            isHealthy = true
+        }
+        try settle()
+        for provider in plan.providers where provider.isRouted {
+            guard let scene = facts.scenes[provider.name], scene.hasSubscription(.push) else { continue }
+            // The next person may be reached, and where a vendor knows no log-out an earlier one is the vendor's affair.
+            let isOfOnePerson =
+                try with == .anotherPerson || !scene.canLogOut || !tookEveryChangeOfPerson(provider.name)
+            checkNobodyIsSubscribed(provider.name, of: isOfOnePerson ? VendorRecord.Person(person) : nil)
+        }
+    }
+
+    private func optOutContacts(_ facts: ChangingFacts) throws {
+        note("the last opt-outs")
+        let channels = [Channel.email, .push].filter { channel in
+            plan.providers.allSatisfy { facts.scenes[$0.name]?.hasSubscription(channel) ?? false }
+        }
+        for subject in facts.contacts.indices {
+            let actions = channels.map { Action.changeSubscription(Subscription(channel: $0, state: .unsubscribed)) }
+            if !actions.isEmpty { try capture(actions, subject: subject, isGroup: false) }
+        }
+        try settle()
+        guard !channels.isEmpty else { return }
+        for provider in plan.providers where provider.isRouted { checkNobodyIsSubscribed(provider.name, of: nil) }
+    }
+
+    private static let deviceWithoutPush: Device = {
+        var device = ScenePhone.device()
+        (device.pushToken, device.allowsPush) = (nil, false)
+        return device
+    }()
+}

@@ -1,0 +1,41 @@
+package import PatchbayModel
+import PatchbayOutbox
+
+/// What the outbox holds, for tests of adapters.
+extension VirtualWorld {
+    /// An operation that a provider has not completed, as the outbox stores it.
+    package struct StoredOperation {
+        package let operation: EngagementOperation
+        package let lane, queue: String
+        package let step: [UInt8]?
+        package let failures, refusals: Int
+    }
+
+    /// Returns the operations that a provider has not completed, in order of capture.
+    package func storedOperations(of provider: String) throws -> [StoredOperation] {
+        var operations: [StoredOperation] = []
+        try store.forEachRow(provider: provider, subject: nil) { row in
+            operations.append(
+                StoredOperation(
+                    operation: try EngagementOperation(jsonBytes: row.operation.body),
+                    lane: row.lane,
+                    queue: row.queue,
+                    step: row.step,
+                    failures: row.failures,
+                    refusals: row.refusals
+                )
+            )
+        }
+        return operations
+    }
+
+    /// Returns the memory of a lane as it is stored; nil if there is none.
+    package func storedMemory(of provider: String, lane: String) throws -> [UInt8]? {
+        try store.memory(provider: provider, lane: lane)?.body
+    }
+
+    /// Replaces the memory of a lane. Call it while no process runs: a process keeps what it has read.
+    package func setStoredMemory(of provider: String, lane: String, version: Int, _ body: [UInt8]) throws {
+        try store.setMemory(provider: provider, lane: lane, version: version, body: body)
+    }
+}

@@ -53,14 +53,14 @@ extension OutboxStore {
     private static let pendingGroups = Query(
         """
         SELECT route.lane, route.queue, route.hold,
-            CASE WHEN json_valid(CAST(body AS TEXT)) THEN json_extract(CAST(body AS TEXT), '$.action.kind') END AS kind,
-            route.failures > 0 AS failed, count(*), min(operation.captured_at), block.until, ifnull(block.or_woken, 0),
+            CASE WHEN json_valid(CAST(body AS TEXT)) THEN json_extract(CAST(body AS TEXT), '$.action.kind') END AS action_kind,
+            route.failures > 0 AS has_failed, count(*), min(operation.captured_at), block.until, ifnull(block.or_woken, 0),
             block.provider IS NOT NULL
         FROM route JOIN operation ON operation.sequence = route.sequence
         LEFT JOIN block ON block.provider = route.provider AND block.lane = route.lane AND block.queue = route.queue
         WHERE route.provider = ?1 AND NOT EXISTS (
             SELECT 1 FROM ending WHERE ending.provider = route.provider AND ending.sequence = route.sequence)
-        GROUP BY route.lane, route.queue, route.hold, kind, failed
+        GROUP BY route.lane, route.queue, route.hold, action_kind, has_failed
         """
     )
 }

@@ -454,7 +454,8 @@ public final class VirtualWorld {
         return zip(replays, results).compactMap { replay, result in
             switch result {
             case .pending, .ended: replay.operation.id
-            case .busy, .over, .foreign: nil
+            case .held: replay.operation.id
+            case .alreadyPending, .alreadyEnded, .refused: nil
             }
         }
     }

@@ -43,7 +43,7 @@ import Testing
         operation("name", #"{"kind":"changeAttributes","changes":{"given_name":{"set":"Aino"}}}"#),
         operation(
             "opt-out",
-            #"{"kind":"setConsent","consent":{"purpose":"push","state":"denied"}}"#
+            #"{"kind":"changeSubscription","subscription":{"channel":"push","state":"unsubscribed"}}"#
         ),
     ].joined(separator: "\n")
 

@@ -92,7 +92,11 @@ struct Mapper {
 
     init(_ vendor: Vendor) throws {
         let configuration = try vendor.setup(isPaused: false)
-        measure = try Self.measure(configuration.providers[0].adapter, vendor, configuration.credential(of: "vendor", for: nil))
+        measure = try Self.measure(
+            configuration.providers[0].adapter,
+            vendor,
+            configuration.credential(of: "vendor", for: nil)
+        )
     }
 
     /// Maps so many operations and gives the microseconds that one takes.

@@ -457,6 +457,7 @@ actor DeliveryLoop {
     /// - Parameters:
     ///   - source: Where credentials come from; nil keeps the present source and what it has answered.
     ///   - makeNext: Makes the other engine.
+    /// - Throws: What `makeNext` and the other engine's start throw; then the present engine goes on.
     func reconfigure(
         _ source: CredentialSource?,
         _ makeNext: @Sendable (OutboxStore, CredentialCache) throws -> Engine

@@ -105,7 +105,8 @@ extension EngagementClient {
         try await reconfigure(plan, audience: next, credentials: credentials)
     }
 
-    private func reconfigure(_ plan: RoutingPlan, audience next: Audience, credentials: CredentialSource?) async throws {
+    private func reconfigure(_ plan: RoutingPlan, audience next: Audience, credentials: CredentialSource?) async throws
+    {
         let (host, limits, history) = (host, next.limits, next.history)
         do {
             try await loop.reconfigure(credentials) { store, credentials in

@@ -27,6 +27,8 @@ extension EngagementClient {
     ///   - code: The code of the finding; nil for all.
     ///   - last: The last operation of the previous page; nil for the first page.
     ///   - limit: The maximum number of operations to return.
+    /// - Returns: The operations, the newest first.
+    /// - Throws: ``CaptureError`` if the client is closed or suspended, or an error of the outbox.
     public func rejects(
         on provider: String? = nil,
         code: String? = nil,

@@ -351,6 +351,7 @@ public final class EngagementClient: Sendable {
     /// Call it after a log-in, or when the back end has issued a new token. A credential that was refused may be used again.
     ///
     /// - Parameter contact: The contact; nil for the anonymous person.
+    /// - Throws: ``CaptureError`` if the client is closed or suspended, or an error of the outbox.
     public func credentialDidChange(for contact: String?) async throws {
         try await loop.withEngine { try $0.credentialDidChange(for: contact) }
     }

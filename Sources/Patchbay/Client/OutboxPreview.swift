@@ -71,8 +71,8 @@ package struct OutboxPreview: Sendable {
                 let action = (try? EngagementOperation(jsonBytes: row.operation.body))?.action
                 found[record.name, default: [:]][row.operation.id] = Row(
                     kind: action?.kind,
-                    hasBegun: row.step != nil || row.failures > 0 || journaled.contains(row.operation.id),
-                    isOptOut: action?.optsOut ?? false
+                    hasBegun: row.isUncertain || row.step != nil || journaled.contains(row.operation.id),
+                    isOptOut: action?.isOptOut ?? false
                 )
             }
         }
@@ -183,18 +183,6 @@ private struct PreviewHost: EngineHost {
     func isDead(_ process: String) -> Bool { true }
     func chance() -> Double { 0.5 }
     func makeID() -> OperationID { system.makeID() }
-}
-
-extension Action {
-    /// Whether it takes something back that the person allowed, or asks to be forgotten.
-    fileprivate var optsOut: Bool {
-        switch self {
-        case .setConsent(let consent): consent.state == .denied
-        case .changeSubscription(let subscription): subscription.state == .unsubscribed
-        case .erase, .farewell: true
-        default: false
-        }
-    }
 }
 
 extension FindingRow {

@@ -25,12 +25,15 @@ extension ProviderAccounts {
                 until = group.closing?.until.flatMap { date(Instant(milliseconds: $0)) }
                 if let outage = breaker.outage {
                     reasons.append(outage.finding(next: date(outage.nextProbe)))
-                } else if group.hasFailed {
-                    reasons.append(breaker.cause ?? FindingRow.Engine.queuesFailed.at())
+                } else if group.hasFailed, let cause = breaker.cause {
+                    reasons.append(cause)
                 } else if let closing = group.closing {
-                    reasons.append((closing.until == nil ? FindingRow.Engine.queuesUnwoken : FindingRow.Engine.queuesClosed).at())
+                    reasons.append(
+                        (closing.until == nil ? FindingRow.Engine.queuesUnwoken : FindingRow.Engine.queuesClosed).at()
+                    )
                 } else {
-                    reasons.append(FindingRow.Engine.queuesOpen.at())
+                    let row = group.hasFailed ? FindingRow.Engine.queuesFailed : FindingRow.Engine.queuesOpen
+                    reasons.append(row.at())
                 }
             }
             let since = Instant(milliseconds: group.firstCapturedAt)

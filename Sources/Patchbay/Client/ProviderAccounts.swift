@@ -52,7 +52,7 @@ public struct ProviderAccounts: Hashable, Sendable {
 
     /// The accounts of an engine's providers.
     ///
-    /// - Parameter explainsWaits: Whether to say why operations wait, for which every pending row is read.
+    /// To say why operations wait, every pending row is read.
     package static func read(_ engine: Engine, explainsWaits: Bool = true) throws -> [ProviderAccounts] {
         let isServed = { (name: String) in engine.runners.contains { $0.name == name } }
         return try read(engine.store, explainsWaits: { explainsWaits && !isServed($0) }).map { accounts in

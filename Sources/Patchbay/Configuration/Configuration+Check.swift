@@ -29,7 +29,9 @@ extension Configuration {
     }
 
     /// A provider of the other side.
-    static func sideFinding(of door: AdapterDescriptor.Door, in side: AdapterDescriptor.Door, at path: String) -> [Finding] {
+    static func sideFinding(of door: AdapterDescriptor.Door, in side: AdapterDescriptor.Door, at path: String)
+        -> [Finding]
+    {
         guard door != side else { return [] }
         let detail = "the adapter is a \(door.rawValue) API, and side is \(side.rawValue)"
         return [ConfigurationFinding.otherSide.at(path, detail: detail)]
@@ -48,9 +50,8 @@ extension Configuration {
         return found
     }
 
-    /// What is wrong with the routes together.
-    ///
-    /// - Parameter taken: The sum of the shares of percentage routes, in hundredths of a per cent.
+    /// What is wrong with the routes together; `taken` is the sum of the shares of percentage routes, in hundredths of a per
+    /// cent.
     static func findings(of modes: Set<Route.Mode>, taken: Int) -> [Finding] {
         var found: [Finding] = []
         if !modes.contains(.live), !modes.contains(.percentage) {

@@ -76,7 +76,8 @@ enum ConfigurationFinding {
         "configuration.provider.side",
         .error,
         .misconfigured,
-        reason: "All adapters of a configuration must be of its side: device APIs for an app, server APIs for a back end",
+        reason:
+            "All adapters of a configuration must be of its side: device APIs for an app, server APIs for a back end",
         remedy:
             "Use the vendor's API of this side. A server API belongs in a configuration with \"side\": \"server\", which is "
             + "never part of an app."

@@ -32,17 +32,15 @@ struct Breaker: Equatable {
         /// What the last failure was.
         var cause: Finding
 
-        /// The outage as a finding.
-        ///
-        /// - Parameter next: When the next request is sent; nil where the vendor's retry policy alone decides.
+        /// The outage as a finding; `next` is when the next request is sent, nil where the vendor's retry policy decides.
         func finding(next: Instant?) -> Finding {
-            let cause = cause.reason.hasSuffix(".") ? String(cause.reason.dropLast()) : cause.reason
             let detail = next.map { ", one request at a time, next at \($0.text)" } ?? ""
             var finding = FindingRow.Engine.providerOutage.at(
-                detail: "\(cause), since \(since.text)\(detail)",
-                remedy: self.cause.remedy
+                detail: "since \(since.text)\(detail)",
+                remedy: cause.remedy
             )
-            (finding.error, finding.vendor) = (self.cause.error ?? .unavailable, self.cause.vendor)
+            finding.reason += " \(cause.reason)"
+            (finding.error, finding.vendor) = (cause.error ?? .unavailable, cause.vendor)
             return finding
         }
     }

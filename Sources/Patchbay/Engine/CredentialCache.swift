@@ -51,6 +51,8 @@ package final class CredentialCache {
         var failure: String?
         /// Fingerprints of refused credentials, the newest last.
         var refused: [UInt128] = []
+        /// The same of credentials that may be used again, because the app said that it has others.
+        var refusedEarlier: [UInt128] = []
         var lastRefusal: Refusal?
         /// Whether a refusal was not followed by an accepted request yet: then the refusal of another credential is final.
         var mustBeFresh = false
@@ -76,11 +78,7 @@ package final class CredentialCache {
 
     /// Returns the usable credential of a contact; nil while none is known.
     ///
-    /// - Parameters:
-    ///   - provider: The provider's name.
-    ///   - contact: The contact; nil for the anonymous person.
-    ///   - date: The wall clock, which decides about expiry.
-    ///   - uptime: The clock that counts sleep.
+    /// `date` is the wall clock, which decides about expiry; `uptime` the clock that counts sleep.
     func credential(of provider: String, for contact: ScalarString?, at date: Instant, uptime: Instant) -> Secret? {
         let key = Key(provider: provider, contact: contact)
         switch source {
@@ -142,10 +140,17 @@ package final class CredentialCache {
         }
     }
 
-    /// Forgets the credentials of a contact at every provider, and that they were refused.
+    /// Forgets the credentials of a contact at every provider; one that was refused may be used again.
+    ///
+    /// That one was refused is not forgotten: the refusal of a fresh one is final.
     func forget(_ contact: String?) {
         let contact = contact.map(ScalarString.init)
-        entries = entries.filter { $0.key.contact != contact }
+        for (key, entry) in entries where key.contact == contact {
+            var known = Entry()
+            known.mustBeFresh = entry.mustBeFresh
+            known.refusedEarlier = (entry.refusedEarlier + entry.refused).suffix(Self.refusedLimit)
+            entries[key] = entry.mustBeFresh ? known : nil
+        }
     }
 
     /// Lets the source be asked again at once where its answers were of no use so far.
@@ -164,11 +169,13 @@ package final class CredentialCache {
     func noteRefusal(of credential: Secret, _ refusal: Refusal, of provider: String, for contact: String?) -> Bool {
         let key = Key(provider: provider, contact: contact.map(ScalarString.init))
         var entry = entries[key] ?? Entry()
-        if entry.credential == nil { (entry.credential, entry.expiry) = (credential, JSONWebToken.expiry(of: credential)) }
+        if entry.credential == nil {
+            (entry.credential, entry.expiry) = (credential, JSONWebToken.expiry(of: credential))
+        }
         let mark = TextMark(credential.value).bits
-        let isNew = !entry.refused.contains(mark)
+        let isNew = !entry.refused.contains(mark) && !entry.refusedEarlier.contains(mark)
         let isFinal = entry.mustBeFresh && isNew
-        if isNew { entry.refused = entry.refused.suffix(Self.refusedLimit - 1) + [mark] }
+        if !entry.refused.contains(mark) { entry.refused = entry.refused.suffix(Self.refusedLimit - 1) + [mark] }
         (entry.mustBeFresh, entry.lastRefusal, entry.lastRequest) = (true, refusal, nil)
         entries[key] = entry
         hasRefusals = true
@@ -181,6 +188,7 @@ package final class CredentialCache {
         guard entries[key]?.mustBeFresh == true else { return }
         entries[key]?.mustBeFresh = false
         entries[key]?.refused = []
+        entries[key]?.refusedEarlier = []
     }
 
     /// Returns why no usable credential of a contact is known; nil if one is.

@@ -73,7 +73,9 @@ extension Engine {
             else { return (.alreadyPending, nil) }
         }
         // It is not pending there: what was taken has ended.
-        if rejects.isEmpty, try store.hearing(of: stored.id, provider: runner.name) == .taken { return (.alreadyEnded, nil) }
+        if rejects.isEmpty, try store.hearing(of: stored.id, provider: runner.name) == .taken {
+            return (.alreadyEnded, nil)
+        }
         let sequence = try known?.sequence ?? store.insert(stored)
         for reject in rejects { try store.removeReject(reject.number) }
         let mirror = try context.mirror(of: operation.subject)

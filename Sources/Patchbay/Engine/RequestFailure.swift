@@ -21,7 +21,8 @@ struct RequestFailure {
             brief = "\(host): HTTP \(response.status)"
             reason = "\(host) answered HTTP \(response.status)."
         case .failed(let failure):
-            let row = Self.connections[failure.code] ?? Connection(.unreachable, "The request to %@ failed", Self.repeats)
+            let row =
+                Self.connections[failure.code] ?? Connection(.unreachable, "The request to %@ failed", Self.repeats)
             (error, remedy, brief) = (row.error, row.remedy, "\(host): \(failure.code)")
             let known = Self.connections[failure.code] != nil
             reason = row.sentence.replacing("%@", with: host) + (known ? "." : " (\(failure.code)).")
@@ -113,9 +114,13 @@ struct RequestFailure {
         case 401: (.unauthenticated, "Correct the credentials of the provider; the answer does not change before.")
         case 403: (.forbidden, "Correct the rights of the credential or the provider settings.")
         case 408, 425: (.unavailable, repeats)
-        case 429: (.throttled, "The engine repeats the request later. Set \"rate\" in the configuration to send less often.")
+        case 429:
+            (.throttled, "The engine repeats the request later. Set \"rate\" in the configuration to send less often.")
         case 300...399:
-            (.unavailable, "Correct the URL in the provider settings, or sign in to the network that redirects requests.")
+            (
+                .unavailable,
+                "Correct the URL in the provider settings, or sign in to the network that redirects requests."
+            )
         case 400...499: (.misconfigured, "Check the provider settings and the vendor account; waiting does not help.")
         case 200...299: (.unavailable, "Read the vendor's answer; it reports an error.")
         default: (.unavailable, repeats)

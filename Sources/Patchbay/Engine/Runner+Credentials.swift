@@ -63,6 +63,7 @@ extension WireRequest {
     /// Whether a header or the body contains a credential.
     fileprivate func carries(_ credential: Secret) -> Bool {
         let bytes = Array(credential.value.utf8)
-        return !bytes.isEmpty && (headers.contains { $0.value.contains(credential.value) } || body.firstRange(of: bytes) != nil)
+        return !bytes.isEmpty
+            && (headers.contains { $0.value.contains(credential.value) } || body.firstRange(of: bytes) != nil)
     }
 }

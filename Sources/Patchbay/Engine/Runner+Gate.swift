@@ -15,7 +15,9 @@ extension Runner {
         }
         guard let rateGate, rateGate.opensAt > now else { return nil }
         let next = context.date + (rateGate.opensAt - now)
-        return (rateGate.opensAt, FindingRow.Engine.rateSpent.at(detail: "\(rateGate.rate), next request at \(next.text)"))
+        return (
+            rateGate.opensAt, FindingRow.Engine.rateSpent.at(detail: "\(rateGate.rate), next request at \(next.text)")
+        )
     }
 
     /// Lanes with something to do, now or later.
@@ -80,22 +82,22 @@ extension Runner {
     /// Notes how an exchange ended: for the lane's reason, and for the breaker.
     func note(_ ended: Ended, _ meaning: Meaning, in lane: Lane) throws {
         let isOpen = meaning.judgements.contains { $0?.isFinal != true }
-        let outcome = ended.outcome
-        let cause = outcome.isGoodAnswer ? nil : failure(of: ended)
         let isRepeated = isOpen && meaning.park == nil
+        let outcome = ended.outcome
+        let isGood = outcome.isGoodAnswer && (!isRepeated || outcome.reply?.isSuccess ?? false)
+        let cause = isGood ? nil : failure(of: ended)
         for pending in ended.flight.operations { lane.failures[pending.queue] = isRepeated ? cause : nil }
         let before = breaker
-        if isRepeated { breaker.cause = cause ?? breaker.cause }
         if outcome.isOutage(isOpen: isOpen || ended.flight.operations.isEmpty), let cause {
             let asked = outcome.reply?.retryAfter(at: ended.moment.date)
-            guard breaker.fail(cause, asked: asked, at: ended.moment) else {
-                return try save(before)
+            if breaker.fail(cause, asked: asked, at: ended.moment), let outage = breaker.outage {
+                context.emit([.outage(provider: name, finding(of: outage))])
             }
-            if let outage = breaker.outage { context.emit([.outage(provider: name, finding(of: outage))]) }
         } else if outcome.isGoodAnswer, let outage = breaker.recover() {
             let finding = FindingRow.Engine.providerBack.at(detail: "it failed since \(outage.since.text)")
             context.emit([.recovered(provider: name, finding)])
         }
+        if isRepeated { breaker.cause = cause ?? breaker.cause }
         try save(before)
     }
 

@@ -38,7 +38,8 @@ extension Runner {
     /// What an adapter says about one queue.
     private typealias PlannedWait = (until: Instant?, reasons: [Finding])
 
-    private func explain(_ group: PendingGroup, _ planned: inout [String: [String: PlannedWait]]) throws -> PlannedWait {
+    private func explain(_ group: PendingGroup, _ planned: inout [String: [String: PlannedWait]]) throws -> PlannedWait
+    {
         if let hold = group.hold { return (nil, [FindingRow.Engine.consentAwaited.at(detail: hold)]) }
         if let parked { return (nil, [parked]) }
         if isPaused { return (nil, [FindingRow.Engine.providerPaused.at()]) }
@@ -93,7 +94,9 @@ extension Runner {
             var window = shown
             let operations = shown.operations.filter { $0.queue == queue }
             (window.operations, window.views) = (operations[...], operations.map { $0.view as AnyObject }[...])
-            guard case .wait(let until, let because) = try desk.plan(window, memory: memory, at: moment) else { continue }
+            guard case .wait(let until, let because) = try desk.plan(window, memory: memory, at: moment) else {
+                continue
+            }
             waits[queue] = (until, [because] + credentialProblems(operations, because))
         }
         return waits
@@ -102,7 +105,9 @@ extension Runner {
     /// Says why there is no usable credential, where an adapter waits for one.
     private func credentialProblems(_ operations: [Waiting], _ because: Finding) -> [Finding] {
         guard descriptor.usesCredentials, because.error == .unauthenticated else { return [] }
-        let contacts = Set(operations.filter { $0.credential == nil }.map { $0.operation.contact.map(ScalarString.init) })
+        let contacts = Set(
+            operations.filter { $0.credential == nil }.map { $0.operation.contact.map(ScalarString.init) }
+        )
         let problems = contacts.compactMap { contact in
             context.credentials.problem(of: name, for: contact?.text, at: context.date)
         }

@@ -21,7 +21,7 @@ extension Command {
     ) { session in
         let configFlag = session.invocation.text(.config)
         guard let file = configFlag ?? session.invocation.argument(0) else {
-            throw UsageError("check: name the configuration file.", command: "check")
+            throw UsageError("CONFIG is missing. Name the configuration file.", command: "check")
         }
         let operations = session.invocation.argument(configFlag == nil ? 1 : 0)
         guard configFlag == nil || session.invocation.arguments.count < 2 else {

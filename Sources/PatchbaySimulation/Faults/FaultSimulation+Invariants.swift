@@ -114,7 +114,7 @@ extension FaultSimulation {
             accounts.balances,
             "\(name): \(accounts.incoming) came in, \(accounts.ended) ended, \(accounts.pending) pending"
         )
-        let reasons = (accounts.waits + [accounts.parked].compactMap { $0 }).map(\.code)
+        let reasons = (accounts.waits.flatMap(\.reasons) + [accounts.parked].compactMap { $0 }).map(\.code)
         expect(
             accounts.pending == 0 || mayHold && accounts.pending == accounts.held.values.reduce(0, +),
             "\(name): \(accounts.pending) operations wait although everything is there: \(Set(reasons + accounts.held.keys).sorted().joined(separator: " "))"
@@ -194,7 +194,8 @@ extension FaultSimulation {
         struct Key: Hashable { let contact: String, name: AttributeName }
         var last: [Key: (value: AttributeValue?, isComparable: Bool)] = [:]
         for id in arrivals {
-            guard let operation = known[id], let term = terms[id], case .changeAttributes(let changes) = operation.action,
+            guard let operation = known[id], let term = terms[id],
+                case .changeAttributes(let changes) = operation.action,
                 let contact = operation.contact
             else { continue }
             let isComparable = isTaken(term) && !replayed.contains(id)
@@ -272,7 +273,9 @@ extension FaultSimulation {
     /// During an outage no interval between attempts is shorter than the one before.
     private func checkIntervals(_ provider: String, _ scene: ChangingScene) {
         for outage in outages[provider] ?? [] {
-            let attempts = Dictionary(grouping: outage.map { world.sent[$0 - 1] }.filter { !ghosts.contains($0.number) }) {
+            let attempts = Dictionary(
+                grouping: outage.map { world.sent[$0 - 1] }.filter { !ghosts.contains($0.number) }
+            ) {
                 "\($0.lane) \($0.endpoint)"
             }
             for (_, attempts) in attempts.sorted(by: { $0.key < $1.key }) where attempts.count > 2 {
@@ -282,7 +285,8 @@ extension FaultSimulation {
                     guard let start = outage.firstIndex(of: first.number), start + 2 < outage.count,
                         outage[start + 2] == third.number, !Set(first.operations).isDisjoint(with: second.operations),
                         !Set(second.operations).isDisjoint(with: third.operations),
-                        let firstEnd = world.settled[first.number]?.now, let secondEnd = world.settled[second.number]?.now
+                        let firstEnd = world.settled[first.number]?.now,
+                        let secondEnd = world.settled[second.number]?.now
                     else { continue }
                     let (before, after) = (second.now - firstEnd, third.now - secondEnd)
                     if scene.retriesWhenWoken, isWoken(from: secondEnd, to: third.now) { continue }

@@ -184,7 +184,9 @@ extension FaultSimulation {
         let isMisled = deceived.contains(name) && accounts.parked?.code.hasPrefix("engine.") == false
         let mayWait = mode == .paused || isMisled || isSilent && !accounts.waits.isEmpty
         let held = accounts.held.values.reduce(0, +)
-        let reasons = (accounts.waits.flatMap(\.reasons) + [accounts.parked].compactMap { $0 }).map(\.code).joined(separator: " ")
+        let reasons = (accounts.waits.flatMap(\.reasons) + [accounts.parked].compactMap { $0 }).map(\.code).joined(
+            separator: " "
+        )
         expect(mayWait || accounts.pending == held, "\(name): \(accounts.pending - held) still pending: \(reasons)")
         expect(accounts.parked == nil || isMisled, "\(name): stopped: \(accounts.parked?.code ?? "")")
         expect(held == 0, "\(name): held for \(accounts.held.keys.sorted()), and everybody was asked")
@@ -199,7 +201,8 @@ extension FaultSimulation {
             expect(rehearsed.insert(ending.entry.id).inserted, "\(provider): rehearsed twice: \(ending.entry.id)")
         }
         var ended: [String: Int64] = [:]
-        for ending in endings where ending.entry.term != "shadowed" && !replayed.contains(OperationID(rawValue: ending.entry.id)) {
+        for ending in endings
+        where ending.entry.term != "shadowed" && !replayed.contains(OperationID(rawValue: ending.entry.id)) {
             let first = ended[ending.entry.id]
             ended[ending.entry.id] = first ?? ending.number
             expect(first == nil, "\(provider): an operation ended twice: \(ending.entry.id)")

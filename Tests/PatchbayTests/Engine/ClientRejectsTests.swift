@@ -6,7 +6,8 @@ import Testing
 
 @Suite("Rejected operations of a client") struct ClientRejectsTests {
     /// A client whose vendor refuses events named "late" until it is told otherwise.
-    private func client(_ plan: RoutingPlan = .probe(), _ transport: ScriptedTransport) async throws -> EngagementClient {
+    private func client(_ plan: RoutingPlan = .probe(), _ transport: ScriptedTransport) async throws -> EngagementClient
+    {
         try await EngagementClient(outbox: .memory, subject: "installation-1", plan: plan, transport: transport)
     }
 
@@ -65,7 +66,8 @@ import Testing
 @Suite("A client uses its whole configuration") struct ClientConfigurationTests {
     private let folder = TemporaryFolder()
 
-    private func configuration(_ catalogue: [AttributeName: AttributeCatalogue.Entry], path: String? = nil) -> Configuration
+    private func configuration(_ catalogue: [AttributeName: AttributeCatalogue.Entry], path: String? = nil)
+        -> Configuration
     {
         Configuration(
             providers: [.init(name: "p", adapter: ProbeDevice(settings: .init()))],
@@ -75,13 +77,15 @@ import Testing
         )
     }
 
-    private func client(_ configuration: Configuration, _ transport: ScriptedTransport = ScriptedTransport()) async throws
+    private func client(_ configuration: Configuration, _ transport: ScriptedTransport = ScriptedTransport())
+        async throws
         -> EngagementClient
     {
         try await EngagementClient(configuration: configuration, subject: "installation-1", transport: transport)
     }
 
-    @Test func `attribute values are converted to their types, and a value that does not fit is refused`() async throws {
+    @Test func `attribute values are converted to their types, and a value that does not fit is refused`() async throws
+    {
         let transport = ScriptedTransport()
         let client = try await client(configuration(["points": .init(type: .integer)]), transport)
         #expect(try await client.set(["points": "12"]).outcome(on: "p").term == .accepted)

@@ -124,6 +124,21 @@ private final class Source: Sendable {
         #expect(world.outcome(of: event.id, on: "p")?.term == .rejected)
     }
 
+    @Test func `the refusal of a credential that the app announced is final, and the same one may be tried again`()
+        throws
+    {
+        let world = try world("first")
+        let event = try world.capture(.event("e"), contact: "aino")
+        try world.advance(by: .seconds(60))
+        try world.credentialDidChange(for: "aino")
+        try world.advance(by: .seconds(60))
+        #expect(world.sent.count == 2 && world.outcome(of: event.id, on: "p") == nil)
+        world.credentials = { _, _ in "second" }
+        try world.credentialDidChange(for: "aino")
+        try world.advance(by: .seconds(60))
+        #expect(world.outcome(of: event.id, on: "p")?.term == .rejected)
+    }
+
     @Test func `a refusal long after an accepted request is not final`() throws {
         let world = try world("first", accepting: "first")
         try world.capture(.event("a"), contact: "aino")

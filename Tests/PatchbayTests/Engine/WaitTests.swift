@@ -56,7 +56,9 @@ import Testing
         #expect(Set(reasons) == [["probe.test answered HTTP 503."], ["probe.test did not answer in time."]])
     }
 
-    @Test(arguments: [404, 410, 401, 403]) func `no remedy advises to wait for an answer that does not change`(_ status: Int)
+    @Test(arguments: [404, 410, 401, 403]) func `no remedy advises to wait for an answer that does not change`(
+        _ status: Int
+    )
         throws
     {
         let world = try VirtualWorld()

@@ -228,7 +228,7 @@ private final class Bench: Sendable {
             subject: "test",
             plan: RoutingPlan(providers: [.init(name: "shop", adapter: target.provider.adapter, mode: .live)]),
             transport: vendor,
-            credentials: { _, contact in credentials[contact] },
+            credentials: CredentialSource(immediate: { credentials[$0.contact] }),
             host: Self.host
         )
         let asker = DoorAsker(client: client, provider: "shop", door: target.door)

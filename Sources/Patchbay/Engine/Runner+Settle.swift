@@ -49,6 +49,7 @@ extension Runner {
         guard let before = try memory(of: lane) else { return }
         let (flight, outcome) = (ended.flight, ended.outcome)
         let (meaning, learnt) = try desk.interpret(ended, memory: before)
+        if try refusesCredential(ended, meaning, in: lane) { return }
         let memory = DeliberateFault.failureBelieved.isPresent ? try believed(ended, before) ?? learnt : learnt
         let isInterrupted = if case .failed(let failure) = outcome { failure.doubt == .interrupted } else { false }
         try settle(

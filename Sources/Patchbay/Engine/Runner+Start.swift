@@ -9,6 +9,7 @@ extension Runner {
     func restore() throws {
         abandon()
         laneVersion = try context.store.foreignVersion()
+        if try context.store.meta(waitsKey) != nil { try store { try context.store.setMeta(waitsKey, nil) } }
         try takeUpState()
         for entry in try context.store.journal(provider: name) where !isParked { try interrupt(entry) }
         if !isParked, try context.store.meta(reexaminationKey) != nil { try store { try examineAgain() } }

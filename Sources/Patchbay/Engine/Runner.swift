@@ -102,6 +102,12 @@ final class Runner {
         }
     }
 
+    /// Plans every lane again, in the order in which they wait; closed queues stay closed.
+    func planAgain() {
+        for lane in lanes.values { lane.want(context.now) }
+        wakeResting()
+    }
+
     func flush() throws {
         for key in try everyLane(isFlush: true) { lane(key).flush = true }
         try wake(lane: nil)

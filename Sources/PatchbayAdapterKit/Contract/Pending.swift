@@ -22,7 +22,10 @@ public final class Pending<Adapter: VendorAdapter>: Sendable {
     public let failures: Int
     /// Those of them that had an answer from the vendor: an outage does not count.
     public let refusals: Int
-    /// What the app gives for this operation's contact, now.
+    /// The credential of this operation's contact; nil while no usable one is known.
+    ///
+    /// An adapter that needs one waits without it (`until: nil`, with a finding whose error is `unauthenticated`). The engine
+    /// plans again as soon as a credential is known. Expired and refused credentials are not shown.
     public let credential: Secret?
 
     /// A pending operation with one step or none, as it is kept.

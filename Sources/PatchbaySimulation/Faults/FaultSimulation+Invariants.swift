@@ -114,7 +114,7 @@ extension FaultSimulation {
             accounts.balances,
             "\(name): \(accounts.incoming) came in, \(accounts.ended) ended, \(accounts.pending) pending"
         )
-        let reasons = (accounts.waits + [accounts.parked].compactMap { $0 }).map(\.code)
+        let reasons = (accounts.waits.flatMap(\.reasons) + [accounts.parked].compactMap { $0 }).map(\.code)
         expect(
             accounts.pending == 0 || mayHold && accounts.pending == accounts.held.values.reduce(0, +),
             "\(name): \(accounts.pending) operations wait although everything is there: \(Set(reasons + accounts.held.keys).sorted().joined(separator: " "))"

@@ -185,7 +185,9 @@ extension FaultSimulation {
         let isMisled = deceived.contains(name) && accounts.parked?.code.hasPrefix("engine.") == false
         let mayWait = mode == .paused || isMisled || isSilent && !accounts.waits.isEmpty
         let held = accounts.held.values.reduce(0, +)
-        let reasons = (accounts.waits + [accounts.parked].compactMap { $0 }).map(\.code).joined(separator: " ")
+        let reasons = (accounts.waits.flatMap(\.reasons) + [accounts.parked].compactMap { $0 }).map(\.code).joined(
+            separator: " "
+        )
         expect(mayWait || accounts.pending == held, "\(name): \(accounts.pending - held) still pending: \(reasons)")
         expect(accounts.parked == nil || isMisled, "\(name): stopped: \(accounts.parked?.code ?? "")")
         expect(held == 0, "\(name): held for \(accounts.held.keys.sorted()), and everybody was asked")

@@ -50,7 +50,7 @@ extension CaptureBatch {
     /// A request that was in flight for the person alone, or among others, is kept without its content: that it left is
     /// what a crash must not forget.
     func emptyJournal(of provider: String, _ withdrawn: Set<String>) throws {
-        for entry in try context.store.journal(provider: provider) {
+        for entry in try context.store.journal(provider: provider) where !entry.request.isEmpty {
             let rows = try context.store.rows(provider: provider, lane: entry.lane, ids: entry.operations)
             guard rows.isEmpty || !withdrawn.isDisjoint(with: entry.operations) else { continue }
             let left = WireRequest(WireRequest(journal: entry.request).method, "", headers: [], body: [])

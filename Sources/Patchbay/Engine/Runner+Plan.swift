@@ -137,7 +137,7 @@ extension Runner {
             if isJournaled || doubting != nil {
                 var doubt: Lane.StoredDoubt?
                 let isDurable = doubting != nil || endpoint.isJournaled && !DeliberateFault.journalNotAwaited.isPresent
-                try context.transaction(isDurable ? .full : .normal) {
+                try context.transaction(isDurable ? .full : .normal, appends: !isDurable) {
                     try context.requireLease()
                     if let doubting {
                         // What another process has emptied since it was read must not come back.

@@ -142,10 +142,10 @@ extension Runner {
         }
     }
 
-    /// A journaled request was in flight when a process died: the adapter decides what that means. A request of another
-    /// endpoint was only noted: what it carried may have been processed, and is planned again.
+    /// A journaled request was in flight when a process died: the adapter decides what that means. A request without a body
+    /// was only noted: what it carried may have been processed, and is planned again.
     func interrupt(_ entry: JournalEntry) throws {
-        guard let endpoint = desk.endpoint(entry.endpoint), endpoint.isJournaled,
+        guard let endpoint = desk.endpoint(entry.endpoint), !entry.request.isEmpty,
             !DeliberateFault.interruptionForgotten.isPresent
         else {
             return try store {

@@ -165,7 +165,10 @@ import Testing
         world.onStorage { if isFull, $0 == .begin(.normal) { throw OutboxError(.full, "No room.") } }
         let before = world.events(["a"])
         #expect(throws: OutboxError.self) { try world.capture(before) }
-        try world.capture(.setConsent(Consent(purpose: .tracking, state: .denied)), subject: "s")
+        // The denial is stored; its request waits until it can be noted.
+        #expect(throws: OutboxError.self) {
+            try world.capture(.setConsent(Consent(purpose: .tracking, state: .denied)), subject: "s")
+        }
         #expect(try world.arrivals().isEmpty)
         isFull = false
         #expect(try world.drain())

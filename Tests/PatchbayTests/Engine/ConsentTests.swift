@@ -88,15 +88,15 @@ import Testing
         #expect(try world.account("p").balances)
     }
 
-    @Test func `a no frees at once what makes the vendor send less, whoever hears the no itself (E14)`() throws {
+    @Test func `sends an opt-out although a required consent is unanswered (E14)`() throws {
         let world = try VirtualWorld()
         try world.start(.probe(requiredConsent: [.messaging]) { $0.ignoresConsent = true })
-        let goodbye = try world.capture(.changeSubscription(Subscription(channel: .sms, state: .unsubscribed)))
+        let optOut = try world.capture(.changeSubscription(Subscription(channel: .sms, state: .unsubscribed)))
+        let optIn = try world.capture(.changeSubscription(Subscription(channel: .email, state: .subscribed)))
         try world.advance(by: .seconds(60))
-        #expect(try world.account("p").held == ["consent.messaging.sms": 1])
-        try say(.messaging, .denied, in: world)
-        try world.advance(by: .seconds(1))
-        #expect(world.outcome(of: goodbye.id, on: "p")?.term == .accepted)
+        #expect(world.outcome(of: optOut.id, on: "p")?.term == .accepted)
+        #expect(world.outcome(of: optIn.id, on: "p") == nil)
+        #expect(try world.account("p").held == ["consent.messaging.email": 1])
     }
 
     @Test func `what was said during a no is told after it, what was done never is (E14)`() throws {

@@ -310,6 +310,7 @@ extension VirtualWorld {
         func plan(_ live: String, _ left: String) -> RoutingPlan {
             var plan = RoutingPlan.probe(live, onSwitch: .retarget) { $0.suppresses = true }
             plan.providers += RoutingPlan.probe(left, mode: nil) { $0.suppresses = true }.providers
+            plan.onUnacknowledged = .move
             return plan
         }
         func told(_ provider: String) -> [String?] {
@@ -332,6 +333,27 @@ extension VirtualWorld {
         try world.restart(plan("a", "b"))
         #expect(try world.drain())
         #expect(told("a") == ["gold", "silver", "gold"])
+        for account in try world.accounts() { #expect(account.balances) }
+    }
+
+    @Test func `does not retarget an operation whose request was in flight when the process died (E3)`() throws {
+        let world = try VirtualWorld()
+        func plan(_ live: String, _ left: String) -> RoutingPlan {
+            var plan = RoutingPlan.probe(live, onSwitch: .retarget)
+            plan.providers += RoutingPlan.probe(left, mode: nil).providers
+            return plan
+        }
+        try world.start(plan("a", "b"))
+        world.network = { $0.number == 1 ? .silence : .outcome(.replied(WireResponse(200))) }
+        let inFlight = try world.capture(.event("first"))
+        let waiting = try world.capture(.event("second"))
+        #expect(world.sent.map(\.operations) == [[inFlight.id]])
+        try world.restart(plan("b", "a"))
+        #expect(try world.drain())
+        #expect(world.outcome(of: inFlight.id, on: "a")?.term == .accepted)
+        #expect(world.outcome(of: inFlight.id, on: "b") == nil)
+        #expect(world.outcome(of: waiting.id, on: "a")?.term == .moved)
+        #expect(world.outcome(of: waiting.id, on: "b")?.term == .accepted)
         for account in try world.accounts() { #expect(account.balances) }
     }
 }

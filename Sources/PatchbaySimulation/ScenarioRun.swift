@@ -154,7 +154,8 @@ public struct ScenarioRun {
         let (script, configuration) = (script, configuration)
         network.providers = Dictionary(uniqueKeysWithValues: configuration.providers.map { ($0.name, $0.adapterID) })
         world.credentials = { provider, contact in
-            if let given = script.credentials[contact] ?? script.credentials[nil] { return given }
+            // The anonymous person's credential signs for nobody else.
+            if let given = script.credentials[contact] { return given }
             return configuration.credential(of: provider, for: contact)
         }
     }

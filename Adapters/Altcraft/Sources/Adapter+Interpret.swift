@@ -51,17 +51,17 @@ private final class Reading {
     func verdict(_ memory: inout AltcraftMemory) -> Result {
         if case .registerDevice(let device) = pending.operation.action { memory.device = device }
         if endpoint == .unsuspend { memory.arrive(.init(contact: contact, sequence: pending.sequence)) }
-        if row.meaning == .accepted { memory.refuse(contact, nil) }
+        if row.meaning == .accepted { memory.note(nil, of: contact) }
         noteDecision(&memory)
         noteDeparture(&memory)
         if exchange.mayHaveWorked { memory.doubt(endpoint, contact, sent, pending) }
         switch row.meaning {
         case .accepted: return success(&memory)
-        case .retry: return asksAgain ? never(row) : again(&memory)
+        case .retry: return asksAgain ? never(row, memory) : again(&memory)
         case .refused, .park:
             if park != nil, !asksAgain { return .underway(pending.step, .woken) }
             if waitsForCredential(&memory) { return .underway(pending.step) }
-            return asksAgain && endpoint == .unsuspend ? never(row) : refused(row, &memory)
+            return asksAgain && endpoint == .unsuspend ? never(row, memory) : refused(row, &memory)
         }
     }
 
@@ -70,14 +70,15 @@ private final class Reading {
         guard response?.status == 401, settings.onUnauthorized == .wait, settings.usedRoleToken == nil, !isRead,
             let mark = pending.credential?.mark
         else { return false }
-        let isFirst = memory.refusal(of: contact) == nil
-        memory.refuse(contact, mark)
-        return isFirst
+        let before = memory.refusal(of: contact)
+        let until = exchange.moment.now + AltcraftMemory.Refusal.pause
+        memory.note(.init(contact: contact, mark: mark, until: until), of: contact)
+        return before.map { $0.mark == mark } ?? true
     }
 
-    /// The vendor has a decision of the person, or refused it for good.
+    /// The vendor has a decision of the person. One against a subscription counts although the vendor refused it.
     private func noteDecision(_ memory: inout AltcraftMemory) {
-        guard row.meaning == .accepted, endpoint == .subscribe,
+        guard row.meaning == .accepted || row.meaning == .refused && isOptingOut, endpoint == .subscribe,
             case .changeSubscription(let subscription) = pending.operation.action,
             let status = subscription.state.status
         else { return }
@@ -125,6 +126,10 @@ private final class Reading {
             RuleID.altcraft("T4").fire()
             if let address = sent.address { subscribed(answer.profile?.subscription, at: address, &memory) }
             if isOptingOut, !memory.reachable(contact).isEmpty { return .underway(pending.step) }
+            if pending.step == .restore {
+                return .rejected(FindingRow.askAgain.at(detail: detail), answer: answer.json)
+            }
+            if pending.operation.action == .farewell { memory.leave(at: pending.sequence) }
         case .profileUpdate, .pushEvent, .customEvent: break
         }
         if case .changeTags(let change) = pending.operation.action, adapter.needsSecondRequest(change, pending.step) {
@@ -227,7 +232,7 @@ private final class Reading {
     }
 
     private func released(_ answer: AltcraftAnswer, _ memory: inout AltcraftMemory) -> Result {
-        guard answer.httpCode == 200, let address = sent.address else { return never(row) }
+        guard answer.httpCode == 200, let address = sent.address else { return never(row, memory) }
         RuleID.altcraft("L7").fire()
         memory.changeOthers(than: contact, at: address) {
             if $0.status == Subscription.State.subscribed.rawValue {
@@ -241,9 +246,8 @@ private final class Reading {
         guard exchange.request[header: "Request-ID"] == RequestID.text(for: pending.id) else {
             return .underway(pending.step)
         }
-        let decided = memory.decision(of: contact, on: nil)?.status
-        let isAsDecided = shown?.status != Subscription.State.subscribed.rawValue || decided ?? shown?.status == shown?.status
-        guard shown != nil, isAsDecided else {
+        let isSubscribed = shown?.status == Subscription.State.subscribed.rawValue
+        guard shown != nil, !isSubscribed || memory.optOutStatus(of: contact) == nil else {
             RuleID.altcraft("L2").fire()
             return .underway(.subscribe)
         }
@@ -302,8 +306,12 @@ private final class Reading {
     // MARK: No
 
     /// A question that is not repeated by itself.
-    private func never(_ row: ReplyRow) -> Result {
+    private func never(_ row: ReplyRow, _ memory: AltcraftMemory) -> Result {
         RuleID.altcraft("R8").fire()
+        // The vendor may have subscribed a person who has decided otherwise.
+        if endpoint == .unsuspend, exchange.mayHaveWorked, memory.optOutStatus(of: contact) != nil {
+            return .underway(.restore)
+        }
         let unanswered = row.meaning == .retry ? FindingRow.readUnanswered : row.finding ?? .replyRefused
         let finding = endpoint == .unsuspend ? FindingRow.askAgain : unanswered
         return .rejected(finding.at(detail: detail), answer: answer(\.final).json)

@@ -6,19 +6,19 @@ extension AltcraftDevice {
     public func plan(_ pending: PendingOperations<Self>, memory: Memory, at moment: Moment) -> Plan<Self> {
         let mark = AltcraftMemory.Signature.mark(of: settings)
         if let signing = Signing.plan(pending, mark, memory, moment.now) { return signing }
-        let planner = Planner(adapter: self, pending: pending, memory: memory)
+        let planner = Planner(adapter: self, pending: pending, memory: memory, now: moment.now)
         var best: Plan<Self>?
         var held: Set<Stream> = []
         // An unregister is the last request to the vendor: everything else that can leave goes first.
         for isLast in [false, true] {
-            if isLast, let best, planner.mustDelayUnregister { return best }
+            if isLast, planner.mustDelayUnregister { break }
             for operation in pending where (operation.operation.action == .farewell) == isLast {
                 let stream = Stream(queue: operation.queue, contact: operation.operation.contact.map(ScalarString.init))
                 guard operation.isImmediate || !held.contains(stream) else { continue }
                 do {
                     return try planner.plan(operation)
                 } catch {
-                    best = .sooner(best, .wait(until: nil, because: error.finding))
+                    best = .sooner(best, .wait(until: error.until, because: error.finding))
                     if !operation.isImmediate { held.insert(stream) }
                 }
             }
@@ -96,12 +96,18 @@ struct Planner {
     let adapter: AltcraftDevice
     let memory: AltcraftMemory
     let pending: PendingOperations<AltcraftDevice>
+    private let now: Instant
     /// The newest registered installation, wherever it waits; else the remembered one.
     let device: Device?
     private let registrations: [Head]
 
-    init(adapter: AltcraftDevice, pending: PendingOperations<AltcraftDevice>, memory: AltcraftMemory) {
-        (self.adapter, self.memory, self.pending) = (adapter, memory, pending)
+    init(
+        adapter: AltcraftDevice,
+        pending: PendingOperations<AltcraftDevice>,
+        memory: AltcraftMemory,
+        now: Instant
+    ) {
+        (self.adapter, self.memory, self.pending, self.now) = (adapter, memory, pending, now)
         registrations = pending.all(.registerDevice)
         let hidden = pending.hidden.last(.registerDevice)
         let shown = registrations.last
@@ -124,6 +130,7 @@ struct Planner {
     ///
     /// - Throws: Why it is held; later operations of other people are not.
     func plan(_ head: Head) throws(Held) -> Next {
+        if mayOptIn(head), memory.leftAt.map({ $0 > head.sequence }) == true { return left(head, nil) }
         do {
             switch head.operation.action {
             case .registerDevice: return try register(head)
@@ -142,18 +149,24 @@ struct Planner {
             }
         } catch {
             guard isLeft(head), mayOptIn(head) else { throw error }
-            RuleID.altcraft("E6").fire()
-            return .settle([head.id: .rejected(FindingRow.providerLeft.at(detail: error.finding.code))])
+            return left(head, error.finding.code)
         }
+    }
+
+    /// Ends what would subscribe somebody at a provider that was left.
+    private func left(_ head: Head, _ detail: String?) -> Next {
+        RuleID.altcraft("E6").fire()
+        return .settle([head.id: .rejected(FindingRow.providerLeft.at(detail: detail))])
     }
 
     func maker(_ head: Head, part: String? = nil) throws(Held) -> RequestMaker {
         let authorization = try Authorization(head.credential, adapter)
         if adapter.settings.usedRoleToken == nil, adapter.settings.onUnauthorized == .wait,
-            let refused = memory.refusal(of: person(head)), refused.mark == head.credential.map(\.mark)
+            let refused = memory.refusal(of: person(head)), refused.mark == head.credential.map(\.mark),
+            now < refused.until
         {
             RuleID.altcraft("A11").fire()
-            throw Held(finding: FindingRow.credentialRefused.at())
+            throw Held(finding: FindingRow.credentialRefused.at(), until: refused.until)
         }
         return RequestMaker(
             adapter: adapter,

@@ -34,6 +34,8 @@ public struct AltcraftDevice: VendorAdapter {
     public enum Step: String, Codable, Sendable, Equatable {
         /// The new person had no subscription: one is made.
         case subscribe
+        /// A release without a clear reply may have subscribed a person who has decided otherwise: that is undone.
+        case restore
         /// The old tags are deleted: the new ones are added.
         case addTags
     }
@@ -141,7 +143,8 @@ extension AltcraftDevice {
         let queue: Queue
         switch operation.action {
         case .registerDevice: queue = .device
-        case .changeSubscription(let subscription): queue = subscription.state == .subscribed ? .subscriptions : .optOuts
+        case .changeSubscription(let subscription):
+            queue = subscription.state == .subscribed ? .subscriptions : .optOuts
         case .switchContact, .readBack: queue = .subscriptions
         case .farewell: queue = .unregister
         case .changeAttributes, .changeTags: queue = profile

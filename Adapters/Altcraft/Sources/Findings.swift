@@ -5,12 +5,14 @@ extension FindingRow {
     /// Every row, for the descriptor.
     static let altcraft: [FindingRow] =
         [
-            credentialMissing, credentialRefused, credentialUnreadable, credentialTooLarge, credentialIncomplete, credentialAnonymous,
+            credentialMissing, credentialRefused, credentialUnreadable, credentialTooLarge, credentialIncomplete,
+            credentialAnonymous,
             optionUnknown, optionInvalid, optionNested, optionIdle, optionInstruction, fieldNull, fieldNullLeftOut,
             fieldBlank,
             subscriptionChannel, subscriptionUnknown, subscriptionNested, topicBlank, topicPaused, topicUnderOptOut,
             topicNothing, optOutKept,
-            tokenProvider, tokenBlank, tokenForm, deviceKept, tokenMissing, tokenUpdatePending, permissionMissing, noSubscription,
+            tokenProvider, tokenBlank, tokenForm, deviceKept, tokenMissing, tokenUpdatePending, permissionMissing,
+            noSubscription,
             attributesEmpty, attributesNone, attributeForm, attributeCollision, attributeUnset, attributeElements,
             profileUnsubscribed, profileWhose,
             tagsField, tagsEmpty,

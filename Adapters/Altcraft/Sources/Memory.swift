@@ -71,6 +71,11 @@ public struct AltcraftMemory: AdapterMemory {
         var contact: String?
         /// A mark of the credential: enough to see a change, too little to find it.
         var mark: String
+        /// When it is tried again although it is the same, on the timeline of `now`: a refusal may be the vendor's mistake.
+        var until: Instant
+
+        /// How long a refused credential is not tried again.
+        static let pause = Duration.seconds(3600)
     }
 
     /// Under which role token the installation speaks, and since when.
@@ -93,6 +98,8 @@ public struct AltcraftMemory: AdapterMemory {
     var arrival: Mark?
     /// The unregistrations that nobody has come back from.
     var departures: [Mark] = []
+    /// The place of the last unregister that is done: what was captured before it subscribes nobody any more.
+    var leftAt: Int64?
     /// The credentials that the vendor refused last, one for each contact.
     var refusals: [Refusal] = []
     /// The role token's mark; nil as long as there never was a role token.
@@ -244,6 +251,12 @@ extension AltcraftMemory {
         }
     }
 
+    /// The vendor's word for a contact's decision against the whole subscription; nil if the last decision is not against it.
+    func optOutStatus(of contact: String?) -> String? {
+        let status = decision(of: contact, on: nil)?.status
+        return status == Subscription.State.subscribed.rawValue ? nil : status
+    }
+
     /// Notes a decision, unless a later one is known.
     mutating func note(_ decision: Decision) {
         if let known = self.decision(of: decision.contact, on: decision.topic) {
@@ -273,6 +286,9 @@ extension AltcraftMemory {
         if departures.count > Self.entryLimit { departures.removeFirst() }
     }
 
+    /// Notes that an unregister is done.
+    mutating func leave(at sequence: Int64) { leftAt = max(leftAt ?? sequence, sequence) }
+
     /// Nothing is owed to a contact any more who may come back.
     mutating func comeBack(_ contact: String?) {
         departures.removeAll { $0.contact.map(ScalarString.init) == contact.map(ScalarString.init) }
@@ -284,10 +300,10 @@ extension AltcraftMemory {
     }
 
     /// Notes which credential the vendor refused; nil is none any more.
-    mutating func refuse(_ contact: String?, _ mark: String?) {
-        guard mark != nil || !refusals.isEmpty else { return }
+    mutating func note(_ refusal: Refusal?, of contact: String?) {
+        guard refusal != nil || !refusals.isEmpty else { return }
         refusals.removeAll { $0.contact.map(ScalarString.init) == contact.map(ScalarString.init) }
-        if let mark { refusals.append(.init(contact: contact, mark: mark)) }
+        if let refusal { refusals.append(refusal) }
         if refusals.count > Self.entryLimit { refusals.removeFirst() }
     }
 }

@@ -14,6 +14,11 @@ extension Planner {
             RuleID.altcraft("T9").fire()
             return .settle([head.id: .superseded(by: OperationID(rawValue: later.operation))])
         }
+        if subscription.state == .subscribed, saysNothingElse(head), let later = laterPending(subscription.topic, head)
+        {
+            RuleID.altcraft("T9").fire()
+            return .settle([head.id: .superseded(by: later)])
+        }
         var fields = JSONObject()
         for (name, value) in subscription.fields.sorted(by: { $0.key < $1.key }) {
             fields[name.rawValue] = value.scalar
@@ -25,8 +30,22 @@ extension Planner {
             ? try optIn(head, fields: fields) : try optOut(head, status, fields: fields)
     }
 
+    /// A pending later decision of the same person about the same topic, or about the whole; nil if there is none.
+    private func laterPending(_ topic: String?, _ head: Head) -> OperationID? {
+        func replaces(_ operation: EngagementOperation, _ sequence: Int64) -> Bool {
+            guard sequence > head.sequence, case .changeSubscription(let later) = operation.action else { return false }
+            return later.topic.map(ScalarString.init) == topic.map(ScalarString.init)
+                && adapter.person(operation.contact).map(ScalarString.init) == person(head).map(ScalarString.init)
+        }
+        if let shown = pending.all(.changes).last(where: { replaces($0.operation, $0.sequence) }) { return shown.id }
+        return pending.hidden.last(.changeSubscription).flatMap {
+            replaces($0.operation, $0.sequence) ? $0.operation.id : nil
+        }
+    }
+
     /// Changes a topic; the subscription's status stays as it is.
-    private func change(_ category: Category, _ status: String, _ fields: JSONObject, _ head: Head) throws(Held) -> Next {
+    private func change(_ category: Category, _ status: String, _ fields: JSONObject, _ head: Head) throws(Held) -> Next
+    {
         RuleID.altcraft("B12").fire()
         let isOptOut = category.active == false
         if !isOptOut, let next = try updateFirst(head) { return next }
@@ -212,9 +231,19 @@ extension Planner {
     // MARK: Change of person
 
     func switchContact(_ head: Head) throws(Held) -> Next {
+        if head.step == .restore {
+            guard let decided = memory.optOutStatus(of: person(head)) else {
+                return .settle([head.id: .rejected(FindingRow.askAgain.at())])
+            }
+            return try subscribe(head, decided, at: ownAddress(head))
+        }
         if isOvertaken(head) { return overtaken(head) }
         if followsUnregister(head) { throw Held(finding: FindingRow.unregisterPending.at()) }
         if head.step == .subscribe {
+            if saysNothingElse(head), let later = laterPending(nil, head) {
+                RuleID.altcraft("T9").fire()
+                return .settle([head.id: .superseded(by: later)])
+            }
             return try subscribe(head, decided(head) ?? Subscription.State.subscribed.rawValue)
         }
         // Others may be subscribed under a token from before: it is released first.
@@ -244,7 +273,9 @@ extension Planner {
     func leave(_ head: Head) throws(Held) -> Next {
         guard let holding = memory.reachable(person(head)).first else {
             RuleID.altcraft("E5").fire()
-            return .settle([head.id: .unchanged(FindingRow.nothingToLeave.at())])
+            var next = memory
+            next.leave(at: head.sequence)
+            return .settle([head.id: .unchanged(FindingRow.nothingToLeave.at())], remembering: next)
         }
         guard let status = holding.status else { return try ask(.current, at: holding.address, head) }
         RuleID.altcraft("E1").fire()

@@ -4,6 +4,36 @@ import PatchbayModel
 
 extension AltcraftServer {
     public func interpret(_ exchange: Exchange<Self>, memory: inout Memory) -> Interpretation<Self> {
+        var meaning = meaning(of: exchange, memory: &memory)
+        if memory.owed != nil { applyOwed(exchange, &meaning, &memory) }
+        return meaning
+    }
+
+    /// What was owed to a contact follows the request that made it; a deleted contact is owed nothing.
+    private func applyOwed(_ exchange: Exchange<Self>, _ meaning: inout Interpretation<Self>, _ memory: inout Memory) {
+        for pending in exchange.operations {
+            guard let key = ProfileKey(pending.operation, settings), let verdict = meaning.verdicts[pending.id] else {
+                continue
+            }
+            switch (exchange.endpoint, verdict) {
+            case (.deleteProfile, _) where verdict.isFinal: _ = memory.takeOwed(key.mark)
+            case (.importProfiles, _) where verdict.isRowTaken, (.increment, _) where verdict.isRowTaken:
+                RuleID.altcraft("V24").fire()
+                for owed in memory.takeOwed(key.mark) {
+                    if case .changeSubscription(let later) = pending.operation.action, owed.sequence < pending.sequence,
+                        owed.isAbout(later.channel, later.topic)
+                    {
+                        continue
+                    }
+                    let subscription = Subscription(channel: owed.channel, topic: owed.topic, state: owed.state)
+                    meaning.followUps.append(FollowUp(cause: pending.id, action: .changeSubscription(subscription)))
+                }
+            default: break
+            }
+        }
+    }
+
+    private func meaning(of exchange: Exchange<Self>, memory: inout Memory) -> Interpretation<Self> {
         if let results = results(exchange) {
             (memory.failures, memory.closedUntil) = (0, nil)
             return interpretRows(exchange, results)
@@ -145,6 +175,21 @@ extension AltcraftServer {
             if case .changeSubscription(let subscription) = pending.operation.action {
                 let resource = settings.resource(subscription.channel, subscription.topic) ?? 0
                 targets = SubscriptionTarget.found(for: subscription, resource: resource, in: profile, key)
+                if targets.isEmpty, profile == nil, subscription.state != .subscribed {
+                    RuleID.altcraft("V24").fire()
+                    let isKept = memory.owe(
+                        .init(
+                            contact: key.mark,
+                            channel: subscription.channel,
+                            topic: subscription.topic,
+                            state: subscription.state,
+                            sequence: pending.sequence
+                        )
+                    )
+                    return isKept
+                        ? .unchanged(ServerFinding.optOutKept.at("action.subscription"))
+                        : .rejected(ServerFinding.optOutsFull.at("action.subscription"))
+                }
                 if targets.isEmpty {
                     let path = "action.subscription.channel"
                     let isNeeded =
@@ -196,5 +241,16 @@ extension WireResponse {
     /// The number as text, if it is none of a person.
     fileprivate var codeText: String {
         VendorReply(status: status, code: String(code)).code ?? VendorReply.withheld
+    }
+}
+
+extension Verdict<AltcraftServer> {
+    /// Whether the platform took the row: the contact is there now.
+    fileprivate var isRowTaken: Bool {
+        switch self {
+        case .accepted: true
+        case .underway(let step, _): step?.addsTags == true
+        default: false
+        }
     }
 }

@@ -9,28 +9,32 @@ extension AltcraftServer {
         return meaning
     }
 
-    /// What was owed to a contact follows the request that made it; a deleted contact is owed nothing.
+    /// What was owed to a contact is applied by the operation that made it, before its later ones; a deleted contact is owed
+    /// nothing.
     private func applyOwed(_ exchange: Exchange<Self>, _ meaning: inout Interpretation<Self>, _ memory: inout Memory) {
         for pending in exchange.operations {
             guard let key = ProfileKey(pending.operation, settings), let verdict = meaning.verdicts[pending.id] else {
                 continue
             }
-            switch (exchange.endpoint, verdict) {
-            case (.deleteProfile, _) where verdict.isFinal: _ = memory.takeOwed(key.mark)
-            case (.importProfiles, _) where verdict.isRowTaken, (.increment, _) where verdict.isRowTaken:
+            switch exchange.endpoint {
+            case .deleteProfile where verdict.isFinal: _ = memory.takeOwed(key.mark)
+            case .importProfiles, .increment:
+                guard case .accepted = verdict else { continue }
                 RuleID.altcraft("V24").fire()
-                for owed in memory.takeOwed(key.mark) {
-                    if case .changeSubscription(let later) = pending.operation.action, owed.sequence < pending.sequence,
-                        owed.isAbout(later.channel, later.topic)
-                    {
-                        continue
-                    }
-                    let subscription = Subscription(channel: owed.channel, topic: owed.topic, state: owed.state)
-                    meaning.followUps.append(FollowUp(cause: pending.id, action: .changeSubscription(subscription)))
+                let owed = memory.takeOwed(key.mark).filter { owed in
+                    guard case .changeSubscription(let later) = pending.operation.action else { return true }
+                    return owed.sequence > pending.sequence || !owed.isAbout(later.channel, later.topic)
                 }
+                if !owed.isEmpty { meaning.verdicts[pending.id] = .underway(Step(owed: owed)) }
             default: break
             }
         }
+    }
+
+    /// How an operation goes on when the first of what was owed is applied, or has nothing to change.
+    private func next(behind owed: [Memory.Owed]) -> Verdict<Self> {
+        let rest = Array(owed.dropFirst())
+        return rest.isEmpty ? .accepted() : .underway(Step(owed: rest))
     }
 
     private func meaning(of exchange: Exchange<Self>, memory: inout Memory) -> Interpretation<Self> {
@@ -139,6 +143,7 @@ extension AltcraftServer {
     }
 
     private func ending(of pending: Pending<Self>) -> Verdict<Self> {
+        if let owed = pending.step?.owed { return next(behind: owed) }
         guard ProfileRow.needsSecond(pending.operation, pending.step) else { return .accepted() }
         RuleID.altcraft("V11").fire()
         return .underway(Step(addsTags: true))
@@ -172,7 +177,12 @@ extension AltcraftServer {
             }
             let profile = key.profile(among: profiles)
             var targets: [SubscriptionTarget] = []
-            if case .changeSubscription(let subscription) = pending.operation.action {
+            if let owed = pending.step?.owed, let first = owed.first {
+                let subscription = Subscription(channel: first.channel, topic: first.topic, state: first.state)
+                let resource = settings.resource(first.channel, first.topic) ?? 0
+                targets = SubscriptionTarget.found(for: subscription, resource: resource, in: profile, key)
+                if targets.isEmpty { return next(behind: owed) }
+            } else if case .changeSubscription(let subscription) = pending.operation.action {
                 let resource = settings.resource(subscription.channel, subscription.topic) ?? 0
                 targets = SubscriptionTarget.found(for: subscription, resource: resource, in: profile, key)
                 if targets.isEmpty, profile == nil, subscription.state != .subscribed {
@@ -241,16 +251,5 @@ extension WireResponse {
     /// The number as text, if it is none of a person.
     fileprivate var codeText: String {
         VendorReply(status: status, code: String(code)).code ?? VendorReply.withheld
-    }
-}
-
-extension Verdict<AltcraftServer> {
-    /// Whether the platform took the row: the contact is there now.
-    fileprivate var isRowTaken: Bool {
-        switch self {
-        case .accepted: true
-        case .underway(let step, _): step?.addsTags == true
-        default: false
-        }
     }
 }

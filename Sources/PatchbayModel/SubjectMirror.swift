@@ -36,7 +36,12 @@ public struct SubjectMirror: ScannedValue {
         switch operation.action {
         case .identify(let identifiers): merge(identifiers)
         case .switchContact(let change):
-            if isAnotherPerson(change) { forgetPerson() }
+            if isAnotherPerson(change) {
+                forgetPerson()
+            } else if contactSwitch?.direction == .logOut, change.direction == .logIn {
+                // Between two people somebody unknown used the installation: their values are not the next person's.
+                (attributes, tags) = ([:], [])
+            }
             contactSwitch = change
             identifiers = change.identifiers
         case .registerDevice(let device): self.device = device

@@ -47,6 +47,8 @@ struct CaptureBatch {
         }
         let before = mirror
         mirror.apply(operation)
+        // A registration that no provider accepts, because its push token is malformed, does not replace a good one.
+        if operation.action.kind == .registerDevice, isRefusedByAll(operation) { mirror.device = before.device }
         if case .switchContact(let change) = operation.action, before.isAnotherPerson(change) {
             mirror.cameAfter = Int(try context.store.newestSequence())
         }
@@ -83,6 +85,13 @@ struct CaptureBatch {
             for position in hearing.unrouted { try enterLate(operation, sequence, position, mirror) }
         }
         if !isRouted { try context.store.discardIfUnrouted(sequence) }
+    }
+
+    /// Whether every provider that an operation concerns refuses it.
+    private func isRefusedByAll(_ operation: EngagementOperation) -> Bool {
+        let concerned = routed.filter { shares[$0].holds(operation.contact, on: operation.subject) }
+        return !concerned.isEmpty
+            && concerned.allSatisfy { runners[$0].examine(operation).contains { $0.severity == .error } }
     }
 
     mutating func finish() throws {

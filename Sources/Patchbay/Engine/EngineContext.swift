@@ -12,8 +12,8 @@ final class EngineContext {
     private let timeline: Timeline
     /// When the timeline's mark was last stored.
     private var lastMark: Instant?
-    /// Whether a transaction is under way that stores the mark alone.
-    private(set) var isMarking = false
+    /// Whether a transaction is in progress that stores no outcome: the timeline's mark, or a request that is about to leave.
+    var isMarking = false
     let credentials: CredentialCache
     private var ticket = 0
     private(set) var events: [EngineEvent] = []

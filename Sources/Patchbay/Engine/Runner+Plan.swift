@@ -138,6 +138,8 @@ extension Runner {
             if isJournaled || doubting != nil {
                 var doubt: Lane.StoredDoubt?
                 let isDurable = doubting != nil || endpoint.isJournaled && !DeliberateFault.journalNotAwaited.isPresent
+                context.isMarking = true
+                defer { context.isMarking = false }
                 try context.transaction(isDurable ? .full : .normal, appends: !isDurable) {
                     try context.requireLease()
                     if let doubting {

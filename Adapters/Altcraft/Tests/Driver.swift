@@ -1,33 +1,22 @@
+import Patchbay
 import PatchbayAdapterKit
 import PatchbayAltcraftSimulator
 import PatchbayJSON
 import PatchbayModel
+import PatchbaySimulation
 import PatchbayTesting
 
 @testable import PatchbayAltcraft
 
-/// One installation that talks to the simulator: the smallest engine there can be.
-struct Phone {
-    let adapter: AltcraftDevice
-    let simulator: AltcraftSimulator
-    var state: AltcraftState
-    var memory = AltcraftMemory()
-    /// What the app gives for each contact; the anonymous person is `""`.
-    var credentials: [String: Secret] = ["": Token.nobody, "aino": Token.aino]
-    /// Answers that take the vendor's place, by endpoint, each once.
-    var instead: [AltcraftDevice.Endpoint: Outcome] = [:]
-    var endpoints: [AltcraftDevice.Endpoint] = []
-    var now = Corpus.start
-    /// The place of the newest operation.
-    private var sequence: Int64 = 0
-    /// What the app was told beside verdicts.
-    var incoming: [JSONValue] = []
+/// One installation that delivers to the vendor simulator through the engine.
+typealias Driver = AdapterTestDriver<AltcraftDevice, AltcraftSimulator>
 
-    init(settings: JSONObject = [:], account: JSONObject = [:]) throws {
-        adapter = try Fixture.adapter(settings)
-        simulator = try AltcraftSimulator(settings: account)
-        state = simulator.initialState
-        deliver(Phone.operation(.registerDevice(Corpus.phone), "install"))
+extension AdapterTestDriver<AltcraftDevice, AltcraftSimulator> {
+    /// Creates an installation that is registered, and an app that has credentials of the anonymous contact and of Aino.
+    convenience init(settings: JSONObject = [:], account: JSONObject = [:]) throws {
+        try self.init(Fixture.adapter(settings), AltcraftSimulator(settings: account), subject: "phone")
+        credentials = ["": Token.nobody, "aino": Token.aino]
+        deliver(Self.operation(.registerDevice(Corpus.phone), "install"))
     }
 
     static func operation(_ action: Action, _ id: String, contact: String? = nil, options: JSONObject = [:])
@@ -43,56 +32,46 @@ struct Phone {
         )
     }
 
-    /// Captures an operation and drives it to its end; nil if it waits.
+    /// Captures an operation and lets time pass until it has an outcome; nil if it still waits after a day.
     @discardableResult
-    mutating func deliver(_ operation: EngagementOperation) -> Verdict<AltcraftDevice>? {
-        var step: AltcraftDevice.Step?
-        var failures = 0
-        sequence += 1
-        for _ in 0..<20 {
-            let pending = Pending<AltcraftDevice>(
-                operation: operation,
-                sequence: sequence,
-                since: now,
-                queue: adapter.place(operation).queue,
-                isImmediate: operation.action.kind == .readBack,
-                step: step,
-                failures: failures,
-                refusals: failures,
-                credential: credentials[operation.contact ?? ""]
-            )
-            let moment = Moment(now: now, date: now)
-            switch adapter.plan(PendingOperations([pending]), memory: memory, at: moment) {
-            case .wait: return nil
-            case .settle(let verdicts, let remembered):
-                if let remembered { memory = remembered }
-                if let verdict = verdicts[operation.id] { return verdict }
-            case .send(let transmission):
-                endpoints.append(transmission.endpoint)
-                let outcome =
-                    instead.removeValue(forKey: transmission.endpoint)
-                    ?? .replied(simulator.respond(to: transmission.request, state: &state, now: now))
-                let exchange = Exchange<AltcraftDevice>(
-                    endpoint: transmission.endpoint,
-                    operations: [pending],
-                    request: transmission.request,
-                    outcome: outcome,
-                    startedAt: now,
-                    moment: moment
-                )
-                let interpretation = adapter.interpret(exchange, memory: &memory)
-                incoming += interpretation.incoming
-                guard let verdict = interpretation.verdicts[operation.id] else { return nil }
-                switch verdict {
-                case .underway(let next, _): (step, failures) = (next, 0)
-                case .retry(let when):
-                    now = when.until ?? now
-                    failures += 1
-                default: return verdict
-                }
-            }
+    func deliver(_ operation: EngagementOperation) -> OperationOutcome? {
+        advance(by: .seconds(1))
+        capture(together: [operation])
+        for _ in 0..<24 where outcome(of: operation.id) == nil { advance(by: .seconds(3600)) }
+        return outcome(of: operation.id)
+    }
+}
+
+extension AltcraftMemory {
+    /// The token under which the vendor confirmed a subscription last. Setting it makes that Aino's.
+    var saved: PushAddress? {
+        get { holdings.last { $0.certainty == .held }?.address }
+        set {
+            holdings = []
+            if let newValue { hold(nil, at: newValue) }
         }
-        return nil
+    }
+
+    /// The subscription whose state is known, the last one; nil if no state is known.
+    var standing: Holding? { holdings.last { $0.status != nil || $0.certainty == .absent } }
+
+    /// Forgets the states of all subscriptions.
+    mutating func forgetStates() {
+        for place in holdings.indices { (holdings[place].status, holdings[place].mayBeSubscribed) = (nil, true) }
+    }
+
+    /// Notes a subscription as the vendor last showed it; without a status it is not known, and `absent` is none.
+    mutating func hold(_ status: String?, of contact: String? = "aino", at address: PushAddress, isAbsent: Bool = false)
+    {
+        note(
+            .init(
+                contact: contact,
+                address: address,
+                certainty: isAbsent ? .absent : .held,
+                status: status,
+                mayBeSubscribed: !isAbsent && (status ?? "subscribed") == "subscribed"
+            )
+        )
     }
 }
 
@@ -111,7 +90,10 @@ struct Scene {
 
     /// The contact's push subscription, as the vendor last showed it.
     mutating func stand(_ status: String?, of contact: String? = "aino", categories: [String: Bool]? = nil) {
-        memory.standing = .init(contact: contact, status: status, categories: categories)
+        guard let address = PushAddress(memory.device) else { return }
+        memory.hold(status, of: adapter.person(contact), at: address, isAbsent: status == nil)
+        memory.change(adapter.person(contact), at: address) { $0.categories = categories }
+        if status == nil { memory.hold(nil, of: adapter.person(contact), at: address, isAbsent: true) }
     }
 
     func pending(
@@ -125,7 +107,7 @@ struct Scene {
         contact: String? = "aino",
         since: Instant = Corpus.start
     ) -> Pending<AltcraftDevice> {
-        let operation = Phone.operation(action, id, contact: contact, options: options)
+        let operation = Driver.operation(action, id, contact: contact, options: options)
         return Pending(
             operation: operation,
             sequence: sequence,
@@ -149,7 +131,7 @@ struct Scene {
     }
 
     func examine(_ action: Action, options: JSONObject = [:]) -> [Finding] {
-        adapter.examine(Phone.operation(action, "op", contact: "aino", options: options))
+        adapter.examine(Driver.operation(action, "op", contact: "aino", options: options))
     }
 
     /// What an outcome means for an operation whose request this scene plans.

@@ -7,7 +7,7 @@ import PatchbaySimulation
 @testable import PatchbayAcoustic
 
 /// A back end before the played account.
-typealias ServerDesk = BackEnd<AcousticServer>
+typealias ServerDriver = BackEnd<AcousticServer>
 
 extension BackEnd<AcousticServer> {
     convenience init(_ changes: JSONObject = [:], vendor settings: JSONObject = [:]) throws {

@@ -142,7 +142,7 @@ extension Registration {
         settings: SalesforceSettings
     ) -> Verdict<SalesforceDevice>? {
         let action = pending.operation.action
-        guard isOfFormer(action, sequence: pending.sequence, settings: settings) else { return nil }
+        guard isOfFormer(pending.operation, sequence: pending.sequence, settings: settings) else { return nil }
         let later = changes.last { [.identify, .switchContact].contains($0.operation.action.kind) }
         if action.kind != .track, let later, later.sequence > pending.sequence { return .superseded(by: later.id) }
         return .rejected(FindingRow.contactFormer.at("action"))

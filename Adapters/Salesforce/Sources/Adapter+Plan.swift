@@ -11,7 +11,7 @@ extension SalesforceDevice {
         }
         let former = memory.registration.verdicts(onFormer: pending, among: changes, settings: settings)
         if !former.isEmpty { return .settle(former) }
-        let horizon = horizon(of: changes, in: pending, memory: memory)
+        let horizon = horizon(of: changes, events, in: pending, memory: memory)
         let eventPlan = planEvents(
             events,
             before: horizon,
@@ -22,7 +22,8 @@ extension SalesforceDevice {
         // Events name no contact: those of the person before leave first, if they can.
         if case .send? = eventPlan, horizon.handOver < .max { return eventPlan ?? .settle([:]) }
         if case .settle? = eventPlan { return eventPlan ?? .settle([:]) }
-        let plan = Plan.sooner(planRegistration(changes, in: pending, memory: memory, at: moment), eventPlan)
+        let ordered = changes[..<(nextPerson(in: changes, after: events, memory) ?? changes.endIndex)]
+        let plan = Plan.sooner(planRegistration(Array(ordered), in: pending, memory: memory, at: moment), eventPlan)
         return plan ?? .wait(until: nil, because: FindingRow.paced.at())
     }
 
@@ -40,6 +41,8 @@ extension SalesforceDevice {
         guard let first = pending.first else { return nil }
         var state = memory.registration.applying(pending, settings: settings)
         if erase == nil, window.hasMore { state.look(ahead: window.hidden, settings: settings) }
+        let isKnown = !memory.isUnheardOf || state.adoptedID != nil
+        if state.hasLeft, state.facts == nil || !isKnown { return settle(pending, unsentVerdict) }
         var (carried, waiting) = (pending, FindingRow.paced)
         if state.hasLeft {
             carried = lastRequest(of: pending, memory)
@@ -54,9 +57,7 @@ extension SalesforceDevice {
         guard !carried.isEmpty else { return .wait(until: nil, because: waiting.at()) }
 
         let record = RegistrationRecord(state, of: first.operation.subject, settings: settings, date: moment.date)
-        let isKnown = !memory.isUnheardOf || state.adoptedID != nil
         let lacksKey = settings.delayRegistrationUntilContactKeyIsSet && state.contactKey == nil
-        if state.hasLeft, record == nil || !isKnown { return settle(carried, unsentVerdict) }
         // An opt-out of a device that the vendor knows does not wait for a contact key.
         let waitsForKey = lacksKey && !state.hasLeft && !(isKnown && carried.contains { $0.operation.action.isOptOut })
         if record == nil || waitsForKey {
@@ -103,12 +104,39 @@ extension SalesforceDevice {
 
     // MARK: What a registration may carry
 
+    /// Returns where the next person's changes begin, if events of a person before wait for that person's contact key: they
+    /// would be booked to the next one (D6). Nil if everything can go together.
+    private func nextPerson(in changes: [Pending<Self>], after events: [Pending<Self>], _ memory: Memory) -> Int? {
+        guard !events.isEmpty, !changes.contains(where: \.isLast) else { return nil }
+        var registration = memory.registration
+        var arrivals: [(place: Int, sequence: Int64, isKnown: Bool)] = []
+        for (place, one) in changes.enumerated() where isHandOver(one.operation, from: registration) {
+            registration.apply(one.operation, sequence: one.sequence, settings: settings)
+            arrivals.append((place, one.sequence, registration.vacatedAt == nil))
+        }
+        guard let first = arrivals.first, let event = events.first(where: { $0.sequence > first.sequence }) else {
+            return nil
+        }
+        // What nobody known did is the next person's.
+        let own = arrivals.lastIndex { $0.sequence < event.sequence } ?? 0
+        let known = arrivals[own...].firstIndex(where: \.isKnown) ?? arrivals.endIndex
+        guard known + 1 < arrivals.endIndex else { return nil }
+        let place = arrivals[known + 1].place
+        // Without facts nothing leaves for that person, and nothing would come behind it.
+        return memory.registration.applying(changes[..<place], settings: settings).facts == nil ? nil : place
+    }
+
     /// Returns what the last registration carries: what was captured for the contact that the vendor knows, and every
     /// opt-out of push. A contact key that the vendor does not hold is not set to leave (D2).
     private func lastRequest(of pending: [Pending<Self>], _ memory: Memory) -> [Pending<Self>] {
-        let handOver = pending.first { isHandOver($0.operation, from: memory.registration) && !$0.isLast }
-        guard let handOver else { return pending }
-        return pending.filter { $0.sequence < handOver.sequence || $0.isLast || $0.operation.action.isPushOptOut }
+        let known = memory.registration
+        let other = pending.first { one in
+            !one.isLast
+                && (isHandOver(one.operation, from: known) || known.isOfNext(one.operation, sequence: one.sequence)
+                    || known.vacatedAt.map { one.sequence > $0 } ?? false)
+        }
+        guard let other else { return pending }
+        return pending.filter { $0.sequence < other.sequence || $0.isLast || $0.operation.action.isPushOptOut }
     }
 
     /// Returns what may be sent now, and why the rest waits: after a log-out for the next contact key (K3), after a denial of
@@ -117,9 +145,9 @@ extension SalesforceDevice {
         -> ([Pending<Self>], FindingRow)
     {
         if let vacatedAt = state.vacatedAt {
+            let optOuts = Set(optOuts(of: pending.filter { $0.sequence > vacatedAt }).map(\.id))
             let carried = pending.filter {
-                $0.sequence <= vacatedAt || $0.operation.action.kind == .registerDevice
-                    || $0.operation.action.isPushOptOut
+                $0.sequence <= vacatedAt || $0.operation.action.kind == .registerDevice || optOuts.contains($0.id)
             }
             return (withReplaced(carried, of: pending), .contactWaiting)
         }
@@ -137,23 +165,29 @@ extension SalesforceDevice {
         return pending.filter { one in ids.contains(one.id) || replaced[one.id].map(ids.contains) ?? false }
     }
 
-    /// Settles opt-outs of push at a vendor that does not know the device: it reaches nobody, and the first registration
-    /// says them (D9). Nil if there is none.
-    private func keepOptOuts(_ pending: [Pending<Self>], _ window: PendingOperations<Self>, _ memory: Memory)
-        -> Plan<Self>?
-    {
-        if window.isLeaving { return settle(pending) { _ in .dropped(FindingRow.neverSent.at()) } }
-        let changesTags = pending.first { one in
+    /// Returns the opt-outs that may leave before the rest: of push as a whole, and of a topic that nothing before them
+    /// may have subscribed.
+    private func optOuts(of pending: [Pending<Self>]) -> [Pending<Self>] {
+        let tagged = pending.first { one in
             switch one.operation.action {
             case .changeTags: true
             case .changeSubscription(let subscription): subscription.topic != nil && subscription.state == .subscribed
             default: false
             }
         }
-        let optOuts = pending.filter { one in
-            let isOfTag = one.operation.action.isOptOut && !one.isLast && one.sequence < changesTags?.sequence ?? .max
-            return one.operation.action.isPushOptOut || isOfTag
+        return pending.filter { one in
+            one.operation.action.isPushOptOut
+                || one.operation.action.isOptOut && !one.isLast && one.sequence < tagged?.sequence ?? .max
         }
+    }
+
+    /// Settles opt-outs of push at a vendor that does not know the device: it reaches nobody, and the first registration
+    /// says them (D9). Nil if there is none.
+    private func keepOptOuts(_ pending: [Pending<Self>], _ window: PendingOperations<Self>, _ memory: Memory)
+        -> Plan<Self>?
+    {
+        if window.isLeaving { return settle(pending) { _ in .dropped(FindingRow.neverSent.at()) } }
+        let optOuts = optOuts(of: pending)
         guard memory.isUnheardOf, !optOuts.isEmpty else { return nil }
         RuleID.salesforce("D9").fire()
         let replaced = Superseding(settings: settings).find(in: pending)
@@ -261,13 +295,16 @@ extension SalesforceDevice {
     /// captured after a hand-over waits for it, and where the window does not show every change, for the last one shown.
     private func horizon(
         of changes: [Pending<Self>],
+        _ events: [Pending<Self>],
         in window: PendingOperations<Self>,
         memory: Memory
     ) -> Horizon {
         let isCut = window.hasMore && changes.count >= Self.descriptor.window / 2
         let end = isCut ? changes.last?.sequence : nil
         let handOver = changes.first { isHandOver($0.operation, from: memory.registration) }?.sequence
-        let handOvers = [handOver ?? end, memory.registration.vacatedAt].compactMap(\.self)
+        let next = events.first { memory.registration.isOfNext($0.operation, sequence: $0.sequence) }?.sequence
+        let handOvers = [handOver ?? end, memory.registration.vacatedAt, next, memory.unacknowledgedArrival]
+            .compactMap(\.self)
         return Horizon(hasChanges: !changes.isEmpty, handOver: handOvers.min() ?? .max)
     }
 

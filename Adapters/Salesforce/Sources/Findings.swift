@@ -217,7 +217,7 @@ extension FindingRow {
     static let attributesCarriedOver = FindingRow(
         "salesforce.attributes.carriedOver",
         .warning,
-        rule: .salesforce("A14"),
+        rule: .salesforce("A12"),
         reason: "Attributes and tags of the person before stay on the device and are sent under the next contact key",
         remedy: "Set contactChange to clear, or change them for the next person."
     )

@@ -30,6 +30,13 @@ struct Registration: Codable, Sendable, Equatable {
     var silenced: [String]?
     /// The first operation of the person whose contact key this is; nil if nobody else was known here before.
     var personSince: Int64?
+    /// The operation with which attributes and tags of a person were last emptied.
+    var clearedAt: Int64?
+    /// Who was logged in as this contact, as operations name it, empty for nobody; nil if that is not known. An operation
+    /// that names another is not this contact's, although no change of person came: consent held it back or ended it.
+    var people: [String]?
+    /// The operation with which the contact key became this one.
+    var keyAt: Int64?
     /// The last operation that said who uses the device.
     var arrivedAt: Int64?
     /// The log-out after which nobody has been known so far: the vendor still holds the key of the person who left.
@@ -103,9 +110,15 @@ struct Registration: Codable, Sendable, Equatable {
 
     /// Applies one operation, unless it is personal and was captured for somebody who used the device before.
     mutating func apply(_ operation: EngagementOperation, sequence: Int64, settings: SalesforceSettings) {
-        if isOfFormer(operation.action, sequence: sequence, settings: settings) { return }
-        arrive(operation.action, sequence: sequence, settings: settings)
-        if sequence >= personBegin {
+        if isOfFormer(operation, sequence: sequence, settings: settings) { return }
+        if isOfNext(operation, sequence: sequence) { vacate(after: sequence - 1, settings: settings) }
+        if contactKey == nil, vacatedAt == nil, let contact = operation.contact,
+            [.changeAttributes, .changeTags].contains(operation.action.kind)
+        {
+            people = Set((people ?? []) + [contact]).sorted()
+        }
+        arrive(operation, sequence: sequence, settings: settings)
+        if sequence >= clearedAt ?? .min {
             switch SalesforceOptions(operation).signedString {
             case .set(let text): signedString = Secret(text)
             case .removed: signedString = nil
@@ -184,19 +197,18 @@ struct Registration: Codable, Sendable, Equatable {
 // MARK: Persons
 
 extension Registration {
-    /// The first operation of the person who uses the device now.
-    private var personBegin: Int64 { max(personSince ?? .min, vacatedAt ?? .min) }
-
     /// Whether an operation was captured for somebody who used the device before, and must not reach the next contact.
     ///
     /// What concerns the device itself, and every opt-out, counts whoever said it.
-    func isOfFormer(_ action: Action, sequence: Int64, settings: SalesforceSettings) -> Bool {
-        switch action {
+    func isOfFormer(_ operation: EngagementOperation, sequence: Int64, settings: SalesforceSettings) -> Bool {
+        let isOfOther = sequence < arrivedAt ?? .min && operation.contact.map { people?.contains($0) == false } ?? false
+        return switch operation.action {
         case .identify(let identifiers): isOvertaken(identifiers, sequence: sequence, settings: settings)
         case .switchContact(let change): isOvertaken(change.identifiers, sequence: sequence, settings: settings)
-        case .changeAttributes, .changeTags: settings.contactChange == .clear && sequence < personBegin
+        case .changeAttributes, .changeTags:
+            settings.contactChange == .clear && (isOfOther || sequence < clearedAt ?? .min)
         case .changeSubscription(let subscription) where subscription.state != .subscribed: false
-        case .changeSubscription, .track: personSince.map { sequence < $0 } ?? false
+        case .changeSubscription, .track: isOfOther || sequence < personSince ?? .min
         case .registerDevice, .setConsent, .farewell, .erase, .readBack: false
         @unknown default: false
         }
@@ -209,39 +221,61 @@ extension Registration {
         return contactKey.map { !ContactKeyRules.areSame($0, key) } ?? false
     }
 
+    /// Whether an operation was captured for a later person than the one whose contact key this is, although no change of
+    /// person has come.
+    func isOfNext(_ operation: EngagementOperation, sequence: Int64) -> Bool {
+        guard vacatedAt == nil, sequence > arrivedAt ?? .min else { return false }
+        guard ![.identify, .switchContact, .erase, .farewell].contains(operation.action.kind) else { return false }
+        return people?.contains(operation.contact ?? "") == false
+    }
+
     /// Notes who uses the device from an operation on: another contact key, or nobody known.
-    private mutating func arrive(_ action: Action, sequence: Int64, settings: SalesforceSettings) {
+    private mutating func arrive(_ operation: EngagementOperation, sequence: Int64, settings: SalesforceSettings) {
         // What a request may have said already is not said a second time.
         if let arrivedAt, sequence <= arrivedAt { return }
-        switch action {
-        case .identify(let identifiers):
-            let key = ContactKeyRules.key(of: identifiers, settings: settings)
-            if let key { arrive(key: key, sequence: sequence, settings: settings) }
-        case .switchContact(let change):
-            if let key = ContactKeyRules.key(of: change.identifiers, settings: settings) {
-                arrive(key: key, sequence: sequence, settings: settings)
-            } else if contactKey != nil, vacatedAt == nil {
-                depart(settings: settings)
-                (vacatedAt, arrivedAt) = (sequence, sequence)
+        let identifiers: [Identifier]
+        switch operation.action {
+        case .identify(let given): identifiers = given
+        case .switchContact(let change): identifiers = change.identifiers
+        default: return
+        }
+        if let key = ContactKeyRules.key(of: identifiers, settings: settings) {
+            let contact = operation.contact ?? ""
+            // What a person said whose own arrival never came is not the next one's.
+            if contactKey == nil, vacatedAt == nil, people?.contains(where: { $0 != contact }) == true {
+                depart(at: sequence, settings: settings)
             }
-        default: break
+            let isSame = contactKey.map { ContactKeyRules.areSame($0, key) } ?? false
+            let known = isSame && vacatedAt == nil ? people ?? [] : []
+            arrive(key: key, sequence: sequence, settings: settings)
+            people = Set(known + [contact]).sorted()
+        } else if operation.action.kind == .switchContact, contactKey != nil, vacatedAt == nil {
+            vacate(after: sequence, settings: settings)
         }
     }
 
     /// Gives the device to the contact of that key.
     mutating func arrive(key: String, sequence: Int64, settings: SalesforceSettings) {
+        if contactKey == nil { keyAt = sequence }
         if let contactKey {
             let isSame = ContactKeyRules.areSame(contactKey, key)
-            if !isSame, vacatedAt == nil { depart(settings: settings) }
+            if !isSame { keyAt = vacatedAt.map { $0 + 1 } ?? sequence }
+            if !isSame, vacatedAt == nil { depart(at: sequence, settings: settings) }
             // What nobody known did belongs to the next person.
-            if !isSame { personSince = vacatedAt ?? sequence }
+            if !isSame { personSince = vacatedAt.map { $0 + 1 } ?? sequence }
         }
-        (contactKey, vacatedAt, arrivedAt) = (key, nil, sequence)
+        (contactKey, people, vacatedAt, arrivedAt) = (key, nil, nil, sequence)
+    }
+
+    /// Notes that the person whose contact key this is has left, and nobody known has come.
+    private mutating func vacate(after sequence: Int64, settings: SalesforceSettings) {
+        depart(at: sequence, settings: settings)
+        (vacatedAt, arrivedAt) = (sequence, sequence)
     }
 
     /// Ends what belongs to the person who used the device so far (A12). An opt-out of push stays: it is the device's.
-    private mutating func depart(settings: SalesforceSettings) {
-        signedString = nil
+    private mutating func depart(at sequence: Int64, settings: SalesforceSettings) {
+        (signedString, clearedAt) = (nil, sequence)
         let names = Set(attributes.filter { !$0.value.isEmpty }.keys).union(silenced ?? [])
         let former = HandOver(
             attributes: names.union(handOver?.attributes ?? []).sorted(by: UnicodeOrder.precedes),

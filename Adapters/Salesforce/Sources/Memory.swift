@@ -74,6 +74,11 @@ extension SalesforceDevice {
             acceptedAs = nil
         }
 
+        /// The operation that set a contact key which a registration without a clear reply said.
+        var unacknowledgedArrival: Int64? {
+            acceptedAs == nil && heldKey != registration.contactKey ? registration.keyAt : nil
+        }
+
         /// Whether no registration of this installation can have reached the vendor.
         var isUnheardOf: Bool { registration.knownAs == nil && acceptedAs == nil }
     }

@@ -133,7 +133,7 @@ extension Exchange<SalesforceDevice> {
 }
 
 extension Registration {
-    /// Returns how a personal operation ends that was captured for somebody who used the device before; nil for any other.
+    /// Returns how a personal operation ends that was captured for a person who used the device before; nil for any other.
     ///
     /// A later change of person replaces it. If that has ended already, the operation is refused and kept.
     func verdict(

@@ -75,10 +75,12 @@ extension SalesforceDevice {
         if memory.acceptedAs == settings.sentAs, record.saysTheSame(as: accepted) {
             RuleID.salesforce("S6").fire()
             // A yes while the device forbids push says nothing now, and counts once the device permits it.
-            var told = memory
-            told.registration = erase == nil ? state : Registration()
-            told.registration.handOver = nil
-            return settle(carried, remembering: told == memory ? nil : told) { unsentVerdict($0, memory: memory) }
+            var remembered = memory
+            remembered.registration = erase == nil ? state : Registration()
+            remembered.registration.handOver = nil
+            return settle(carried, remembering: remembered == memory ? nil : remembered) {
+                unsentVerdict($0, memory: memory)
+            }
         }
         RuleID.salesforce("S5").fire()
         let (due, reason) = dueTime(of: carried, memory: memory, at: moment)
@@ -88,10 +90,10 @@ extension SalesforceDevice {
         let body = Array(JSONValue.object(record.payload).text.utf8)
         let request = settings.post(Endpoint.registration.path, body, memory: memory, facts: state.facts)
         // Whatever the person says while it is in flight, the device may be registered from now on.
-        var doubting = memory
-        doubting.forgetWhatIsHeld()
-        (doubting.registration, doubting.registration.knownAs) = (state, record.deviceID)
-        return .send(Transmission(.registration, request, carrying: carried, doubting: doubting))
+        var uncertain = memory
+        uncertain.forgetWhatIsHeld()
+        (uncertain.registration, uncertain.registration.knownAs) = (state, record.deviceID)
+        return .send(Transmission(.registration, request, carrying: carried, doubting: uncertain))
     }
 
     private func settle(
@@ -109,19 +111,19 @@ extension SalesforceDevice {
     private func nextPerson(in changes: [Pending<Self>], after events: [Pending<Self>], _ memory: Memory) -> Int? {
         guard !events.isEmpty, !changes.contains(where: \.isLast) else { return nil }
         var registration = memory.registration
-        var arrivals: [(place: Int, sequence: Int64, isKnown: Bool)] = []
+        var keyChanges: [(place: Int, sequence: Int64, isKnown: Bool)] = []
         for (place, one) in changes.enumerated() where isHandOver(one.operation, from: registration) {
             registration.apply(one.operation, sequence: one.sequence, settings: settings)
-            arrivals.append((place, one.sequence, registration.vacatedAt == nil))
+            keyChanges.append((place, one.sequence, registration.vacatedAt == nil))
         }
-        guard let first = arrivals.first, let event = events.first(where: { $0.sequence > first.sequence }) else {
+        guard let first = keyChanges.first, let event = events.first(where: { $0.sequence > first.sequence }) else {
             return nil
         }
-        // What nobody known did is the next person's.
-        let own = arrivals.lastIndex { $0.sequence < event.sequence } ?? 0
-        let known = arrivals[own...].firstIndex(where: \.isKnown) ?? arrivals.endIndex
-        guard known + 1 < arrivals.endIndex else { return nil }
-        let place = arrivals[known + 1].place
+        // What an anonymous person did is the next one's.
+        let own = keyChanges.lastIndex { $0.sequence < event.sequence } ?? 0
+        let known = keyChanges[own...].firstIndex(where: \.isKnown) ?? keyChanges.endIndex
+        guard known + 1 < keyChanges.endIndex else { return nil }
+        let place = keyChanges[known + 1].place
         // Without facts nothing leaves for that person, and nothing would come behind it.
         return memory.registration.applying(changes[..<place], settings: settings).facts == nil ? nil : place
     }
@@ -181,7 +183,7 @@ extension SalesforceDevice {
         }
     }
 
-    /// Settles opt-outs of push at a vendor that does not know the device: it reaches nobody, and the first registration
+    /// Settles opt-outs of push at a vendor that does not know the device: it does not reach it, and the first registration
     /// says them (D9). Nil if there is none.
     private func keepOptOuts(_ pending: [Pending<Self>], _ window: PendingOperations<Self>, _ memory: Memory)
         -> Plan<Self>?
@@ -193,9 +195,9 @@ extension SalesforceDevice {
         let replaced = Superseding(settings: settings).find(in: pending)
         let ids = Set(optOuts.map(\.id))
         let ended = pending.filter { one in ids.contains(one.id) || replaced[one.id].map(ids.contains) ?? false }
-        var told = memory
-        told.registration = told.registration.applying(optOuts, settings: settings)
-        return settle(ended, remembering: told) { pending in
+        var remembered = memory
+        remembered.registration = remembered.registration.applying(optOuts, settings: settings)
+        return settle(ended, remembering: remembered) { pending in
             if let later = replaced[pending.id] { return .superseded(by: later) }
             return .unchanged(FindingRow.optOutKept.at())
         }
@@ -303,7 +305,7 @@ extension SalesforceDevice {
         let end = isCut ? changes.last?.sequence : nil
         let handOver = changes.first { isHandOver($0.operation, from: memory.registration) }?.sequence
         let next = events.first { memory.registration.isOfNext($0.operation, sequence: $0.sequence) }?.sequence
-        let handOvers = [handOver ?? end, memory.registration.vacatedAt, next, memory.unacknowledgedArrival]
+        let handOvers = [handOver ?? end, memory.registration.vacatedAt, next, memory.unacknowledgedKeyChange]
             .compactMap(\.self)
         return Horizon(hasChanges: !changes.isEmpty, handOver: handOvers.min() ?? .max)
     }
@@ -380,7 +382,7 @@ extension Action {
 }
 
 extension Registration {
-    /// Returns how pending operations end that were captured for somebody who used the device before.
+    /// Returns how pending operations end that were captured for a person who used the device before.
     fileprivate func verdicts(
         onFormer pending: PendingOperations<SalesforceDevice>,
         among changes: [Pending<SalesforceDevice>],

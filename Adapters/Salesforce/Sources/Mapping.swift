@@ -28,18 +28,18 @@ struct Registration: Codable, Sendable, Equatable {
     var tags: [String] = []
     /// Attributes that are left out although the vendor may hold a value for them, sorted.
     var silenced: [String]?
-    /// The first operation of the person whose contact key this is; nil if nobody else was known here before.
+    /// The first operation of the person whose contact key this is; nil if no other person was known here before.
     var personSince: Int64?
     /// The operation with which attributes and tags of a person were last emptied.
     var clearedAt: Int64?
-    /// Who was logged in as this contact, as operations name it, empty for nobody; nil if that is not known. An operation
+    /// Who was logged in as this contact, as operations name it, empty without a log-in; nil if that is not known. An operation
     /// that names another is not this contact's, although no change of person came: consent held it back or ended it.
     var people: [String]?
     /// The operation with which the contact key became this one.
     var keyAt: Int64?
     /// The last operation that said who uses the device.
     var arrivedAt: Int64?
-    /// The log-out after which nobody has been known so far: the vendor still holds the key of the person who left.
+    /// The log-out after which no person has been known so far: the vendor still holds the key of the person who left.
     var vacatedAt: Int64?
     /// What the device carried of the person before, until the vendor acknowledged the next contact key.
     var handOver: HandOver?
@@ -108,7 +108,7 @@ struct Registration: Codable, Sendable, Equatable {
         return state
     }
 
-    /// Applies one operation, unless it is personal and was captured for somebody who used the device before.
+    /// Applies one operation, unless it is personal and was captured for a person who used the device before.
     mutating func apply(_ operation: EngagementOperation, sequence: Int64, settings: SalesforceSettings) {
         if isOfFormer(operation, sequence: sequence, settings: settings) { return }
         if isOfNext(operation, sequence: sequence) { vacate(after: sequence - 1, settings: settings) }
@@ -197,9 +197,9 @@ struct Registration: Codable, Sendable, Equatable {
 // MARK: Persons
 
 extension Registration {
-    /// Whether an operation was captured for somebody who used the device before, and must not reach the next contact.
+    /// Whether an operation was captured for a person who used the device before, and must not reach the next contact.
     ///
-    /// What concerns the device itself, and every opt-out, counts whoever said it.
+    /// What concerns the device itself, and every opt-out, counts for every person.
     func isOfFormer(_ operation: EngagementOperation, sequence: Int64, settings: SalesforceSettings) -> Bool {
         let isOfOther = sequence < arrivedAt ?? .min && operation.contact.map { people?.contains($0) == false } ?? false
         return switch operation.action {
@@ -229,7 +229,7 @@ extension Registration {
         return people?.contains(operation.contact ?? "") == false
     }
 
-    /// Notes who uses the device from an operation on: another contact key, or nobody known.
+    /// Notes who uses the device from an operation on: another contact key, or no known person.
     private mutating func arrive(_ operation: EngagementOperation, sequence: Int64, settings: SalesforceSettings) {
         // What a request may have said already is not said a second time.
         if let arrivedAt, sequence <= arrivedAt { return }
@@ -241,7 +241,7 @@ extension Registration {
         }
         if let key = ContactKeyRules.key(of: identifiers, settings: settings) {
             let contact = operation.contact ?? ""
-            // What a person said whose own arrival never came is not the next one's.
+            // What a person said whose change of person never came is not the next one's.
             if contactKey == nil, vacatedAt == nil, people?.contains(where: { $0 != contact }) == true {
                 depart(at: sequence, settings: settings)
             }
@@ -261,13 +261,13 @@ extension Registration {
             let isSame = ContactKeyRules.areSame(contactKey, key)
             if !isSame { keyAt = vacatedAt.map { $0 + 1 } ?? sequence }
             if !isSame, vacatedAt == nil { depart(at: sequence, settings: settings) }
-            // What nobody known did belongs to the next person.
+            // What an anonymous person did belongs to the next one.
             if !isSame { personSince = vacatedAt.map { $0 + 1 } ?? sequence }
         }
         (contactKey, people, vacatedAt, arrivedAt) = (key, nil, nil, sequence)
     }
 
-    /// Notes that the person whose contact key this is has left, and nobody known has come.
+    /// Notes that the person whose contact key this is has left, and no known person has come.
     private mutating func vacate(after sequence: Int64, settings: SalesforceSettings) {
         depart(at: sequence, settings: settings)
         (vacatedAt, arrivedAt) = (sequence, sequence)

@@ -68,14 +68,14 @@ extension SalesforceDevice {
             return memory
         }
 
-        /// Notes that nobody knows what the vendor holds.
+        /// Notes that it is not known what the vendor holds.
         mutating func forgetWhatIsHeld() {
             if acceptedAs != nil { heldKey = registration.contactKey }
             acceptedAs = nil
         }
 
         /// The operation that set a contact key which a registration without a clear reply said.
-        var unacknowledgedArrival: Int64? {
+        var unacknowledgedKeyChange: Int64? {
             acceptedAs == nil && heldKey != registration.contactKey ? registration.keyAt : nil
         }
 

@@ -40,11 +40,11 @@ extension AdapterTestDriver<SalesforceDevice, SalesforceSimulator> {
     private static let logOut = Action.switchContact(ContactSwitch(.logOut))
 
     @Test(.shows("salesforce/A14"), arguments: [Action.logIn("bert"), .identify("bert")])
-    func `the next contact gets nothing of the person before, and the finding names it`(_ arrival: Action) throws {
+    func `the next contact gets nothing of the person before, and the finding names it`(_ change: Action) throws {
         let phone = try Phone()
         phone.capture(together: .logIn("anna"), .set("tier", "anna-gold"), .add("anna-tag"))
         phone.drain()
-        let id = phone.capture(arrival)
+        let id = phone.capture(change)
         phone.capture(.set("city", "bert-turku"))
         phone.drain()
         #expect(phone.holds("anna-gold", under: "anna") && !phone.holds("anna-", under: "bert"))
@@ -244,7 +244,9 @@ extension AdapterTestDriver<SalesforceDevice, SalesforceSimulator> {
     }
 
     @Test(.shows("salesforce/D2"), arguments: [[Action.logIn("bert")], [logOut], [logOut, .logIn("bert")]])
-    func `a vendor that is left while a change of person waits keeps the device for nobody`(_ change: [Action]) throws {
+    func `a vendor that is left while a change of person waits does not keep the device for the earlier person`(
+        _ change: [Action]
+    ) throws {
         for policy in ["retarget", "drain"] {
             var bench = try Bench.registered([:], .logIn("anna"))
             let ids = change.map { bench.capture($0, at: 10) }

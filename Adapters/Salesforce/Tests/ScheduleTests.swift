@@ -173,7 +173,7 @@ import Testing
         #expect(bench.due(at: 1900) == 1960)
     }
 
-    @Test(.shows("salesforce/S11")) func `delays go on growing after a long and after a short Retry-After`() throws {
+    @Test(.shows("salesforce/S11")) func `delays grow after a long and after a short Retry-After`() throws {
         var bench = try Bench()
         bench.capture(.registerDevice(.sample), at: 0)
         var (start, waits): (Int, [Int]) = (0, [])

@@ -11,7 +11,7 @@ extension Runner {
         laneVersion = try context.store.foreignVersion()
         try takeUpState()
         for entry in try context.store.journal(provider: name) where !isParked { try interrupt(entry) }
-        if try !isParked, context.store.meta(reexaminationKey) != nil { try store { try examineAgain() } }
+        if !isParked, try context.store.meta(reexaminationKey) != nil { try store { try examineAgain() } }
         try wake(lane: nil)
         try restoreGates()
     }

@@ -821,6 +821,7 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
     @Test func `a door that shows nothing is refused until somebody says that a yes may be said`() async throws {
         let changes: JSONObject = [
             "route": "contacts", "contactAttributes": ["identifier.email": "Email Addresses/Email Address"],
+            "contactDefaults": ["Email Addresses/HTML Enabled": "true"],
         ]
         let bench = try Bench(Shop.salesforce.target(changes), [person("c-1", [:])])
         defer { bench.remove() }
@@ -848,6 +849,7 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
             "identifier.email": "Email Addresses/Email Address", "nick": "Profile/Nick", "points": "Profile/Points",
             "tag.red": "Profile/Red", "subscription.sms": "Profile/Sms",
         ],
+        "contactDefaults": ["Email Addresses/HTML Enabled": "true"],
     ]
 
     @Test func `a contact whose parts stand in several sets goes in one request, and the plan says so`() async throws {
@@ -868,7 +870,7 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         #expect(
             held["contacts"]?["c-1"] == [
                 "Email Addresses/Email Address": #""c-1@mail.example""#, "Profile/Nick": #""A""#, "Profile/Red": "true",
-                "Profile/Sms": "false",
+                "Profile/Sms": "false", "Email Addresses/HTML Enabled": "true",
             ]
         )
     }
@@ -1162,6 +1164,7 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         #expect(device.first?.hasPrefix("migration.door.device") == true)
         let target = try Shop.salesforce.target([
             "route": "contacts", "contactAttributes": ["identifier.email": "Email Addresses/Email Address"],
+            "contactDefaults": ["Email Addresses/HTML Enabled": "true"],
         ])
         let bench = try Bench(target, [person("c-1")])
         defer { bench.remove() }

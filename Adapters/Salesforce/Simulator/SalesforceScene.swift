@@ -106,11 +106,11 @@ public struct SalesforceScene: VendorScene {
                 return (key, value)
             }
         ) { $1 }
-        let said = Dictionary(
-            story.attributes.compactMap { name, value in value?.plainText.map { (name.rawValue, $0) } }
-        ) { $1 }
+        let (tags, key, locale, attributes) = words(story)
+        let said = Dictionary(attributes.compactMap { name, value in value.plainText.map { (name.rawValue, $0) } }) {
+            $1
+        }
         if held != said { problems.append("the vendor holds attributes \(held), the app said \(said)") }
-        let (tags, key, locale) = words(story)
         let heldTags = Set((registration["tags"]?.array ?? []).compactMap(\.string)).subtracting(["ALL", "IOS"])
         if heldTags != tags { problems.append("the vendor holds tags \(heldTags), the app said \(tags)") }
         if registration["subscriberKey"]?.string != key { problems.append("the vendor holds another contact key") }
@@ -119,19 +119,31 @@ public struct SalesforceScene: VendorScene {
         return problems + story.takenEvents.filter { !events.contains($0) }.map { "the vendor has no event \($0)" }
     }
 
-    /// What the app said last of everything but attributes.
-    private static func words(_ story: SceneStory) -> (tags: Set<String>, key: String?, locale: String?) {
+    /// Returns what the app said last. Attributes and tags of a person end when another contact key comes.
+    private static func words(_ story: SceneStory)
+        -> (tags: Set<String>, key: String?, locale: String?, attributes: [AttributeName: AttributeValue])
+    {
         var (tags, key, locale): (Set<PatchbayModel.Tag>, String?, String?) = ([], nil, nil)
-        for entry in story.entries {
+        var attributes: [AttributeName: AttributeValue] = [:]
+        func arrive(_ identifiers: [Identifier]) {
+            let new = identifiers.first?.value
+            if key != nil, key != new { (tags, attributes) = ([], [:]) }
+            key = new
+        }
+        for entry in story.entries where entry.term != "rejected" {
             switch entry.operation.action {
             case .changeTags(let change): tags = change.applied(to: tags)
-            case .identify(let identifiers): key = identifiers.first?.value
-            case .switchContact(let change): key = change.identifiers.first?.value
+            case .changeAttributes(let changes):
+                for (name, change) in changes {
+                    attributes[name] = entry.isTaken ? change.applied(to: attributes[name]) : nil
+                }
+            case .identify(let identifiers): arrive(identifiers)
+            case .switchContact(let change): arrive(change.identifiers)
             case .registerDevice(let device): locale = device.facts?.locale
             default: break
             }
         }
-        return (Set(tags.map(\.rawValue)), key, locale)
+        return (Set(tags.map(\.rawValue)), key, locale, attributes)
     }
 }
 

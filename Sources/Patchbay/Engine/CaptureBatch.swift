@@ -49,14 +49,14 @@ struct CaptureBatch {
         mirror.apply(operation)
         // A registration that no provider accepts, because its push token is malformed, does not replace a good one.
         if operation.action.kind == .registerDevice, isRefusedByAll(operation) { mirror.device = before.device }
-        if case .switchContact(let change) = operation.action, before.isAnotherPerson(change) {
+        if before.isAnotherPerson(after: operation.action) {
             mirror.cameAfter = Int(try context.store.newestSequence())
         }
         mirrors[operation.subject] = mirror
         switch operation.action {
         case .erase: try erase(operation, before, mirror)
-        case .switchContact(let change):
-            if before.isAnotherPerson(change) {
+        case .switchContact, .identify:
+            if before.isAnotherPerson(after: operation.action) {
                 try endUnanswered(operation.subject, mirror)
                 try registerAgain(operation, before, mirror)
             }

@@ -80,7 +80,8 @@ extension Engine {
         for reject in rejects { try store.removeReject(reject.number) }
         let mirror = try context.mirror(of: operation.subject)
         // What one person did is not told of the next.
-        if let contact = operation.contact, ScalarString(contact) != mirror.contact.map(ScalarString.init) {
+        let isAuthor = operation.contact.map(ScalarString.init) == mirror.contact.map(ScalarString.init)
+        if !isAuthor, operation.contact != nil || mirror.cameAfter != nil {
             findings = [FindingRow.Engine.personLeft.at("contact")]
         }
         try store.count(provider: runner.name, term: "created", code: "replayed", by: 1)

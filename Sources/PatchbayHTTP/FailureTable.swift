@@ -65,8 +65,10 @@ enum FailureTable {
             return failure(for: .networkConnectionLost)
         }
         let failure = failure(forNumber: error.code)
-        guard failure.code.hasPrefix("certificate") || failure.code == "secureConnectionFailed" else { return failure }
-        return TransportFailure(failure.doubt, certificateCode(of: error.localizedDescription) ?? failure.code)
+        // On Linux a refused certificate has no code of its own. It is refused before the first byte of the request.
+        let mayBeCertificate = ["certificateRefused", "secureConnectionFailed", "unknown"].contains(failure.code)
+        guard mayBeCertificate, let code = certificateCode(of: error.localizedDescription) else { return failure }
+        return TransportFailure(.notSent, code)
     }
 
     /// The cause of a refused certificate, as libcurl's words name it; nil for other words, and on other systems.

@@ -72,9 +72,10 @@ public struct AdobeScene: VendorScene {
 
     /// The fields that the vendor took: memory keeps digests of the values.
     public static let belief = Belief { memory in
-        memory["known"].map { ["fields": $0] } ?? [:]
+        memory["identities"]?.array?.last?["known"].map { ["fields": $0] } ?? [:]
     } holds: { (account: AdobeAccount, memory) in
-        let own = memory["registeredECID"]?.string.flatMap { ecid in account.profiles.first { $0.ecid == ecid } }
+        let identity = memory["identities"]?.array?.last
+        let own = (identity?["usedAs"]?.string).flatMap { ecid in account.profiles.last { $0.ecid == ecid } }
         let fields = (own ?? account.newestProfile)?.fields ?? [:]
         let reports = Set(account.reports.map { "\($0.broadlogID) \($0.action)" }).sorted()
         return [

@@ -442,7 +442,7 @@ public final class VirtualWorld {
     }
 
     /// Puts every rejected operation of a provider back on its way, the oldest first.
-    func replayRejects(of provider: String) throws {
+    public func replayRejects(of provider: String) throws {
         guard let engine else { return }
         let replays = try store.rejects(provider: provider, limit: 1000).reversed().map {
             Engine.Replay(try EngagementOperation(jsonBytes: $0.operation.body), on: provider)

@@ -84,7 +84,7 @@ import Testing
         let next = try configuration("next.json", routed: "news", policy: ["onSwitch": "drain"])
         let result = try await bench.run("check", next, "--outbox", "outbox.sqlite")
         #expect(result.output.contains("outbox.sqlite: crm: note switch.drained: "))
-        #expect(result.output.contains("outbox.sqlite: crm: opt-out: note switch.stays.optOut: "))
+        #expect(result.output.contains("1 changeAttributes, 1 changeTags"))
     }
 
     @Test func `an outbox that is not there is reported, and none is made`() async throws {

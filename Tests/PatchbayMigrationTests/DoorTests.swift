@@ -869,8 +869,8 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         let held = try await vendor.state
         #expect(
             held["contacts"]?["c-1"] == [
-                "Email Addresses/Email Address": #""c-1@mail.example""#, "Profile/Nick": #""A""#, "Profile/Red": "true",
-                "Profile/Sms": "false", "Email Addresses/HTML Enabled": "true",
+                "Email Addresses/Email Address": #""c-1@mail.example""#, "Email Addresses/HTML Enabled": "true",
+                "Profile/Nick": #""A""#, "Profile/Red": "true", "Profile/Sms": "false",
             ]
         )
     }
@@ -890,7 +890,10 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         let held = try await vendor.state
         #expect(
             held["contacts"] == [
-                "c-1": ["Email Addresses/Email Address": #""c-1@mail.example""#, "Profile/Sms": "false"]
+                "c-1": [
+                    "Email Addresses/Email Address": #""c-1@mail.example""#, "Email Addresses/HTML Enabled": "true",
+                    "Profile/Sms": "false",
+                ]
             ]
         )
     }

@@ -41,7 +41,7 @@ extension Runner {
             remembering: nil,
             in: lane,
             answered: true,
-            clearingJournal: flight.endpoint.isJournaled
+            clearingJournal: flight.isJournaled
         )
         lane.unsettled = nil
         planAgain()

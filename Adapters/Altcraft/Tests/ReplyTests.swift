@@ -105,11 +105,15 @@ import Testing
         driver.wake()
         #expect(driver.outcome(of: "e")?.isAccepted == true)
 
-        driver.nextOutcomesByEndpoint[.customEvent] = [.replied(WireResponse(401)), .replied(WireResponse(401))]
+        // The adapter waits for another credential once, then the engine does.
+        driver.nextOutcomesByEndpoint[.customEvent] = Array(repeating: .replied(WireResponse(401)), count: 3)
         driver.capture(together: [Driver.operation(Self.event, "again", contact: "aino")])
-        driver.credentials["aino"] = Token.aino
-        driver.advance(by: .seconds(1))
-        driver.wake()
+        for credential in [Token.aino, Token.phone("+358401234569", database: 13)] {
+            #expect(driver.outcome(of: "again") == nil)
+            driver.credentials["aino"] = credential
+            driver.advance(by: .seconds(1))
+            driver.wake()
+        }
         #expect(driver.outcome(of: "again")?.summary == "rejected altcraft.reply.credential")
     }
 

@@ -116,10 +116,12 @@ private struct ClassicPlanner {
     mutating func decide() -> Plan<Adapter>? {
         let stored = memory
         var verdicts: [OperationID: Verdict<Adapter>] = [:]
-        for head in pending.all([.registerDevice, .setConsent]) where head.step == nil {
+        for head in pending.all([.registerDevice, .setConsent]) {
             switch head.operation.action {
-            case .registerDevice(let device): verdicts[head.id] = remember(device, head)
-            case .setConsent(let consent): verdicts[head.id] = apply(consent, head)
+            // An erasure forgets the device, even one that was captured after it.
+            case .registerDevice(let device) where head.step == nil || memory.device == nil:
+                verdicts[head.id] = remember(device, head)
+            case .setConsent(let consent) where head.step == nil: verdicts[head.id] = apply(consent, head)
             default: break
             }
         }

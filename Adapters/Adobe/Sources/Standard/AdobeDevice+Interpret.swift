@@ -85,7 +85,7 @@ private struct Reading {
             if let place { memory.identities[place].tokenOrganization = sent.organization }
             return .accepted(endedIdentity(memory))
         case .pushToken:
-            if let place { memory.identities[place].tokenOrganization = nil }
+            memory.takeBack(sent.ecid, of: pending.operation.subject)
             return .underway(next)
         case .optOut:
             if let place { memory.identities[place].owesOptOut = false }

@@ -67,7 +67,8 @@ private struct Planner {
         switch head.operation.action {
         case .setConsent(let consent) where isNew: return apply(consent, head)
         case .registerDevice(let device):
-            if isNew { return remember(device, head) }
+            // An erasure forgets the device, even one that was captured after it.
+            if isNew || memory.device == nil { return remember(device, head) }
             allow(head)
             return nil
         case .track(.sessionStarted) where isNew: return session(head)
@@ -159,7 +160,7 @@ private struct Planner {
         guard let given, given != last.given, memory.mayUse(given, for: last.who) else { return }
         RuleID.adobe("I2").fire()
         if last.given == nil, !last.hasDevice, last.usedAs == nil {
-            memory.identities[place].given = given
+            memory.use(given, at: place)
         } else {
             memory.begin(head.sequence, given: given)
         }

@@ -142,12 +142,24 @@ extension AdobeMemory {
         var next = DeviceIdentity(given: given, generation: generation, since: sequence)
         (next.person, next.who, next.knownSince) = (last.person, last.who, last.knownSince)
         next.consents = last.consents
-        if let given, let place = identities.lastIndex(where: { $0.given == given }) {
-            (next.tokenOrganization, next.usedAs) = (identities[place].tokenOrganization, identities[place].usedAs)
-            (next.known, next.written) = (identities[place].known, identities[place].written)
-            identities[place].tokenOrganization = nil
-        }
+        if let given { use(given, for: &next) }
         append(next)
+    }
+
+    /// Uses an identity that the app passes at a position that has none.
+    mutating func use(_ given: String, at place: Int) {
+        var identity = identities[place]
+        use(given, for: &identity)
+        identities[place] = identity
+    }
+
+    /// Moves the vendor state of an identity that the app passed before, so that no two positions share it.
+    private mutating func use(_ given: String, for identity: inout DeviceIdentity) {
+        identity.given = given
+        guard let place = identities.lastIndex(where: { $0.given == given }) else { return }
+        (identity.tokenOrganization, identity.usedAs) = (identities[place].tokenOrganization, identities[place].usedAs)
+        (identity.known, identity.written) = (identities[place].known, identities[place].written)
+        identities[place].tokenOrganization = nil
     }
 
     /// Begins an identity for another person. Consent decisions leave with the person unless `keepingConsents` is set.
@@ -227,6 +239,13 @@ extension AdobeMemory {
 
     /// The first identity whose opt-out the identity service does not know.
     var owedOptOut: Int? { identities.firstIndex(where: \.owesOptOut) }
+
+    /// Notes that the identity service holds no push token under an identity any more.
+    mutating func takeBack(_ ecid: String, of subject: Subject) {
+        for place in identities.indices where identities[place].ecid(of: subject) == ecid {
+            identities[place].tokenOrganization = nil
+        }
+    }
 
     // MARK: Doubt
 

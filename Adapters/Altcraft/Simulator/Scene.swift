@@ -139,6 +139,7 @@ public struct AltcraftScene: VendorScene {
             guard let id = request.request[header: "Request-ID"], request.endpoint != "status" else { continue }
             let key = "\(id) \(request.endpoint)"
             if let before = settled[key], let at = before.settledAt, let outcome = before.outcome {
+                if isAnotherAttempt(request, after: before, at) { continue }
                 if !outcome.failed(or: 500...599), outcome.reply?.isWebPage != true {
                     problems.append("request \(request.number) repeats \(before.number), which was answered")
                 } else if let word = before.retryAfter, request.now < at + min(word, .seconds(86_400)) {
@@ -154,6 +155,17 @@ public struct AltcraftScene: VendorScene {
             settled[key] = request
         }
         return story.isWhole ? problems + differences(story, account) : problems
+    }
+
+    /// Whether the request repeats one that was refused with 401, under another credential or at least an hour later.
+    private static func isAnotherAttempt(
+        _ request: SceneStory.Request,
+        after before: SceneStory.Request,
+        _ settledAt: Instant
+    ) -> Bool {
+        guard before.outcome?.reply?.status == 401 else { return false }
+        let credentials = [request, before].map { $0.request[header: "Authorization"] }
+        return credentials[0] != credentials[1] || request.now >= settledAt + .seconds(3600)
     }
 
     /// Each person's profile and subscription, and the events of all.

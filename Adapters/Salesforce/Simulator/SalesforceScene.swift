@@ -14,6 +14,9 @@ public struct SalesforceScene: VendorScene {
     /// An app gives none; the vendor hands out one per device, which lets its events through.
     public static let handedOut: Set<String> = ["X-Subscriber-Token"]
 
+    /// A log-out leaves the vendor with the former contact's key, and a run does not always log in again.
+    public static let waitsForApp: Set<String> = ["salesforce.contact.waiting"]
+
     public static let opposites: [Action] = ["v0", "v1"].map { .changeAttributes(["tier": .set(.string($0))]) }
 
     public static func say(_ number: Int, _ random: inout SeededGenerator) -> Action {

@@ -276,7 +276,9 @@ extension SalesforceDevice {
             return wait(closed, .closed, for: pending)
         }
         let batch = pending.prefix { $0.sequence < horizon.handOver }.prefix(EventRules.batchLimit)
-        guard !batch.isEmpty, !memory.registration.hasLeft else { return wait(nil, .eventAfterHandOver, for: pending) }
+        guard !batch.isEmpty, !memory.registration.hasLeft else {
+            return wait(nil, horizon.lacksKey ? .contactWaiting : .eventAfterHandOver, for: pending)
+        }
         let body = EventRecord.envelope(
             batch.compactMap { EventRecord($0.operation) },
             applicationID: settings.applicationID,
@@ -291,6 +293,8 @@ extension SalesforceDevice {
         var hasChanges: Bool
         /// The first change from which on the device may be another contact's.
         var handOver: Int64
+        /// Whether the device waits for the next contact key after every change (K3).
+        var lacksKey: Bool
     }
 
     /// An event says nothing of a person: the vendor books it to the contact that it holds for the device. So what was
@@ -307,7 +311,8 @@ extension SalesforceDevice {
         let next = events.first { memory.registration.isOfNext($0.operation, sequence: $0.sequence) }?.sequence
         let handOvers = [handOver ?? end, memory.registration.vacatedAt, next, memory.unacknowledgedKeyChange]
             .compactMap(\.self)
-        return Horizon(hasChanges: !changes.isEmpty, handOver: handOvers.min() ?? .max)
+        let lacksKey = memory.registration.applying(changes, settings: settings).vacatedAt != nil
+        return Horizon(hasChanges: !changes.isEmpty, handOver: handOvers.min() ?? .max, lacksKey: lacksKey)
     }
 
     /// Whether the device is not the same contact's from this operation on.

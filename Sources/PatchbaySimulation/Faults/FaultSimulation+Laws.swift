@@ -185,10 +185,14 @@ extension FaultSimulation {
         let isMisled = deceived.contains(name) && accounts.parked?.code.hasPrefix("engine.") == false
         let mayWait = mode == .paused || isMisled || isSilent && !accounts.waits.isEmpty
         let held = accounts.held.values.reduce(0, +)
+        let forApp = waitingForApp(accounts)
         let reasons = (accounts.waits.flatMap(\.reasons) + [accounts.parked].compactMap { $0 }).map(\.code).joined(
             separator: " "
         )
-        expect(mayWait || accounts.pending == held, "\(name): \(accounts.pending - held) still pending: \(reasons)")
+        expect(
+            mayWait || accounts.pending == held + forApp,
+            "\(name): \(accounts.pending - held - forApp) still pending: \(reasons)"
+        )
         expect(accounts.parked == nil || isMisled, "\(name): stopped: \(accounts.parked?.code ?? "")")
         expect(held == 0, "\(name): held for \(accounts.held.keys.sorted()), and everybody was asked")
     }
@@ -219,13 +223,17 @@ extension FaultSimulation {
         }
     }
 
-    /// A person's no ends what that person did, and nothing that another one was allowed.
+    /// A denial ends operations of the person who denies, for a purpose that the operation or its side effect needs.
     private func checkRefusals(_ endings: [Ending]) {
         for ending in endings where ["engine.consent.denied", "engine.consent.withdrawn"].contains(ending.entry.code) {
             let id = OperationID(rawValue: ending.entry.id)
+            guard let operation = known[id] else { continue }
+            let providers = setup.plans.flatMap(\.providers).filter { $0.name == ending.entry.provider }
+            let sideEffects = providers.compactMap { $0.adapter.place(operation).alsoNeeds?.purpose }
+            let needed = Set(sideEffects + [Self.purpose(of: operation.action)].compactMap(\.self))
             expect(
-                known[id] == nil || refused.contains(id),
-                "\(ending.entry.provider): a no ended \(ending.entry.id.suffix(4)), and it was another person's"
+                !needed.isDisjoint(with: refused[id] ?? []),
+                "\(ending.entry.provider): a denial ended \(ending.entry.id.suffix(4)), and it was another person's"
             )
         }
     }

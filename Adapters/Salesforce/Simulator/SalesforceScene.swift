@@ -35,6 +35,9 @@ public struct SalesforceScene: VendorScene {
         }
     }
 
+    /// What the account of the later settings does not define. Memory keeps a value of it, and no registration carries it.
+    private static let undefinedLater: Set<String> = ["store"]
+
     public static var changingSettings: [JSONObject] {
         var other = settings
         other["accountAttributes"] = ["tier", "closing"]
@@ -75,10 +78,14 @@ public struct SalesforceScene: VendorScene {
         let known = memory["registration"]?["knownAs"]?.string.flatMap(account.device)
         guard let device = known ?? account.newestDevice, let registration = device.registration else { return [:] }
         let attributes = registration["attributes"]?.array ?? []
+        let carried = attributes.map { ($0["key"]?.string ?? "", $0["value"] ?? .null) }
+        let kept = (memory["registration"]?["attributes"]?.object ?? [:]).filter { member in
+            undefinedLater.contains(member.name) && !carried.contains { $0.0 == member.name }
+        }
         let tags = registration["tags"]?.array?.filter { !["ALL", "IOS"].contains($0) } ?? []
         return [
             "contactKey": registration["subscriberKey"] ?? .null,
-            "attributes": .object(JSONObject(attributes.map { ($0["key"]?.string ?? "", $0["value"] ?? .null) })),
+            "attributes": .object(JSONObject(carried + kept.map { ($0.name, $0.value) })),
             "tags": .array(tags), "pushToken": registration["device_Token"] ?? .null,
             "locale": registration["locale"] ?? .null, "isPushEnabled": registration["push_Enabled"] ?? .null,
             "events": .array(device.events.map { .string($0.id) }),

@@ -37,6 +37,7 @@ package final class Engine {
             let runner = Runner(name: provider.name, desk: provider.adapter.desk, context: context)
             runner.isPaused = provider.mode == .paused
             runner.isUnrouted = provider.mode == nil
+            runner.share = provider.share
             runner.shadow = Rehearsal(provider)
             if let rate = provider.rate { runner.rate = rate }
             runners.append(runner)

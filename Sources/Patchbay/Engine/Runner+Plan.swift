@@ -73,7 +73,7 @@ extension Runner {
             guard let memory = try memory(of: lane) else { return nil }
             let moment = context.moment(flush: lane.flush)
             var shown = DeliberateFault.neighboursSwapped.isPresent ? window.withNeighboursSwapped : window
-            shown.isUnrouted = isUnrouted
+            shown.isUnrouted = try isUnrouted || isOutsideShare(window)
             switch try desk.plan(shown, memory: memory, at: moment) {
             case .wait(let until, let because):
                 let wait = until.map { max($0, now + .milliseconds(10)) }
@@ -109,6 +109,14 @@ extension Runner {
             }
         }
         return nil
+    }
+
+    /// Whether the provider no longer receives the contact of a lane of a device API.
+    private func isOutsideShare(_ window: Window) throws -> Bool {
+        guard !share.isAll, descriptor.memory == .lane, let subject = window.operations.first?.operation.subject else {
+            return false
+        }
+        return try !share.holds(context.mirror(of: subject).contact, on: subject)
     }
 
     func send(

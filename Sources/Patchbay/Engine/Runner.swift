@@ -27,6 +27,8 @@ final class Runner {
     var isPaused = false
     /// Whether the configuration gives the provider no route.
     var isUnrouted = false
+    /// The contacts that the provider receives.
+    var share = Share.all
     /// Whether this is a rehearsal: then nothing of it counts as delivered.
     var shadow: Rehearsal?
     /// How often the provider may be asked, if that is limited; what is left of it, and whether it is down.

@@ -37,7 +37,9 @@ extension FaultSimulation {
                 expect(false, "request \(sent.number) carries an operation that nobody made")
                 continue
             }
-            expect(!forgotten.contains(id), "request \(sent.number) carries what a person asked to forget")
+            // The vendor that was left still needs the unregister.
+            let mayBeSent = operation.action == .farewell || !forgotten.contains(id)
+            expect(mayBeSent, "request \(sent.number) carries what a person asked to forget")
             expect(answers[id] == nil, "request \(sent.number) asks what has its answer already")
             // An erasure goes for real to whoever was told of the person before.
             let isRehearsal = provider.mode == .shadow && !provider.sendsShadow && operation.action != .erase
@@ -269,7 +271,9 @@ extension FaultSimulation {
         // From the last to the first: the earliest request of anything later in the queue must not precede this one.
         for operation in own.reversed() {
             let place = provider.adapter.place(operation)
-            let queue = "\(place.lane)|\(place.queue)|\(operation.action.kind.rawValue)"
+            // An opt-out may pass what waits in front of it.
+            let isOptOut = Self.isOptOut(operation.action)
+            let queue = "\(place.lane)|\(place.queue)|\(operation.action.kind.rawValue)|\(isOptOut)"
             let first = carried[operation.id]
             if let later = latest[queue], first.map({ $0.number > later.number }) ?? true {
                 let wasPending = ended[operation.id.rawValue].map { $0 > later.endedBefore } ?? true

@@ -414,6 +414,16 @@ import Testing
         }
     }
 
+    @Test(.shows("salesforce/V47", of: SalesforceServer.self))
+    func `rejects a contact whose attribute set is incomplete`() throws {
+        let names: JSONObject = ["identifier.email": "Email Addresses/Email Address"]
+        let adapter = try ServerFixture.adapter(
+            ["route": "contacts", "contactAttributes": .object(names), "contactDefaults": [:]]
+        )
+        let operation = try ServerDesk().operation("c-1", .identify([Identifier(.email, "aino@example.com")]))
+        #expect(adapter.examine(operation).map(\.code).contains("salesforce.server.sets.incomplete"))
+    }
+
     @Test(.shows("salesforce/V19", "salesforce/V42", of: SalesforceServer.self))
     func `what is left of a contact is told by its sets' attributes`() throws {
         let names: JSONObject = [

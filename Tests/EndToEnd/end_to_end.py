@@ -225,6 +225,7 @@ class EndToEnd:
                 "dataExtension": "People", "tagColumns": {"poetry": "ReadsPoetry"},
                 "identifierColumns": {"email": "Email"},
                 "contactAttributes": {"identifier.email": "Email Addresses/Email Address"},
+                "contactDefaults": {"Email Addresses/HTML Enabled": "true"},
             }
             providers = {"rows": {"adapter": "salesforce-server", "settings": settings}}
             file = folder / "patchbay.json"
@@ -610,7 +611,7 @@ class EndToEnd:
             other = subprocess.run([str(processes.COMMAND), *words], env={**os.environ, **patient}, capture_output=True)
             self.expect(other.returncode == 2 and b"Another run" in other.stderr, f"a second run: {other.returncode} {other.stderr}")
             talk = ""
-            while not ("on their way" in talk and "waits: " in talk):
+            while "on their way" not in talk:
                 line = process.stderr.readline().decode()
                 self.expect(line, f"the log ended without a word of progress: {talk}")
                 talk += line

@@ -1751,6 +1751,7 @@ extension RuleEvidence {
         {"rule":"salesforce/V44","test":"PatchbaySalesforceTests.ServerTests/`contacts are forgotten together, and only a clear word ends it`()"}
         {"rule":"salesforce/V45","test":"PatchbaySalesforceTests.ServerTests/`tags and subscriptions are columns, and unknown is neither yes nor no`()"}
         {"rule":"salesforce/V46","test":"PatchbaySalesforceTests.ServerTests/`a job that the vendor forgot goes again, and is given up in the end`()"}
+        {"rule":"salesforce/V47","test":"PatchbaySalesforceTests.ServerTests/`rejects a contact whose attribute set is incomplete`()"}
         {"rule":"salesforce/W1","test":"PatchbaySalesforceTests.LifeTests/`settings are trimmed`()"}
         {"rule":"salesforce/W1","test":"PatchbaySalesforceTests.WireTests/`a registration is one whole record`()"}
         {"rule":"salesforce/W2","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) adopted"}

@@ -475,7 +475,8 @@ class EndToEnd:
         """outbox retarget moves what waits at one vendor to another, and the vendor hears it"""
         providers = {name: self.provider(name) for name in ("salesforce", "altcraft")}
         configuration = processes.write_configuration(
-            self.folder / "patchbay.json", providers, list(providers), outbox=self.outbox, onLoss="reject"
+            self.folder / "patchbay.json", providers, list(providers), outbox=self.outbox, onLoss="reject",
+            onUnacknowledged="move",
         )
         processes.run(
             "send", "--config", configuration, "-", environment=self.hurried(), input=lines(a_morning()[:3]).encode()

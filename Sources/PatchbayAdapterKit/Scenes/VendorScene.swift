@@ -61,6 +61,7 @@ extension VendorScene {
     public static var closing: Action { .registerDevice(ScenePhone.device()) }
     public static var opposites: [Action] { [] }
     public static var question: ReadRequest { ReadRequest("state") }
+    /// A vendor's operations wait for no value of the app unless its scene says so.
     public static var waitsForApp: Set<String> { [] }
     public static var changingSettings: [JSONObject] { [settings] }
     public static var changingAccount: JSONObject { account }

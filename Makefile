@@ -61,11 +61,13 @@ rules: tools ## refreshes the list of what shows each rule, from a test run
 	$(COMMAND) adapters --rules --evidence "$(EVIDENCE)" --json >/dev/null
 	git diff --stat -- Sources/PatchbayCommand
 
-format: ## formats all Swift sources
+format: ## formats all Swift sources and lowers the baseline of retired words
 	swift format -i -r -p $(SWIFT_FOLDERS)
+	@python3 .ci/language.py --lower
 
-lint: ## checks the format of all Swift sources
+lint: ## checks the format of all Swift sources, and that no retired words are added
 	@swift format lint --strict -r -p $(SWIFT_FOLDERS)
+	@python3 .ci/language.py
 	@echo 'lint: no finding'
 
 docs: tools ## builds the documentation; a warning is an error

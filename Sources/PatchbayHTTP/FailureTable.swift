@@ -28,12 +28,12 @@ enum FailureTable {
         Row(.dnsLookupFailed, .notSent, "hostNotFound"),
         Row(.cannotConnectToHost, .notSent, "cannotConnect"),
         Row(.secureConnectionFailed, .notSent, "secureConnectionFailed"),
-        Row(.serverCertificateHasBadDate, .notSent, "certificateRefused"),
+        Row(.serverCertificateHasBadDate, .notSent, "certificateExpired"),
         Row(.serverCertificateUntrusted, .notSent, "certificateRefused"),
         Row(.serverCertificateHasUnknownRoot, .notSent, "certificateRefused"),
-        Row(.serverCertificateNotYetValid, .notSent, "certificateRefused"),
-        Row(.clientCertificateRejected, .notSent, "certificateRefused"),
-        Row(.clientCertificateRequired, .notSent, "certificateRefused"),
+        Row(.serverCertificateNotYetValid, .notSent, "certificateExpired"),
+        Row(.clientCertificateRejected, .notSent, "clientCertificateRefused"),
+        Row(.clientCertificateRequired, .notSent, "clientCertificateRefused"),
         Row(.timedOut, .lost, "timedOut"),
         Row(.cancelled, .lost, "cancelled"),
         Row(.networkConnectionLost, .lost, "connectionLost"),
@@ -64,7 +64,27 @@ enum FailureTable {
         if error.code == URLError.Code.cannotConnectToHost.rawValue, mayHaveConnected(error) {
             return failure(for: .networkConnectionLost)
         }
-        return failure(forNumber: error.code)
+        let failure = failure(forNumber: error.code)
+        // On Linux a refused certificate has no code of its own. It is refused before the first byte of the request.
+        let mayBeCertificate = ["certificateRefused", "secureConnectionFailed", "unknown"].contains(failure.code)
+        guard mayBeCertificate, let code = certificateCode(of: error.localizedDescription) else { return failure }
+        return TransportFailure(.notSent, code)
+    }
+
+    /// The cause of a refused certificate, as libcurl's words name it; nil for other words, and on other systems.
+    private static func certificateCode(of words: String) -> String? {
+        #if canImport(FoundationNetworking)
+        let words = words.lowercased()
+        guard words.contains("certificate") || words.contains("ssl") else { return nil }
+        if words.contains("self-signed") || words.contains("self signed") { return "certificateSelfSigned" }
+        if words.contains("expired") || words.contains("not yet valid") { return "certificateExpired" }
+        if words.contains("does not match") || words.contains("no alternative certificate subject name") {
+            return "certificateOfAnotherHost"
+        }
+        return words.contains("certificate problem") ? "certificateRefused" : nil
+        #else
+        return nil
+        #endif
     }
 
     /// Whether `cannotConnectToHost` may be said of a host that was reached after all.

@@ -65,7 +65,7 @@ private final class Members {
     private(set) var list: [(name: String, node: Node)] = []
 
     func set(_ name: String, _ node: Node) {
-        if let place = list.firstIndex(where: { $0.name == name }) {
+        if let place = list.firstIndex(where: { ScalarString.equal($0.name, name) }) {
             list[place].node = node
         } else {
             list.append((name, node))

@@ -3,8 +3,10 @@ public struct CountryCode: Hashable, Sendable {
     /// Two upper-case letters.
     public let text: String
 
-    /// Reads two letters of any case; nil if ISO 3166-1 has no such country.
+    /// Reads two ASCII letters of any case; nil if ISO 3166-1 has no such country.
     public init?(text: String) {
+        // Upper-casing turns some other letters into ASCII ones: "ß" becomes "SS".
+        guard text.utf8.count == 2, text.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
         let upper = text.uppercased()
         guard CountryCode.assigned.contains(upper) else { return nil }
         self.text = upper

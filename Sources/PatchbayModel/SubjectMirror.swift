@@ -34,9 +34,19 @@ public struct SubjectMirror: ScannedValue {
         if case .readBack = operation.action { return }
         contact = operation.contact
         switch operation.action {
-        case .identify(let identifiers): merge(identifiers)
+        case .identify(let identifiers):
+            if isAnotherPerson(identifiers) {
+                forgetPerson()
+                self.identifiers = []
+            }
+            merge(identifiers)
         case .switchContact(let change):
-            if isAnotherPerson(change) { forgetPerson() }
+            if isAnotherPerson(change) {
+                forgetPerson()
+            } else if contactSwitch?.direction == .logOut, change.direction == .logIn {
+                // Between two people somebody unknown used the installation: their values are not the next person's.
+                (attributes, tags) = ([:], [])
+            }
             contactSwitch = change
             identifiers = change.identifiers
         case .registerDevice(let device): self.device = device
@@ -59,6 +69,22 @@ public struct SubjectMirror: ScannedValue {
     /// is taken as the one who was there.
     public func isAnotherPerson(_ change: ContactSwitch) -> Bool {
         !identifiers.isEmpty && !identifiers.contains { change.identifiers.contains($0) }
+    }
+
+    /// Whether identifiers name another person than the one who is known: the external identifier differs. Another address or
+    /// phone number alone may be the same person's.
+    public func isAnotherPerson(_ newer: [Identifier]) -> Bool {
+        guard let known = identifiers.first(where: { $0.kind == .external }) else { return false }
+        return newer.contains { $0.kind == .external && $0 != known } && !newer.contains(known)
+    }
+
+    /// Whether another person is there after an action.
+    package func isAnotherPerson(after action: Action) -> Bool {
+        switch action {
+        case .switchContact(let change): isAnotherPerson(change)
+        case .identify(let identifiers): isAnotherPerson(identifiers)
+        default: false
+        }
     }
 
     /// What belongs to a person goes with the person; the installation stays.

@@ -30,9 +30,8 @@ extension OutboxStore {
 
     private static let lastOperation = Query("SELECT seq FROM sqlite_sequence WHERE name = 'operation'")
 
-    /// Puts an operation on its way to a provider.
-    ///
-    /// - Parameter kind: A name to find the row by with ``hidden(provider:lane:shown:)``; nil for the bulk of operations.
+    /// Puts an operation on its way to a provider. By its `kind` the row is found with ``hidden(provider:lane:shown:)``; the
+    /// bulk of operations has none.
     package func enter(
         _ sequence: Int64,
         provider: String,

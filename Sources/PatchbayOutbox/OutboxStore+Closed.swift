@@ -1,73 +1,66 @@
-/// Operations that wait in closed queues until the same second.
-package struct ClosedQueues: Sendable, Equatable {
-    /// By when they have opened, on the engine's timeline; nil without such an instant.
-    package var until: Int64?
-    /// Whether a wake opens them, too.
-    package var orWoken: Bool
-    /// How many queues there are.
-    package var queues: Int
-    /// How many operations wait in them.
-    package var operations: Int
+/// Pending operations of one kind in one queue.
+package struct PendingGroup: Sendable, Equatable {
+    package var lane: String
+    package var queue: String
+    /// What holds them back, if something does.
+    package var hold: String?
+    /// The kind of action, as the operation's JSON names it.
+    package var kind: String
+    /// Whether an attempt failed before.
+    package var hasFailed: Bool
+    /// Number of operations.
+    package var count: Int
+    /// When the first of them was captured, by the wall clock.
+    package var firstCapturedAt: Int64
+    /// How the queue is closed; nil for an open queue.
+    package var closing: Closing?
+
+    /// Until when a queue is closed.
+    package struct Closing: Sendable, Equatable {
+        /// When it opens, on the engine's timeline; nil without such a time.
+        package var until: Int64?
+        /// Whether a wake opens it, too.
+        package var orWoken: Bool
+    }
 }
 
 extension OutboxStore {
-    /// The closed queues of a provider in which something waits that nothing else holds back, the first to open first.
-    package func closedQueues(provider: String) throws(OutboxError) -> [ClosedQueues] {
-        try guarded { () throws(OutboxError) in
-            let statement = try connection.statement(Self.closed)
-            defer { statement.reset() }
-            try statement.bind([.text(provider)])
-            var found: [ClosedQueues] = []
-            while try statement.step() {
-                found.append(
-                    ClosedQueues(
-                        until: statement.optionalInteger(0),
-                        orWoken: statement.bool(1),
-                        queues: Int(statement.integer(2)),
-                        operations: Int(statement.integer(3))
-                    )
+    /// Shows the pending operations of a provider by lane, queue and kind.
+    ///
+    /// Reads every pending row once: it is for people, not for delivery.
+    package func forEachPendingGroup(provider: String, _ body: (PendingGroup) throws -> Void) throws {
+        try carryOutEndingsNow()
+        let statement = try connection.statement(Self.pendingGroups)
+        defer { statement.reset() }
+        try statement.bind([.text(provider)])
+        while try statement.step() {
+            try body(
+                PendingGroup(
+                    lane: statement.text(0),
+                    queue: statement.text(1),
+                    hold: statement.optionalText(2),
+                    kind: statement.optionalText(3) ?? "unreadable",
+                    hasFailed: statement.bool(4),
+                    count: Int(statement.integer(5)),
+                    firstCapturedAt: statement.integer(6),
+                    closing: statement.bool(9)
+                        ? .init(until: statement.optionalInteger(7), orWoken: statement.bool(8)) : nil
                 )
-            }
-            return found
+            )
         }
     }
 
-    /// How many operations of a provider nothing in the file holds back: those that failed before, and those that did not.
-    package func openOperations(provider: String) throws(OutboxError) -> (failed: Int, fresh: Int) {
-        try guarded { () throws(OutboxError) in
-            let statement = try connection.statement(Self.open)
-            defer { statement.reset() }
-            try statement.bind([.text(provider)])
-            guard try statement.step() else { return (0, 0) }
-            let failed = Int(statement.optionalInteger(1) ?? 0)
-            return (failed, Int(statement.integer(0)) - failed)
-        }
-    }
-
-    private static let isOnItsWay = """
-        route.hold IS NULL AND NOT EXISTS (
+    private static let pendingGroups = Query(
+        """
+        SELECT route.lane, route.queue, route.hold,
+            CASE WHEN json_valid(CAST(body AS TEXT)) THEN json_extract(CAST(body AS TEXT), '$.action.kind') END AS action_kind,
+            route.failures > 0 AS has_failed, count(*), min(operation.captured_at), block.until, ifnull(block.or_woken, 0),
+            block.provider IS NOT NULL
+        FROM route JOIN operation ON operation.sequence = route.sequence
+        LEFT JOIN block ON block.provider = route.provider AND block.lane = route.lane AND block.queue = route.queue
+        WHERE route.provider = ?1 AND NOT EXISTS (
             SELECT 1 FROM ending WHERE ending.provider = route.provider AND ending.sequence = route.sequence)
-        """
-
-    private static let open = Query(
-        """
-        SELECT count(*), sum(failures > 0) FROM route
-        WHERE provider = ?1 AND \(isOnItsWay) AND NOT EXISTS (
-            SELECT 1 FROM block
-            WHERE block.provider = route.provider AND block.lane = route.lane AND block.queue = route.queue)
-        """
-    )
-
-    private static let closed = Query(
-        """
-        SELECT until, or_woken, count(*), sum(waiting) FROM (
-            SELECT (until + 999) / 1000 * 1000 AS until, or_woken, (
-                SELECT count(*) FROM route
-                WHERE route.provider = block.provider AND route.lane = block.lane AND route.queue = block.queue
-                    AND \(isOnItsWay)
-            ) AS waiting
-            FROM block WHERE provider = ?1 AND \(Table.block.isSound()))
-        WHERE waiting > 0 GROUP BY until, or_woken ORDER BY until IS NULL, until, or_woken
+        GROUP BY route.lane, route.queue, route.hold, action_kind, has_failed
         """
     )
 }

@@ -185,12 +185,7 @@ extension OutboxStore {
     /// The first and the last row of each kind that waits in a lane and is not shown, in order of capture.
     ///
     /// Held rows and rows without a kind are left out. The cost grows with the number of shown rows, not of pending ones.
-    ///
-    /// - Parameters:
-    ///   - provider: The provider.
-    ///   - lane: The lane.
-    ///   - shown: The sequences that the window shows, rising.
-    /// - Returns: The rows by kind.
+    /// `shown` are the sequences that the window shows, rising.
     package func hidden(
         provider: String,
         lane: String,

@@ -38,7 +38,7 @@ public struct Scenario: Sendable {
         case network(isUp: Bool)
         /// The app is doing something else from now on.
         case appState(AppState)
-        /// The app's credential for a contact (nil: for everybody else) is this from now on.
+        /// The app's credential for a contact (nil: the anonymous person) is this from now on.
         case credential(contact: String?, Secret?)
         /// A process starts with another configuration.
         case reconfigure(JSONValue)

@@ -154,7 +154,7 @@ public struct ScenarioRun {
         let (script, configuration) = (script, configuration)
         network.providers = Dictionary(uniqueKeysWithValues: configuration.providers.map { ($0.name, $0.adapterID) })
         world.credentials = { provider, contact in
-            if let given = script.credentials[contact] ?? script.credentials[nil] { return given }
+            if let given = script.credentials[contact] { return given }
             return configuration.credential(of: provider, for: contact)
         }
     }
@@ -187,7 +187,9 @@ public struct ScenarioRun {
         case .appState(let state):
             appState = state
             if state == .active { try world.wake() }
-        case .credential(let contact, let secret): script.credentials[contact] = secret
+        case .credential(let contact, let secret):
+            script.credentials[contact] = .some(secret)
+            try world.credentialDidChange(for: contact)
         case .reconfigure(let json):
             configuration = try configure(json)
             connect()
@@ -229,7 +231,7 @@ public struct ScenarioRun {
                 contact = change.identifiers.first?.value
                 drafted = try filled(contact)
             }
-            let (operation, findings) = configuration.catalogue.coerce(drafted)
+            let (operation, findings) = configuration.admit(drafted)
             try say(
                 [
                     "at": .string(world.host.date().text), "captured": .string(operation.id.rawValue),

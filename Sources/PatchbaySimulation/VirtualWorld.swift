@@ -78,7 +78,7 @@ public final class VirtualWorld {
     public private(set) var interrupted: [(endpoint: String, number: Int)] = []
     /// Decides what becomes of a request. The default: HTTP 200 without a body after 100 ms.
     public var network: (Sent) -> Fate = { _ in .outcome(.replied(WireResponse(200))) }
-    /// What the app gives as credential.
+    /// The credentials that the app has, asked at every plan.
     public var credentials: (_ provider: String, _ contact: String?) -> Secret? = { _, _ in nil }
     /// How much the outbox may hold, from the next start on.
     public var limits = OutboxLimits()
@@ -91,6 +91,7 @@ public final class VirtualWorld {
         var store: OutboxStore
         let host: any EngineHost
         var engine: Engine?
+        var credentials: CredentialCache?
         var plan: RoutingPlan?
         var isDying = false
         var isSuspended = false
@@ -180,10 +181,15 @@ public final class VirtualWorld {
     public func start(_ plan: RoutingPlan) throws {
         processes[current].plan = plan
         if current > 0 { host.beginProcess(current) }
-        let engine = try Engine(store: store, plan: plan, host: processes[current].host, limits: limits) {
-            [unowned self] in credentials($0, $1)
-        }
-        self.engine = engine
+        let cache = CredentialCache(.immediate { [unowned self] in credentials($0.provider, $0.contact) })
+        let engine = try Engine(
+            store: store,
+            plan: plan,
+            host: processes[current].host,
+            limits: limits,
+            credentials: cache
+        )
+        (self.engine, processes[current].credentials) = (engine, cache)
         guard try holding({ try engine.start() }) else { return }
         try settleDown()
     }
@@ -270,12 +276,16 @@ public final class VirtualWorld {
     ///
     /// - Throws: ``SwitchRefusal`` if that would lose something: then the old configuration goes on.
     public func reconfigure(_ plan: RoutingPlan) throws {
-        guard let old = engine else { return try start(plan) }
+        guard let old = engine, let cache = processes[current].credentials else { return try start(plan) }
         try comeToRest()
         do {
-            let next = try Engine(store: store, plan: plan, host: processes[current].host) { [unowned self] in
-                credentials($0, $1)
-            }
+            let next = try Engine(
+                store: store,
+                plan: plan,
+                host: processes[current].host,
+                limits: limits,
+                credentials: cache
+            )
             try old.handOver(to: next)
             (engine, processes[current].plan) = (next, plan)
         } catch {
@@ -452,6 +462,12 @@ public final class VirtualWorld {
         try settleDown()
     }
 
+    /// The app has another credential for a contact.
+    public func credentialDidChange(for contact: String?) throws {
+        try engine?.credentialDidChange(for: contact)
+        try settleDown()
+    }
+
     /// Lets a stopped provider go on.
     public func resume(_ provider: String) throws {
         try engine?.resume(provider)
@@ -459,21 +475,13 @@ public final class VirtualWorld {
     }
 
     /// Puts every rejected operation of a provider back on its way, the oldest first.
-    ///
-    /// - Returns: The ids of the operations that are on their way again.
-    package func replayRejects(of provider: String) throws -> [OperationID] {
-        guard let engine else { return [] }
+    public func replayRejects(of provider: String) throws {
+        guard let engine else { return }
         let replays = try store.rejects(provider: provider, limit: 1000).reversed().map {
             Engine.Replay(try EngagementOperation(jsonBytes: $0.operation.body), on: provider)
         }
-        let results = try engine.replay(replays)
+        _ = try engine.replay(replays)
         try settleDown()
-        return zip(replays, results).compactMap { replay, result in
-            switch result {
-            case .pending, .ended: replay.operation.id
-            case .busy, .over, .foreign: nil
-            }
-        }
     }
 
     /// What a driver does every few seconds: keeps the right to deliver, or takes it back, and looks for new work.

@@ -63,7 +63,7 @@ public struct AdapterHarness<Adapter: VendorAdapter>: Sendable {
     ///   - simulator: the vendor, played; without one `answer` says yes to everything.
     ///   - answer: the yes of a vendor without a simulator, by endpoint.
     ///   - refusal: a final no of this vendor; nil where its law has none.
-    ///   - statusAlone: the rule by which the status alone is a yes, by endpoint; elsewhere an error inside a success is told.
+    ///   - statusAlone: the rule by which the status alone is a yes, by endpoint; elsewhere an error inside a success is reported.
     ///   - preparation: what happened before each sample; by default a device door registers and logs in.
     ///   - extras: samples of the adapter alone.
     ///   - belief: what the memory claims of the vendor, and what the vendor holds; needed where there is both a memory
@@ -187,7 +187,7 @@ protocol ConformanceSubject: Sendable {
     ) -> [Reading]
     func examine(_ operation: EngagementOperation) -> [Finding]
     /// What another adapter with the same settings finds in each operation; nil if there can be none.
-    func examineAnew(_ operations: [EngagementOperation]) -> [[Finding]]?
+    func examineByAnotherAdapter(_ operations: [EngagementOperation]) -> [[Finding]]?
     func place(_ operation: EngagementOperation) -> Place
     /// What is wrong with these settings.
     func findings(in settings: JSONObject) -> [Finding]
@@ -273,7 +273,7 @@ extension AdapterHarness: ConformanceSubject {
     func run(_ turns: [Turn], _ script: Script) -> SampleRun<Adapter>? {
         let prepared = preparations.value(script.preparation) {
             recordingErrors {
-                try SampleRun(adapter, credential: credential, vendor: makeVendor(), belief: belief, script: script)
+                try SampleRun(adapter, credential: credential, vendor: makeVendor(), expected: belief, script: script)
                     .prepare(script.isPrepared ? preparation : [])
             }
         }
@@ -303,7 +303,7 @@ extension AdapterHarness: ConformanceSubject {
 
     func examine(_ operation: EngagementOperation) -> [Finding] { adapter.examine(operation) }
 
-    func examineAnew(_ operations: [EngagementOperation]) -> [[Finding]]? {
+    func examineByAnotherAdapter(_ operations: [EngagementOperation]) -> [[Finding]]? {
         (try? AdapterHarness.make(settings)).map { operations.map($0.examine) }
     }
 

@@ -9,23 +9,27 @@ import Synchronization
 final class AdapterObserver<Adapter: VendorAdapter>: Sendable {
     /// Everything that the observer knows: a value, so that many runs can continue from one preparation.
     struct Record: Sendable {
-        fileprivate let belief: Belief?
+        fileprivate let expected: Belief?
         fileprivate let descriptor = Adapter.descriptor
         var script: Script
         var vendor: any PlayedVendor
         var isPreparing = false
         /// No plan is made once this number of requests have left.
         var limit = Int.max
-        /// The adapter broke the contract in a way that it would repeat for ever.
+        /// The adapter broke the contract in a way that it would repeat without end.
         fileprivate(set) var isFaulty = false
         /// Plans since the last request or outcome.
         fileprivate var idlePlans = 0
         fileprivate var memories: [String: Adapter.Memory] = [:]
-        /// The same as they are stored, where a belief says what they claim.
+        /// The same as they are stored, where something says what they claim.
         fileprivate var stored: [String: JSONValue] = [:]
+        /// The lanes whose memories were compared with the vendor's state as it is now.
+        fileprivate var comparedLanes: Set<String> = []
         fileprivate var sequences: [OperationID: Int64] = [:]
         /// Every exchange after the preparation, with the memory before it.
         fileprivate(set) var exchanges: [(exchange: Exchange<Adapter>, memory: Adapter.Memory)] = []
+        /// The operation that superseded each superseded one.
+        fileprivate(set) var successors: [OperationID: OperationID] = [:]
         /// What happened so far.
         var drive = Drive()
         /// Requests that left and verdicts that end an operation, and whatever else is progress.
@@ -34,14 +38,17 @@ final class AdapterObserver<Adapter: VendorAdapter>: Sendable {
 
     private let record: Mutex<Record>
 
-    init(vendor: any PlayedVendor, belief: Belief?, script: Script) {
-        record = Mutex(Record(belief: belief, script: script, vendor: vendor))
+    init(vendor: any PlayedVendor, expected: Belief?, script: Script) {
+        record = Mutex(Record(expected: expected, script: script, vendor: vendor))
     }
 
     init(continuing record: Record) { self.record = Mutex(record) }
 
     /// What is recorded so far.
     var current: Record { record.withLock { $0 } }
+
+    /// Notes progress outside the engine: earlier plans do not count as idle.
+    func noteProgress() { change { $0.idlePlans = 0 } }
 
     func change<Result: Sendable>(_ body: (inout Record) -> Result) -> Result { record.withLock { body(&$0) } }
 
@@ -174,7 +181,8 @@ extension AdapterObserver.Record {
     }
 
     private mutating func respond(_ call: Call) -> WireResponse {
-        vendor.respond(to: call.request, endpoint: call.endpoint, now: call.now)
+        comparedLanes = []
+        return vendor.respond(to: call.request, endpoint: call.endpoint, now: call.now)
     }
 
     fileprivate mutating func checkSent(_ transmission: Transmission<Adapter>, _ window: PendingOperations<Adapter>) {
@@ -184,7 +192,7 @@ extension AdapterObserver.Record {
             breach("A2", "a request carries an operation that is not in the window.")
         }
         if ids.isEmpty, descriptor.memory != .provider {
-            breach("A2", "a chore needs memory of the provider, because one lane does it for all.")
+            breach("A2", "a maintenance request needs memory of the provider, because one lane does it for all.")
         }
         // Inside a queue nothing may be carried before an earlier operation of the same kind.
         var open: [String: Set<Action.Kind>] = [:]
@@ -269,6 +277,7 @@ extension AdapterObserver.Record {
             case .accepted(let finding, _), .unchanged(let finding): if let finding { note(finding) }
             case .rejected(let finding, _), .dropped(let finding): note(finding)
             case .superseded(let other):
+                successors[id] = other
                 if let earlier = sequences[other], let own = sequences[id], earlier <= own {
                     breach("A3", "an operation is superseded by an earlier one.")
                 }
@@ -327,24 +336,27 @@ extension AdapterObserver.Record {
             if script.keepsDescriptions { drive.descriptions.append(String(reflecting: memory)) }
             guard let data = roundTrip(memory, "A14", "Memory") else { return }
             drive.memorySizes.append(data.count)
-            if let belief, belief.isBelieving { stored[lane] = try? JSONValue(parsing: Array(data)) }
+            if let expected, expected.isBelieving { stored[lane] = try? JSONValue(parsing: Array(data)) }
+            comparedLanes.remove(lane)
         }
-        checkBelief(lane)
+        checkClaims(lane)
     }
 
     /// What a memory claims must be held by the vendor.
-    private mutating func checkBelief(_ lane: String) {
-        guard let belief, belief.isBelieving, let stored = stored[lane], let state = vendor.memory else { return }
-        drive.hasClaimed = drive.hasClaimed || belief.claims(of: stored).contains { $0.value.object?.isEmpty != true }
-        for place in belief.excess(of: stored, over: state) {
+    private mutating func checkClaims(_ lane: String) {
+        guard let expected, expected.isBelieving, let stored = stored[lane], let state = vendor.memory,
+            comparedLanes.insert(lane).inserted
+        else { return }
+        drive.hasClaimed = drive.hasClaimed || expected.claims(of: stored).contains { $0.value.object?.isEmpty != true }
+        for place in expected.excess(of: stored, over: state) {
             breach("A9", "memory claims \(place) otherwise than the vendor holds it.")
         }
     }
 
     /// Checks every memory, and notes what the vendor holds.
     mutating func conclude() {
-        for lane in memories.keys.sorted() { checkBelief(lane) }
-        drive.held = belief.flatMap { belief in vendor.memory.flatMap { belief.held(in: $0) } }
+        for lane in memories.keys.sorted() { checkClaims(lane) }
+        drive.held = expected.flatMap { expected in vendor.memory.flatMap { expected.held(in: $0) } }
     }
 
     /// A value's JSON, after checking that it gives the same value back.

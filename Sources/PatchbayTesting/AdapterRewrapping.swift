@@ -28,8 +28,8 @@ extension PendingOperations {
 }
 
 extension Verdict {
-    /// The same verdict of another adapter.
-    init<Other>(_ other: Verdict<Other>) where Other.Step == Adapter.Step {
+    /// The same verdict of another adapter, with other waits.
+    init<Other>(_ other: Verdict<Other>, _ change: (When) -> When = { $0 }) where Other.Step == Adapter.Step {
         self =
             switch other {
             case .accepted(let finding, let answer): .accepted(finding, answer: answer)
@@ -37,8 +37,8 @@ extension Verdict {
             case .superseded(let id): .superseded(by: id)
             case .rejected(let finding, let answer): .rejected(finding, answer: answer)
             case .dropped(let finding): .dropped(finding)
-            case .underway(let step, let when): .underway(step, when)
-            case .retry(let when): .retry(when)
+            case .underway(let step, let when): .underway(step, change(when))
+            case .retry(let when): .retry(change(when))
             }
     }
 }

@@ -12,7 +12,7 @@ extension ConformanceCheck {
                 if examinations[0] != examinations[1] {
                     return [Problem(sample.name, "examine answers the same operation differently.")]
                 }
-                return subject.examineAnew(sample.operations) == examinations[0]
+                return subject.examineByAnotherAdapter(sample.operations) == examinations[0]
                     ? [] : [Problem(sample.name, "another adapter with the same settings answers differently.")]
             }
         },

@@ -11,7 +11,7 @@ extension ConformanceCheck {
                     let needs = Capabilities.needs(of: operation)
                     guard needs.allSatisfy({ subject.descriptor.capabilities[$0].isAvailable }) else { return nil }
                     guard let ending = drive.endings[operation.id] else { return nil }
-                    guard !ending.isTaken else { return nil }
+                    guard !ending.isTaken, !isOvertaken(operation, in: sample) else { return nil }
                     return Problem(
                         sample.name,
                         "it ends \(ending.word) (\(ending.finding?.code ?? "no code")), but "
@@ -60,4 +60,14 @@ extension ConformanceCheck {
                 ]
         },
     ]
+}
+
+/// Whether a later change of person in the sample makes an operation obsolete: a vendor need not subscribe who has left.
+private func isOvertaken(_ operation: EngagementOperation, in sample: Sample) -> Bool {
+    guard operation.action.kind == .switchContact,
+        let place = sample.operations.firstIndex(where: { $0.id == operation.id })
+    else { return false }
+    return sample.operations[(place + 1)...].contains {
+        $0.action.kind == .switchContact && $0.contact != operation.contact
+    }
 }

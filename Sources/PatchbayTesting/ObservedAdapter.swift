@@ -19,7 +19,11 @@ struct ObservedAdapter<Base: VendorAdapter>: VendorAdapter {
 
     init(settings: Settings) throws(SettingsError) {
         base = try Base(settings: settings)
-        observer = AdapterObserver(vendor: AnsweringVendor { _, _ in WireResponse(200) }, belief: nil, script: Script())
+        observer = AdapterObserver(
+            vendor: AnsweringVendor { _, _ in WireResponse(200) },
+            expected: nil,
+            script: Script()
+        )
     }
 
     func examine(_ operation: EngagementOperation) -> [Finding] {

@@ -31,11 +31,11 @@ final class SampleRun<Adapter: VendorAdapter> {
         _ adapter: Adapter,
         credential: Secret?,
         vendor: any PlayedVendor,
-        belief: Belief?,
+        expected: Belief?,
         script: Script
     ) throws {
         world = try VirtualWorld(start: Corpus.start)
-        observer = AdapterObserver(vendor: vendor, belief: belief, script: script)
+        observer = AdapterObserver(vendor: vendor, expected: expected, script: script)
         try start(adapter, credential)
         world.host.jump(by: script.dateShift)
     }
@@ -61,7 +61,7 @@ final class SampleRun<Adapter: VendorAdapter> {
     /// and whether descriptions are kept.
     func prepare(_ operations: [EngagementOperation]) throws -> Prepared {
         observer.change { $0.isPreparing = true }
-        if !operations.isEmpty { try deliver(operations) }
+        if !operations.isEmpty { try deliver(operations, requests: nil) }
         observer.change { record in
             record.isPreparing = false
             (record.drive.operations, record.drive.sent, record.drive.waits) = ([], [], [])
@@ -81,15 +81,20 @@ final class SampleRun<Adapter: VendorAdapter> {
                 return operation
             }
         }
-        let reads = shifted.filter { $0.action.kind == .readBack }
-        self.reads.formUnion(reads.map(\.id))
-        let rest = shifted.filter { $0.action.kind != .readBack }
-        try world.capture(rest, reading: reads, from: Self.provider, timeout: .seconds(600))
-        let end = try run()
+        var end = Drive.End.settled
+        for part in shifted.partsByUnregister { end = try captureAndRun(part) }
         observer.change { record in
             record.drive.end = end
             record.conclude()
         }
+    }
+
+    private func captureAndRun(_ operations: [EngagementOperation]) throws -> Drive.End {
+        let reads = operations.filter { $0.action.kind == .readBack }
+        self.reads.formUnion(reads.map(\.id))
+        let rest = operations.filter { $0.action.kind != .readBack }
+        try world.capture(rest, reading: reads, from: Self.provider, timeout: .seconds(600))
+        return try run()
     }
 
     /// Lets everything happen that happens by itself, and one event when nothing else does.
@@ -137,8 +142,8 @@ final class SampleRun<Adapter: VendorAdapter> {
         guard !new.isEmpty else { return }
         eventCount += new.count
         observer.change { record in
-            for told in new {
-                switch told.event {
+            for notice in new {
+                switch notice.event {
                 case .ended(let id, _, let outcome), .answered(let id, _, let outcome):
                     record.enter(id)
                     record.drive.endings[id] = Ending(outcome)
@@ -147,8 +152,8 @@ final class SampleRun<Adapter: VendorAdapter> {
                 }
             }
         }
-        for told in new {
-            if case .answered(let id, _, _) = told.event { reads.remove(id) }
+        for notice in new {
+            if case .answered(let id, _, _) = notice.event { reads.remove(id) }
         }
     }
 }
@@ -158,5 +163,16 @@ extension AdapterObserver.Record {
     fileprivate mutating func begin(_ operations: [OperationID], requests: Int?) {
         drive.operations += operations
         limit = requests.map { drive.sent.count + $0 } ?? (isPreparing ? Script().limit : script.limit)
+    }
+}
+
+extension [EngagementOperation] {
+    /// The operations in parts that end with an unregister each: the engine captures nothing behind one that waits, because
+    /// a provider that is used again withdraws it.
+    fileprivate var partsByUnregister: [[EngagementOperation]] {
+        reduce(into: [[]]) { parts, operation in
+            if parts.last?.last?.action == .farewell { parts.append([]) }
+            parts[parts.count - 1].append(operation)
+        }
     }
 }

@@ -55,7 +55,7 @@ struct ProbeAdapter: VendorAdapter {
             title: "Probe",
             capabilities: Capabilities(Capability.known.map { ($0, available.contains($0) ? .native() : none) }),
             rules: [Rule(RuleID("probe", "1"), "All is as it is.", source: "This file")],
-            findings: [unsupported, refused, waiting, told],
+            findings: [unsupported, refused, waiting, noted],
             replies: ReplyTable(
                 [
                     .webPage(.retry, waiting, rule: RuleID("probe", "1")),
@@ -78,7 +78,7 @@ struct ProbeAdapter: VendorAdapter {
     )
     static let refused = FindingRow("probe.refused", .error, .invalid, reason: "Refused", remedy: "Mend it.")
     static let waiting = FindingRow("probe.waiting", .note, reason: "Pacing", remedy: "Wait.")
-    static let told = FindingRow("probe.told", .note, reason: "Told", remedy: "Nothing.")
+    static let noted = FindingRow("probe.told", .note, reason: "Told", remedy: "Nothing.")
 
     /// Whether a success says in its body that it is none.
     @Sendable private static func isError(_ reply: WireResponse) -> Bool {
@@ -94,12 +94,12 @@ struct ProbeAdapter: VendorAdapter {
     init(settings: Settings) { self.settings = settings }
 
     func examine(_ operation: EngagementOperation) -> [Finding] {
-        if fault == .examinesAtRandom { return [Self.told.at("action", detail: UUID().uuidString)] }
-        if fault == .examinesByInstance { return [Self.told.at("action", detail: instance.uuidString)] }
+        if fault == .examinesAtRandom { return [Self.noted.at("action", detail: UUID().uuidString)] }
+        if fault == .examinesByInstance { return [Self.noted.at("action", detail: instance.uuidString)] }
         let isMissing = Capabilities.needs(of: operation).contains { !Self.descriptor.capabilities[$0].isAvailable }
         if fault == .claimsTooMuch, case .track = operation.action { return [Self.unsupported.at()] }
         if isMissing { return fault == .refusesSilently ? [] : [Self.unsupported.at("action")] }
-        if fault == .tellsValues, let text = text(operation) { return [Self.told.at("action", detail: text)] }
+        if fault == .tellsValues, let text = text(operation) { return [Self.noted.at("action", detail: text)] }
         return []
     }
 

@@ -96,7 +96,7 @@ import Testing
             result.output.contains("standard input:1: error catalogue.attribute.type at action.changes.birth_date.set")
         )
         #expect(
-            result.output.contains("standard input:1: crm: error catalogue.attribute.owner at action.changes.points")
+            result.output.contains("standard input:1: error catalogue.attribute.owner at action.changes.points")
         )
     }
 

@@ -558,7 +558,7 @@ import Testing
                 {"db_id":1,"matching":"email","email":"a@b.example","data":{"email":"a@b.example","phones":["+4930123456"],\
                 "_city":"Turku","_fname":"42","subscriptions":[\
                 {"channel":"email","resource_id":3,"email":"a@b.example","status":"unsubscribed"},\
-                {"channel":"push","resource_id":3,"provider":"ios-apns","subscription_id":"ab","status":"unsubscribed"},\
+                {"channel":"push","resource_id":3,"provider":"ios-apns","subscription_id":"AB","status":"unsubscribed"},\
                 {"channel":"sms","resource_id":3,"phone":"+4930123456","status":"unsubscribed"}]}}
 
                 """

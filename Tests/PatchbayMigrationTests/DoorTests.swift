@@ -228,7 +228,7 @@ private final class Bench: Sendable {
             subject: "test",
             plan: RoutingPlan(providers: [.init(name: "shop", adapter: target.provider.adapter, mode: .live)]),
             transport: vendor,
-            credentials: { _, contact in credentials[contact] },
+            credentials: CredentialSource(immediate: { credentials[$0.contact] }),
             host: Self.host
         )
         let asker = DoorAsker(client: client, provider: "shop", door: target.door)
@@ -821,6 +821,7 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
     @Test func `a door that shows nothing is refused until somebody says that a yes may be said`() async throws {
         let changes: JSONObject = [
             "route": "contacts", "contactAttributes": ["identifier.email": "Email Addresses/Email Address"],
+            "contactDefaults": ["Email Addresses/HTML Enabled": "true"],
         ]
         let bench = try Bench(Shop.salesforce.target(changes), [person("c-1", [:])])
         defer { bench.remove() }
@@ -848,6 +849,7 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
             "identifier.email": "Email Addresses/Email Address", "nick": "Profile/Nick", "points": "Profile/Points",
             "tag.red": "Profile/Red", "subscription.sms": "Profile/Sms",
         ],
+        "contactDefaults": ["Email Addresses/HTML Enabled": "true"],
     ]
 
     @Test func `a contact whose parts stand in several sets goes in one request, and the plan says so`() async throws {
@@ -867,8 +869,8 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         let held = try await vendor.state
         #expect(
             held["contacts"]?["c-1"] == [
-                "Email Addresses/Email Address": #""c-1@mail.example""#, "Profile/Nick": #""A""#, "Profile/Red": "true",
-                "Profile/Sms": "false",
+                "Email Addresses/Email Address": #""c-1@mail.example""#, "Email Addresses/HTML Enabled": "true",
+                "Profile/Nick": #""A""#, "Profile/Red": "true", "Profile/Sms": "false",
             ]
         )
     }
@@ -888,7 +890,10 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         let held = try await vendor.state
         #expect(
             held["contacts"] == [
-                "c-1": ["Email Addresses/Email Address": #""c-1@mail.example""#, "Profile/Sms": "false"]
+                "c-1": [
+                    "Email Addresses/Email Address": #""c-1@mail.example""#, "Email Addresses/HTML Enabled": "true",
+                    "Profile/Sms": "false",
+                ]
             ]
         )
     }
@@ -1162,6 +1167,7 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         #expect(device.first?.hasPrefix("migration.door.device") == true)
         let target = try Shop.salesforce.target([
             "route": "contacts", "contactAttributes": ["identifier.email": "Email Addresses/Email Address"],
+            "contactDefaults": ["Email Addresses/HTML Enabled": "true"],
         ])
         let bench = try Bench(target, [person("c-1")])
         defer { bench.remove() }

@@ -69,7 +69,10 @@ import Testing
         "static var question:", "static let question", "static var opposites:",
         "static let opposites", "static let belief", "static var belief:", "static var handedOut:",
         "static func problems(in", "func isDead(", "func chance()",
-        "func makeID()", "func realTime(", "var afterErase", "func afterDenial(", "func write(_ bytes",
+        "func makeID()", "func realTime(", "var afterErase", "func afterDenial(", "var registeredContacts",
+        "static var changingSettings", "static var changingAccount", "static func action(", "static func identities(of",
+        "static func expiredCredential(of", "static func interactionCounts(in", "static var retriesWhenWoken",
+        "static let retriesWhenWoken", "static func records(in", "func write(_ bytes",
     ]
 
     @Test func `every public declaration has a doc comment`() {

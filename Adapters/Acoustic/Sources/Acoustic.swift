@@ -1,7 +1,7 @@
 public import PatchbayAdapterKit
 
 extension AdapterModule {
-    /// Acoustic Campaign: the door for apps, and the one for back ends.
+    /// Acoustic Campaign: the device API for apps, and the server API for back ends.
     public static let acoustic = AdapterModule(
         id: AcousticDevice.descriptor.id,
         title: AcousticDevice.descriptor.title,

@@ -6,8 +6,11 @@ extension AcousticDevice {
     public func interpret(_ exchange: Exchange<Self>, memory: inout Memory) -> Interpretation<Self> {
         let row = ReplyTable.acoustic.row(for: exchange.outcome)
         let before = memory
-        note(exchange, row.meaning, in: &memory)
-        switch row.meaning {
+        // Ids that the vendor no longer knows reach no person: leaving them is done.
+        let isGone = exchange.leaves(memory) && [404, 410].contains(exchange.outcome.reply?.status)
+        let meaning = isGone ? .accepted : row.meaning
+        note(exchange, meaning, in: &memory)
+        switch meaning {
         case .park:
             memory.mustPhone = true
             if exchange.endpoint == .phoneHome { memory.registered = nil }
@@ -19,7 +22,7 @@ extension AcousticDevice {
         case .retry: return Interpretation(exchange.operations) { _ in .retry(.now) }  // `plan` paces.
         case .accepted, .refused: break
         }
-        let isAccepted = row.meaning == .accepted
+        let isAccepted = meaning == .accepted
         switch exchange.endpoint {
         case .update, .delete: return interpretAttributes(exchange, isAccepted, before, &memory)
         case .events: return interpretEvents(exchange, isAccepted, &memory)
@@ -55,11 +58,10 @@ extension AcousticDevice {
     ) -> Interpretation<Self> {
         let batch = AttributeBatch(exchange.operations, memory: before, settings: settings)
         if isAccepted {
-            for entry in batch.entries {
-                // The vendor forgets a deleted value, so a later one is news again (K3).
-                if entry.isDelete { RuleID.acoustic("K3").fire() }
-                memory.known[entry.key] = entry.value
-            }
+            // The vendor forgets a deleted value, so a later one is news again (K3).
+            if batch.isDelete { RuleID.acoustic("K3").fire() }
+            memory.arrive(batch.members.lazy.compactMap(\.pending.operation.contact).first)
+            for entry in batch.entries { memory.known[entry.column] = entry.value }
             if let tags = batch.tags { memory.tags = tags.map(\.rawValue).sorted() }
             return verdicts(batch) { _, step in step }
         }
@@ -84,7 +86,7 @@ extension AcousticDevice {
         Interpretation(
             Dictionary(
                 batch.members.map { member -> (OperationID, Verdict<Self>) in
-                    var step = change(member, member.pending.step ?? Step())
+                    var step = change(member, member.step)
                     step.done = member.range.upperBound
                     guard step.done >= member.entries.count else { return (member.pending.id, .underway(step)) }
                     return (member.pending.id, ending(of: member.pending.operation, member.entries, step))
@@ -106,6 +108,8 @@ extension AcousticDevice {
                 !isAll ? .partlyRefused : entries.allSatisfy(\.isDelete) ? .deleteRefused : .updateRefused
             return isAll ? .rejected(row.at(path, detail: names)) : .accepted(row.at(path, detail: names))
         }
+        let leftOut = AttributeRules.leftOut(of: operation, settings: settings)
+        if !leftOut.isEmpty { return .accepted(FindingRow.incomplete.at(path, detail: Self.list("left out", leftOut))) }
         let sets = entries.filter { !$0.isDelete }.map(\.key)
         let deletes = entries.filter(\.isDelete).map(\.key)
         let text = [Self.list("set", sets), Self.list("deleted", deletes)].compactMap(\.self).joined(separator: "; ")
@@ -130,6 +134,16 @@ extension AcousticDevice {
     ) -> Interpretation<Self> {
         guard !isAccepted, exchange.operations.count > 1 else {
             return Interpretation(exchange.operations) { pending in
+                if exchange.leaves(memory), pending.operation.action.kind == .registerDevice {
+                    // The former ids are left; the registration continues with those that it brings.
+                    memory.tell(false)
+                    return .underway(Step(done: (pending.step?.done ?? 0) + 1))
+                }
+                if pending.operation.action == .erase {
+                    // A refusal ends it as well: whatever the vendor holds, its back end erases.
+                    memory.forgetIDs()
+                    return .accepted(FindingRow.eraseByHand.at())
+                }
                 told(pending.operation, isAccepted, &memory)
                 guard pending.operation.action.kind == .registerDevice else {
                     return isAccepted ? accepted(pending.operation) : .rejected(FindingRow.eventRefused.at("action"))
@@ -153,14 +167,15 @@ extension AcousticDevice {
         }
     }
 
-    /// Notes what the vendor now knows of push. A device's permission that it refused is not told again, either.
+    /// Notes what the vendor now knows of push. A device's permission that it refused is not reported again, either.
     private func told(_ operation: EngagementOperation, _ isAccepted: Bool, _ memory: inout Memory) {
         switch operation.action {
-        case .registerDevice(let device): memory.tell(memory.mayPush(device))
+        case .registerDevice(let device): memory.tell(memory.mayPush(device, of: operation.contact))
         case .farewell where isAccepted: memory.tell(false)
         case .changeSubscription(let subscription) where isAccepted:
-            memory.wantsPush = subscription.state == .subscribed
-            memory.tell(memory.wantsPush)
+            let isOptIn = subscription.state == .subscribed
+            memory.decide(operation.contact, wantsPush: isOptIn)
+            memory.tell(isOptIn)
         default: break
         }
     }
@@ -182,22 +197,33 @@ extension AcousticDevice {
         _ memory: inout Memory
     ) -> Interpretation<Self> {
         guard isAccepted else {
-            return Interpretation(exchange.operations) { _ in .rejected(FindingRow.registrationRefused.at("action")) }
+            if memory.ids == nil { memory.mayBeRegistered = nil }
+            return Interpretation(exchange.operations) { pending in
+                pending.operation.action == .farewell
+                    ? .unchanged(FindingRow.nothingToLeave.at())
+                    : .rejected(FindingRow.registrationRefused.at("action"))
+            }
         }
         guard let reply = exchange.outcome.reply, let ids = Identity.ids(in: reply, settings.profile) else {
             return withoutAnswer(exchange, &memory)
         }
-        memory.adopt(ids)
         for pending in exchange.operations {
-            guard case .registerDevice(let device) = pending.operation.action else { continue }
+            guard case .registerDevice(let device) = pending.operation.action else {
+                memory.adopt(ids)
+                continue
+            }
+            let contact = pending.operation.contact
+            memory.adopt(ids, namedFor: pending, people: contact.map { [$0] } ?? [])
+            memory.arrive(contact)
+            let mayPush = exchange.request.json?["pushEnabled"]?.bool ?? memory.mayPush(device, of: contact)
             let record = RegistrationRecord(
                 device,
                 of: pending.operation.subject,
-                mayPush: memory.mayPush(device),
+                mayPush: mayPush,
                 settings: settings
             )
             memory.registered = record.digest(settings)
-            memory.mention(memory.mayPush(device))
+            memory.mention(mayPush)
         }
         return Interpretation(exchange.operations) { .underway(Step(done: ($0.step?.done ?? 0) + 1)) }
     }
@@ -209,7 +235,14 @@ extension AcousticDevice {
     ) -> Interpretation<Self> {
         if isAccepted, let reply = exchange.outcome.reply {
             guard let ids = Identity.ids(in: reply, settings.profile) else { return withoutAnswer(exchange, &memory) }
-            memory.adopt(ids)
+            for pending in exchange.operations {
+                let contact = pending.operation.contact.map { [$0] } ?? []
+                guard case .switchContact(let change) = pending.operation.action else {
+                    memory.adopt(ids, namedFor: pending, people: contact)
+                    continue
+                }
+                memory.adopt(ids, namedFor: pending, people: (change.identifiers.map(\.value) + contact).eachOnce)
+            }
         }
         memory.mustPhone = false
         return Interpretation(exchange.operations) { pending in
@@ -231,5 +264,17 @@ extension AcousticDevice {
             until: Pace.next(after: failures, asked: nil, at: exchange.moment)
         )
         return Interpretation(exchange.operations) { _ in .retry(.now) }
+    }
+}
+
+extension Exchange<AcousticDevice> {
+    /// Whether it reports push as disabled under ids that are left, by an unregister or for those that a registration brings.
+    fileprivate func leaves(_ memory: AcousticDevice.Memory) -> Bool {
+        guard endpoint == .events, operations.count == 1 else { return false }
+        switch operations[0].operation.action {
+        case .farewell, .erase: return true
+        case .registerDevice(let device): return Identity.ids(of: device).map { $0 != memory.ids } ?? false
+        default: return false
+        }
     }
 }

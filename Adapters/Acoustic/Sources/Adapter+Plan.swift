@@ -4,10 +4,17 @@ import PatchbayModel
 
 extension AcousticDevice {
     public func plan(_ pending: PendingOperations<Self>, memory: Memory, at moment: Moment) -> Plan<Self> {
-        let window = Window(pending)
+        let window = Window(pending, memory)
         if let plan = settleLocal(window, memory) { return plan }
+        guard let ids = memory.ids else {
+            return leaveUnknown(window, memory) ?? planRegistration(window, memory, moment)
+                ?? registerToLeave(window, memory, moment) ?? withoutIDs(window, memory)
+        }
+        if let plan = settleForeign(window, memory) { return plan }
+        // An opt-out never waits for what was captured before it.
+        let optOut = planOptOut(window, ids, memory, moment)
+        if let optOut, !optOut.isWait { return optOut }
         let registration = planRegistration(window, memory, moment)
-        guard let ids = memory.ids else { return registration ?? withoutIDs(window, memory) }
         if let registration, !registration.isWait { return registration }
         if let plan = planPhoneHome(window, ids, memory, moment) { return plan }
         let isLast = window.barrier != nil
@@ -16,28 +23,42 @@ extension AcousticDevice {
             ? .sooner(
                 planAttributes(window.attributes, ids, memory, moment, isLast: isLast),
                 planEvents(window.events, ids, memory, moment, isLast: isLast)
-            ) : window.barrier.flatMap { planBarrier($0, ids, memory, moment) }
-        if let plan = Plan<Self>.sooner(plan, registration) { return plan }
-        return .wait(until: nil, because: FindingRow.gathering.at())
+            ) : window.barrier.flatMap { planBarrier($0, window, ids, memory, moment) }
+        if let plan = Plan<Self>.soonest(optOut, plan, registration) { return plan }
+        return .wait(until: nil, because: (window.later.isEmpty ? FindingRow.gathering : .idsOfAnother).at())
     }
 
-    /// What of a window may act now, in order of capture. A change of person and a farewell part what is before from
-    /// what is after: neither attributes nor events overtake them.
+    /// What of a window may act now, in order of capture.
+    ///
+    /// A log-in, an unregister, and a registration that brings other ids part what was captured before from what comes
+    /// after: nothing overtakes them, except an opt-out.
     struct Window {
         let reads: [Pending<AcousticDevice>]
         let local: [Pending<AcousticDevice>]
-        let registrations: [Pending<AcousticDevice>]
-        let attributes: [Pending<AcousticDevice>]
-        let events: [Pending<AcousticDevice>]
-        let barrier: Pending<AcousticDevice>?
+        /// Registrations that may be carried out now.
+        private(set) var registrations: [Pending<AcousticDevice>] = []
+        private(set) var attributes: [Pending<AcousticDevice>] = []
+        private(set) var events: [Pending<AcousticDevice>] = []
+        /// Operations of another person than the one whose ids are known. They wait for that person's ids.
+        private(set) var later: [Pending<AcousticDevice>] = []
+        /// Operations of a person who has left before the ids of that person were known: they can never be sent.
+        private(set) var foreign: [Pending<AcousticDevice>] = []
+        /// Opt-ins that a later log-in of another person made obsolete.
+        private(set) var obsolete: [Pending<AcousticDevice>] = []
+        /// What parts before from after.
+        private(set) var barrier: Pending<AcousticDevice>?
+        /// Opt-outs, wherever they are.
+        private(set) var optOuts: [Pending<AcousticDevice>] = []
         /// Everything that is stored.
         let all: [Pending<AcousticDevice>]
+        /// Whether the vendor is being left.
+        let isLeaving: Bool
 
-        init(_ pending: PendingOperations<AcousticDevice>) {
-            var (reads, all): ([Pending<AcousticDevice>], [Pending<AcousticDevice>]) = ([], [])
-            var (local, registrations): ([Pending<AcousticDevice>], [Pending<AcousticDevice>]) = ([], [])
-            var (changes, events): ([Pending<AcousticDevice>], [Pending<AcousticDevice>]) = ([], [])
+        init(_ pending: PendingOperations<AcousticDevice>, _ memory: Memory) {
+            var (reads, local): ([Pending<AcousticDevice>], [Pending<AcousticDevice>]) = ([], [])
+            var (all, others): ([Pending<AcousticDevice>], [Pending<AcousticDevice>]) = ([], [])
             all.reserveCapacity(pending.count)
+            others.reserveCapacity(pending.count)
             for one in pending.operations {
                 guard one.operation.action.kind != .readBack else {
                     reads.append(one)
@@ -45,26 +66,92 @@ extension AcousticDevice {
                 }
                 all.append(one)
                 guard !one.isImmediate else { continue }
-                switch Queue(name: one.queue) {
-                case .local: local.append(one)
-                case .registration: registrations.append(one)
-                case .attributes: changes.append(one)
-                case .events: events.append(one)
-                case nil: break
-                }
+                // An erasure parts, too: what comes after it does not go under the ids that it forgets.
+                let isLocal = Queue(name: one.queue) == .local && one.operation.action != .erase
+                if isLocal { local.append(one) } else { others.append(one) }
             }
-            (self.reads, self.all) = (reads, all)
-            (self.local, self.registrations) = (local, registrations)
-            let first = changes.firstIndex { [.switchContact, .farewell].contains($0.operation.action.kind) }
-            barrier = first.map { changes[$0] }
-            attributes = Array(changes[..<(first ?? changes.endIndex)])
-            // With a full window a change of person may hide behind what is shown; events wait for what they might pass.
-            let isCut = pending.hasMore && changes.count >= AcousticDevice.window / 4
-            let limit = barrier?.sequence ?? (isCut ? changes.last?.sequence : nil) ?? .max
-            self.events = limit == .max ? events : events.filter { $0.sequence < limit }
+            (self.reads, self.local, self.all) = (reads, local, all)
+            isLeaving = pending.isLeaving || all.contains { $0.operation.action == .farewell }
+            divide(others, memory, isCut: pending.hasMore)
         }
 
-        /// Whether something stands before the change of person.
+        private mutating func divide(_ operations: [Pending<AcousticDevice>], _ memory: Memory, isCut: Bool) {
+            let place = operations.firstIndex { $0.parts(memory) }
+            barrier = place.map { operations[$0] }
+            let changes = operations[..<(place ?? operations.endIndex)].filter { $0.queue == Queue.attributes.rawValue }
+            // With a full window a change of person may be hidden behind the changes that are shown.
+            let isFull = isCut && changes.count >= AcousticDevice.window / 4
+            let limit = barrier?.sequence ?? (isFull ? changes.last?.sequence : nil) ?? .max
+            let people = Self.peopleAfter(operations, memory)
+            var before: [Pending<AcousticDevice>] = []
+            // An erasure ends push messages, too, and forgets what came before it.
+            let erasure = operations.first { $0.operation.action == .erase }?.sequence ?? .max
+            for (one, next) in zip(operations, people) {
+                if one.isOptOut {
+                    guard one.sequence < erasure else { continue }
+                    let isNever = memory.ids != nil && memory.ownership(of: one, next: next) == .never
+                    if isNever { foreign.append(one) } else { optOuts.append(one) }
+                    continue
+                }
+                let isRegistration = one.queue == Queue.registration.rawValue
+                if isRegistration, memory.ids == nil || one.sequence < limit {
+                    registrations.append(one)
+                    continue
+                }
+                guard one.sequence < limit, !isRegistration, memory.ids != nil, one.operation.action != .erase else {
+                    continue
+                }
+                if one.isOptIn, let next, let contact = one.operation.contact, !next.containsExactly(contact) {
+                    obsolete.append(one)
+                    continue
+                }
+                switch memory.ownership(of: one, next: next) {
+                case .own: before.append(one)
+                case .later where !isLeaving: later.append(one)
+                case .later, .never: foreign.append(one)
+                }
+            }
+            if let barrier, barrier.queue == Queue.registration.rawValue {
+                // What the same person captured before goes under the new ids.
+                let contact = barrier.operation.contact.map(ScalarString.init)
+                before.removeAll { $0.operation.contact.map(ScalarString.init) == contact }
+                if before.isEmpty, obsolete.isEmpty, foreign.isEmpty { registrations.append(barrier) }
+            }
+            if memory.mustPhone, barrier != nil {
+                // The vendor no longer knows these ids, and the person whose they are has left.
+                foreign += before
+                before = []
+            }
+            for one in before {
+                if one.queue == Queue.attributes.rawValue { attributes.append(one) } else { events.append(one) }
+            }
+        }
+
+        /// For each operation, whom the next log-in or registration with other ids behind it is about.
+        private static func peopleAfter(_ operations: [Pending<AcousticDevice>], _ memory: Memory) -> [[String]?] {
+            var people = [[String]?](repeating: nil, count: operations.count)
+            var next: [String]?
+            for place in operations.indices.reversed() {
+                people[place] = next
+                switch operations[place].operation.action {
+                case .switchContact(let change): next = change.identifiers.map(\.value)
+                case .registerDevice where memory.changesIDs(operations[place]):
+                    next = operations[place].operation.contact.map { [$0] } ?? []
+                default: break
+                }
+            }
+            return people
+        }
+
+        /// The later log-in of another person, so that a log-in is not carried out as if the person was there.
+        func overtaking(_ change: ContactSwitch, at pending: Pending<AcousticDevice>) -> OperationID? {
+            let later = all.last { $0.operation.action.kind == .switchContact }
+            guard let later, later.sequence > pending.sequence, case .switchContact(let next) = later.operation.action
+            else { return nil }
+            return next.identifiers.contains { change.identifiers.contains($0) } ? nil : later.id
+        }
+
+        /// Whether something comes before the change of person.
         var hasBefore: Bool { !attributes.isEmpty || !events.isEmpty }
     }
 
@@ -77,12 +164,39 @@ extension AcousticDevice {
             let verdicts = window.reads.map { ($0.id, Verdict<Self>.accepted(answer: answer($0.operation, memory))) }
             return .settle(Dictionary(verdicts) { first, _ in first })
         }
-        guard let first = window.local.first else { return nil }
-        switch first.operation.action {
-        case .erase: return .settle([first.id: .accepted(FindingRow.eraseByHand.at())], remembering: memory.afterErase)
-        case .setConsent: return .settle([first.id: .accepted(FindingRow.consentKept.at())])
-        default: return .settle([first.id: .rejected(FindingRow.actionUnknown.at())])
+        if memory.ids == nil || window.barrier == nil,
+            let erase = window.all.first(where: { $0.operation.action == .erase })
+        {
+            return .settle([erase.id: .accepted(FindingRow.eraseByHand.at())], remembering: memory.afterErase)
         }
+        if let first = window.local.first {
+            switch first.operation.action {
+            case .setConsent: return .settle([first.id: .accepted(FindingRow.consentKept.at())])
+            default: return .settle([first.id: .rejected(FindingRow.actionUnknown.at())])
+            }
+        }
+        // The settings may have changed since the operation was captured: nothing that no longer fits is left out.
+        let changes = window.all.filter { $0.queue == Queue.attributes.rawValue }
+        let invalid = changes.compactMap { pending in
+            judge(pending.operation).first { $0.severity == .error }.map { (pending.id, Verdict<Self>.rejected($0)) }
+        }
+        return invalid.isEmpty ? nil : .settle(Dictionary(invalid) { first, _ in first })
+    }
+
+    /// Ends what can never be sent: its person is another than that of the ids, or an opt-in of a person who has left.
+    private func settleForeign(_ window: Window, _ memory: Memory) -> Plan<Self>? {
+        guard !window.foreign.isEmpty || !window.obsolete.isEmpty else { return nil }
+        RuleID.acoustic("I9").fire()
+        var memory = memory
+        let foreign = window.foreign.map { pending in
+            let isOptOut = pending.isOptOut
+            // The person is not registered with push when the ids come.
+            if isOptOut { memory.decide(pending.operation.contact, wantsPush: false) }
+            let row: FindingRow = isOptOut ? .optOutKept : .idsOfAnother
+            return (pending.id, Verdict<Self>.rejected(row.at("contact")))
+        }
+        let obsolete = window.obsolete.map { ($0.id, Verdict<Self>.rejected(FindingRow.personLeft.at("contact"))) }
+        return .settle(Dictionary(foreign + obsolete) { first, _ in first }, remembering: memory)
     }
 
     /// What this installation knows (L1).
@@ -93,7 +207,7 @@ extension AcousticDevice {
         }
         switch question {
         case .attributes:
-            return .object(JSONObject(memory.known.sorted { $0.key < $1.key }.map { ($0.key, $0.value.value) }))
+            return .object(memory.known.json)
         case .tags: return .array(memory.tags.map(JSONValue.string))
         case .ids:
             guard let ids = memory.ids else { return [:] }
@@ -101,18 +215,46 @@ extension AcousticDevice {
         }
     }
 
+    /// A vendor that never received anything of this installation is left without a request.
+    private func leaveUnknown(_ window: Window, _ memory: Memory) -> Plan<Self>? {
+        guard window.isLeaving, memory.mayBeRegistered != true || settings.registration == .given else { return nil }
+        let unregister = window.all.last { $0.operation.action == .farewell }
+        let before = window.all.filter { $0.sequence <= unregister?.sequence ?? .max }
+        // The vendor knows an installation whose ids the app gives.
+        let isGiven = before.contains { pending in
+            if case .registerDevice(let device) = pending.operation.action {
+                Identity.ids(of: device) != nil
+            } else {
+                false
+            }
+        }
+        guard !isGiven, !before.isEmpty else { return nil }
+        let verdicts = before.map { pending -> (OperationID, Verdict<Self>) in
+            let isUnregister = pending.operation.action == .farewell
+            return (
+                pending.id,
+                isUnregister ? .unchanged(FindingRow.nothingToLeave.at()) : .dropped(FindingRow.neverSent.at())
+            )
+        }
+        return .settle(Dictionary(verdicts) { first, _ in first })
+    }
+
+    /// A registration that was not answered may have reached the vendor: it is repeated, without push, for the ids that the
+    /// unregister names.
+    private func registerToLeave(_ window: Window, _ memory: Memory, _ moment: Moment) -> Plan<Self>? {
+        guard settings.registration == .requested, memory.mayBeRegistered == true,
+            let unregister = window.all.first(where: { $0.operation.action == .farewell })
+        else { return nil }
+        if let wait = wait(.register, memory, moment) { return wait }
+        RuleID.acoustic("L3").fire()
+        let record = RegistrationRecord(leaving: unregister.operation.subject, settings: settings)
+        return .send(
+            Transmission(.register, request(.register, nil, Array(record.json.text.utf8)), carrying: [unregister])
+        )
+    }
+
     /// Nothing leaves before there are ids (Q4); after an erasure that nobody undoes nothing is kept either (I7).
     private func withoutIDs(_ window: Window, _ memory: Memory) -> Plan<Self> {
-        if let farewell = window.all.last(where: { $0.operation.action == .farewell }) {
-            let verdicts = window.all.map { pending -> (OperationID, Verdict<Self>) in
-                (
-                    pending.id,
-                    pending.id == farewell.id
-                        ? .unchanged(FindingRow.nothingToLeave.at()) : .dropped(FindingRow.neverSent.at())
-                )
-            }
-            return .settle(Dictionary(verdicts) { first, _ in first })
-        }
         guard memory.isReset, !settings.autoReinitialize else {
             return .wait(until: nil, because: (memory.isReset ? FindingRow.reset : .idsMissing).at())
         }
@@ -128,13 +270,22 @@ extension AcousticDevice {
     private func planRegistration(_ window: Window, _ memory: Memory, _ moment: Moment) -> Plan<Self>? {
         guard let pending = window.registrations.first, case .registerDevice(let device) = pending.operation.action
         else { return nil }
+        let contact = pending.operation.contact
         let begun = Step(done: (pending.step?.done ?? 0) + 1)
-        let mayPush = memory.mayPush(device)
-        if let ids = Identity.ids(of: device) {
+        let mayPush = memory.mayPush(device, of: contact) && window.optOuts.isEmpty && !window.isLeaving
+        if let given = Identity.ids(of: device) {
             RuleID.acoustic("I1").fire()
-            if ids != memory.ids || memory.isReset {
+            if given != memory.ids || memory.isReset || memory.changesIDs(pending) {
+                if let old = memory.ids, old != given, memory.mayReach {
+                    // The vendor must not reach this installation under two pairs of ids.
+                    RuleID.acoustic("I10").fire()
+                    return wait(.events, memory, moment) ?? report(false, for: pending, old, memory)
+                }
                 var memory = memory
-                memory.adopt(ids)
+                // Push was reported as disabled before: under the former ids, or by an erasure.
+                let isNews = memory.ids.map { $0 != given } ?? memory.isReset
+                memory.adopt(given, of: pending)
+                if isNews { memory.expectReport() }
                 return .settle([pending.id: .underway(begun)], remembering: memory)
             }
         } else if settings.registration == .requested {
@@ -144,14 +295,16 @@ extension AcousticDevice {
                 mayPush: mayPush,
                 settings: settings
             )
-            if memory.registered != record.digest(settings) || memory.ids == nil {
+            if memory.ids == nil || memory.registered != record.digest(settings) && !window.isLeaving {
                 if let wait = wait(.register, memory, moment) { return wait }
                 RuleID.acoustic("I1").fire()
                 let request = request(.register, memory.ids, Array(record.json.text.utf8))
                 return send(.register, request, [pending], memory)
             }
         }
-        if memory.owesWord(mayPush), let ids = memory.ids {
+        guard let ids = memory.ids else { return nil }
+        if window.isLeaving { return .settle([pending.id: .dropped(FindingRow.leaving.at())]) }
+        if memory.owesReport(mayPush) {
             if let wait = wait(.events, memory, moment) { return wait }
             return report(mayPush, for: pending, ids, memory)
         }
@@ -162,6 +315,28 @@ extension AcousticDevice {
             [pending.id: isNews ? .accepted(FindingRow.deviceKept.at()) : .unchanged()],
             remembering: memory
         )
+    }
+
+    /// Opt-outs leave at once and before everything else, so an opt-in that was captured before one is obsolete.
+    private func planOptOut(
+        _ window: Window,
+        _ ids: Memory.IDs,
+        _ memory: Memory,
+        _ moment: Moment
+    ) -> Plan<Self>? {
+        guard let first = window.optOuts.first, let last = window.optOuts.last else { return nil }
+        RuleID.acoustic("P7").fire()
+        let replaced = window.all.filter { $0.isOptIn && $0.sequence < last.sequence }
+        guard replaced.isEmpty else {
+            let verdicts = replaced.map { ($0.id, Verdict<Self>.superseded(by: last.id)) }
+            return .settle(Dictionary(verdicts) { first, _ in first })
+        }
+        if let wait = wait(.events, memory, moment) { return wait }
+        let mark = first.step?.suspect
+        let limit = min(settings.eventsPerRequest, mark ?? .max)
+        let batch = Array(window.optOuts.prefix { $0.step?.suspect == mark }.prefix(limit))
+        let events = batch.compactMap { EventRules.judge($0.operation, settings: settings).event }
+        return send(.events, request(.events, ids, body(events)), batch, memory)
     }
 
     /// The request that tells whether push may reach the installation.
@@ -175,16 +350,16 @@ extension AcousticDevice {
         return send(.events, request(.events, ids, body([event])), [pending], memory)
     }
 
-    /// A request that may change what the vendor is known to hold: a process that dies of it remembers the doubt.
+    /// A request that may change what the vendor is known to hold: a process that dies of it remembers the uncertainty.
     private func send(
         _ endpoint: Endpoint,
         _ request: WireRequest,
         _ pending: [Pending<Self>],
         _ memory: Memory
     ) -> Plan<Self> {
-        var doubting = memory
-        doubting.doubt(endpoint, pending, settings)
-        return .send(Transmission(endpoint, request, carrying: pending, doubting: doubting))
+        var uncertain = memory
+        uncertain.doubt(endpoint, pending, settings)
+        return .send(Transmission(endpoint, request, carrying: pending, doubting: uncertain))
     }
 
     /// Asks for the present ids: once a day, and when an answer said that they are gone (I3, Q5).
@@ -194,9 +369,17 @@ extension AcousticDevice {
         _ memory: Memory,
         _ moment: Moment
     ) -> Plan<Self>? {
-        guard settings.registration == .requested, let first = window.all.first else { return nil }
+        let candidates = [
+            window.attributes.first, window.events.first, window.optOuts.first, window.registrations.first,
+        ]
+        guard settings.registration == .requested,
+            let first = candidates.compactMap(\.self).min(by: { $0.sequence < $1.sequence })
+        else { return nil }
         let isDue = memory.phonedAt.map { moment.now - $0 >= Pace.phoneHome } ?? true
-        guard isDue || memory.mustPhone, wait(.phoneHome, memory, moment) == nil else { return nil }
+        // A log-in asks by itself, after what was captured before it.
+        guard isDue && window.barrier == nil || memory.mustPhone, wait(.phoneHome, memory, moment) == nil else {
+            return nil
+        }
         RuleID.acoustic("I3").fire()
         return .send(Transmission(.phoneHome, request(.phoneHome, ids, nil), carrying: [first]))
     }
@@ -204,12 +387,21 @@ extension AcousticDevice {
     /// A change of person: the vendor's ids are asked for, because the app's back end may have merged users.
     private func planBarrier(
         _ pending: Pending<Self>,
+        _ window: Window,
         _ ids: Memory.IDs,
         _ memory: Memory,
         _ moment: Moment
     ) -> Plan<Self>? {
+        guard pending.operation.action.kind != .registerDevice else { return nil }
+        if pending.operation.action == .erase { return planErase(pending, ids, memory, moment) }
         guard case .switchContact(let change) = pending.operation.action else {
             return wait(.events, memory, moment) ?? report(false, for: pending, ids, memory)
+        }
+        if let next = window.overtaking(change, at: pending) {
+            RuleID.acoustic("I9").fire()
+            var memory = memory
+            memory.logIn(change.identifiers)
+            return .settle([pending.id: .superseded(by: next)], remembering: memory)
         }
         if settings.registration == .requested {
             if let wait = wait(.phoneHome, memory, moment) { return wait }
@@ -219,6 +411,25 @@ extension AcousticDevice {
         var memory = memory
         memory.logIn(change.identifiers)
         return .settle([pending.id: .accepted(FindingRow.loggedIn.at())], remembering: memory)
+    }
+
+    /// An erasure: push is reported as disabled under the ids before they are forgotten, because that is not possible later.
+    private func planErase(
+        _ pending: Pending<Self>,
+        _ ids: Memory.IDs,
+        _ memory: Memory,
+        _ moment: Moment
+    ) -> Plan<Self> {
+        guard memory.mayReach else {
+            return .settle([pending.id: .accepted(FindingRow.eraseByHand.at())], remembering: memory.afterErase)
+        }
+        guard pending.step != nil else {
+            // What is known of the person is forgotten at once.
+            var memory = memory
+            memory.forgetPerson()
+            return .settle([pending.id: .underway(Step())], remembering: memory)
+        }
+        return wait(.events, memory, moment) ?? report(false, for: pending, ids, memory)
     }
 
     // MARK: Attributes
@@ -241,7 +452,7 @@ extension AcousticDevice {
             RuleID.acoustic("K7").fire()
             var memory = memory
             for (pending, _) in batch.superseded {
-                for key in AttributeBatch.entries(of: pending.operation, after: [], settings).0.map(\.key) {
+                for key in AttributeBatch.entries(of: pending.operation, after: [], settings).0.map(\.column) {
                     memory.known[key] = nil
                 }
             }
@@ -265,6 +476,7 @@ extension AcousticDevice {
         guard let step = pending.step else { return .unchanged(FindingRow.unchanged.at()) }
         let tags = Set(memory.tags.map { Tag(rawValue: $0) })
         let entries = AttributeBatch.entries(of: pending.operation, after: tags, settings).0
+        guard step.isOf(entries) else { return .unchanged(FindingRow.unchanged.at()) }
         return ending(of: pending.operation, entries, step)
     }
 
@@ -303,6 +515,28 @@ extension AcousticDevice {
         guard let pace = memory.paces[endpoint.stream], moment.now < pace.until else { return nil }
         RuleID.acoustic("Q3").fire()
         return .wait(until: pace.until, because: FindingRow.retrying.at(detail: endpoint.stream))
+    }
+}
+
+extension Pending<AcousticDevice> {
+    /// Whether it ends push messages.
+    var isOptOut: Bool { pushState.map { $0 != .subscribed } ?? false }
+
+    /// Whether it asks for push messages.
+    var isOptIn: Bool { pushState == .subscribed }
+
+    private var pushState: Subscription.State? {
+        guard case .changeSubscription(let subscription) = operation.action else { return nil }
+        return subscription.state
+    }
+
+    /// Whether it parts what was captured before it from what comes after.
+    fileprivate func parts(_ memory: AcousticDevice.Memory) -> Bool {
+        switch operation.action {
+        case .switchContact, .farewell, .erase: true
+        case .registerDevice: memory.changesIDs(self)
+        default: false
+        }
     }
 }
 

@@ -2,7 +2,7 @@ public import PatchbayAdapterKit
 import PatchbayJSON
 public import PatchbayModel
 
-/// The device door of Acoustic Campaign (Mobile App Messaging).
+/// The device API of Acoustic Campaign (Mobile App Messaging).
 ///
 /// Changes of attributes go in groups of values or of deletes; what the vendor holds already is not sent. Events go in a
 /// stream of their own. The vendor takes a group whole or loses it whole, mostly in silence, so each operation is judged
@@ -10,7 +10,7 @@ public import PatchbayModel
 public struct AcousticDevice: VendorAdapter {
     public typealias Settings = AcousticSettings
 
-    /// The requests of this door.
+    /// The requests of this API.
     public enum Endpoint: String, AdapterEndpoint {
         /// Sets columns.
         case update
@@ -37,7 +37,7 @@ public struct AcousticDevice: VendorAdapter {
     /// The base address and the path of every request.
     let addresses: [Endpoint: (base: String, path: URLText.Template)]
 
-    /// A door to one app of an account.
+    /// An adapter for one app of an account.
     ///
     /// - Throws: ``SettingsError`` if names collide or contradict the columns.
     public init(settings: AcousticSettings) throws(SettingsError) {
@@ -57,8 +57,10 @@ public struct AcousticDevice: VendorAdapter {
         case registration
         /// Attributes, tags, and the changes of person that part them.
         case attributes
-        /// Events, and the push permission, which is one.
+        /// Events, and the opt-in to push, which is one.
         case events
+        /// Opt-outs of push: events that wait for no other.
+        case optOuts
         /// What is settled here.
         case local
 
@@ -74,7 +76,8 @@ public struct AcousticDevice: VendorAdapter {
         switch operation.action {
         case .registerDevice: queue = .registration
         case .changeAttributes, .changeTags, .switchContact, .farewell: queue = .attributes
-        case .track, .changeSubscription: queue = .events
+        case .changeSubscription(let subscription): queue = subscription.state == .subscribed ? .events : .optOuts
+        case .track: queue = .events
         case .identify, .setConsent, .erase, .readBack: queue = .local
         @unknown default: queue = .local
         }
@@ -89,7 +92,7 @@ public struct AcousticDevice: VendorAdapter {
         return findings + Options(operation).findings
     }
 
-    private func judge(_ operation: EngagementOperation) -> [Finding] {
+    func judge(_ operation: EngagementOperation) -> [Finding] {
         switch operation.action {
         case .identify(let identifiers):
             if identifiers.isEmpty { return [FindingRow.identify.at("action.identifiers")] }

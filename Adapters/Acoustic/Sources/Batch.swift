@@ -11,12 +11,17 @@ struct AttributeBatch {
         let pending: Pending<AcousticDevice>
         /// All of its entries, in the order in which they go.
         let entries: [Entry]
+        /// How far it got; as if new if the settings have changed its entries since.
+        let step: AcousticDevice.Step
         /// Those that end with this request; the ones that the vendor holds already are among them and not sent.
         let range: Range<Int>
         /// Those of them that are sent.
         let sent: [Int]
         /// The set of tags after it; nil if it leaves the tags' column alone.
         let tags: Set<Tag>?
+
+        /// The columns that are sent.
+        var columns: Set<ScalarString> { Set(sent.map { entries[$0].column }) }
     }
 
     /// The operations that go, in order of capture.
@@ -38,13 +43,27 @@ struct AttributeBatch {
         memory: AcousticDevice.Memory,
         settings: AcousticSettings
     ) {
+        var memory = memory
         var tags = Set(memory.tags.map { Tag(rawValue: $0) })
-        var touched: Set<String> = []
+        var touched: Set<ScalarString> = []
         var units = 0
         for pending in operations {
+            if memory.isAnother(pending.operation.contact) {
+                // Another person has other tags, and does not share a request.
+                guard members.isEmpty else {
+                    isClosed = true
+                    break
+                }
+                memory.arrive(pending.operation.contact)
+                tags = []
+            }
             let (entries, after) = Self.entries(of: pending.operation, after: tags, settings)
-            let done = min(pending.step?.done ?? 0, entries.count)
-            func isHeld(_ place: Int) -> Bool { !touched.contains(entries[place].key) && memory.holds(entries[place]) }
+            var step = pending.step.flatMap { $0.isOf(entries) ? $0 : nil } ?? AcousticDevice.Step()
+            step.layout = entries.layout
+            let done = min(step.done, entries.count)
+            func isHeld(_ place: Int) -> Bool {
+                !touched.contains(entries[place].column) && memory.holds(entries[place])
+            }
             guard let first = (done..<entries.count).first(where: { !isHeld($0) }) else {
                 RuleID.acoustic("K1").fire()
                 unchanged.append(pending)
@@ -76,9 +95,16 @@ struct AttributeBatch {
             units += sent.count
             let ends = end == entries.count
             members.append(
-                Member(pending: pending, entries: entries, range: done..<end, sent: sent, tags: ends ? after : nil)
+                Member(
+                    pending: pending,
+                    entries: entries,
+                    step: step,
+                    range: done..<end,
+                    sent: sent,
+                    tags: ends ? after : nil
+                )
             )
-            touched.formUnion(entries[done...].map(\.key))
+            touched.formUnion(entries[done...].map(\.column))
             if let after { tags = after }
             if !ends {
                 isClosed = true
@@ -90,10 +116,10 @@ struct AttributeBatch {
 
     /// The entries that are sent, by column; the last word of each wins (G5).
     var entries: [Entry] {
-        var last: [String: Entry] = [:]
+        var last: [ScalarString: Entry] = [:]
         for member in members {
             for entry in member.sent.map({ member.entries[$0] }) {
-                if last.updateValue(entry, forKey: entry.key) != nil { RuleID.acoustic("G5").fire() }
+                if last.updateValue(entry, forKey: entry.column) != nil { RuleID.acoustic("G5").fire() }
             }
         }
         return Array(last.values).inOrder
@@ -128,12 +154,9 @@ struct AttributeBatch {
                 member.range == 0..<member.entries.count
             else { continue }
             let later = members[(place + 1)...]
-            let keys = Set(member.entries.map(\.key))
-            let replaced = later.reduce(into: Set<String>()) { keys, other in
-                keys.formUnion(other.sent.map { other.entries[$0].key })
-            }
-            guard keys.isSubset(of: replaced),
-                let last = later.last(where: { other in other.sent.contains { keys.contains(other.entries[$0].key) } })
+            let keys = Set(member.entries.map(\.column))
+            let replaced = later.reduce(into: Set<ScalarString>()) { $0.formUnion($1.columns) }
+            guard keys.isSubset(of: replaced), let last = later.last(where: { !$0.columns.isDisjoint(with: keys) })
             else { continue }
             RuleID.acoustic("G5").fire()
             superseded.append((member.pending, last.pending.id))

@@ -33,6 +33,12 @@ struct WireValue: Codable, Sendable, Equatable {
         if digits.hasSuffix(".") { digits.removeLast() }
         return digits == "-0" ? "0" : String(digits)
     }
+
+    /// A decimal as it is written: a whole number has no decimal point (C9), and a fraction keeps its digits.
+    static func written(_ decimal: ExactDecimal) -> String {
+        let fraction = decimal.text.split(separator: ".").dropFirst().first ?? ""
+        return fraction.allSatisfy { $0 == "0" } ? plain(decimal.json) : decimal.text
+    }
 }
 
 /// A column of the account's database, as the configuration describes it.
@@ -50,6 +56,9 @@ struct Column: Sendable, Equatable {
     var isLookupKey = false
     /// Which side writes it; a device if nothing is said.
     var owner: Owner?
+
+    /// Whether a selection allows a value, compared by Unicode scalars.
+    func allows(_ value: String) -> Bool { values.containsExactly(value) }
 }
 
 /// The vendor's column types.
@@ -181,9 +190,7 @@ enum Form {
 
     @Sendable static func digits(_ value: AttributeValue, _ column: Column) -> Outcome {
         guard case .string(let text) = value else { return mismatch(value, "text") }
-        guard text.utf8.count >= 7, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
-            return .failure(ValueProblem(.valuePhone))
-        }
+        guard text.consentNumber == text else { return .failure(ValueProblem(.valuePhone)) }
         RuleID.acoustic("C16").fire()
         return .success(Encoded(.string, .string(text)))
     }
@@ -198,7 +205,7 @@ enum Form {
         let number: JSONNumber
         switch value {
         case .integer(let whole): number = JSONNumber(whole)
-        case .decimal(let decimal): number = decimal.json
+        case .decimal(let decimal): number = JSONNumber(text: WireValue.written(decimal)) ?? decimal.json
         default: return mismatch(value, "a number")
         }
         let digits = number.text.utf8.count { (0x30...0x39).contains($0) }
@@ -228,11 +235,11 @@ enum Form {
 
     /// Reads `HH:mm:ss` and cuts the seconds off (C5).
     private static func withoutSeconds(_ text: String) -> LocalTime? {
-        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-        guard parts.count == 3, let seconds = Int(parts[2]), parts[2].utf8.count == 2, (0...59).contains(seconds) else {
+        // The seconds have the form of minutes: two ASCII digits up to 59.
+        guard text.utf8.count == 8, LocalTime(text: "00:\(text.suffix(2))") != nil, text.dropLast(2).last == ":" else {
             return nil
         }
-        return LocalTime(text: parts[..<2].joined(separator: ":"))
+        return LocalTime(text: String(text.dropLast(3)))
     }
 
     @Sendable static func timestamp(_ value: AttributeValue, _ column: Column) -> Outcome {
@@ -256,7 +263,7 @@ enum Form {
 
     @Sendable static func selection(_ value: AttributeValue, _ column: Column) -> Outcome {
         guard case .string(let word) = value else { return mismatch(value, "text") }
-        guard column.values.contains(word) else { return .failure(ValueProblem(.selection)) }
+        guard column.allows(word) else { return .failure(ValueProblem(.selection)) }
         RuleID.acoustic("C8").fire()
         return .success(Encoded(.string, .string(word)))
     }
@@ -273,10 +280,10 @@ enum Form {
             return .failure(ValueProblem(.choicesSeparator))
         }
         if words.contains(where: { $0.isEmpty || $0.trimmed != $0 }) { return .failure(ValueProblem(.choicesBlank)) }
-        if let place = words.firstIndex(where: { $0.count > choiceLimit }) {
+        if let place = words.firstIndex(where: { $0.utf16.count > choiceLimit }) {
             return .failure(ValueProblem(.choiceLong, "value \(place + 1), the limit is \(choiceLimit)"))
         }
-        if let column, let place = words.firstIndex(where: { !column.values.contains($0) }) {
+        if let column, let place = words.firstIndex(where: { !column.allows($0) }) {
             return .failure(ValueProblem(.choices, "value \(place + 1) of \(words.count)"))
         }
         RuleID.acoustic("C7").fire()

@@ -25,6 +25,8 @@ extension AcousticDevice {
         findings: FindingRow.acoustic + FindingRow.acousticFiles,
         reasonsOfState: [
             FindingRow.updateRefused, .deleteRefused, .eventRefused, .registrationRefused, .actionUnknown,
+            .idsOfAnother,
+            .personLeft, .optOutKept,
         ].map(\.code),
         fields: [
             EventRecord.AttributeEntry.table.summary, EventRecord.table.summary, RegistrationRecord.table.summary,

@@ -4,12 +4,15 @@ import PatchbayModel
 
 /// One column's change on its way: a value, or that there is none.
 struct Entry: Sendable, Equatable {
-    /// The column's exact name.
-    var key: String
+    /// The column, by its exact name.
+    var column: ScalarString
     /// The value; nil deletes it.
     var value: WireValue?
 
-    init(_ key: String, _ value: WireValue?) { (self.key, self.value) = (key, value) }
+    init(_ key: String, _ value: WireValue?) { (column, self.value) = (ScalarString(key), value) }
+
+    /// The column's exact name.
+    var key: String { column.text }
 
     /// Whether it goes with a delete request.
     var isDelete: Bool { value == nil }
@@ -29,11 +32,11 @@ enum AttributeRules: Sendable {
         var findings: [Finding] = []
         for (name, change) in changes.sorted(by: { $0.key < $1.key }) {
             let path = "action.changes".dot(name.rawValue)
-            let column = settings.attributeNames[name] ?? name.rawValue
+            let column = settings.column(for: name)
             let (entry, found) = judge(change, column, at: path, settings: settings)
             findings += found
             guard let entry else { continue }
-            if entries.contains(where: { $0.key == entry.key }) {
+            if entries.contains(where: { $0.column == entry.column }) {
                 findings.append(FindingRow.columnTwice.at(path))
             } else {
                 entries.append(entry)
@@ -43,6 +46,15 @@ enum AttributeRules: Sendable {
             findings.append(FindingRow.columnsUnknown.at("action.changes"))
         }
         return (entries.inOrder, settled(findings, isAnythingLeft: !entries.isEmpty, settings))
+    }
+
+    /// The attributes of an operation that are invalid and left out, as the settings say; sorted.
+    static func leftOut(of operation: EngagementOperation, settings: AcousticSettings) -> [String] {
+        guard settings.onInvalid == .sendValid, case .changeAttributes(let changes) = operation.action else {
+            return []
+        }
+        let sent = judge(changes, settings: settings).entries.map(\.key)
+        return changes.keys.sorted().filter { !sent.containsExactly(settings.column(for: $0)) }.map(\.rawValue)
     }
 
     /// One bad entry costs the whole group, unless the setting says that the valid rest goes (G2).
@@ -83,17 +95,19 @@ enum AttributeRules: Sendable {
     ) -> (Entry?, [Finding]) {
         let outcome: Form.Outcome
         if settings.columns.isEmpty {
-            guard nameLengths.contains(name.count) else {
-                return (nil, [FindingRow.columnName.at(path, detail: "\(name.count) characters")])
+            guard nameLengths.contains(name.utf16.count) else {
+                return (nil, [FindingRow.columnName.at(path, detail: "\(name.utf16.count) characters")])
             }
             outcome = Form.untyped(value)
         } else {
-            guard let column = settings.columns[name] else { return (nil, [unknown(name, settings).at(path)]) }
+            guard let column = settings.columns[ScalarString(name)] else {
+                return (nil, [unknown(name, settings).at(path)])
+            }
             if let row = refusal(of: column) { return (nil, [row.at(path, detail: "type \(column.type.rawValue)")]) }
             guard let encode = column.type.row.encode else { return (nil, [FindingRow.columnUnwritable.at(path)]) }
             outcome = encode(value, column)
         }
-        if name == settings.tagsColumn || settings.tagColumns.values.contains(name) {
+        if settings.holdsTags(name) {
             return (nil, [FindingRow.columnOfTags.at(path)])
         }
         switch outcome {
@@ -108,12 +122,12 @@ enum AttributeRules: Sendable {
         at path: String,
         settings: AcousticSettings
     ) -> (Entry?, [Finding]) {
-        if name == settings.tagsColumn || settings.tagColumns.values.contains(name) {
+        if settings.holdsTags(name) {
             return (nil, [FindingRow.columnOfTags.at(path)])
         }
         RuleID.acoustic("K4").fire()
         guard !settings.columns.isEmpty else { return (Entry(name, nil), []) }
-        guard let column = settings.columns[name] else {
+        guard let column = settings.columns[ScalarString(name)] else {
             return (Entry(name, nil), [FindingRow.deleteUnknown.at(path)])
         }
         if column.owner == .server { return (nil, [FindingRow.columnOfServer.at(path)]) }
@@ -122,7 +136,7 @@ enum AttributeRules: Sendable {
     }
 
     private static func unknown(_ name: String, _ settings: AcousticSettings) -> FindingRow {
-        let isSpelling = settings.columns.keys.contains { $0.lowercased() == name.lowercased() }
+        let isSpelling = settings.columns.keys.contains { $0.text.lowercased() == name.lowercased() }
         return isSpelling ? .columnCase : .columnUnknown
     }
 
@@ -135,6 +149,11 @@ enum AttributeRules: Sendable {
 }
 
 extension [Entry] {
+    /// A short text that differs if other columns are set or deleted.
+    var layout: String {
+        String(TextMark.short(map { "\($0.isDelete ? "-" : "+")\($0.key)" }.joined(separator: "\n")), radix: 16)
+    }
+
     /// Values first, then deletes, each by name: the order in which they go.
     var inOrder: [Entry] {
         sorted { left, right in

@@ -21,7 +21,7 @@ enum EventType: Sendable {
             ("custom", "`custom`", "the app's own"),
             ("custom with the option `type`", "`geofence`, `ibeacon`", locationNames.joined(separator: ", ")),
             ("sessionStarted, sessionEnded", "`application`", "sessionStarted, sessionEnded"),
-            ("push subscription, permission, farewell", "`application`", "uiPushEnabled, uiPushDisabled"),
+            ("push subscription, permission, unregister", "`application`", "uiPushEnabled, uiPushDisabled"),
             (
                 "push tapped, opened", "`simpleNotification`",
                 "appOpened, " + Options.actions.map(\.event).joined(separator: ", ")

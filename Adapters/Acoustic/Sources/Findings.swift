@@ -11,10 +11,12 @@ extension FindingRow {
         tagsNothing, tagsColumn, tagWithoutColumn, tagValue,
         eventName, eventPair, eventNested, mailingID, sessionLength, pushForeign, pushSilent, subscriptionChannel,
         subscriptionTopic, subscriptionUnknown, subscriptionPaused, subscriptionDetails, eventRefused,
-        idsPair, idsNotGiven, invalidateInProduction, idsMissing, reset, userInvalidated, neverSent,
+        idsPair, idsNotGiven, idsOfAnother, optOutKept, personLeft, leaving, pushToken, invalidateInProduction,
+        idsMissing, reset, userInvalidated, neverSent,
         nothingToLeave, identify, logOut, loggedIn, deviceKept, registrationRefused,
         readUnknown, actionUnknown, eraseByHand, consentKept, left,
-        gathering, interval, retrying, unchanged, visibleLater, failureUnseen, deleteAccepted, partlyRefused,
+        gathering, interval, retrying, unchanged, visibleLater, failureUnseen, deleteAccepted, incomplete,
+        partlyRefused,
         updateRefused, deleteRefused, customEventUnseen, eventTaken, replyStopped, replyUnavailable,
         replyThrottled, noReply, replyStrange, replyPage, optionUnknown, optionInvalid,
     ]
@@ -49,7 +51,7 @@ extension FindingRow {
         .error,
         .notFound,
         rule: .acoustic("C1"),
-        reason: "The database has a column whose name differs in case alone",
+        reason: "The database has a column whose name differs in letter case or in Unicode form alone",
         remedy: "Write the name exactly as the database does, with attributeNames."
     )
     static let columnLookupKey = FindingRow(
@@ -139,7 +141,7 @@ extension FindingRow {
         .invalid,
         rule: .acoustic("C16"),
         reason: "A phone number for text messages is digits with the country's code",
-        remedy: "Write digits alone, without plus and spaces."
+        remedy: "Write digits alone that begin with the country's code, without plus, spaces and leading zeros."
     )
     static let valueNested = FindingRow(
         "acoustic.value.nested",
@@ -398,6 +400,46 @@ extension FindingRow {
         reason: "invalidateExistingUser is on in production: a reinstalled app deletes its user's record for good",
         remedy: "Set it to false once names and types are fixed."
     )
+    static let idsOfAnother = FindingRow(
+        "acoustic.ids.person",
+        .error,
+        .conflict,
+        rule: .acoustic("I9"),
+        reason: "The user and channel id that are known belong to another person than the one who captured this",
+        remedy: "After each log-in, register the device with the ids of the person who is there."
+    )
+    static let optOutKept = FindingRow(
+        "acoustic.optOut.kept",
+        .error,
+        .conflict,
+        rule: .acoustic("I9"),
+        reason:
+            "The ids of the person who opted out were not known; a later registration of that person reports no push",
+        remedy: "Nothing, if the person comes back to this installation. Else record the opt-out with the back end."
+    )
+    static let personLeft = FindingRow(
+        "acoustic.person.left",
+        .error,
+        .conflict,
+        rule: .acoustic("I9"),
+        reason: "Another person logged in before this opt-in could be carried out",
+        remedy: "Replay it when the person is there again."
+    )
+    static let leaving = FindingRow(
+        "acoustic.device.leaving",
+        .note,
+        rule: .acoustic("L3"),
+        reason: "The vendor is being left, so it receives no registration any more",
+        remedy: "Nothing."
+    )
+    static let pushToken = FindingRow(
+        "acoustic.device.token",
+        .error,
+        .invalid,
+        rule: .acoustic("I2"),
+        reason: "The push token is malformed; the one that the vendor knows stays",
+        remedy: "Pass on the token that the push service gave, unchanged: hex for apns, visible ASCII for others."
+    )
     static let idsMissing = FindingRow(
         "acoustic.ids.missing",
         .note,
@@ -497,7 +539,7 @@ extension FindingRow {
         "acoustic.erase.backEnd",
         .note,
         rule: .acoustic("L4"),
-        reason: "Everything is forgotten here; the vendor's record is not touched by a device",
+        reason: "Push is reported as disabled and everything is forgotten here; the vendor's record stays",
         remedy: "Let the back end run the vendor's erasure job."
     )
     static let consentKept = FindingRow(
@@ -566,6 +608,14 @@ extension FindingRow {
         rule: .acoustic("K8"),
         reason: "The vendor took the delete; it is visible within five minutes",
         remedy: "Nothing."
+    )
+    static let incomplete = FindingRow(
+        "acoustic.update.incomplete",
+        .warning,
+        .invalid,
+        rule: .acoustic("G2"),
+        reason: "The vendor took the valid entries; the invalid ones were left out",
+        remedy: "Correct the named attributes and set them again."
     )
     static let partlyRefused = FindingRow(
         "acoustic.update.partly",

@@ -35,6 +35,9 @@ enum Identity: Sendable {
         } else if given.isEmpty, settings.registration == .given {
             findings.append(FindingRow.idsNotGiven.at(path.dot("identities")))
         }
+        if let token = device.pushToken, !token.isWellFormed {
+            findings.append(FindingRow.pushToken.at(path.dot("pushToken")))
+        }
         if settings.invalidateExistingUser, settings.environment == .production {
             findings.append(FindingRow.invalidateInProduction.at("settings.invalidateExistingUser"))
         }
@@ -42,7 +45,18 @@ enum Identity: Sendable {
     }
 }
 
-/// What the vendor is told of an installation. What is known are the facts; their names on the wire are inferred.
+extension PushToken {
+    /// Whether it can be a token: visible ASCII without blanks, and of Apple's service whole bytes in hex.
+    fileprivate var isWellFormed: Bool {
+        guard (1...4096).contains(value.utf8.count), value.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            return false
+        }
+        guard service == .apns else { return true }
+        return value.utf8.count.isMultiple(of: 2) && value.allSatisfy { $0.isASCII && $0.isHexDigit }
+    }
+}
+
+/// What the vendor receives of an installation. What is known are the facts; their names on the wire are inferred.
 struct RegistrationRecord: Sendable {
     var installID: String
     var invalidatesUser: Bool
@@ -57,6 +71,13 @@ struct RegistrationRecord: Sendable {
         isPushEnabled = mayPush
         pushToken = device.pushToken?.value
         facts = device.facts
+    }
+
+    /// The registration of an installation that leaves, whose earlier registration the vendor may have received.
+    init(leaving subject: Subject, settings: AcousticSettings) {
+        installID = subject.rawValue
+        invalidatesUser = false
+        isPushEnabled = false
     }
 
     private var osVersion: String? { facts?.platformVersion }

@@ -3,7 +3,7 @@ import PatchbayJSON
 public import PatchbayModel
 
 extension AcousticDevice {
-    /// What this installation's vendor side is known to hold, and when it may be told more.
+    /// What this installation's vendor side is known to hold, and when more may be sent.
     public struct Memory: AdapterMemory {
         /// The user and the channel, which come together (I8).
         struct IDs: Codable, Sendable, Equatable {
@@ -21,23 +21,31 @@ extension AcousticDevice {
 
         /// The ids; nil while nobody knows them (Q4).
         var ids: IDs?
-        /// The values that the vendor took, by column; a doubtful one is forgotten (K1, K7).
-        var known: [String: WireValue] = [:]
+        /// The values that the vendor took, by column; an uncertain one is forgotten (K1, K7).
+        var known = ColumnValues()
         /// The whole set of tags that this installation wants, sorted.
         var tags: [String] = []
         /// The person that is logged in, as `kind=value`, so that another one is noticed (K5).
         var person: [String] = []
         /// A digest of the registration that the vendor took (I2).
         var registered: String?
-        /// What the vendor was told of push last: whether it may reach this installation (P4).
+        /// What was reported of push last: whether it may reach this installation (P4).
         var pushTold: Bool?
-        /// Whether the vendor may have been told otherwise since; nil is no.
+        /// Whether the vendor may have received otherwise since; nil is no.
         private(set) var isPushDoubtful: Bool?
         /// Whether the person wants push, beside the system's permission.
         var wantsPush = true
+        /// People who opted out of push on this installation, by their identifiers; nil if none did.
+        var optedOut: [String]?
+        /// The identifiers of the person whose ids these are; nil if they are the installation's.
+        var owner: [String]?
+        /// The place, in the order of capture, of the operation that brought other ids; nil for the first ones.
+        var idsSince: Int64?
+        /// Whether a first registration was sent and not answered, so that the vendor may know the installation.
+        var mayBeRegistered: Bool?
         /// When the ids were asked for last (I3).
         var phonedAt: Instant?
-        /// Whether the ids are in doubt: an answer said that user or app are gone (Q5).
+        /// Whether the ids are uncertain: an answer said that user or app are gone (Q5).
         var mustPhone = false
         /// The streams that wait after a failure (Q3).
         var paces: [String: Pace] = [:]
@@ -50,12 +58,20 @@ extension AcousticDevice {
         public var afterErase: Memory {
             RuleID.acoustic("K5").fire()
             var memory = Memory()
-            (memory.isReset, memory.paces) = (true, paces)
+            (memory.paces, memory.mayBeRegistered) = (paces, mayBeRegistered)
+            guard let ids, mayReach else {
+                memory.isReset = true
+                return memory
+            }
+            // The ids are needed until push is reported as disabled; the erasure does that before it ends.
+            (memory.ids, memory.pushTold, memory.isPushDoubtful) = (ids, pushTold, isPushDoubtful)
             return memory
         }
 
-        /// User and channel stay, and so does what the vendor was told of push.
+        /// Forgets the values and tags if the profile is denied. A denial of anything else covers nothing that is kept here:
+        /// ids, pacing and push state are needed for an opt-out and an unregister.
         public func afterDenial(of scope: Consent.Scope) -> Memory {
+            guard scope == .profile else { return self }
             var memory = self
             memory.forgetValues()
             memory.tags = []
@@ -65,22 +81,22 @@ extension AcousticDevice {
         /// Takes ids from the app or the vendor; other ids than before forget what the former user's record holds (K5).
         mutating func adopt(_ new: IDs) {
             if let ids, ids != new { forgetValues() }
-            (ids, isReset, mustPhone) = (new, false, false)
+            (ids, isReset, mustPhone, mayBeRegistered) = (new, false, false, nil)
+        }
+
+        /// Forgets the ids, and what the vendor received under them.
+        mutating func forgetIDs() { (ids, pushTold, isPushDoubtful, registered) = (nil, nil, nil, nil) }
+
+        /// Forgets the person, and keeps what an unregister needs.
+        mutating func forgetPerson() {
+            (tags, person, owner, optedOut) = ([], [], nil, nil)
+            forgetValues()
         }
 
         /// Nothing is known of the vendor's values any more.
         mutating func forgetValues() {
             RuleID.acoustic("K5").fire()
-            known = [:]
-        }
-
-        /// Notes who is logged in; another person has none of the former one's tags.
-        mutating func logIn(_ identifiers: [Identifier]) {
-            let new = identifiers.map { "\($0.kind.rawValue)=\($0.value)" }.sorted()
-            let isSame = !Set(person.map(ScalarString.init)).isDisjoint(with: new.map(ScalarString.init))
-            if !person.isEmpty, !isSame { (tags, wantsPush) = ([], true) }
-            person = new
-            forgetValues()
+            known = ColumnValues()
         }
 
         /// Forgets what a request may have changed at the vendor unseen (K7).
@@ -90,18 +106,22 @@ extension AcousticDevice {
             switch endpoint {
             case .update, .delete:
                 for entry in AttributeBatch(operations, memory: self, settings: settings).entries {
-                    known[entry.key] = nil
+                    known[entry.column] = nil
                 }
             case .register:
                 registered = nil
-                for case .registerDevice(let device) in operations.map(\.operation.action) { mention(mayPush(device)) }
+                if ids == nil { mayBeRegistered = true }
+                for pending in operations {
+                    guard case .registerDevice(let device) = pending.operation.action else { continue }
+                    mention(mayPush(device, of: pending.operation.contact))
+                }
                 if settings.invalidateExistingUser { forgetValues() }
             case .events:
                 for pending in operations where pending.operation.action.kind != .track {
                     isPushDoubtful = true
-                    // Whoever said no is told so again at most, never a yes.
+                    // An opt-out is reported again at most, never an opt-in.
                     if case .changeSubscription(let word) = pending.operation.action, word.state != .subscribed {
-                        wantsPush = false
+                        decide(pending.operation.contact, wantsPush: false)
                     }
                 }
             case .phoneHome: break
@@ -116,15 +136,25 @@ extension AcousticDevice {
             if let pushTold, pushTold != mayPush { isPushDoubtful = true }
         }
 
-        /// Whether the vendor has to be told: it knows something else, or may.
-        func owesWord(_ mayPush: Bool) -> Bool { pushTold.map { $0 != mayPush || isPushDoubtful == true } ?? false }
+        /// Whether the vendor may hold that push reaches the installation.
+        var mayReach: Bool { pushTold != false || isPushDoubtful == true }
+
+        /// Notes that nothing is known of push under the present ids, so that the next registration reports it.
+        mutating func expectReport() { (pushTold, isPushDoubtful) = (false, true) }
+
+        /// Whether the vendor needs a report: it knows something else, or may.
+        func owesReport(_ mayPush: Bool) -> Bool { pushTold.map { $0 != mayPush || isPushDoubtful == true } ?? false }
 
         /// Whether push may reach an installation: the system permits it, and the person wants it.
-        func mayPush(_ device: Device) -> Bool { device.allowsPush && wantsPush }
+        func mayPush(_ device: Device, of contact: String?) -> Bool {
+            guard let contact else { return device.allowsPush && wantsPush }
+            return device.allowsPush && !(optedOut ?? []).containsExactly(contact)
+                && (wantsPush || isAnother(contact))
+        }
 
         /// Whether that value is what the vendor holds.
         func holds(_ entry: Entry) -> Bool {
-            guard let value = entry.value, let known = known[entry.key] else { return false }
+            guard let value = entry.value, let known = known[entry.column] else { return false }
             return known.isSame(as: value)
         }
     }
@@ -133,6 +163,8 @@ extension AcousticDevice {
     public struct Step: Codable, Sendable, Equatable {
         /// How many of its entries ended, from the first.
         var done = 0
+        /// A digest of the entries' columns: with other settings the count means nothing, and all of them go again.
+        var layout: String?
         /// Which of them the vendor refused; a few, so that they can be named.
         var refused: [Int] = []
         /// How many of them the vendor refused.
@@ -142,5 +174,8 @@ extension AcousticDevice {
 
         /// How many refused entries are named.
         static let named = 8
+
+        /// Whether it counts these entries.
+        func isOf(_ entries: [Entry]) -> Bool { layout == nil || layout == entries.layout }
     }
 }

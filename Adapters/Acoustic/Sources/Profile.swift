@@ -1,7 +1,7 @@
 import PatchbayAdapterKit
 import PatchbayJSON
 
-/// How the device door is called: verbs, paths and names that the vendor has not published, as data.
+/// How the device API is called: verbs, paths and names that the vendor has not published, as data.
 ///
 /// The defaults are inferred from names in the vendor's published SDK documents; a capture from an account's own verbose
 /// log corrects them in the configuration, without a change of code (W7).

@@ -250,17 +250,19 @@ struct ContactFileSettings: AdapterSettings {
     var problemsOfWriting: [Finding] {
         let names = contactFile.writtenColumns.map(\.name)
         return problemsOfList
-            + names.filter { !(3...255).contains($0.count) }.map { FindingRow.fileColumnName.at("columns".dot($0)) }
+            + names.filter { !AttributeRules.nameLengths.contains($0.utf16.count) }.map {
+                FindingRow.fileColumnName.at("columns".dot($0))
+            }
             + contactFile.unwritableColumns.map { FindingRow.fileColumnSign.at("columns".dot($0.name)) }
-            + syncFields.filter { !names.contains($0) }.map { FindingRow.fileSyncField.at("syncFields".dot($0)) }
-            + newColumns.filter { !names.contains($0) }.map { FindingRow.fileSyncField.at("newColumns".dot($0)) }
+            + syncFields.filter { !names.containsExactly($0) }.map { FindingRow.fileSyncField.at("syncFields".dot($0)) }
+            + newColumns.filter { !names.containsExactly($0) }.map { FindingRow.fileSyncField.at("newColumns".dot($0)) }
     }
 
     /// A list that is there has a number; one that is made has a name and, so far, nobody in other lists.
     private var problemsOfList: [Finding] {
         guard action == .create else {
             return (listID.isEmpty ? [FindingRow.fileList.at("listId")] : [])
-                + (listID.allSatisfy(\.isNumber) ? [] : [FindingRow.fileListForm.at("listId")])
+                + (listID.isEmpty || listID.isVendorNumber ? [] : [FindingRow.fileListForm.at("listId")])
                 + (listName.isEmpty ? [] : [FindingRow.fileListNew.at("listName")])
                 + (listType == .database ? [] : [FindingRow.fileListNew.at("listType")])
         }
@@ -446,7 +448,7 @@ struct ImportMap {
 
     /// Whether the import makes the column: the vendor has one for opt-outs, and consents stand in none.
     private func isMade(_ column: ContactColumn) -> Bool {
-        guard settings.action == .create else { return settings.newColumns.contains(column.name) }
+        guard settings.action == .create else { return settings.newColumns.containsExactly(column.name) }
         return column.name != ContactFileSettings.optOutColumn
             && !ContactFileSettings.consent.contains { $0.name == column.name }
     }

@@ -176,6 +176,7 @@ extension Rule {
         rule("P4", "The push permission is reported as uiPushEnabled or uiPushDisabled.", Source.wrappers),
         rule("P5", "Date and source of a consent travel through the back end.", Source.consent),
         rule("P6", "A device reports push alone, without topics.", Source.consent),
+        rule("P7", "An opt-out of push leaves at once, before everything else that is pending.", Source.house),
 
         rule(
             "I1",
@@ -193,6 +194,16 @@ extension Rule {
         rule("I6", "There is no log-out.", Source.identity),
         rule("I7", "After an erasure nothing is sent until the device registers again.", Source.reset),
         rule("I8", "User and channel id come together.", Source.ios),
+        rule(
+            "I9",
+            "Nothing that one person captured is sent under another person's ids: it goes before the ids change, or ends.",
+            Source.house
+        ),
+        rule(
+            "I10",
+            "Before other ids are taken from the app, push is reported as disabled under the former ones.",
+            Source.house
+        ),
 
         rule(
             "T1",
@@ -204,7 +215,7 @@ extension Rule {
 
         rule("L1", "A device can't read attributes back, so its own knowledge answers.", Source.guide),
         rule("L2", "Consent is kept and obeyed here.", Source.consent),
-        rule("L3", "A farewell reports push as disabled.", Source.house),
+        rule("L3", "An unregister reports push as disabled.", Source.house),
         rule("L4", "An erasure is the back end's job; here everything is forgotten.", Source.reset),
 
         rule(

@@ -33,7 +33,7 @@ public struct AcousticSettings: AdapterSettings {
     var registration = Registration.given
     var invalidateExistingUser = false
     var autoReinitialize = true
-    var columns: [String: Column] = [:]
+    var columns: [ScalarString: Column] = [:]
     var attributeNames: [AttributeName: String] = [:]
     var tagsColumnText = ""
     var tagColumns: [Tag: String] = [:]
@@ -48,6 +48,14 @@ public struct AcousticSettings: AdapterSettings {
 
     /// The column that holds the whole set of tags; nil if none does.
     var tagsColumn: String? { tagsColumnText.isEmpty ? nil : tagsColumnText }
+
+    /// The column of an attribute: what the settings name for it, else the neutral name itself.
+    func column(for name: AttributeName) -> String { attributeNames[exactly: name] ?? name.rawValue }
+
+    /// Whether a column holds tags.
+    func holdsTags(_ column: String) -> Bool {
+        tagsColumn.map { ScalarString.equal($0, column) } ?? false || tagColumns.values.containsExactly(column)
+    }
 
     public static let table = SettingsTable<AcousticSettings>([
         .url(
@@ -164,21 +172,21 @@ public struct AcousticSettings: AdapterSettings {
     /// What is wrong with settings that are each fine alone.
     var problems: [Finding] {
         var findings: [Finding] = []
-        var owners: [String: AttributeName] = [:]
+        var owners: [ScalarString: AttributeName] = [:]
         for (name, column) in attributeNames.sorted(by: { $0.key < $1.key }) {
             let path = "attributeNames".dot(name.rawValue)
-            if let owner = owners.updateValue(name, forKey: column) {
+            if let owner = owners.updateValue(name, forKey: ScalarString(column)) {
                 findings.append(FindingRow.columnTwice.at(path, detail: "the same as \(owner.rawValue)"))
             }
-            if column == tagsColumn || tagColumns.values.contains(column) {
-                findings.append(FindingRow.columnOfTags.at(path))
+            if holdsTags(column) { findings.append(FindingRow.columnOfTags.at(path)) }
+            if !columns.isEmpty, columns[ScalarString(column)] == nil {
+                findings.append(FindingRow.columnUnknown.at(path))
             }
-            if !columns.isEmpty, columns[column] == nil { findings.append(FindingRow.columnUnknown.at(path)) }
         }
-        var flags: [String: Tag] = [:]
+        var flags: [ScalarString: Tag] = [:]
         for (tag, column) in tagColumns.sorted(by: { $0.key < $1.key }) {
             let path = "tagColumns".dot(tag.rawValue)
-            if let owner = flags.updateValue(tag, forKey: column) {
+            if let owner = flags.updateValue(tag, forKey: ScalarString(column)) {
                 findings.append(FindingRow.columnTwice.at(path, detail: "the same as \(owner.rawValue)"))
             }
             findings += problems(of: column, .yesNo, at: path)
@@ -189,7 +197,7 @@ public struct AcousticSettings: AdapterSettings {
 
     private func problems(of name: String, _ type: ColumnType, at path: String) -> [Finding] {
         guard !columns.isEmpty else { return [] }
-        guard let column = columns[name] else { return [FindingRow.columnUnknown.at(path)] }
+        guard let column = columns[ScalarString(name)] else { return [FindingRow.columnUnknown.at(path)] }
         if column.type != type {
             return [
                 FindingRow.valueType.at(path, detail: "the column is \(column.type.rawValue), not \(type.rawValue)")
@@ -201,7 +209,8 @@ public struct AcousticSettings: AdapterSettings {
 
 extension SettingRow {
     /// The columns of the account's database; both doors of the account are told them alike.
-    static func columns(_ path: any WritableKeyPath<Settings, [String: Column]> & Sendable, rule: RuleID) -> SettingRow
+    static func columns(_ path: any WritableKeyPath<Settings, [ScalarString: Column]> & Sendable, rule: RuleID)
+        -> SettingRow
     {
         SettingRow(
             "columns",
@@ -215,7 +224,7 @@ extension SettingRow {
             guard let object = value.object else { return .init("It is \(value.typePhrase).", "Give an object.") }
             for (place, member) in object.enumerated() {
                 switch Column.read(member.value, named: member.name, number: place + 1) {
-                case .success(let column): settings[keyPath: path][member.name] = column
+                case .success(let column): settings[keyPath: path][ScalarString(member.name)] = column
                 case .failure(let fault): return .init(fault.reason, fault.remedy)
                 }
             }
@@ -270,7 +279,7 @@ extension Column {
                 isSelection ? "List the values that it allows." : "Remove them, or make it a selection."
             )
         }
-        if let place = column.values.firstIndex(where: { $0.count > Form.choiceLimit }) {
+        if let place = column.values.firstIndex(where: { $0.utf16.count > Form.choiceLimit }) {
             return fault("allows a value that is too long (\(place + 1))", "The limit is \(Form.choiceLimit).")
         }
         if let flag = object["lookupKey"] {

@@ -21,9 +21,9 @@ enum TagRules: Sendable {
     }
 
     private static func problem(of tag: Tag, isRemoved: Bool, settings: AcousticSettings) -> FindingRow? {
-        if settings.tagColumns[tag] != nil { return nil }
+        if settings.tagColumns[exactly: tag] != nil { return nil }
         guard let name = settings.tagsColumn else { return .tagWithoutColumn }
-        let column = settings.columns[name]
+        let column = settings.columns[ScalarString(name)]
         guard case .failure(let problem) = Form.choices([tag.rawValue], column) else { return nil }
         // What the column does not allow can't be in it either.
         return isRemoved && problem.row == .choices ? nil : problem.row.isAboutChoices ? .tagValue : problem.row
@@ -45,21 +45,22 @@ enum TagRules: Sendable {
         }
         guard let column = settings.tagsColumn, touchesSet(change, settings) else { return (flags.inOrder, tags) }
         RuleID.acoustic("T1").fire()
-        let after = change.applied(to: tags).filter { settings.tagColumns[$0] == nil }
+        let after = change.applied(to: tags).filter { settings.tagColumns[exactly: $0] == nil }
         let words = after.sorted().map(\.rawValue)
         let value = words.isEmpty ? nil : WireValue(.string, .string(words.joined(separator: ";")))
         return (flags.inOrder + [Entry(column, value)], after)
     }
 
     private static func touchesSet(_ change: TagChange, _ settings: AcousticSettings) -> Bool {
-        change.replace != nil || (change.add + change.remove).contains { settings.tagColumns[$0] == nil }
+        change.replace != nil || (change.add + change.remove).contains { settings.tagColumns[exactly: $0] == nil }
     }
 
     /// Whether a change sets or takes away that tag; nil if it does not speak of it.
     private static func state(of tag: Tag, in change: TagChange) -> Bool? {
-        if change.add.contains(tag) { return true }
-        if change.remove.contains(tag) { return false }
-        return change.replace.map { $0.contains(tag) }
+        func names(_ tags: [Tag]) -> Bool { tags.map(\.rawValue).containsExactly(tag.rawValue) }
+        if names(change.add) { return true }
+        if names(change.remove) { return false }
+        return change.replace.map(names)
     }
 }
 

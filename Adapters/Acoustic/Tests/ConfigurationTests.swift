@@ -1,6 +1,7 @@
 import Foundation
 import Patchbay
 import PatchbayAdapterKit
+import PatchbayJSON
 import PatchbayModel
 import PatchbayTesting
 import Testing
@@ -24,7 +25,7 @@ import Testing
         #expect(configuration.findings.isEmpty)
         let adapter = try #require(configuration.provider("campaign")?.adapter as? AcousticDevice)
         #expect(adapter.settings.attributeNames["given_name"] == "FirstName")
-        #expect(adapter.settings.columns["Interests"]?.values == ["gardening", "poetry", "sailing"])
+        #expect(adapter.settings.columns[ScalarString("Interests")]?.values == ["gardening", "poetry", "sailing"])
     }
 
     @Test(.shows("acoustic/O1")) func `what the server owns is refused by the catalogue and by the column`() throws {

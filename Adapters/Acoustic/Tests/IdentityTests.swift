@@ -187,9 +187,9 @@ import Testing
         #expect(try bench.exchange(at: 2000).words == "PATCH attributes City=city 99")
         for number in 0..<100 { bench.capture(.unset(AttributeName(rawValue: "col\(number)")), at: 2000) }
         bench.capture(.event("later"), at: 2000)
-        let events = AcousticDevice.Window(PendingOperations(bench.pending, hasMore: true)).events
+        let events = AcousticDevice.Window(PendingOperations(bench.pending, hasMore: true), bench.memory).events
         #expect(events.map(\.operation.action) == [.event("after")])
-        #expect(AcousticDevice.Window(PendingOperations(bench.pending)).events.count == 2)
+        #expect(AcousticDevice.Window(PendingOperations(bench.pending), bench.memory).events.count == 2)
     }
 
     @Test(.shows("acoustic/I5", "acoustic/I6")) func `who the person is and that nobody is, a device can't say`() throws
@@ -259,7 +259,8 @@ import Testing
         let erase = bench.capture(.erase, at: 10)
         let change = bench.capture(.set("City", "Turku"), at: 11)
         bench.capture(.event("x"), at: 11)
-        try bench.settleAll(at: 11)
+        #expect(try bench.exchange(at: 11).words == "POST events application/uiPushDisabled")
+        bench.memory = bench.memory.afterErase
         #expect(bench.ending(erase) == "accepted erase.backEnd")
         #expect(bench.memory.known.isEmpty && bench.memory.ids == nil)
         #expect(bench.reason(at: 5000) == "acoustic.user.reset")
@@ -273,6 +274,8 @@ import Testing
         var bench = try registered(["autoReinitialize": false])
         bench.capture(.erase, at: 10)
         let ids = [Action.set("City", "Turku"), .unset("City"), .event("x")].map { bench.capture($0, at: 11) }
+        try bench.exchange(at: 11)
+        bench.memory = bench.memory.afterErase
         try bench.settleAll(at: 11)
         #expect(ids.allSatisfy { bench.ending($0) == "dropped user.invalidated" })
         bench.capture(.registerDevice(Corpus.phone), at: 20)

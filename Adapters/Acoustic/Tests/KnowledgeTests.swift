@@ -113,6 +113,8 @@ import Testing
         device.identities["acoustic.userId"] = "another"
         bench.capture(.registerDevice(device), at: 10)
         bench.capture(.set("City", "Turku"), at: 11)
+        #expect(try bench.exchange(at: 20).words == "POST events application/uiPushDisabled")
+        #expect(try bench.exchange(at: 20).words == "POST events application/uiPushEnabled")
         let request = try bench.exchange(at: 20)
         #expect(request.words == "PATCH attributes City=Turku")
         #expect(request.url.contains("/users/another/"))

@@ -18,99 +18,99 @@ import Testing
 
     @Test(.shows("acoustic/S55", of: AcousticServer.self))
     func `a tag joins a list once its row is written, one list after the other`() throws {
-        let desk = try ServerDesk(["lanes": 1])
+        let driver = try ServerDriver(["lanes": 1])
         let operations = [
-            desk.operation("c-1", Self.tags("reader", "sports", "newcomer")),
-            desk.operation("c-1", ServerDesk.set("city", "Turku")),
+            driver.operation("c-1", Self.tags("reader", "sports", "newcomer")),
+            driver.operation("c-1", ServerDriver.set("city", "Turku")),
         ]
-        try desk.world.capture(operations)
-        try desk.advance(10)
-        #expect(desk.endpoints == ["token", "addRecipient", "addToList", "addToList"])
-        #expect(operations.map { desk.outcome($0.id)?.term } == [.accepted, .accepted])
-        #expect(desk.columns("c-1") == ["City": "Turku", "IsSports": "Yes"])
-        #expect(desk.account.lists == ["880022": ["c-1"], "880023": ["c-1"]])
+        try driver.world.capture(operations)
+        try driver.advance(10)
+        #expect(driver.endpoints == ["token", "addRecipient", "addToList", "addToList"])
+        #expect(operations.map { driver.outcome($0.id)?.term } == [.accepted, .accepted])
+        #expect(driver.columns("c-1") == ["City": "Turku", "IsSports": "Yes"])
+        #expect(driver.account.lists == ["880022": ["c-1"], "880023": ["c-1"]])
         #expect(
-            desk.body(desk.sent("addToList")[0])
+            driver.body(driver.sent("addToList")[0])
                 == "<Envelope><Body><AddContactToContactList><CONTACT_LIST_ID>880022</CONTACT_LIST_ID><COLUMN>"
                 + "<NAME>MemberNo</NAME><VALUE>c-1</VALUE></COLUMN></AddContactToContactList></Body></Envelope>"
         )
         // The vendor's number wins over columns, and membership that is there stays.
-        let numbered = try desk.say("c-1", digest(.subscribed), ["contactId": "881200001"])
-        try desk.say("c-1", Self.tags("reader"))
-        try desk.advance(10)
-        #expect(desk.outcome(numbered)?.term == .accepted)
+        let numbered = try driver.say("c-1", digest(.subscribed), ["contactId": "881200001"])
+        try driver.say("c-1", Self.tags("reader"))
+        try driver.advance(10)
+        #expect(driver.outcome(numbered)?.term == .accepted)
         #expect(
-            desk.body(desk.sent("addToList")[2]).contains(
+            driver.body(driver.sent("addToList")[2]).contains(
                 "<CONTACT_LIST_ID>880024</CONTACT_LIST_ID><CONTACT_ID>881200001</CONTACT_ID></AddContact"
             )
         )
-        desk.instead = [("addToList", .fault(1018))]
-        let member = try desk.say("c-1", Self.tags("reader", "newcomer"))
-        try desk.advance(10)
-        #expect(desk.outcome(member)?.term == .accepted)
-        #expect(desk.sent("addToList").count == 6)
+        driver.instead = [("addToList", .fault(1018))]
+        let member = try driver.say("c-1", Self.tags("reader", "newcomer"))
+        try driver.advance(10)
+        #expect(driver.outcome(member)?.term == .accepted)
+        #expect(driver.sent("addToList").count == 6)
     }
 
     @Test(.shows("acoustic/S55", of: AcousticServer.self))
     func `who is not in the database is added first, unless the settings say otherwise`() throws {
-        let desk = try ServerDesk()
-        let said = try desk.say("c-1", Self.tags("reader"))
-        let strict = try desk.say("c-2", Self.tags("reader"), ["unknownContacts": "refuse"])
-        try desk.advance(10)
-        #expect(desk.outcome(said)?.term == .accepted)
-        #expect(desk.columns("c-1") == [:])
-        #expect(desk.account.lists == ["880023": ["c-1"]])
-        #expect(desk.outcome(strict)?.finding?.code == "acoustic.server.contact.unknown")
-        #expect(desk.outcome(strict)?.finding?.vendor?.code == "128")
-        #expect(desk.sent("addRecipient").count == 1)
+        let driver = try ServerDriver()
+        let said = try driver.say("c-1", Self.tags("reader"))
+        let strict = try driver.say("c-2", Self.tags("reader"), ["unknownContacts": "refuse"])
+        try driver.advance(10)
+        #expect(driver.outcome(said)?.term == .accepted)
+        #expect(driver.columns("c-1") == [:])
+        #expect(driver.account.lists == ["880023": ["c-1"]])
+        #expect(driver.outcome(strict)?.finding?.code == "acoustic.server.contact.unknown")
+        #expect(driver.outcome(strict)?.finding?.vendor?.code == "128")
+        #expect(driver.sent("addRecipient").count == 1)
         // Whom a wrong number names is not added under the key.
-        let wrong = try desk.say("c-3", Self.tags("reader"), ["contactId": "7"])
-        try desk.advance(10)
-        #expect(desk.outcome(wrong)?.finding?.code == "acoustic.server.contact.unknown")
-        #expect(desk.columns("c-3") == nil)
+        let wrong = try driver.say("c-3", Self.tags("reader"), ["contactId": "7"])
+        try driver.advance(10)
+        #expect(driver.outcome(wrong)?.finding?.code == "acoustic.server.contact.unknown")
+        #expect(driver.columns("c-3") == nil)
         // Somebody who is there and can't be found ends, too.
-        desk.instead = [("addToList", .fault(128)), ("addToList", .fault(128))]
-        let lost = try desk.say("c-1", Self.tags("reader"))
-        try desk.advance(60)
-        #expect(desk.outcome(lost)?.finding?.code == "acoustic.server.contact.unknown")
+        driver.instead = [("addToList", .fault(128)), ("addToList", .fault(128))]
+        let lost = try driver.say("c-1", Self.tags("reader"))
+        try driver.advance(60)
+        #expect(driver.outcome(lost)?.finding?.code == "acoustic.server.contact.unknown")
     }
 
     @Test(.shows("acoustic/S55", of: AcousticServer.self))
     func `without a clear answer a list is joined again, over a restart, too`() throws {
-        let desk = try ServerDesk()
-        desk.instead = [("addToList", .lost), ("addToList", .died), ("addToList", .fault(50))]
-        let said = try desk.say("c-1", Self.tags("reader", "newcomer", "sports"))
-        try desk.advance(120)
-        #expect(desk.outcome(said)?.term == .accepted)
-        #expect(desk.sent("addRecipient").count == 1)
-        #expect(desk.account.lists == ["880022": ["c-1"], "880023": ["c-1"]])
+        let driver = try ServerDriver()
+        driver.instead = [("addToList", .lost), ("addToList", .died), ("addToList", .fault(50))]
+        let said = try driver.say("c-1", Self.tags("reader", "newcomer", "sports"))
+        try driver.advance(120)
+        #expect(driver.outcome(said)?.term == .accepted)
+        #expect(driver.sent("addRecipient").count == 1)
+        #expect(driver.account.lists == ["880022": ["c-1"], "880023": ["c-1"]])
     }
 
     @Test(.shows("acoustic/S13", "acoustic/S55", of: AcousticServer.self))
     func `a list that the account does not know stops`() throws {
-        let desk = try ServerDesk(vendor: ["lists": ["880022"]])
-        let said = try desk.say("c-1", Self.tags("reader"))
-        try desk.advance(10)
-        #expect(try desk.parked?.code == "acoustic.server.list.unknown")
-        #expect(desk.outcome(said) == nil)
+        let driver = try ServerDriver(vendor: ["lists": ["880022"]])
+        let said = try driver.say("c-1", Self.tags("reader"))
+        try driver.advance(10)
+        #expect(try driver.parked?.code == "acoustic.server.list.unknown")
+        #expect(driver.outcome(said) == nil)
     }
 
     @Test(.shows("acoustic/S56", of: AcousticServer.self))
     func `a removal from a list is refused, and a replacement tells who stays`() throws {
-        let desk = try ServerDesk()
-        #expect(desk.codes(.changeTags(TagChange(remove: ["reader"]))) == ["list.left"])
-        #expect(desk.codes(.changeTags(TagChange(add: ["sports"], remove: ["reader"]))) == ["list.left"])
-        #expect(desk.codes(digest(.unsubscribed)) == ["list.left"])
-        #expect(desk.codes(digest(.suspended)) == ["list.left"])
-        #expect(desk.codes(digest(.unknown)) == ["subscription.unknown"])
-        #expect(desk.codes(.changeTags(TagChange(replace: ["reader"]))) == ["list.stays"])
-        #expect(desk.codes(.changeTags(TagChange(replace: ["reader", "newcomer"]))) == [])
-        let said = try desk.say("c-1", .changeTags(TagChange(replace: ["sports", "reader"])))
-        try desk.advance(10)
-        #expect(desk.outcome(said)?.term == .accepted)
-        #expect(desk.account.lists == ["880023": ["c-1"]])
-        #expect(desk.columns("c-1")?["IsSports"] == "Yes" && desk.columns("c-1")?["IsGold"] == "No")
-        let lenient = try ServerDesk(["onInvalid": "sendValid"])
+        let driver = try ServerDriver()
+        #expect(driver.codes(.changeTags(TagChange(remove: ["reader"]))) == ["list.left"])
+        #expect(driver.codes(.changeTags(TagChange(add: ["sports"], remove: ["reader"]))) == ["list.left"])
+        #expect(driver.codes(digest(.unsubscribed)) == ["list.left"])
+        #expect(driver.codes(digest(.suspended)) == ["list.left"])
+        #expect(driver.codes(digest(.unknown)) == ["subscription.unknown"])
+        #expect(driver.codes(.changeTags(TagChange(replace: ["reader"]))) == ["list.stays"])
+        #expect(driver.codes(.changeTags(TagChange(replace: ["reader", "newcomer"]))) == [])
+        let said = try driver.say("c-1", .changeTags(TagChange(replace: ["sports", "reader"])))
+        try driver.advance(10)
+        #expect(driver.outcome(said)?.term == .accepted)
+        #expect(driver.account.lists == ["880023": ["c-1"]])
+        #expect(driver.columns("c-1")?["IsSports"] == "Yes" && driver.columns("c-1")?["IsGold"] == "No")
+        let lenient = try ServerDriver(["onInvalid": "sendValid"])
         let rest = try lenient.say("c-1", .changeTags(TagChange(add: ["newcomer"], remove: ["reader"])))
         try lenient.advance(10)
         #expect(lenient.outcome(rest)?.term == .accepted)
@@ -119,42 +119,42 @@ import Testing
 
     @Test(.shows("acoustic/S55", of: AcousticServer.self))
     func `what a list holds is read as the tag and the topic`() throws {
-        let desk = try ServerDesk()
+        let driver = try ServerDriver()
         let operations = [
-            desk.operation("c-1", Self.tags("reader", "sports")), desk.operation("c-1", digest(.subscribed)),
+            driver.operation("c-1", Self.tags("reader", "sports")), driver.operation("c-1", digest(.subscribed)),
         ]
-        try desk.world.capture(operations)
-        try desk.advance(10)
-        let answer = try #require(try desk.ask("c-1", ReadRequest("contact"), seconds: 5)?.answer)
-        let contact = try #require(desk.adapter.contacts(in: answer, to: .keys(["c-1"])).contacts.first?.contact)
+        try driver.world.capture(operations)
+        try driver.advance(10)
+        let answer = try #require(try driver.ask("c-1", ReadRequest("contact"), seconds: 5)?.answer)
+        let contact = try #require(driver.adapter.contacts(in: answer, to: .keys(["c-1"])).contacts.first?.contact)
         #expect(contact.tags == ["reader", "sports"])
         #expect(contact.subscriptions == [Subscription(channel: .email, topic: "digest", state: .subscribed)])
-        #expect(desk.adapter.image(of: operations) == contact)
+        #expect(driver.adapter.image(of: operations) == contact)
     }
 
     @Test(.shows("acoustic/S57", of: AcousticServer.self))
     func `a list is made, and never twice in doubt`() throws {
-        let desk = try ServerDesk()
+        let driver = try ServerDriver()
         func make(_ more: JSONObject = [:]) -> ReadRequest {
             ReadRequest("createContactList", arguments: JSONObject([("name", "Readers & more")]).with(more))
         }
-        let made = try desk.ask("c-1", make(["visibility": "shared", "folder": "Shared/Lists"]), seconds: 5)
+        let made = try driver.ask("c-1", make(["visibility": "shared", "folder": "Shared/Lists"]), seconds: 5)
         #expect(made?.answer == ["contactListId": "880101"])
         #expect(
-            desk.body(desk.sent("createList")[0])
+            driver.body(driver.sent("createList")[0])
                 == "<Envelope><Body><CreateContactList><DATABASE_ID>771100</DATABASE_ID><CONTACT_LIST_NAME>Readers &amp; "
                 + "more</CONTACT_LIST_NAME><VISIBILITY>1</VISIBILITY><PARENT_FOLDER_PATH>Shared/Lists</PARENT_FOLDER_PATH>"
                 + "</CreateContactList></Body></Envelope>"
         )
-        #expect(try desk.ask("c-1", make(), seconds: 5)?.answer == ["contactListId": "880102"])
-        #expect(desk.body(desk.sent("createList")[1]).contains("<VISIBILITY>0</VISIBILITY></CreateContactList>"))
+        #expect(try driver.ask("c-1", make(), seconds: 5)?.answer == ["contactListId": "880102"])
+        #expect(driver.body(driver.sent("createList")[1]).contains("<VISIBILITY>0</VISIBILITY></CreateContactList>"))
         for doubt in [Outcome.lost, .replied(ServerFixture.yes())] {
-            desk.instead = [("createList", doubt)]
-            #expect(try desk.ask("c-1", make(), seconds: 60)?.finding?.code == "acoustic.server.list.uncertain")
+            driver.instead = [("createList", doubt)]
+            #expect(try driver.ask("c-1", make(), seconds: 60)?.finding?.code == "acoustic.server.list.uncertain")
         }
-        #expect(desk.account.madeLists.count == 2)
-        #expect(desk.codes(.readBack(make(["visibility": "secret"]))) == ["question"])
-        #expect(desk.codes(.readBack(ReadRequest("createContactList"))) == ["question"])
+        #expect(driver.account.madeLists.count == 2)
+        #expect(driver.codes(.readBack(make(["visibility": "secret"]))) == ["question"])
+        #expect(driver.codes(.readBack(ReadRequest("createContactList"))) == ["question"])
     }
 
     @Test(.shows("acoustic/S55", "acoustic/S56", of: AcousticServer.self))

@@ -12,39 +12,39 @@ import Testing
 @Suite("Acoustic server reading") struct ServerReadingTests {
     @Test(.shows("acoustic/S54", of: AcousticServer.self))
     func `the contact of a device is read by its channel`() throws {
-        let desk = try ServerDesk()
+        let driver = try ServerDriver()
         let device: JSONObject = ["channel": "push.device", "userId": "mu-7", "channelId": "ch-9"]
         let request = ReadRequest("channelContact", arguments: device)
-        try desk.say("c-1", .changeAttributes(["city": .set("Turku")]))
-        try desk.say("c-1", .identify([Identifier(.email, "a@example.com")]))
-        try desk.advance(5)
+        try driver.say("c-1", .changeAttributes(["city": .set("Turku")]))
+        try driver.say("c-1", .identify([Identifier(.email, "a@example.com")]))
+        try driver.advance(5)
         // Nobody has that device yet, and that stops nothing.
-        #expect(try desk.ask("c-1", request, seconds: 5)?.finding?.code == "acoustic.server.contact.unknown")
-        #expect(try desk.parked == nil)
-        try desk.say(
+        #expect(try driver.ask("c-1", request, seconds: 5)?.finding?.code == "acoustic.server.contact.unknown")
+        #expect(try driver.parked == nil)
+        try driver.say(
             "c-1",
             .changeSubscription(Subscription(channel: .push, topic: "device", state: .subscribed)),
             ["userId": "mu-7", "channelId": "ch-9"]
         )
-        try desk.advance(5)
-        let answer = try desk.ask("another", request, seconds: 5)?.answer
+        try driver.advance(5)
+        let answer = try driver.ask("another", request, seconds: 5)?.answer
         #expect(
             answer == [
                 "email": "a@example.com", "emailType": "HTML", "columns": ["City": "Turku", "EMAIL": "a@example.com"],
             ]
         )
         #expect(
-            desk.sent("channelContact")[0].request.url
+            driver.sent("channelContact")[0].request.url
                 == "https://api-campaign-eu-1.goacoustic.com/rest/databases/771100/contactbychannel/PUSH-gcb4hVDsXq/mu-7%7Cch-9"
         )
-        desk.instead = [("channelContact", .json(200, ["data": []])), ("channelContact", .status(503))]
-        #expect(try desk.ask("c-1", request, seconds: 60)?.answer == answer)
+        driver.instead = [("channelContact", .json(200, ["data": []])), ("channelContact", .status(503))]
+        #expect(try driver.ask("c-1", request, seconds: 60)?.answer == answer)
         let bad: [(JSONObject, String)] = [
             (["channel": "sms.alerts"], "consent.unnamed"), (["channel": "push"], "consent.unnamed"),
             (["userId": "mu|7"], "question"), (["userId": ""], "question"), (["phone": "358401234567"], "question"),
         ]
         for (change, code) in bad {
-            let codes = desk.codes(.readBack(ReadRequest("channelContact", arguments: device.with(change))))
+            let codes = driver.codes(.readBack(ReadRequest("channelContact", arguments: device.with(change))))
             #expect(codes == [code])
         }
     }
@@ -58,7 +58,7 @@ import Testing
             ],
             "attributeNames": [:], "identifierColumns": [:], "tagColumns": [:], "subscriptionColumns": [:],
         ]
-        let desk = try ServerDesk(settings)
+        let driver = try ServerDriver(settings)
         func column(_ name: String, _ code: String, _ more: String = "") -> String {
             "<COLUMN><NAME>\(name)</NAME><TYPE>\(code)</TYPE>\(more)</COLUMN>"
         }
@@ -68,8 +68,8 @@ import Testing
                 + column("Tier", "6", "<SELECTION_VALUES><VALUE>silver</VALUE><VALUE>gold</VALUE></SELECTION_VALUES>")
                 + column("Email", "7") + "</COLUMNS><KEY_COLUMNS><COLUMN><NAME>MemberNo</NAME></COLUMN></KEY_COLUMNS>"
         )
-        desk.instead = [("listMetaData", .replied(listed))]
-        let read = try desk.ask("c-1", ReadRequest("columns"), seconds: 5)
+        driver.instead = [("listMetaData", .replied(listed))]
+        let read = try driver.ask("c-1", ReadRequest("columns"), seconds: 5)
         #expect(read?.finding?.code == "acoustic.server.columns.differ")
         #expect(read?.answer?["columns"]?["MemberNo"] == ["type": "text", "code": "0", "isKey": true])
         #expect(read?.answer?["columns"]?["Tier"] == ["type": "selection", "code": "6", "values": ["silver", "gold"]])
@@ -80,18 +80,18 @@ import Testing
             ]
         )
         #expect(
-            desk.body(desk.sent("listMetaData")[0])
+            driver.body(driver.sent("listMetaData")[0])
                 == "<Envelope><Body><GetListMetaData><LIST_ID>771100</LIST_ID></GetListMetaData></Body></Envelope>"
         )
         // The played account lists what its settings say.
-        let plain = try ServerDesk(
+        let plain = try ServerDriver(
             settings.with(["columns": [:], "emailColumn": "EMAIL"]),
             vendor: ["columns": ["City", "EMAIL"]]
         )
         let fits = try plain.ask("c-1", ReadRequest("columns"), seconds: 5)
         #expect(fits?.finding?.code == "acoustic.server.columns.fit")
         #expect(fits?.answer?["differences"] == [])
-        let named = try ServerDesk(
+        let named = try ServerDriver(
             settings.with(["columns": [:], "attributeNames": ["city": "city"]]),
             vendor: ["columns": ["City", "EMAIL"]]
         )
@@ -99,45 +99,73 @@ import Testing
             try named.ask("c-1", ReadRequest("columns"), seconds: 5)?.answer?["differences"]
                 == [["column": "city", "what": "missing"]]
         )
-        desk.instead = [("listMetaData", .replied(ServerFixture.yes("<COLUMNS/>"))), ("listMetaData", .lost)]
-        #expect(try desk.ask("c-1", ReadRequest("columns"), seconds: 60)?.answer != nil)
-        #expect(desk.codes(.readBack(ReadRequest("columns", arguments: ["list": "7"]))) == ["question"])
+        driver.instead = [("listMetaData", .replied(ServerFixture.yes("<COLUMNS/>"))), ("listMetaData", .lost)]
+        #expect(try driver.ask("c-1", ReadRequest("columns"), seconds: 60)?.answer != nil)
+        #expect(driver.codes(.readBack(ReadRequest("columns", arguments: ["list": "7"]))) == ["question"])
     }
 
     @Test(.shows("acoustic/S59", of: AcousticServer.self))
     func `what the vendor holds of a person is asked for by a job`() throws {
-        let desk = try ServerDesk(["pollSeconds": 5])
-        try desk.say("c,1", ServerDesk.set("city", "Turku"))
-        try desk.advance(5)
-        let answer = try desk.ask("c,1", ReadRequest("access"), seconds: 30)
+        let driver = try ServerDriver(["pollSeconds": 5])
+        try driver.say("c,1", ServerDriver.set("city", "Turku"))
+        try driver.advance(5)
+        let answer = try driver.ask("c,1", ReadRequest("access"), seconds: 30)
         #expect(answer?.term == .accepted)
         #expect(answer?.answer?["databaseId"] == 771_100)
         #expect(answer?.answer?["contacts"]?[0]?["contactFound"] == true)
         #expect(
             answer?.answer?["contacts"]?[0]?["data"]?["attributes"] == [["name": "City", "value": "Turku"]]
         )
-        let sent = desk.sent("gdprAccess")[0].request
+        let sent = driver.sent("gdprAccess")[0].request
         #expect(sent.url == "https://api-campaign-eu-1.goacoustic.com/rest/databases/771100/gdpr_access")
         #expect(sent[header: "Content-Type"] == "text/csv")
         #expect(String(decoding: sent.body, as: UTF8.self) == "MemberNo,\"c,1\"\n")
-        #expect(desk.sent("gdprStatus").count == 2)
-        #expect(desk.account.contacts.count == 1, "nothing is erased")
-        let nobody = try desk.ask("c-2", ReadRequest("access"), seconds: 30)
+        #expect(driver.sent("gdprStatus").count == 4)
+        #expect(driver.account.contacts.count == 1, "nothing is erased")
+        let nobody = try driver.ask("c-2", ReadRequest("access"), seconds: 30)
         #expect(nobody?.answer?["contacts"]?[0]?["contactFound"] == false)
-        desk.instead = [("gdprAccess", .lost), ("gdprStatus", .status(404)), ("gdprStatus", .status(503))]
-        #expect(try desk.ask("c,1", ReadRequest("access"), seconds: 120)?.term == .accepted)
-        desk.instead = [("gdprStatus", .json(200, ["data": ["status": "ERROR"]]))]
-        let refused = try desk.ask("c,1", ReadRequest("access"), seconds: 30)
+        driver.instead = [("gdprAccess", .lost), ("gdprStatus", .status(404)), ("gdprStatus", .status(503))]
+        #expect(try driver.ask("c,1", ReadRequest("access"), seconds: 120)?.term == .accepted)
+        driver.instead = [("gdprStatus", .json(200, ["data": ["status": "ERROR"]]))]
+        let refused = try driver.ask("c,1", ReadRequest("access"), seconds: 30)
         #expect(refused?.finding?.code == "acoustic.server.job.refused")
-        desk.instead = (1...3).map { _ in ("gdprStatus", .status(404)) }
-        let lost = try desk.ask("c,1", ReadRequest("access"), seconds: 300)
+        driver.instead = (1...3).map { _ in ("gdprStatus", .status(404)) }
+        let lost = try driver.ask("c,1", ReadRequest("access"), seconds: 300)
         #expect(lost?.finding?.code == "acoustic.server.job.lost")
-        #expect(desk.codes(.readBack(ReadRequest("access", arguments: ["email": "a@example.com"]))) == ["question"])
+        #expect(driver.codes(.readBack(ReadRequest("access", arguments: ["email": "a@example.com"]))) == ["question"])
+    }
+
+    @Test(.shows("acoustic/S63", of: AcousticServer.self), arguments: ["export", "access", "import"])
+    func `a job ends within the default timeout, or its number is the answer`(_ what: String) throws {
+        let arguments: JSONObject = what == "import" ? ["mapFile": "m.xml", "sourceFile": "s.csv"] : [:]
+        for (jobTime, state) in [(20_000, nil), (40_000, "RUNNING")] as [(Int, JSONValue?)] {
+            let driver = try ServerDriver(vendor: ["jobTime": .integer(jobTime)])
+            let question = driver.operation("c-1", .readBack(ReadRequest(what, arguments: arguments)))
+            try driver.world.read(question, from: "door", timeout: .seconds(30))
+            try driver.advance(30)
+            let outcome = try #require(driver.outcome(question.id))
+            #expect(outcome.term == .accepted)
+            guard let state else {
+                #expect(outcome.finding?.code != "acoustic.server.job.running")
+                continue
+            }
+            let job = try #require(outcome.answer?["id"]?.string)
+            #expect(outcome.answer?["state"] == state)
+            #expect(outcome.finding?.code == "acoustic.server.job.running")
+            #expect(outcome.finding?.reason.contains("job \(job)") == true)
+            // The number leads to the rest.
+            let later = ReadRequest(
+                what == "access" ? "access" : "job",
+                arguments: [what == "access" ? "job" : "id": .string(job)]
+            )
+            try driver.advance(20)
+            #expect(try driver.ask("c-1", later, seconds: 5)?.finding?.code != "acoustic.server.job.running")
+        }
     }
 
     @Test(.shows("acoustic/S60", of: AcousticServer.self))
     func `contacts go into a file by a job, which is asked for until it ends`() throws {
-        let desk = try ServerDesk(["pollSeconds": 5])
+        let driver = try ServerDriver(["pollSeconds": 5])
         let request = ReadRequest(
             "export",
             arguments: [
@@ -145,76 +173,76 @@ import Testing
                 "end": "2031-03-09T02:00:00+02:00", "columns": ["MemberNo", "City & more"],
             ]
         )
-        let whole = try desk.ask("c-1", request, seconds: 30)
+        let whole = try driver.ask("c-1", request, seconds: 30)
         #expect(whole?.term == .accepted)
         #expect(whole?.finding?.code == "acoustic.server.export.complete")
         #expect(whole?.answer?["file"] == "/download/export-4471.TAB")
         #expect(whole?.answer?["state"] == "COMPLETE")
-        #expect(desk.sent("jobStatus").count == 2)
+        #expect(driver.sent("jobStatus").count == 4)
         #expect(
-            desk.body(desk.sent("exportList")[0])
+            driver.body(driver.sent("exportList")[0])
                 == "<Envelope><Body><ExportList><LIST_ID>771100</LIST_ID><EXPORT_TYPE>OPT_IN</EXPORT_TYPE>"
                 + "<EXPORT_FORMAT>TAB</EXPORT_FORMAT><FILE_ENCODING>iso-8859-1</FILE_ENCODING>"
                 + "<DATE_START>03/01/2031 00:00:00</DATE_START><DATE_END>03/09/2031 00:00:00</DATE_END>"
                 + "<LIST_DATE_FORMAT>MM/dd/yyyy</LIST_DATE_FORMAT><EXPORT_COLUMNS><COLUMN>MemberNo</COLUMN>"
                 + "<COLUMN>City &amp; more</COLUMN></EXPORT_COLUMNS></ExportList></Body></Envelope>"
         )
-        let plain = try desk.ask("c-1", ReadRequest("export"), seconds: 30)
+        let plain = try driver.ask("c-1", ReadRequest("export"), seconds: 30)
         #expect(plain?.answer?["file"] == "/download/export-4472.CSV")
         #expect(
-            desk.body(desk.sent("exportList")[1]).contains(
+            driver.body(driver.sent("exportList")[1]).contains(
                 "<EXPORT_TYPE>ALL</EXPORT_TYPE><EXPORT_FORMAT>CSV</EXPORT_FORMAT><FILE_ENCODING>utf-8</FILE_ENCODING><LIST"
             )
         )
         // A file more harms nobody, so a lost answer is asked for again.
-        desk.instead = [("exportList", .lost)]
-        #expect(try desk.ask("c-1", ReadRequest("export"), seconds: 60)?.term == .accepted)
-        desk.instead = [("exportList", .replied(ServerFixture.yes()))]
-        let unnamed = try desk.ask("c-1", ReadRequest("export"), seconds: 30)
+        driver.instead = [("exportList", .lost)]
+        #expect(try driver.ask("c-1", ReadRequest("export"), seconds: 60)?.term == .accepted)
+        driver.instead = [("exportList", .replied(ServerFixture.yes()))]
+        let unnamed = try driver.ask("c-1", ReadRequest("export"), seconds: 30)
         #expect(unnamed?.finding?.code == "acoustic.server.export.unnamed")
         let failed = ServerFixture.yes("<JOB_ID>4471</JOB_ID><JOB_STATUS>CANCELED</JOB_STATUS>")
-        desk.instead = [("jobStatus", .replied(failed))]
-        let cancelled = try desk.ask("c-1", ReadRequest("export"), seconds: 30)
+        driver.instead = [("jobStatus", .replied(failed))]
+        let cancelled = try driver.ask("c-1", ReadRequest("export"), seconds: 30)
         #expect(cancelled?.finding?.code == "acoustic.server.job.refused")
         let bad: [JSONObject] = [
             ["type": "some"], ["format": "xlsx"], ["encoding": "EBCDIC"], ["start": "yesterday"], ["columns": "City"],
             ["columns": []], ["columns": [7]], ["columns": ["a\u{0}"]], ["list": "7"],
         ]
         for arguments in bad {
-            #expect(desk.codes(.readBack(ReadRequest("export", arguments: arguments))) == ["question"])
+            #expect(driver.codes(.readBack(ReadRequest("export", arguments: arguments))) == ["question"])
         }
     }
 
     @Test(.shows("acoustic/S61", of: AcousticServer.self))
     func `events that the vendor took and then rejected are listed`() throws {
-        let desk = try ServerDesk(vendor: ["lateRefusals": ["late"]])
-        try desk.say("c-1", ServerDesk.set("city", "Turku"))
-        try desk.say("c-1", ServerDesk.event("late"))
-        try desk.say("c-1", ServerDesk.event("good"))
-        try desk.advance(10)
-        let answer = try desk.ask("c-1", ReadRequest("eventErrors"), seconds: 5)?.answer
+        let driver = try ServerDriver(vendor: ["lateRefusals": ["late"]])
+        try driver.say("c-1", ServerDriver.set("city", "Turku"))
+        try driver.say("c-1", ServerDriver.event("late"))
+        try driver.say("c-1", ServerDriver.event("good"))
+        try driver.advance(10)
+        let answer = try driver.ask("c-1", ReadRequest("eventErrors"), seconds: 5)?.answer
         #expect(answer?.array?.count == 1)
         #expect(answer?[0]?["attributes"]?[0]?["value"] == "late")
         #expect(
-            desk.sent("eventErrors")[0].request.url == "https://api-campaign-eu-1.goacoustic.com/rest/events/errors"
+            driver.sent("eventErrors")[0].request.url == "https://api-campaign-eu-1.goacoustic.com/rest/events/errors"
         )
         let filtered = ReadRequest("eventErrors", arguments: ["filter": "eventTypeCode eq 17 & more"])
-        #expect(try desk.ask("c-1", filtered, seconds: 5)?.answer?.array?.count == 1)
+        #expect(try driver.ask("c-1", filtered, seconds: 5)?.answer?.array?.count == 1)
         #expect(
-            desk.sent("eventErrors")[1].request.url
+            driver.sent("eventErrors")[1].request.url
                 == "https://api-campaign-eu-1.goacoustic.com/rest/events/errors?filter=eventTypeCode%20eq%2017%20%26%20more"
         )
         // An answer without the usual shape is handed on as it is, and an address that is not there stops nobody.
-        desk.instead = [("eventErrors", .json(200, ["errors": [1]]))]
-        #expect(try desk.ask("c-1", ReadRequest("eventErrors"), seconds: 5)?.answer == ["errors": [1]])
-        desk.instead = [("eventErrors", .status(404))]
-        let nowhere = try desk.ask("c-1", ReadRequest("eventErrors"), seconds: 5)
+        driver.instead = [("eventErrors", .json(200, ["errors": [1]]))]
+        #expect(try driver.ask("c-1", ReadRequest("eventErrors"), seconds: 5)?.answer == ["errors": [1]])
+        driver.instead = [("eventErrors", .status(404))]
+        let nowhere = try driver.ask("c-1", ReadRequest("eventErrors"), seconds: 5)
         #expect(nowhere?.finding?.code == "acoustic.server.events.nowhere")
-        #expect(try desk.parked == nil)
-        let elsewhere = try ServerDesk(["eventErrorsPath": "/rest/v2/errors"])
+        #expect(try driver.parked == nil)
+        let elsewhere = try ServerDriver(["eventErrorsPath": "/rest/v2/errors"])
         #expect(try elsewhere.ask("c-1", ReadRequest("eventErrors"), seconds: 5)?.finding != nil)
         #expect(elsewhere.sent("eventErrors")[0].request.url.hasSuffix("goacoustic.com/rest/v2/errors"))
         #expect(throws: SettingsError.self) { try ServerFixture.adapter(["eventErrorsPath": "https://x.example/"]) }
-        #expect(desk.codes(.readBack(ReadRequest("eventErrors", arguments: ["page": "2"]))) == ["question"])
+        #expect(driver.codes(.readBack(ReadRequest("eventErrors", arguments: ["page": "2"]))) == ["question"])
     }
 }

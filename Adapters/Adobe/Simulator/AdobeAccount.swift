@@ -12,6 +12,8 @@ public struct AdobeAccount: Codable, Sendable, Equatable {
     public var reports: [PushReport] = []
     /// What the identity service holds, by identity.
     public var tokens: [KnownToken] = []
+    /// Identities whose opt-out the identity service was notified of, in the order of their first notification.
+    public var optOuts: [String] = []
     /// What a client did that its rules forbid and the server takes all the same, oldest first.
     public var violations: [String] = []
     /// Requests by kind and status: `tracking 200`.

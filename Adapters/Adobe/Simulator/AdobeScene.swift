@@ -72,9 +72,10 @@ public struct AdobeScene: VendorScene {
 
     /// The fields that the vendor took: memory keeps digests of the values.
     public static let belief = Belief { memory in
-        memory["known"].map { ["fields": $0] } ?? [:]
+        memory["identities"]?.array?.last?["known"].map { ["fields": $0] } ?? [:]
     } holds: { (account: AdobeAccount, memory) in
-        let own = memory["registeredECID"]?.string.flatMap { ecid in account.profiles.first { $0.ecid == ecid } }
+        let identity = memory["identities"]?.array?.last
+        let own = (identity?["usedAs"]?.string).flatMap { ecid in account.profiles.last { $0.ecid == ecid } }
         let fields = (own ?? account.newestProfile)?.fields ?? [:]
         let reports = Set(account.reports.map { "\($0.broadlogID) \($0.action)" }).sorted()
         return [
@@ -136,13 +137,14 @@ public struct AdobeClassicScene: VendorScene {
         Talk.say(number, &random, message: "98\(number)")
     }
 
-    /// One record per device.
+    /// One record per device. A registration without a user key and parameters is what an unregister, an opt-out and an
+    /// erasure leave behind: the vendor cannot delete a device, and nothing there names a person.
     public static func records(in account: AdobeClassicAccount) -> [VendorRecord] {
         account.subscribers.map { device in
             VendorRecord(
                 VendorRecord.Person(device.userKey.isEmpty ? nil : device.userKey),
                 attributes: Dictionary(device.parameters.map { (AttributeName(rawValue: $0.key), $0.value) }) { $1 },
-                reaches: [device.token],
+                reaches: device.userKey.isEmpty && device.parameters.isEmpty ? [] : [device.token],
                 isOfInstallation: true
             )
         }
@@ -163,44 +165,112 @@ public struct AdobeClassicScene: VendorScene {
     }
 
     public static func problems(in story: SceneStory, at account: AdobeClassicAccount) -> [String] {
-        var (problems, heard): ([String], Set<OperationID>) = ([], [])
-        for request in story.requests {
-            let again = request.operations.filter(heard.contains)
-            if request.endpoint == "registration", !again.isEmpty {
-                problems.append("request \(request.number) repeats what was answered")
-            }
-            if request.settledAt != nil { heard.formUnion(request.operations) }
-        }
+        let problems = repetitions(in: story)
         return story.isWhole && story.isTold ? problems + differences(story, account) : problems
+    }
+
+    /// A sentence for each registration that is repeated although it was accepted, that is repeated although it takes
+    /// nobody off the device, or that is repeated too early.
+    private static func repetitions(in story: SceneStory) -> [String] {
+        var problems: [String] = []
+        var settled: [(request: SceneStory.Request, mayRepeat: Bool)] = []
+        // The people whom the vendor may hold, by device.
+        var held: [String: Set<String>] = [:]
+        for request in story.requests where request.endpoint == "registration" {
+            let registration = SceneRegistration(request.request)
+            let former = settled.last {
+                $0.request.request == request.request
+                    && !Set($0.request.operations).isDisjoint(with: request.operations)
+            }
+            if let former, !former.mayRepeat {
+                problems.append("request \(request.number) repeats what was answered")
+            } else if let former, let settledAt = former.request.settledAt, request.now < settledAt + .seconds(30) {
+                problems.append("request \(request.number) repeats request \(former.request.number) within 30 s")
+            }
+            let own = registration.person.map { [$0] } ?? []
+            let takesAway = !held[registration.device, default: []].subtracting(own).isEmpty
+            held[registration.device, default: []].formUnion(own)
+            guard let outcome = request.outcome, request.settledAt != nil else { continue }
+            let isDetour = outcome.reply?.isDetour ?? false
+            if outcome.reply?.status == 200, !isDetour { held[registration.device] = Set(own) }
+            let hasFailed = isDetour || outcome.failed(or: 408...408, 429...429, 500...599)
+            settled.append((request, hasFailed && takesAway))
+        }
+        return problems
     }
 
     /// The last registration says all: the person, and everything that the vendor took of this person.
     private static func differences(_ story: SceneStory, _ account: AdobeClassicAccount) -> [String] {
         guard !account.subscribers.isEmpty else { return ["the vendor knows no device"] }
-        var (token, user, parameters): (String?, String?, [String: String]) = (nil, nil, [:])
-        for entry in story.entries where entry.isTaken {
-            switch entry.operation.action {
-            case .registerDevice(let device): token = device.pushToken?.value
-            case .switchContact(let change):
-                let next = change.identifiers.first?.value
-                if user != nil, user != next { parameters = [:] }
-                user = next
-            case .changeAttributes(let changes):
-                for (name, change) in changes {
-                    if case .set(let value) = change { parameters[name.rawValue] = value.plainText }
-                }
-            case .changeTags(let change): parameters["gold"] = change.add.isEmpty ? "false" : "true"
-            default: break
-            }
+        // A person counts from the first attempt. An operation that was not taken may have been attempted or not.
+        var candidates: Set<SceneState> = [SceneState()]
+        var newest = SceneState()
+        for entry in story.entries {
+            let next = candidates.map { $0.after(entry.operation, isTaken: entry.isTaken) }
+            newest = newest.after(entry.operation, isTaken: entry.isTaken)
+            candidates = entry.isTaken ? Set(next) : candidates.union(next)
         }
         let registration: Set<Action.Kind> = [.registerDevice, .switchContact, .changeAttributes, .changeTags]
         guard story.lastTaken(registration) != nil else { return [] }
-        guard let held = account.subscribers.first(where: { $0.token == token }) else {
+        guard let held = account.subscribers.first(where: { $0.token == newest.token }) else {
             return ["the vendor does not hold the push token that it took"]
         }
-        let names = Set(held.parameters.keys).union(parameters.keys).sorted()
-        return (held.userKey == user ?? "" ? [] : ["the vendor holds another user key than it took"])
-            + names.filter { held.parameters[$0] != parameters[$0] }
+        if candidates.contains(where: { $0.userKey ?? "" == held.userKey && $0.parameters == held.parameters }) {
+            return []
+        }
+        let names = Set(held.parameters.keys).union(newest.parameters.keys).sorted()
+        return (held.userKey == newest.userKey ?? "" ? [] : ["the vendor holds another user key than it took"])
+            + names.filter { held.parameters[$0] != newest.parameters[$0] }
             .map { "the vendor holds another \($0) than it took" }
+    }
+}
+
+/// The device and the person that a registration names.
+private struct SceneRegistration {
+    /// The server, the app and the push token.
+    var device: String
+    /// The user key; nil without a user key and parameters.
+    var person: String?
+
+    init(_ request: WireRequest) {
+        let items = URLText.queryItems(of: "?" + String(decoding: request.body, as: UTF8.self))
+        func item(_ name: String) -> String { items.first { $0.name == name }?.value ?? "" }
+        device = "\(request.url) \(item("mobileAppUuid")) \(item("registrationToken"))"
+        let isEmpty = item("userKey").isEmpty && !item("additionalParams").contains("<param ")
+        person = isEmpty ? nil : item("userKey")
+    }
+}
+
+/// What a registration must say after a number of operations.
+private struct SceneState: Hashable {
+    var token: String?
+    var userKey: String?
+    /// The person who is there, known from a log-in or from the contact of an operation.
+    private var person: String?
+    var parameters: [String: String] = [:]
+
+    func after(_ operation: EngagementOperation, isTaken: Bool) -> SceneState {
+        var next = self
+        if case .switchContact(let change) = operation.action {
+            let key = change.identifiers.first?.value
+            if next.person != nil, next.person != key { next.parameters = [:] }
+            (next.userKey, next.person) = (key, key)
+            return next
+        }
+        if let contact = operation.contact {
+            if let person = next.person, person != contact { (next.userKey, next.parameters) = (nil, [:]) }
+            next.person = contact
+        }
+        guard isTaken else { return next }
+        switch operation.action {
+        case .registerDevice(let device): next.token = device.pushToken?.value
+        case .changeAttributes(let changes):
+            for (name, change) in changes {
+                if case .set(let value) = change { next.parameters[name.rawValue] = value.plainText }
+            }
+        case .changeTags(let change): next.parameters["gold"] = change.add.isEmpty ? "false" : "true"
+        default: break
+        }
+        return next
     }
 }

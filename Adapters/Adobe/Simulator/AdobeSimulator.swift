@@ -33,6 +33,8 @@ public struct AdobeSimulator: VendorSimulator {
                 return ("tracking", try track(request, &state))
             case ["id"]:
                 return ("identity", try sync(request, &state))
+            case ["demoptout.jpg"]:
+                return ("optOut", try optOut(request, &state))
             case let parts where parts.starts(with: ["rest", "head", "mobileAppV5"]) && parts.count == 6:
                 guard parts[4] == "subscriptions" else { throw Refusal(404) }
                 return ("profile", try post(request, app: parts[3], ecid: parts[5], &state, now))
@@ -143,6 +145,19 @@ public struct AdobeSimulator: VendorSimulator {
         }
         hold(KnownToken(ecid: items[3].value, source: parts[0], token: parts[1]), &state)
         return WireResponse(200, json: ["d_mid": .string(items[3].value), "dcs_region": 6, "id_sync_ttl": 604_800])
+    }
+
+    private func optOut(_ request: WireRequest, _ state: inout AdobeAccount) throws(Refusal) -> WireResponse {
+        guard request.method == "GET" else { throw Refusal(405, "optOut") }
+        let items = URLText.queryItems(of: request.url)
+        guard items.map(\.name) == ["d_orgid", "d_mid"], isIdentity(items[1].value) else {
+            throw Refusal(400, "optOut")
+        }
+        guard settings.organizations.isEmpty || settings.organizations.contains(items[0].value) else {
+            throw Refusal(404, "optOut")
+        }
+        if !state.optOuts.contains(items[1].value) { state.optOuts.append(items[1].value) }
+        return WireResponse(200)
     }
 
     private func hold(_ token: KnownToken, _ state: inout AdobeAccount) {

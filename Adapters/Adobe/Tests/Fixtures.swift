@@ -61,12 +61,22 @@ enum Fixture {
             ],
             extras: extras,
             belief: AdobeScene.belief,
-            pages: ["tracking", "registration"],
+            replies: [
+                SampleReply(
+                    "a redirect to another host",
+                    of: ["tracking"],
+                    WireResponse(302, headers: [WireHeader("Location", "https://hotel.example/sign-in")])
+                )
+            ],
+            pages: ["tracking"],
             withoutSecrets: "The pkey and the organisation stand in every app; the vendor hands out no token.",
             storedStates: [
                 StoredState(version: 1, part: .memory, json: storedMemory),
                 StoredState(version: 1, part: .step, json: ["stage": "open", "refused": 404]),
+                StoredState(version: 2, part: .memory, json: presentMemory),
+                StoredState(version: 2, part: .step, json: ["stage": "open", "refused": 404, "ecid": .string(ecid)]),
             ],
+            exemptions: [Exemption(check: "queues and lanes are few", sample: "queues", rule: .adobe("Q2"))],
             goldens: Goldens()
         )
     }
@@ -76,6 +86,27 @@ enum Fixture {
         "generation": 2, "adopted": "40218837610593347720158264903317755102", "platform": "apns", "hasToken": true,
         "registeredECID": "40218837610593347720158264903317755102", "registeredAt": 1_930_806_311_042,
         "isUnused": false, "known": ["cusTier": "0123456789abcdef01234567"],
+    ]
+
+    private static let ecid = "40218837610593347720158264903317755102"
+
+    /// Memory as version 2 stores it.
+    static let presentMemory: JSONValue = [
+        "generation": 2, "ended": [["identity": "4567", "who": ["digests": ["0123"]]]], "platform": "apns",
+        "token": "0aa1",
+        "device": ["sequence": 7, "id": "registration"], "registeredECID": .string(ecid), "account": "0123",
+        "registrations": [["at": 1_930_806_311_042, "notedAt": 1_930_806_311_142]],
+        "identities": [
+            [
+                "given": .string(ecid), "generation": 2, "since": 5, "person": 1,
+                "who": ["digests": ["55579b557896d0ce1764c47f"], "external": "55579b557896d0ce1764c47f"],
+                "knownSince": 5,
+                "consents": ["states": ["messaging.push": "denied"], "sequences": ["messaging.push": 6]],
+                "hasDevice": true,
+                "mayRegister": true, "takesToken": true, "tokenOrganization": "ACME1234@AdobeOrg", "owesOptOut": true,
+                "usedAs": .string(ecid), "known": ["cusTier": "0123456789abcdef01234567"], "written": ["cusTier": 6],
+            ]
+        ],
     ]
 
     /// A phone on which the vendor's own SDK was at work before.
@@ -151,6 +182,14 @@ enum Fixture {
                 .track(.push(.dismissed, payload: ["broadlogId": "h3b07", "deliveryId": "c8200"]))
             ),
             sample(
+                507,
+                "adobe-opt-out",
+                "The person denies tracking and profile: the token is taken back, and the identity service is notified.",
+                isOrdinary: false,
+                .setConsent(Consent(purpose: .profile, state: .denied)),
+                .setConsent(Consent(purpose: .tracking, state: .denied))
+            ),
+            sample(
                 506,
                 "adobe-token-gone",
                 "The person takes the permission for notifications back.",
@@ -193,11 +232,13 @@ enum ClassicFixture {
             refusal: WireResponse(404),
             statusAlone: ["tracking": .adobe("C19"), "registration": .adobe("C19")],
             belief: AdobeClassicScene.belief,
-            pages: ["tracking", "registration"],
+            pages: ["tracking"],
             watched: (Corpus.phone.pushToken?.value.lowercased()).map { [$0] } ?? [],
             storedStates: [
                 StoredState(version: 1, part: .memory, json: storedMemory),
                 StoredState(version: 1, part: .step, json: "register"),
+                StoredState(version: 2, part: .memory, json: presentMemory),
+                StoredState(version: 2, part: .step, json: "register"),
             ],
             goldens: Goldens(door: "classic")
         )
@@ -207,5 +248,15 @@ enum ClassicFixture {
     static let storedMemory: JSONValue = [
         "token": "0aa1", "deviceFacts": .string(Corpus.phone.facts?.json.text ?? ""), "userKey": "c-1001",
         "parameters": ["tier": "gold"], "registeredHash": "aaf59a2f8ba9b925",
+    ]
+
+    /// Memory as version 2 stores it.
+    static let presentMemory: JSONValue = [
+        "token": "0aa1", "deviceFacts": .string(Corpus.phone.facts?.json.text ?? ""), "userKey": "c-1001",
+        "device": ["sequence": 7, "id": "registration"], "who": ["digests": ["0123"]],
+        "consents": ["states": ["profile": "granted"], "sequences": ["profile": 6]], "account": "0123",
+        "parameters": ["tier": "gold"],
+        "registeredHash": "aaf59a2f8ba9b925",
+        "held": [["server": "mkt.shop.example", "key": "0d6f3b52", "token": "0aa1", "person": "4567"]],
     ]
 }

@@ -1,3 +1,4 @@
+import Patchbay
 import PatchbayAdapterKit
 import PatchbayAdobeSimulator
 import PatchbayJSON
@@ -6,165 +7,74 @@ import PatchbayTesting
 
 @testable import PatchbayAdobe
 
-/// One installation that talks to the simulator: the smallest engine there can be, one operation at a time.
-struct Phone<Adapter: VendorAdapter, Simulator: VendorSimulator> where Adapter.Memory: Sendable {
-    let adapter: Adapter
-    let simulator: Simulator
-    var state: Simulator.State
-    var memory = Adapter.Memory()
-    var now = Corpus.start
-    /// Answers that take the vendor's place, in order.
-    var instead: [Outcome] = []
-    /// What left.
-    var requests: [WireRequest] = []
-    /// The waits between attempts.
-    var waits: [Duration] = []
+/// One installation before a Campaign simulator.
+typealias StandardPhone = AdapterTestDriver<AdobeDevice, AdobeSimulator>
+typealias ClassicPhone = AdapterTestDriver<AdobeClassicDevice, AdobeClassicSimulator>
 
-    init(_ adapter: Adapter, _ simulator: Simulator) {
-        (self.adapter, self.simulator, state) = (adapter, simulator, simulator.initialState)
-    }
+extension AdapterTestDriver {
+    /// The requests that left, in order.
+    var requests: [WireRequest] { sent.map(\.request) }
 
-    func pending(_ operation: EngagementOperation, step: Adapter.Step? = nil, failures: Int = 0) -> Pending<Adapter> {
-        Pending(
-            operation: operation,
-            sequence: 1,
-            since: now,
-            queue: adapter.place(operation).queue,
-            step: step,
-            failures: failures,
-            refusals: failures
-        )
-    }
-
-    func operation(_ action: Action, appState: AppState? = .active) -> EngagementOperation {
-        EngagementOperation(
-            id: OperationID(rawValue: "op-\(requests.count)-\(action.kind.rawValue)"),
-            subject: "phone",
-            capturedAt: now,
-            appState: appState,
-            action: action
-        )
-    }
-
-    func plan(_ pending: Pending<Adapter>...) -> Plan<Adapter> {
-        adapter.plan(PendingOperations(pending), memory: memory, at: Moment(now: now, date: now))
-    }
-
-    /// Captures an operation and drives it to its end; nil if it waits for something else. `examine` may refuse it.
+    /// Delivers an action captured in an app state.
     @discardableResult
-    mutating func deliver(_ action: Action, appState: AppState? = .active) -> Verdict<Adapter>? {
-        let operation = operation(action, appState: appState)
-        if let error = adapter.examine(operation).first(where: { $0.severity == .error }) { return .rejected(error) }
-        var pending = pending(operation)
-        for _ in 0..<40 {
-            switch plan(pending) {
-            case .wait: return nil
-            case .settle(let verdicts, let remembered):
-                if let remembered { memory = remembered }
-                guard let verdict = verdicts[operation.id], !verdict.isFinal else { return verdicts[operation.id] }
-                pending = next(pending, verdict)
-            case .send(let transmission):
-                let verdict = exchange(transmission, pending)
-                guard !verdict.isFinal else { return verdict }
-                pending = next(pending, verdict)
-            }
-        }
-        return nil
-    }
-
-    private mutating func exchange(_ transmission: Transmission<Adapter>, _ pending: Pending<Adapter>)
-        -> Verdict<Adapter>
-    {
-        requests.append(transmission.request)
-        let outcome =
-            instead.isEmpty
-            ? .replied(simulator.respond(to: transmission.request, state: &state, now: now)) : instead.removeFirst()
-        let exchange = Exchange<Adapter>(
-            endpoint: transmission.endpoint,
-            operations: [pending],
-            request: transmission.request,
-            outcome: outcome,
-            startedAt: now,
-            moment: Moment(now: now, date: now)
-        )
-        return adapter.interpret(exchange, memory: &memory).verdicts[pending.id] ?? .retry(.now)
-    }
-
-    private mutating func next(_ old: Pending<Adapter>, _ verdict: Verdict<Adapter>) -> Pending<Adapter> {
-        var (step, failures) = (old.step, old.failures)
-        switch verdict {
-        case .underway(let reached, _): (step, failures) = (reached, 0)
-        case .retry(let when):
-            failures += 1
-            waits.append(when.until.map { $0 - now } ?? .zero)
-            now = when.until ?? now
-        default: break
-        }
-        return Pending(
-            operation: old.operation,
-            sequence: old.sequence,
-            since: old.since,
-            queue: old.queue,
-            step: step,
-            failures: failures,
-            refusals: failures
-        )
+    func deliver(_ action: Action, appState: AppState) -> OperationOutcome? {
+        self.appState = appState
+        return deliver(action)
     }
 }
 
-typealias StandardPhone = Phone<AdobeDevice, AdobeSimulator>
-typealias ClassicPhone = Phone<AdobeClassicDevice, AdobeClassicSimulator>
-
-extension Phone where Adapter == AdobeDevice, Simulator == AdobeSimulator {
-    /// A phone that is registered at the engine; nothing but its push token has left.
-    init(_ settings: JSONObject = [:], account: JSONObject = [:]) throws {
-        self.init(try Fixture.adapter(settings), try AdobeSimulator(settings: account))
-        deliver(.registerDevice(Corpus.phone))
-        requests = []
+extension AdapterTestDriver<AdobeDevice, AdobeSimulator> {
+    /// Creates an installation that is registered at the engine; nothing but its push token has left.
+    convenience init(_ settings: JSONObject = [:], account: JSONObject = [:], device: Device? = Corpus.phone) throws {
+        try self.init(Fixture.adapter(settings), AdobeSimulator(settings: account), subject: "phone")
+        if let device { deliver(.registerDevice(device)) }
+        forgetHistory()
     }
 
-    /// The identity that the phone has now.
-    var ecid: String { Identity.ecid(of: "phone", memory) }
+    /// The identity that the installation has now.
+    var ecid: String { memory.identities.last?.ecid(of: subject) ?? "" }
+    /// The push tokens that the identity service holds, by identity.
+    var heldTokens: [String: String] {
+        state.tokens.reduce(into: [:]) { if !$1.token.isEmpty { $0[$1.ecid] = $1.token } }
+    }
+    /// The fields of the mobile profile of the present identity.
+    var fields: [String: String]? { state.profiles.first { $0.ecid == ecid }?.fields }
 
-    mutating func push(
+    @discardableResult
+    func push(
         _ interaction: PushInteraction,
         _ changes: [String: JSONValue?] = [:],
         appState: AppState = .active
-    )
-        -> Verdict<AdobeDevice>?
-    {
+    ) -> OperationOutcome? {
         deliver(.track(.push(interaction, payload: Fixture.payload(changes))), appState: appState)
     }
 }
 
-extension Phone where Adapter == AdobeClassicDevice, Simulator == AdobeClassicSimulator {
-    init(_ settings: JSONObject = [:], account: JSONObject = [:]) throws {
-        self.init(try ClassicFixture.adapter(settings), try AdobeClassicSimulator(settings: account))
+extension AdapterTestDriver<AdobeClassicDevice, AdobeClassicSimulator> {
+    convenience init(_ settings: JSONObject = [:], account: JSONObject = [:]) throws {
+        try self.init(ClassicFixture.adapter(settings), AdobeClassicSimulator(settings: account), subject: "phone")
     }
 }
 
-extension Verdict {
-    var finding: Finding? {
-        switch self {
-        case .accepted(let finding, _), .unchanged(let finding): finding
-        case .rejected(let finding, _), .dropped(let finding): finding
-        default: nil
-        }
+extension Action {
+    static func logIn(_ person: String) -> Action {
+        .switchContact(ContactSwitch(.logIn, identifiers: [Identifier(.external, person)]))
     }
-    /// The finding's code, or the verdict in a word.
-    var code: String {
-        switch self {
-        case .accepted(nil, _): "accepted"
-        case .unchanged(nil): "unchanged"
-        default: finding?.code ?? "\(self)"
-        }
+    static let logOut = Action.switchContact(ContactSwitch(.logOut))
+    static func consent(_ purpose: Purpose, _ state: Consent.State, on channel: Channel? = nil) -> Action {
+        .setConsent(Consent(purpose: purpose, channel: channel, state: state))
     }
-    var isAccepted: Bool { if case .accepted = self { true } else { false } }
-    var isRejected: Bool { if case .rejected = self { true } else { false } }
-    var isDropped: Bool { if case .dropped = self { true } else { false } }
+    static func set(_ name: AttributeName, _ value: String) -> Action {
+        .changeAttributes([name: .set(.string(value))])
+    }
 }
 
-/// No answer, of several sorts.
+extension OperationOutcome {
+    /// The finding's code, or the outcome in a word.
+    var code: String { finding?.code ?? term.rawValue }
+}
+
+/// Failures without a reply.
 enum Silence {
     static let timedOut = Outcome.failed(TransportFailure(.lost, "timedOut"))
     static let offline = Outcome.failed(TransportFailure(.notSent, "offline"))

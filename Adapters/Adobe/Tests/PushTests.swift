@@ -1,4 +1,5 @@
 import Foundation
+import Patchbay
 import PatchbayAdapterKit
 import PatchbayAdobeSimulator
 import PatchbayJSON
@@ -15,7 +16,7 @@ import Testing
         _ changes: [String: JSONValue?] = [:],
         appState: AppState = .active
     ) throws -> [String] {
-        var phone = try StandardPhone()
+        let phone = try StandardPhone()
         _ = phone.push(interaction, changes, appState: appState)
         #expect(phone.state.violations == [])
         return phone.requests.compactMap { URLText.queryItems(of: $0.url).first?.value.split(separator: ",").last }
@@ -26,7 +27,7 @@ import Testing
 
     @Test(.shows("adobe/G1", "adobe/G3", of: AdobeDevice.self), arguments: ["off", "", "true", "on ", "0ff", "yes"])
     func `a flag that does not say on drops the event`(_ flag: String) throws {
-        var phone = try StandardPhone()
+        let phone = try StandardPhone()
         let verdict = phone.push(.tapped, ["_acsDeliveryTracking": .string(flag)])
         #expect(verdict?.code == "adobe.push.trackingOff")
         #expect(verdict?.isDropped == true)
@@ -55,7 +56,7 @@ import Testing
         [JSONValue?.none, "", 17, nil, ["h2f0aa1"]]
     )
     func `without both ids nothing is sent`(_ name: String, _ value: JSONValue?) throws {
-        var phone = try StandardPhone()
+        let phone = try StandardPhone()
         let verdict = phone.push(.tapped, [name: value])
         #expect(verdict?.code == "adobe.push.idMissing")
         #expect(verdict?.finding?.path == "action.event.payload.\(name)")
@@ -64,14 +65,14 @@ import Testing
 
     @Test(.shows("adobe/G7", of: AdobeDevice.self), arguments: ["h2f,0aa1", "h2f\n0aa1"])
     func `an id that would read as two is refused`(_ id: String) throws {
-        var phone = try StandardPhone()
+        let phone = try StandardPhone()
         #expect(phone.push(.tapped, ["_mId": .string(id)])?.code == "adobe.push.idForm")
         #expect(phone.requests.isEmpty)
     }
 
     @Test(.shows("adobe/G6", "adobe/A6", of: AdobeDevice.self))
     func `a delivery that the server does not track is refused with 404`() throws {
-        var phone = try StandardPhone(account: ["untracked": ["c81e4"]])
+        let phone = try StandardPhone(account: ["untracked": ["c81e4"]])
         let verdict = phone.push(.received)
         #expect(verdict?.code == "adobe.reply.notFound")
         #expect(verdict?.finding?.reason.contains("HTTP 404") == true)
@@ -93,7 +94,7 @@ import Testing
 
     @Test(.shows("adobe/A6", "adobe/T2", of: AdobeDevice.self), arguments: [PushInteraction.tapped, .opened])
     func `a tapped message is a click and then an open of the same ids`(_ interaction: PushInteraction) throws {
-        var phone = try StandardPhone()
+        let phone = try StandardPhone()
         #expect(phone.push(interaction, appState: .inactive)?.isAccepted == true)
         let ids = phone.requests.map { URLText.queryItems(of: $0.url)[0].value }
         #expect(ids == ["h2f0aa1,c81e4,2", "h2f0aa1,c81e4,1"])
@@ -106,7 +107,7 @@ import Testing
         for (setting, state, count) in [
             ("open", AppState.background, 2), ("click", .background, 1), ("click", .active, 2),
         ] {
-            var phone = try StandardPhone(["backgroundActions": .string(setting)])
+            let phone = try StandardPhone(["backgroundActions": .string(setting)])
             #expect(phone.deliver(buy, appState: state)?.isAccepted == true)
             #expect(phone.requests.count == count)
         }
@@ -114,14 +115,14 @@ import Testing
 
     @Test(.shows("adobe/Q10", of: AdobeDevice.self))
     func `the same event twice is told twice`() throws {
-        var phone = try StandardPhone()
+        let phone = try StandardPhone()
         for _ in 0..<2 { #expect(phone.push(.dismissed)?.code == "accepted") }
         #expect(phone.state.reports.map(\.count) == [2])
     }
 
     @Test(.shows("adobe/A8", of: AdobeDevice.self))
     func `an app that is opened in another way tells nothing of a message`() throws {
-        var phone = try StandardPhone()
+        let phone = try StandardPhone()
         phone.deliver(.track(.sessionStarted))
         #expect(phone.state.reports.isEmpty)
         #expect(phone.requests.map(\.method) == ["POST"])
@@ -129,29 +130,33 @@ import Testing
 
     @Test(.shows("adobe/A10", of: AdobeDevice.self))
     func `a local notification has other names and no flag`() throws {
-        var phone = try StandardPhone()
+        let phone = try StandardPhone()
         let payload: JSONObject = ["broadlogId": "h3b07", "deliveryId": "c8200"]
         for interaction in [PushInteraction.received, .tapped] {
             #expect(phone.deliver(.track(.push(interaction, payload: payload)))?.isAccepted == true)
         }
         #expect(phone.state.actions(of: "h3b07") == ["7", "2", "1"])
+        #expect(phone.examine(.track(.push(.tapped, payload: ["deliveryId": "77"]))).map(\.severity) == [.foreign])
         let broken = phone.deliver(.track(.push(.tapped, payload: ["broadlogId": "h3b07"])))
         #expect(broken?.finding?.path == "action.event.payload.deliveryId")
     }
 
     @Test(.shows("adobe/A4", "adobe/A7", of: AdobeDevice.self))
     func `a lint tells what a delivery needs to be heard of`() throws {
-        let adapter = try Fixture.adapter()
         func codes(_ interaction: PushInteraction, _ state: AppState, _ payload: JSONObject) throws -> [String] {
             let phone = try StandardPhone()
             let event = Action.track(.push(interaction, payload: payload))
-            return adapter.examine(phone.operation(event, appState: state)).map(\.code)
+            phone.appState = state
+            return phone.examine(event).map(\.code)
         }
         let plain = Fixture.payload(["aps": ["alert": "Back in stock"]])
         #expect(try codes(.received, .background, plain) == ["adobe.push.contentAvailable"])
         #expect(try codes(.received, .active, plain) == [])
         #expect(try codes(.dismissed, .background, plain) == ["adobe.push.category"])
         #expect(try codes(.dismissed, .background, Fixture.payload) == [])
+        // Messages of Firebase have no such part.
+        #expect(try codes(.received, .background, ["_mId": "h1", "_dId": "d1"]) == [])
+        #expect(try codes(.dismissed, .background, ["_mId": "h1", "_dId": "d1"]) == [])
         #expect(AdobeDevice.descriptor.capabilities[.push(.received)].note.contains("unreliable on iOS"))
         #expect(AdobeDevice.descriptor.capabilities[.push(.dismissed)].note.contains("customDismissAction"))
     }

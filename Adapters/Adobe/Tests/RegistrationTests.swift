@@ -1,3 +1,4 @@
+import Patchbay
 import PatchbayAdapterKit
 import PatchbayAdobeSimulator
 import PatchbayJSON
@@ -13,25 +14,25 @@ import Testing
 
     @Test(.shows("adobe/R4", "adobe/R5", of: AdobeDevice.self))
     func `a new identity registers at once, and again when the delay is over`() throws {
-        var phone = try StandardPhone()
+        let phone = try StandardPhone()
         #expect(phone.deliver(Self.session)?.code == "accepted")
-        phone.now = phone.now + Self.day * 7 + .milliseconds(-1)
+        phone.advance(by: Self.day * 7 + .milliseconds(-1))
         #expect(phone.deliver(Self.session)?.code == "adobe.registration.notDue")
-        phone.now = phone.now + .milliseconds(1)
+        phone.advance(by: .milliseconds(1))
         #expect(phone.deliver(Self.session)?.code == "accepted")
         #expect(phone.state.profiles.map(\.registrations) == [2])
     }
 
     @Test(.shows("adobe/R5", of: AdobeDevice.self))
     func `a delay of 0 registers at each session`() throws {
-        var phone = try StandardPhone(["registrationDelay": 0])
+        let phone = try StandardPhone(["registrationDelay": 0])
         for _ in 0..<3 { #expect(phone.deliver(Self.session)?.code == "accepted") }
         #expect(phone.state.profiles.map(\.registrations) == [3])
     }
 
     @Test(.shows("adobe/R6", of: AdobeDevice.self))
     func `a pause sends nothing and remembers nothing`() throws {
-        var phone = try StandardPhone(["registrationPaused": true])
+        let phone = try StandardPhone(["registrationPaused": true])
         let before = phone.memory
         let verdict = phone.deliver(Self.session)
         #expect(verdict?.code == "adobe.registration.paused")
@@ -44,60 +45,63 @@ import Testing
     func `a push event postpones the registration, unless the settings say otherwise`(_ clock: String, _ count: Int)
         throws
     {
-        var phone = try StandardPhone(["registrationClock": .string(clock)])
+        let phone = try StandardPhone(["registrationClock": .string(clock)])
         phone.deliver(Self.session)
-        phone.now = phone.now + Self.day * 6
+        phone.advance(by: Self.day * 6)
         _ = phone.push(.received)
-        phone.now = phone.now + Self.day * 2
+        phone.advance(by: Self.day * 2)
         phone.deliver(Self.session)
         #expect(phone.state.profiles.map(\.registrations) == [count])
     }
 
     @Test(.shows("adobe/R4", "adobe/Q4", of: AdobeDevice.self), arguments: [404, 201, 204])
     func `an identity counts as registered before the answer`(_ status: Int) throws {
-        var phone = try StandardPhone()
+        let phone = try StandardPhone()
         _ = phone.push(.received)
-        phone.instead = [.status(status)]
+        phone.nextOutcomes = [.status(status)]
         #expect(phone.deliver(Self.session)?.isRejected == true)
         #expect(phone.memory.registeredECID == phone.ecid)
-        phone.now = phone.now + Self.day
+        phone.advance(by: Self.day)
         #expect(phone.deliver(Self.session)?.code == "adobe.registration.notDue")
-        phone.now = phone.now + Self.day * 6
+        phone.advance(by: Self.day * 6)
         #expect(phone.deliver(Self.session)?.code == "accepted")
     }
 
     @Test func `without any success the next session tries again`() throws {
-        var phone = try StandardPhone()
-        phone.instead = [.status(404)]
+        let phone = try StandardPhone()
+        phone.nextOutcomes = [.status(404)]
         #expect(phone.deliver(Self.session)?.isRejected == true)
         #expect(phone.deliver(Self.session)?.code == "accepted")
     }
 
     @Test(.shows("adobe/R5", "adobe/R7", of: AdobeDevice.self))
     func `a session is judged by what was known when it began`() throws {
-        var phone = try StandardPhone()
+        let phone = try StandardPhone()
         phone.deliver(Self.session)
-        phone.now = phone.now + Self.day * 8
-        let push = phone.pending(phone.operation(.track(.push(.tapped, payload: Fixture.payload))))
-        var session = phone.pending(phone.operation(Self.session))
+        phone.advance(by: Self.day * 8)
         // Both wait; the push goes first, and would postpone the registration.
-        guard case .settle(let verdicts, nil) = phone.plan(push, session) else {
-            Issue.record("Nothing was decided.")
-            return
-        }
-        #expect(verdicts == [session.id: .underway(AdobeDevice.Step(.register))])
-        phone.memory.registeredAt = phone.now
-        session = phone.pending(session.operation, step: AdobeDevice.Step(.register))
-        guard case .send(let transmission) = phone.plan(session) else {
-            Issue.record("Nothing is sent.")
-            return
-        }
-        #expect(transmission.endpoint == .registration)
+        phone.forgetHistory()
+        phone.capture(together: .track(.push(.tapped, payload: Fixture.payload)), Self.session)
+        #expect(phone.endpoints == [.tracking, .tracking, .registration])
+    }
+
+    @Test(.shows("adobe/R5", "adobe/R7", of: AdobeDevice.self))
+    func `a session that begins while a click is in flight registers when it is due`() throws {
+        let phone = try StandardPhone()
+        phone.deliver(Self.session)
+        phone.advance(by: Self.day * 8)
+        phone.forgetHistory()
+        phone.replyDelay = .seconds(3)
+        phone.capture(.track(.push(.tapped, payload: Fixture.payload)))
+        phone.advance(by: .seconds(1))
+        phone.capture(Self.session)
+        phone.advance(by: .seconds(30))
+        #expect(phone.endpoints == [.tracking, .tracking, .registration])
     }
 
     @Test(.shows("adobe/R8", of: AdobeDevice.self))
     func `without pkey nothing is registered, and tracking goes on`() throws {
-        var phone = try StandardPhone(["pkey": nil])
+        let phone = try StandardPhone(["pkey": nil])
         #expect(phone.deliver(Self.session)?.code == "adobe.pkey.missing")
         #expect(phone.deliver(.changeAttributes(["cusTier": .set("gold")]))?.code == "adobe.pkey.missing")
         #expect(phone.push(.received)?.code == "accepted")
@@ -105,19 +109,17 @@ import Testing
 
     @Test(.shows("adobe/Q9", of: AdobeDevice.self))
     func `nothing leaves before the device is known`() throws {
-        var phone = StandardPhone(try Fixture.adapter(), try .init(settings: [:]))
+        let phone = try StandardPhone(device: nil)
         for action in [
             Self.session, .track(.push(.received, payload: Fixture.payload)), .changeAttributes(["cusTier": .set("a")]),
         ] {
-            let pending = phone.pending(phone.operation(action))
-            guard case .wait(nil, let because) = phone.plan(pending) else {
-                Issue.record("\(action.kind) does not wait.")
-                continue
-            }
-            #expect(because.code == "adobe.device.missing")
+            phone.capture(action)
+            #expect(phone.waitReason?.code == "adobe.device.missing")
         }
+        #expect(phone.requests.isEmpty)
         phone.deliver(.registerDevice(Corpus.phone))
-        #expect(phone.deliver(Self.session)?.code == "accepted")
+        #expect(phone.deliver(Self.session)?.code == "adobe.registration.notDue")
+        #expect(Set(phone.endpoints) == [.pushToken, .registration, .tracking, .attributes])
     }
 
     // MARK: Privacy
@@ -134,47 +136,82 @@ import Testing
         }
     }
 
-    @Test(.shows("adobe/V3", "adobe/I1", "adobe/R4", of: AdobeDevice.self), arguments: [Purpose.tracking, .profile])
-    func `an opt-out ends the identity, and the next one registers`(_ purpose: Purpose) throws {
-        var phone = StandardPhone(try Fixture.adapter(), try .init(settings: [:]))
-        phone.deliver(.registerDevice(Fixture.adoptedPhone))
-        phone.deliver(Self.session)
-        let old = phone.ecid
-        let no = phone.deliver(.setConsent(Consent(purpose: purpose, state: .denied)))
-        #expect(no?.code == "adobe.consent.optedOut")
-        phone.deliver(.setConsent(Consent(purpose: purpose, state: .granted)))
-        #expect(phone.ecid != old)
-        // The app still names the old identity; it counts no more.
-        phone.deliver(.registerDevice(Fixture.adoptedPhone))
-        #expect(phone.deliver(Self.session)?.code == "accepted")
-        #expect(Set(phone.state.profiles.map(\.ecid)) == [old, phone.ecid])
+    @Test(.shows("adobe/V3", "adobe/V6", "adobe/I1", "adobe/I2", "adobe/I8", "adobe/R4", of: AdobeDevice.self))
+    func `a denial of tracking and profile ends the identity, in either order`() throws {
+        for order in [[Purpose.tracking, .profile], [.profile, .tracking]] {
+            let phone = try StandardPhone(device: Fixture.adoptedPhone)
+            phone.deliver(Self.session)
+            let old = phone.ecid
+            phone.forgetHistory()
+            phone.deliver(.consent(order[0], .denied))
+            #expect(phone.ecid == old)
+            #expect(phone.deliver(.consent(order[1], .denied))?.code == "adobe.consent.optedOut")
+            #expect(phone.endpoints == [.pushToken, .optOut])
+            #expect(phone.heldTokens.isEmpty && phone.state.optOuts == [old])
+            for purpose in order { phone.deliver(.consent(purpose, .granted)) }
+            #expect(phone.ecid != old)
+            // The app still passes the old identity, which ended.
+            #expect(phone.deliver(.registerDevice(Fixture.adoptedPhone))?.code == "adobe.identity.ended")
+            #expect(phone.deliver(Self.session)?.code == "accepted")
+            #expect(Set(phone.state.profiles.map(\.ecid)) == [old, phone.ecid])
+            // A new identity of the vendor's SDK is used.
+            var renewed = Fixture.adoptedPhone
+            renewed.identities = ["adobe.ecid": "11111111111111111111111111111111111111"]
+            phone.deliver(.registerDevice(renewed))
+            #expect(phone.deliver(Self.session)?.code == "accepted")
+            #expect(phone.state.profiles.map(\.ecid).contains("11111111111111111111111111111111111111"))
+            #expect(phone.heldTokens.keys.sorted() == ["11111111111111111111111111111111111111"])
+        }
     }
 
-    @Test(.shows("adobe/V3", of: AdobeDevice.self))
-    func `an identity that nobody heard of is not replaced`() throws {
-        var phone = try StandardPhone()
-        let no = Action.setConsent(Consent(purpose: .tracking, state: .denied))
-        phone.deliver(no)
+    @Test func `an identity under which nothing was sent is not replaced`() throws {
+        let phone = try StandardPhone(["organizationId": nil])
+        for purpose in [Purpose.tracking, .profile] { phone.deliver(.consent(purpose, .denied)) }
         let fresh = phone.ecid
-        phone.deliver(no)
+        phone.deliver(.consent(.tracking, .denied))
         #expect(phone.ecid == fresh)
-        _ = phone.push(.received)
-        phone.deliver(no)
-        #expect(phone.ecid != fresh)
+    }
+
+    @Test(.shows("adobe/V6", of: AdobeDevice.self), arguments: [Purpose.profile, .messaging])
+    func `a denial on push takes the push token back, and a grant sends it again`(_ purpose: Purpose) throws {
+        let phone = try StandardPhone(["noAnswer": "iOS"])
+        phone.nextOutcomes = [Silence.timedOut, .status(503)]
+        #expect(phone.deliver(.consent(purpose, .denied, on: .push))?.code == "adobe.consent.token")
+        #expect(phone.heldTokens.isEmpty && phone.state.optOuts.isEmpty)
+        if purpose == .messaging {
+            #expect(phone.deliver(.registerDevice(Corpus.phone))?.code == "adobe.token.withheld")
+        }
+        phone.deliver(.consent(purpose, .granted, on: .push))
+        phone.drain()
+        #expect(phone.heldTokens == [phone.ecid: Corpus.phone.pushToken?.value.lowercased() ?? ""])
+    }
+
+    @Test(.shows("adobe/V6", of: AdobeDevice.self))
+    func `nothing is registered without consent to the profile`() throws {
+        let phone = try StandardPhone()
+        phone.deliver(.consent(.profile, .denied))
+        phone.forgetHistory()
+        phone.capture(.track(.push(.received, payload: Fixture.payload)))
+        phone.capture(Self.session)
+        phone.advance(by: Self.day)
+        #expect(phone.requests.isEmpty)
+        #expect(phone.waitReason?.code == "adobe.profile.denied")
+        phone.deliver(.consent(.profile, .granted))
+        phone.drain()
+        #expect(phone.endpoints.contains(.registration) && phone.endpoints.contains(.tracking))
+        #expect(phone.pendingCount == 0)
     }
 
     @Test(.shows("adobe/V4", "adobe/V5", of: AdobeDevice.self))
-    func `other words are kept, and an erasure begins anew`() throws {
-        var phone = try StandardPhone()
-        let email = Consent(purpose: .messaging, channel: .email, state: .denied)
+    func `other decisions change nothing, and an erasure begins again`() throws {
+        let phone = try StandardPhone(device: Fixture.adoptedPhone)
         let before = phone.ecid
-        #expect(phone.deliver(.setConsent(email))?.code == "adobe.consent.kept")
-        #expect(phone.deliver(.setConsent(Consent(purpose: .tracking, state: .unknown)))?.code == "adobe.consent.kept")
-        #expect(phone.ecid == before)
+        #expect(phone.deliver(.consent(.messaging, .denied, on: .email))?.code == "adobe.consent.kept")
+        #expect(phone.deliver(.consent(.tracking, .unknown))?.code == "adobe.consent.kept")
+        #expect(phone.ecid == before && phone.requests.isEmpty)
         #expect(phone.deliver(.erase)?.code == "adobe.erase.byHand")
-        #expect(phone.memory.afterErase.generation == 1)
-        #expect(phone.memory.afterErase.known.isEmpty)
-        #expect(phone.memory.afterErase.platform == "apns")
-        #expect(!phone.memory.afterErase.hasToken)
+        #expect(phone.heldTokens.isEmpty)
+        #expect(phone.deliver(.registerDevice(Fixture.adoptedPhone))?.code == "adobe.identity.ended")
+        #expect(phone.ecid != before)
     }
 }

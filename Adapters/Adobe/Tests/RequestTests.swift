@@ -1,3 +1,4 @@
+import Patchbay
 import PatchbayAdapterKit
 import PatchbayAdobeSimulator
 import PatchbayJSON
@@ -11,14 +12,14 @@ import Testing
     private let ecid = "40218837610593347720158264903317755102"
 
     private func adopted(_ settings: JSONObject = [:]) throws -> StandardPhone {
-        var phone = StandardPhone(try Fixture.adapter(settings), try .init(settings: [:]))
+        let phone = try StandardPhone(settings, device: nil)
         phone.deliver(.registerDevice(Fixture.adoptedPhone))
         return phone
     }
 
     @Test(.shows("adobe/T1", "adobe/T2", "adobe/T3", "adobe/T4", "adobe/S1", "adobe/I2", of: AdobeDevice.self))
     func `a tracking request, byte for byte`() throws {
-        var phone = try adopted()
+        let phone = try adopted()
         _ = phone.push(.dismissed)
         #expect(
             phone.requests.last.map { WireText.text($0) } == """
@@ -30,7 +31,7 @@ import Testing
     }
 
     @Test func `ids are encoded and nothing else`() throws {
-        var phone = try adopted()
+        let phone = try adopted()
         _ = phone.push(.received, ["_mId": "h2f 0a&a1", "_dId": "00C81E4"])
         #expect(phone.requests.last?.url.hasSuffix("/r/?id=h2f%200a%26a1,00C81E4,7&mcId=\(ecid)") == true)
         #expect(phone.state.reports.map(\.broadlogID) == ["h2f 0a&a1"])
@@ -38,7 +39,7 @@ import Testing
 
     @Test(.shows("adobe/T5", "adobe/T6", of: AdobeDevice.self))
     func `the postback of old SDKs takes the request's place`() throws {
-        var phone = try adopted(["trackingForm": "postback"])
+        let phone = try adopted(["trackingForm": "postback"])
         _ = phone.push(.tapped)
         _ = phone.deliver(.track(.push(.received, payload: ["broadlogId": "h3b07", "deliveryId": "c8200"])))
         #expect(
@@ -70,7 +71,7 @@ import Testing
 
     @Test(.shows("adobe/R1", "adobe/R2", "adobe/R3", of: AdobeDevice.self))
     func `a registration, byte for byte`() throws {
-        var phone = try adopted()
+        let phone = try adopted()
         phone.deliver(.track(.sessionStarted))
         #expect(
             phone.requests.last.map { WireText.text($0) } == """
@@ -86,7 +87,7 @@ import Testing
 
     @Test(.shows("adobe/P1", "adobe/P2", of: AdobeDevice.self))
     func `attributes, byte for byte`() throws {
-        var phone = try adopted()
+        let phone = try adopted()
         phone.deliver(.changeAttributes(["loyalty_tier": .set("go\"ld"), "cusVisits": .set(7)]))
         #expect(
             phone.requests.last.map { WireText.text($0) } == """
@@ -100,7 +101,7 @@ import Testing
 
     @Test(.shows("adobe/I3", "adobe/I4", "adobe/I5", "adobe/I6", of: AdobeDevice.self))
     func `a push token goes to the identity service, each time`() throws {
-        var phone = try adopted()
+        let phone = try adopted()
         let token = "0aa1f00d5588aa10d2f6e7b3941d0c5e8f72ab46c98e03d1f5a6b7c8d97c1f3a"
         let start =
             "GET https://dpm.demdex.net/id?d_rtbd=json&d_ver=2&d_orgid=ACME1234@AdobeOrg&d_mid=\(ecid)&d_cid=20920%01"
@@ -110,39 +111,53 @@ import Testing
         phone.deliver(.registerDevice(Device(allowsPush: false)))
         #expect(phone.requests.last.map { WireText.text($0) } == start)
         #expect(phone.state.tokens.map(\.token) == [""])
-        #expect(phone.deliver(.registerDevice(Device(allowsPush: false)))?.code == "accepted")
+        #expect(phone.deliver(.registerDevice(Device(allowsPush: false)))?.code == "adobe.device.remembered")
         #expect(phone.requests.count == 3)
     }
 
     @Test(.shows("adobe/R3", "adobe/I4", "adobe/S3", of: AdobeDevice.self))
     func `Android has words of its own, other services none`() throws {
-        var phone = StandardPhone(try Fixture.adapter(), try .init(settings: [:]))
+        let phone = try StandardPhone(device: nil)
         phone.deliver(.registerDevice(Device(pushToken: PushToken("fGx-1:APA", service: .fcm))))
         #expect(phone.requests.last?.url.hasSuffix("d_cid=20919%01fGx-1%3AAPA") == true)
         phone.deliver(.track(.sessionStarted))
         #expect(phone.requests.last?.json?["pushPlatform"] == "gcm")
         let huawei = Device(pushToken: PushToken("x", service: .hms))
         #expect(phone.deliver(.registerDevice(huawei))?.code == "adobe.token.service")
+        var android = Corpus.phone
+        android.facts?.platform = "Android"
+        #expect(phone.deliver(.registerDevice(android))?.code == "adobe.token.service")
+        android.facts?.platform = "iOS"
+        android.pushToken = PushToken("fGx-1:APA", service: .fcm)
+        #expect(phone.deliver(.registerDevice(android))?.code == "adobe.token.service")
+    }
+
+    @Test(.shows("adobe/I9", of: AdobeDevice.self), arguments: ["", "xyz", "0aa", "0aa1 f0"])
+    func `a malformed token is refused, and the one before stays`(_ token: String) throws {
+        let phone = try StandardPhone()
+        let held = phone.heldTokens
+        #expect(phone.deliver(.registerDevice(Device(pushToken: PushToken(token))))?.code == "adobe.token.form")
+        #expect(phone.requests.isEmpty && phone.heldTokens == held)
     }
 
     @Test(.shows("adobe/I6", of: AdobeDevice.self))
     func `without an organisation the token is not told, and that is said`() throws {
-        var phone = StandardPhone(try Fixture.adapter(["organizationId": nil]), try .init(settings: [:]))
+        let phone = try StandardPhone(["organizationId": nil], device: nil)
         let verdict = phone.deliver(.registerDevice(Corpus.phone))
         #expect(verdict?.code == "adobe.token.untold")
-        #expect(verdict?.isAccepted == true)
+        #expect(verdict?.isDropped == true)
         #expect(phone.requests.isEmpty)
-        let findings = phone.adapter.examine(phone.operation(.registerDevice(Corpus.phone)))
+        let findings = phone.examine(.registerDevice(Corpus.phone))
         #expect(findings.map(\.code) == ["adobe.token.untold"])
     }
 
     @Test(.shows("adobe/I1", of: AdobeDevice.self))
     func `an identity is 38 digits and stays text`() throws {
-        var phone = try StandardPhone()
+        let phone = try StandardPhone()
         let made = phone.ecid
         #expect(Identity.isValid(made))
-        #expect(made == Identity.ecid(of: "phone", AdobeMemory()))
-        #expect(made != Identity.ecid(of: "another phone", AdobeMemory()))
+        #expect(made == Identity.made(for: "phone", 0))
+        #expect(made != Identity.made(for: "another phone", 0) && made != Identity.made(for: "phone", 1))
         phone.deliver(.track(.sessionStarted))
         #expect(phone.state.profiles.map(\.ecid) == [made])
         for broken in ["4021883761059334772015826490331775510", "0x218837610593347720158264903317755102", ""] {
@@ -164,7 +179,7 @@ import Testing
             #expect(error?.findings.map(\.path) == ["settings.server"])
         }
         #expect(throws: Never.self) { try Fixture.adapter(["server": "shop.campaign.example"]) }
-        var phone = try StandardPhone(["testAddress": "http://127.0.0.1:8731/adobe"])
+        let phone = try StandardPhone(["testAddress": "http://127.0.0.1:8731/adobe"])
         phone.deliver(.registerDevice(Corpus.phone))
         _ = phone.push(.received)
         #expect(

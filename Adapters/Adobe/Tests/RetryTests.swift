@@ -1,3 +1,4 @@
+import Patchbay
 import PatchbayAdapterKit
 import PatchbayAdobeSimulator
 import PatchbayJSON
@@ -21,6 +22,30 @@ import Testing
     )
     func `tracking and registrations take 200 alone`(_ status: Int, _ meaning: ReplyMeaning) {
         #expect(RetryLaw.hits.row(for: .status(status)).meaning == meaning)
+        #expect(RetryLaw.registrations.row(for: .status(status)).meaning == meaning)
+    }
+
+    @Test(.shows("adobe/Q11", "adobe/Q12", of: AdobeDevice.self))
+    func `a sign-in page is no registration, and a redirect of the tracking server is a success`() throws {
+        let page = Outcome.replied(
+            WireResponse(200, headers: [WireHeader("Content-Type", "text/html")], body: Array("<html></html>".utf8))
+        )
+        func redirect(_ location: String) -> Outcome {
+            .replied(WireResponse(302, headers: [WireHeader("Location", location)]))
+        }
+        let phone = try StandardPhone()
+        phone.nextOutcomes = [page]
+        #expect(phone.deliver(.track(.sessionStarted))?.code == "accepted")
+        #expect(phone.state.profiles.map(\.registrations) == [1])
+        phone.forgetHistory()
+        for location in ["https://shop.campaign.example/r/done", "/r/done"] {
+            phone.nextOutcomes = [redirect(location)]
+            #expect(phone.deliver(Self.received)?.code == "accepted")
+        }
+        #expect(phone.requests.count == 2)
+        phone.nextOutcomes = [redirect("https://hotel.example/sign-in"), redirect("//hotel.example/")]
+        #expect(phone.deliver(Self.received)?.code == "accepted")
+        #expect(phone.requests.count == 5)
     }
 
     @Test(
@@ -38,40 +63,43 @@ import Testing
     func `the identity service takes 200 alone`() throws {
         let meanings = [200, 204, 408, 500, 503].map { RetryLaw.identity.row(for: .status($0)).meaning }
         #expect(meanings == [.accepted, .refused, .retry, .refused, .retry])
-        var phone = StandardPhone(try Fixture.adapter(), try .init(settings: [:]))
-        phone.instead = [.status(503), .status(500)]
+        let phone = try StandardPhone(device: nil)
+        phone.nextOutcomes = [.status(503), .status(500)]
         #expect(phone.deliver(.registerDevice(Corpus.phone))?.code == "adobe.reply.refused")
-        #expect(phone.waits == [.seconds(30)])
-        // A fault of theirs may have worked: a farewell takes the token back.
-        #expect(phone.memory.hasToken)
+        #expect(phone.intervals == [.seconds(30)])
+        // A fault of theirs may have worked: an unregister takes the token back.
+        #expect(phone.memory.identities.last?.tokenOrganization != nil)
         // The device itself is known all the same.
         #expect(phone.push(.received)?.code == "accepted")
     }
 
     @Test(.shows("adobe/Q3", of: AdobeDevice.self))
     func `the pause is 30 seconds, for ever, and the bytes are the same`() throws {
-        var phone = try StandardPhone()
-        phone.instead = [503, 408, 504, 503, 503, 503, 503, 503, 503, 503, 503, 503].map(Outcome.status)
+        let phone = try StandardPhone()
+        phone.nextOutcomes = [503, 408, 504, 503, 503, 503, 503, 503, 503, 503, 503, 503].map(Outcome.status)
         #expect(phone.deliver(Self.received)?.code == "accepted")
-        #expect(phone.waits == Array(repeating: .seconds(30), count: 12))
+        #expect(phone.intervals == Array(repeating: .seconds(30), count: 12))
         #expect(Set(phone.requests).count == 1)
         #expect(phone.requests.count == 13)
     }
 
-    @Test func `a word of the server about time changes nothing`() throws {
-        var phone = try StandardPhone()
-        phone.instead = [.replied(WireResponse(503, headers: [WireHeader("Retry-After", "3600")]))]
+    @Test(.shows("adobe/Q3", of: AdobeDevice.self))
+    func `of the pause and Retry-After the longer one counts`() throws {
+        let phone = try StandardPhone()
+        phone.nextOutcomes = ["5", "600"].map {
+            .replied(WireResponse(503, headers: [WireHeader("Retry-After", $0)]))
+        }
         phone.deliver(Self.received)
-        #expect(phone.waits == [.seconds(30)])
+        #expect(phone.intervals == [.seconds(30), .seconds(600)])
     }
 
     @Test(.shows("adobe/Q4", of: AdobeDevice.self))
     func `another success is a no, unless the settings say otherwise`() throws {
-        var phone = try StandardPhone()
-        phone.instead = [.status(204)]
+        let phone = try StandardPhone()
+        phone.nextOutcomes = [.status(204)]
         #expect(phone.deliver(Self.received)?.code == "adobe.reply.notOK")
-        var lenient = try StandardPhone(["successStatuses": "any2xx"])
-        lenient.instead = [.status(204)]
+        let lenient = try StandardPhone(["successStatuses": "any2xx"])
+        lenient.nextOutcomes = [.status(204)]
         #expect(lenient.deliver(Self.received)?.code == "accepted")
     }
 
@@ -85,13 +113,13 @@ import Testing
             (Self.attribute, Silence.unknownHost, "adobe.reply.unsent"),
         ]
         for (action, outcome, code) in cases {
-            var phone = try StandardPhone(["noAnswer": "iOS"])
-            phone.instead = [outcome]
+            let phone = try StandardPhone(["noAnswer": "iOS"])
+            phone.nextOutcomes = [outcome]
             #expect(phone.deliver(action)?.code == code)
-            var patient = try StandardPhone()
-            patient.instead = [outcome, outcome]
+            let patient = try StandardPhone()
+            patient.nextOutcomes = [outcome, outcome]
             #expect(patient.deliver(action)?.isAccepted == true)
-            #expect(patient.waits == [.seconds(30), .seconds(30)])
+            #expect(patient.intervals == [.seconds(30), .seconds(30)])
         }
     }
 
@@ -99,23 +127,21 @@ import Testing
 
     @Test(.shows("adobe/A6", of: AdobeDevice.self))
     func `between click and open only the open is repeated`() throws {
-        var phone = try StandardPhone()
-        phone.instead = [.status(200), .status(503), .status(200)]
+        let phone = try StandardPhone()
+        phone.nextOutcomes = [.status(200), .status(503), .status(200)]
         #expect(phone.deliver(.track(.push(.tapped, payload: Fixture.payload)))?.code == "accepted")
         #expect(phone.requests.map { $0.url.contains(",2&") } == [true, false, false])
-        // A process that died after the click goes on with the open.
-        let operation = phone.operation(.track(.push(.tapped, payload: Fixture.payload)))
-        guard case .send(let transmission) = phone.plan(phone.pending(operation, step: AdobeDevice.Step(.open))) else {
-            Issue.record("Nothing is sent.")
-            return
-        }
-        #expect(transmission.request.url.contains("h2f0aa1,c81e4,1&"))
+        // A process that died after the click resumes with the open.
+        phone.forgetHistory()
+        phone.nextOutcomes = [.status(200), .failed(TransportFailure(.interrupted, "processEnded"))]
+        #expect(phone.deliver(.track(.push(.tapped, payload: Fixture.payload)))?.code == "accepted")
+        #expect(phone.requests.map { $0.url.contains(",2&") } == [true, false, false])
     }
 
     @Test(.shows("adobe/A6", of: AdobeDevice.self))
     func `the open follows a refused click, and the verdict tells of both`() throws {
-        var phone = try StandardPhone()
-        phone.instead = [.status(500), .status(200)]
+        let phone = try StandardPhone()
+        phone.nextOutcomes = [.status(500), .status(200)]
         let verdict = phone.deliver(.track(.push(.tapped, payload: Fixture.payload)))
         #expect(verdict?.code == "adobe.reply.clickRefused")
         #expect(verdict?.finding?.reason.contains("HTTP 500") == true)
@@ -129,10 +155,15 @@ import Testing
         let phone = try StandardPhone()
         let queues: [(Action, String)] = [
             (Self.received, "hits"), (.track(.sessionStarted), "hits"), (Self.attribute, "postbacks"),
-            (.changeTags(TagChange(add: ["gold"])), "postbacks"), (.identify(Corpus.aino), "postbacks"),
-            (.registerDevice(Corpus.phone), "identity"), (.farewell, "identity"),
-            (.setConsent(Consent(purpose: .tracking, state: .granted)), "local"), (.erase, "local"),
+            (.changeTags(TagChange(add: ["gold"])), "postbacks"), (.farewell, "identity"), (.erase, "local"),
         ]
         for (action, queue) in queues { #expect(phone.adapter.place(phone.operation(action)).queue == queue) }
+        for action in [
+            Action.registerDevice(Corpus.phone), .identify(Corpus.aino), .logOut, .consent(.tracking, .granted),
+        ] {
+            let operation = phone.operation(action)
+            let own = "\(action.kind.rawValue)/\(operation.id.rawValue)"
+            #expect(phone.adapter.place(operation).queue == own)
+        }
     }
 }

@@ -1,3 +1,4 @@
+import Patchbay
 import PatchbayAdapterKit
 import PatchbayAdobeSimulator
 import PatchbayJSON

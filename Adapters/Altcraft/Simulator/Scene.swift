@@ -97,17 +97,19 @@ public struct AltcraftScene: VendorScene {
 
     public static let belief = makeBelief(finding: key)
 
-    /// The push token, and the status under it of the contact's subscription, as memory knows them and as the vendor has
-    /// them.
+    /// The status of each push subscription that memory knows, and of the same ones at the vendor.
     ///
     /// - Parameter key: by which key the vendor finds a contact's profile.
     /// - Returns: the two views.
     public static func makeBelief(finding key: @escaping @Sendable (_ contact: String?) -> String) -> Belief {
-        Belief { memory in
-            var claims: JSONObject = [:]
-            if memory["doubtful"] == nil { claims["saved"] = memory["saved"] }
-            claims["status"] = memory["standing"]?["status"]
-            return claims
+        @Sendable func known(_ memory: JSONValue) -> [(name: String, holding: JSONValue)] {
+            (memory["holdings"]?.array ?? []).filter { $0["certainty"] == "held" && $0["status"] != nil }.map {
+                let address = "\($0["address"]?["provider"]?.string ?? "") \($0["address"]?["token"]?.string ?? "")"
+                return ("\(key($0["contact"]?.string)) \(address)", $0)
+            }
+        }
+        return Belief { memory in
+            JSONObject(known(memory).map { ($0.name, $0.holding["status"] ?? .null) })
         } holds: { (state: AltcraftState, memory) in
             var held: JSONObject = [
                 "fields": .array(state.profiles.map(\.fields)),
@@ -116,14 +118,15 @@ public struct AltcraftScene: VendorScene {
                     Set(state.pushEvents.map { "\($0.kind) \($0.message)" }).sorted().map { .string($0) }
                 ),
             ]
-            let saved = memory["saved"]
-            func isSaved(_ subscription: AltcraftState.Subscription) -> Bool {
-                saved?["token"]?.string == subscription.token && saved?["provider"]?.string == subscription.provider
+            for (name, holding) in known(memory) {
+                let owner = key(holding["contact"]?.string)
+                held[name] = state.profiles.filter { $0.keys.contains(owner) }.flatMap(\.subscriptions)
+                    .last {
+                        $0.provider == holding["address"]?["provider"]?.string
+                            && $0.token == holding["address"]?["token"]?.string
+                    }
+                    .map { .string($0.status) }
             }
-            held["saved"] = state.profiles.contains { $0.subscriptions.contains(where: isSaved) } ? saved : nil
-            let own = memory["standing"].map { key($0["contact"]?.string) }
-            held["status"] = state.profiles.filter { own.map($0.keys.contains) ?? true }.flatMap(\.subscriptions)
-                .filter { saved == nil || isSaved($0) }.max { $0.number < $1.number }.map { .string($0.status) }
             return held
         }
     }
@@ -136,6 +139,7 @@ public struct AltcraftScene: VendorScene {
             guard let id = request.request[header: "Request-ID"], request.endpoint != "status" else { continue }
             let key = "\(id) \(request.endpoint)"
             if let before = settled[key], let at = before.settledAt, let outcome = before.outcome {
+                if isAnotherAttempt(request, after: before, at) { continue }
                 if !outcome.failed(or: 500...599), outcome.reply?.isWebPage != true {
                     problems.append("request \(request.number) repeats \(before.number), which was answered")
                 } else if let word = before.retryAfter, request.now < at + min(word, .seconds(86_400)) {
@@ -151,6 +155,17 @@ public struct AltcraftScene: VendorScene {
             settled[key] = request
         }
         return story.isWhole ? problems + differences(story, account) : problems
+    }
+
+    /// Whether the request repeats one that was refused with 401, under another credential or at least an hour later.
+    private static func isAnotherAttempt(
+        _ request: SceneStory.Request,
+        after before: SceneStory.Request,
+        _ settledAt: Instant
+    ) -> Bool {
+        guard before.outcome?.reply?.status == 401 else { return false }
+        let credentials = [request, before].map { $0.request[header: "Authorization"] }
+        return credentials[0] != credentials[1] || request.now >= settledAt + .seconds(3600)
     }
 
     /// Each person's profile and subscription, and the events of all.

@@ -8,7 +8,7 @@ extension AltcraftDevice {
         title: "Altcraft mobile push",
         door: .device,
         memory: .lane,
-        stateVersion: 2,
+        stateVersion: 3,
         usesCredentials: true,
         capabilities: capabilities,
         limits: [
@@ -26,7 +26,7 @@ extension AltcraftDevice {
         findings: FindingRow.altcraft,
         reasonsOfState: [
             FindingRow.askAgain, .readNoToken, .roleTokenChanged, .replyErrorRefused, .profileUnsubscribed, .retryLimit,
-            .replyCredential, .replyRefused,
+            .replyCredential, .replyRefused, .replyRedirect, .readUnanswered, .overtaken, .providerLeft,
             .replyField, .replySubscriptionField, .replyCategory, .replyUnreadable,
         ].map(\.code),
         fields: [
@@ -49,7 +49,7 @@ extension AltcraftDevice {
         .contact(.logIn): .native(note: "asks first, subscribes only if nobody was there"),
         .contact(.logOut): .native(note: "asks first, subscribes only if nobody was there"),
         .operation(.registerDevice): .native(
-            note: "remembered; a request only when the push token changed, or behind a farewell"
+            note: "remembered; a request only when the push token changed, or after an unregister"
         ),
         .operation(.changeAttributes): .native(),
         .operation(.changeTags): .native(note: "needs the setting tagsField"),

@@ -36,10 +36,12 @@ private final class Reading {
 
     private lazy var row = ReplyTable.altcraft.row(for: exchange.outcome)
     private lazy var reply = response?.json
-    private lazy var sent = exchange.request.json
+    private lazy var sent = SentSubscription(endpoint, exchange.request.json)
+    private lazy var contact = adapter.person(pending.operation.contact)
     private var settings: AltcraftSettings { adapter.settings }
     private var isUnauthorised: Bool { response?.status == 401 || response?.status == 403 }
-    private var asksAgain: Bool { endpoint == .unsuspend || pending.operation.action.kind == .readBack }
+    private var isRead: Bool { pending.operation.action.kind == .readBack }
+    private var asksAgain: Bool { endpoint == .unsuspend || isRead }
 
     /// Why the provider stops; nil if it goes on.
     var park: Finding? {
@@ -48,27 +50,59 @@ private final class Reading {
 
     func verdict(_ memory: inout AltcraftMemory) -> Result {
         if case .registerDevice(let device) = pending.operation.action { memory.device = device }
-        noteLeave(&memory)
-        if exchange.mayHaveWorked { memory.doubt(endpoint, sentAddress, pending) }
+        if endpoint == .unsuspend { memory.arrive(.init(contact: contact, sequence: pending.sequence)) }
+        if row.meaning == .accepted { memory.note(nil, of: contact) }
+        noteDecision(&memory)
+        noteDeparture(&memory)
+        if exchange.mayHaveWorked { memory.doubt(endpoint, contact, sent, pending) }
         switch row.meaning {
         case .accepted: return success(&memory)
-        case .retry: return asksAgain ? never(row) : again(&memory)
+        case .retry: return asksAgain ? never(row, memory) : again(&memory)
         case .refused, .park:
             if park != nil, !asksAgain { return .underway(pending.step, .woken) }
-            return asksAgain && endpoint == .unsuspend ? never(row) : refused(row, &memory)
+            if waitsForCredential(&memory) { return .underway(pending.step) }
+            return asksAgain && endpoint == .unsuspend ? never(row, memory) : refused(row, &memory)
         }
     }
 
+    /// Whether the operation waits for another credential of its contact: not if the one before was refused, too.
+    private func waitsForCredential(_ memory: inout AltcraftMemory) -> Bool {
+        guard response?.status == 401, settings.onUnauthorized == .wait, settings.usedRoleToken == nil, !isRead,
+            let mark = pending.credential?.mark
+        else { return false }
+        let before = memory.refusal(of: contact)
+        let until = exchange.moment.now + AltcraftMemory.Refusal.pause
+        memory.note(.init(contact: contact, mark: mark, until: until), of: contact)
+        return before.map { $0.mark == mark } ?? true
+    }
+
+    /// The vendor has a decision of the person. One against a subscription counts although the vendor refused it.
+    private func noteDecision(_ memory: inout AltcraftMemory) {
+        guard row.meaning == .accepted || row.meaning == .refused && isOptingOut, endpoint == .subscribe,
+            case .changeSubscription(let subscription) = pending.operation.action,
+            let status = subscription.state.status
+        else { return }
+        memory.note(
+            .init(
+                contact: contact,
+                topic: subscription.topic,
+                status: status,
+                operation: pending.id.rawValue,
+                sequence: pending.sequence
+            )
+        )
+    }
+
     /// Leaving is undone when the person comes back, unless the person has said something about the subscription since.
-    private func noteLeave(_ memory: inout AltcraftMemory) {
-        let (contact, isAccepted) = (pending.operation.contact, row.meaning == .accepted)
+    private func noteDeparture(_ memory: inout AltcraftMemory) {
+        let isAccepted = row.meaning == .accepted
         switch (pending.operation.action, endpoint) {
         case (.farewell, .subscribe) where isAccepted:
-            memory.leave = .init(contact: contact, sequence: pending.sequence)
-        case (.changeSubscription(let word), _) where word.topic == nil && memory.leave(of: contact) != nil:
-            memory.leave = nil
+            memory.depart(.init(contact: contact, sequence: pending.sequence))
+        case (.changeSubscription(let subscription), .subscribe) where subscription.topic == nil:
+            memory.comeBack(contact)
         case (.registerDevice, .subscribe) where isAccepted, (.switchContact, .unsuspend) where isAccepted:
-            memory.leave = nil
+            memory.comeBack(contact)
         default: break
         }
     }
@@ -82,22 +116,20 @@ private final class Reading {
         case .unsuspend: return released(answer, &memory)
         case .status: return told(answer, &memory)
         case .tokenUpdate:
-            (memory.saved, memory.doubtful, memory.refused) = (sentAddress, nil, nil)
-            // The update moved one person's subscription: what is known of another's was under the old token. Beside a role
-            // token there is but one, which the push token finds.
-            if settings.usedRoleToken == nil { memory.standing = memory.status(of: pending.operation.contact) }
-            // Whoever comes back with a new token is asked about behind it.
-            if isLeaving || memory.leave(of: pending.operation.contact, before: pending.sequence) != nil {
-                return .underway(pending.step)
-            }
+            if let old = sent.oldAddress, let new = sent.address { memory.moved(contact, from: old, to: new) }
+            // What needed the update follows, and so does another update where the token has changed again.
+            guard case .registerDevice(let device) = pending.operation.action,
+                memory.move(of: contact, to: PushAddress(device)) == nil,
+                memory.departure(of: contact, before: pending.sequence) == nil
+            else { return .underway(pending.step) }
         case .subscribe:
             RuleID.altcraft("T4").fire()
-            if let address = sentAddress, address != memory.saved {
-                (memory.saved, memory.doubtful, memory.refused) = (address, nil, nil)
+            if let address = sent.address { subscribed(answer.profile?.subscription, at: address, &memory) }
+            if isOptingOut, !memory.reachable(contact).isEmpty { return .underway(pending.step) }
+            if pending.step == .restore {
+                return .rejected(FindingRow.askAgain.at(detail: detail), answer: answer.json)
             }
-            // What becomes of a person who was left is not heard of here: whoever needs to know asks again.
-            let isUnknown = isLater || pending.operation.action.kind == .farewell
-            memory.standing = isUnknown ? nil : standing(answer.profile?.subscription, memory)
+            if pending.operation.action == .farewell { memory.leave(at: pending.sequence) }
         case .profileUpdate, .pushEvent, .customEvent: break
         }
         if case .changeTags(let change) = pending.operation.action, adapter.needsSecondRequest(change, pending.step) {
@@ -106,37 +138,82 @@ private final class Reading {
         return accepted(answer, memory)
     }
 
-    /// What the vendor holds after a subscription request: what it shows, else what was asked for.
-    private func standing(_ shown: AltcraftAnswer.Subscription?, _ memory: AltcraftMemory) -> AltcraftMemory.Standing {
-        let contact = pending.operation.contact
-        guard settings.categoryLists == .replace else {
-            return .init(contact: contact, status: shown?.status ?? sentStatus)
+    /// Whether the operation ends every subscription of the person.
+    private var isOptingOut: Bool {
+        switch pending.operation.action {
+        case .farewell: true
+        case .changeSubscription(let subscription): subscription.topic == nil && subscription.state != .subscribed
+        default: false
         }
-        let categories = shown?.categories.map(named) ?? Dictionary(sentCategories) { $1 }
-        return .init(contact: contact, status: shown?.status ?? sentStatus, categories: categories)
+    }
+
+    /// Notes what the vendor has after a subscription request: what it shows, else what was sent.
+    private func subscribed(
+        _ shown: AltcraftAnswer.Subscription?,
+        at address: PushAddress,
+        _ memory: inout AltcraftMemory
+    ) {
+        let before = memory.holding(of: contact, at: address)
+        var status = isLater ? nil : shown?.status ?? sent.status
+        // The status is asked for when the person comes back.
+        if isOptingOut, pending.operation.action == .farewell { status = nil }
+        var categories: [String: Bool]?
+        if settings.categoryLists == .replace, !isLater {
+            categories = shown?.categories.map(named) ?? Dictionary(sentCategories) { $1 }
+        }
+        let isSubscribed = (shown?.status ?? sent.status) == Subscription.State.subscribed.rawValue
+        // What is processed later, and was sent to end a subscription, counts as done.
+        memory.note(
+            .init(
+                contact: contact,
+                address: address,
+                certainty: .held,
+                status: status,
+                categories: categories ?? (isLater ? nil : before?.categories),
+                mayBeSubscribed: isSubscribed
+            )
+        )
+        if memory.refused == address { memory.refused = nil }
+        if sent.replaces { memory.changeOthers(than: contact, at: address) { $0.status = nil } }
     }
 
     private func named(_ categories: [AltcraftAnswer.Category]) -> [String: Bool] {
         Dictionary(categories.compactMap { one in one.name.map { ($0, one.isActive ?? true) } }) { $1 }
     }
 
-    /// The subscription of this installation, as an answer about it shows it; none is an answer, too.
-    private func seen(_ subscription: AltcraftAnswer.Subscription?) -> AltcraftMemory.Standing {
+    /// Notes the subscription of this installation as an answer shows it; none is an answer, too.
+    private func saw(
+        _ subscription: AltcraftAnswer.Subscription?,
+        at address: PushAddress?,
+        _ memory: inout AltcraftMemory
+    ) {
+        guard let address else { return }
         let categories = settings.categoryLists == .replace ? named(subscription?.categories ?? []) : nil
-        return .init(contact: pending.operation.contact, status: subscription?.status, categories: categories)
+        memory.note(
+            .init(
+                contact: contact,
+                address: address,
+                certainty: subscription == nil ? .absent : .held,
+                status: subscription?.status,
+                categories: subscription == nil ? nil : categories,
+                mayBeSubscribed: subscription.map {
+                    $0.status.map { $0 == Subscription.State.subscribed.rawValue } ?? true
+                } ?? false
+            )
+        )
     }
 
     /// An answer to a question: the caller's, or the adapter's own before a change that must not guess.
     private func told(_ answer: AltcraftAnswer, _ memory: inout AltcraftMemory) -> Result {
         if answer.profile?.subscription == nil { RuleID.altcraft("S7").fire() }
         let isClear = reply?.object != nil && !hasError
-        guard pending.operation.action.kind == .readBack else {
+        guard isRead else {
             guard isClear else { return .rejected(FindingRow.replyUnreadable.at(detail: detail), answer: answer.json) }
-            memory.standing = seen(answer.profile?.subscription)
+            saw(answer.profile?.subscription, at: askedAddress, &memory)
             return .underway(pending.step)
         }
         // Other questions may be answered with another device's subscription.
-        if isClear, asksForThisDevice { memory.standing = seen(answer.profile?.subscription) }
+        if isClear, asksForThisDevice { saw(answer.profile?.subscription, at: askedAddress, &memory) }
         return accepted(answer, memory)
     }
 
@@ -145,11 +222,32 @@ private final class Reading {
         return request.what == StatusQuestion.current.rawValue
     }
 
+    /// The token that a query named.
+    private var askedAddress: PushAddress? {
+        let items = URLText.queryItems(of: exchange.request.url)
+        guard let provider = items.last(where: { $0.name == "provider" })?.value,
+            let token = items.last(where: { $0.name == "subscription_id" })?.value
+        else { return nil }
+        return PushAddress(provider: provider, token: token)
+    }
+
     private func released(_ answer: AltcraftAnswer, _ memory: inout AltcraftMemory) -> Result {
-        guard answer.httpCode == 200 else { return never(row) }
+        guard answer.httpCode == 200, let address = sent.address else { return never(row, memory) }
         RuleID.altcraft("L7").fire()
-        memory.standing = seen(answer.profile?.subscription)
-        guard answer.profile?.subscription != nil else {
+        memory.changeOthers(than: contact, at: address) {
+            if $0.status == Subscription.State.subscribed.rawValue {
+                $0.status = Subscription.State.suspended.rawValue
+            }
+            $0.mayBeSubscribed = false
+        }
+        let shown = answer.profile?.subscription
+        saw(shown, at: address, &memory)
+        // Under a token from before, only the others mattered.
+        guard exchange.request[header: "Request-ID"] == RequestID.text(for: pending.id) else {
+            return .underway(pending.step)
+        }
+        let isSubscribed = shown?.status == Subscription.State.subscribed.rawValue
+        guard shown != nil, !isSubscribed || memory.optOutStatus(of: contact) == nil else {
             RuleID.altcraft("L2").fire()
             return .underway(.subscribe)
         }
@@ -163,7 +261,7 @@ private final class Reading {
 
     /// A success that the configuration does not believe: nothing is taken for granted.
     private func unsaid(_ answer: AltcraftAnswer, _ memory: inout AltcraftMemory) -> Result {
-        memory.standing = nil
+        if let address = sent.address { memory.change(contact, at: address) { $0.status = nil } }
         if let on = stay(&memory) { return on }
         return .rejected(FindingRow.replyErrorRefused.at(detail: detail), answer: answer.json)
     }
@@ -190,7 +288,7 @@ private final class Reading {
 
     /// What the vendor shows otherwise than it was asked for: a category that it does not let change.
     private func difference(_ shown: AltcraftAnswer.Subscription?) -> Finding? {
-        guard let shown, let sentStatus else { return nil }
+        guard let shown, let sentStatus = sent.status else { return nil }
         RuleID.altcraft("S9").fire()
         if let status = shown.status, status != sentStatus { return FindingRow.replyDiffers.at(detail: "status") }
         let categories = named(shown.categories ?? [])
@@ -200,7 +298,7 @@ private final class Reading {
 
     private var topicUnderOptOut: Finding? {
         guard case .changeSubscription(let subscription) = pending.operation.action, subscription.topic != nil,
-            subscription.state == .subscribed, sentStatus != Subscription.State.subscribed.rawValue
+            subscription.state == .subscribed, sent.status != Subscription.State.subscribed.rawValue
         else { return nil }
         return FindingRow.topicUnderOptOut.at("action.subscription.topic")
     }
@@ -208,9 +306,14 @@ private final class Reading {
     // MARK: No
 
     /// A question that is not repeated by itself.
-    private func never(_ row: ReplyRow) -> Result {
+    private func never(_ row: ReplyRow, _ memory: AltcraftMemory) -> Result {
         RuleID.altcraft("R8").fire()
-        let finding = endpoint == .unsuspend ? FindingRow.askAgain : row.finding ?? .replyRefused
+        // The vendor may have subscribed a person who has decided otherwise.
+        if endpoint == .unsuspend, exchange.mayHaveWorked, memory.optOutStatus(of: contact) != nil {
+            return .underway(.restore)
+        }
+        let unanswered = row.meaning == .retry ? FindingRow.readUnanswered : row.finding ?? .replyRefused
+        let finding = endpoint == .unsuspend ? FindingRow.askAgain : unanswered
         return .rejected(finding.at(detail: detail), answer: answer(\.final).json)
     }
 
@@ -222,16 +325,20 @@ private final class Reading {
         return .rejected(FindingRow.retryLimit.at(detail: detail), answer: answer(\.repeated).json)
     }
 
-    /// A token whose update the vendor does not take is not offered again; whoever is leaving goes on under the old one.
+    /// A token whose update the vendor does not take is not offered again. What needed the update continues without it, and so
+    /// does the update to the newest token behind one that had no clear reply: that one counts as done.
     private func stay(_ memory: inout AltcraftMemory) -> Result? {
-        guard endpoint == .tokenUpdate else { return nil }
-        memory.refused = sentAddress
-        guard isLeaving else { return nil }
-        memory.doubtful = nil
-        return .underway(pending.step)
+        guard endpoint == .tokenUpdate, let address = sent.address else { return nil }
+        let wasOpen = memory.holding(of: contact, at: address)?.certainty == .updating
+        if wasOpen {
+            memory.change(contact, at: address) { $0.certainty = .held }
+            if let holding = memory.holding(of: contact, at: address) { memory.note(holding) }
+        } else {
+            memory.refused = address
+        }
+        guard case .registerDevice(let device) = pending.operation.action else { return .underway(pending.step) }
+        return wasOpen && PushAddress(device) != address ? .underway(pending.step) : nil
     }
-
-    private var isLeaving: Bool { pending.operation.action == .farewell }
 
     private func refused(_ row: ReplyRow, _ memory: inout AltcraftMemory) -> Result {
         if endpoint == .tokenUpdate { RuleID.altcraft("T3").fire() }
@@ -251,7 +358,7 @@ private final class Reading {
     // MARK: Parts
 
     private func answer(_ number: (EventCodes.Numbers) -> Int?) -> AltcraftAnswer {
-        let codes = EventCodes.row(endpoint, status: sentStatus)
+        let codes = EventCodes.row(endpoint, status: sent.status)
         let answer = AltcraftAnswer(status: response?.status, reply, codes, number)
         fire(answer)
         return answer
@@ -298,23 +405,9 @@ private final class Reading {
 
     private var sentCategories: [(String, Bool)] {
         guard endpoint == .subscribe else { return [] }
-        return (sent?["subscription"]?["cats"]?.array ?? []).compactMap { category in
+        return (exchange.request.json?["subscription"]?["cats"]?.array ?? []).compactMap { category in
             category["name"]?.string.map { ($0, category["active"]?.bool ?? true) }
         }
-    }
-
-    private var sentStatus: String? {
-        endpoint == .subscribe ? sent?["subscription"]?["status"]?.string : nil
-    }
-
-    /// The token that the request was about.
-    private var sentAddress: PushAddress? {
-        let body = sent
-        let isUpdate = endpoint == .tokenUpdate
-        let provider = isUpdate ? body?["new_provider"] : body?["subscription"]?["provider"]
-        let token = isUpdate ? body?["new_token"] : body?["subscription"]?["subscription_id"]
-        guard let provider = provider?.string, let token = token?.string else { return nil }
-        return PushAddress(provider: provider, token: token)
     }
 }
 

@@ -6,30 +6,30 @@ extension AltcraftDevice {
     public func plan(_ pending: PendingOperations<Self>, memory: Memory, at moment: Moment) -> Plan<Self> {
         let mark = AltcraftMemory.Signature.mark(of: settings)
         if let signing = Signing.plan(pending, mark, memory, moment.now) { return signing }
-        let planner = Planner(adapter: self, pending: pending, memory: memory)
+        let planner = Planner(adapter: self, pending: pending, memory: memory, now: moment.now)
         var best: Plan<Self>?
-        var closed: Set<String> = []
         var held: Set<Stream> = []
-        for operation in pending {
-            let stream = Stream(queue: operation.queue, contact: operation.operation.contact)
-            guard operation.isImmediate || !closed.contains(stream.queue) && !held.contains(stream) else { continue }
-            do {
-                let next = try planner.plan(operation)
-                guard case .wait = next else { return next }
-                best = .sooner(best, next)
-                if !operation.isImmediate { closed.insert(stream.queue) }
-            } catch {
-                best = .sooner(best, .wait(until: nil, because: error.finding))
-                if !operation.isImmediate { held.insert(stream) }
+        // An unregister is the last request to the vendor: everything else that can leave goes first.
+        for isLast in [false, true] {
+            if isLast, planner.mustDelayUnregister { break }
+            for operation in pending where (operation.operation.action == .farewell) == isLast {
+                let stream = Stream(queue: operation.queue, contact: operation.operation.contact.map(ScalarString.init))
+                guard operation.isImmediate || !held.contains(stream) else { continue }
+                do {
+                    return try planner.plan(operation)
+                } catch {
+                    best = .sooner(best, .wait(until: error.until, because: error.finding))
+                    if !operation.isImmediate { held.insert(stream) }
+                }
             }
         }
-        return best ?? .wait(until: nil, because: FindingRow.tokenMissing.at())
+        return best ?? .wait(until: nil, because: FindingRow.unregisterLast.at())
     }
 
     /// What one person wants in one queue.
     private struct Stream: Hashable {
         let queue: String
-        let contact: String?
+        let contact: ScalarString?
     }
 }
 
@@ -96,16 +96,23 @@ struct Planner {
     let adapter: AltcraftDevice
     let memory: AltcraftMemory
     let pending: PendingOperations<AltcraftDevice>
+    private let now: Instant
+    /// The newest registered installation, wherever it waits; else the remembered one.
+    let device: Device?
     private let registrations: [Head]
 
-    init(adapter: AltcraftDevice, pending: PendingOperations<AltcraftDevice>, memory: AltcraftMemory) {
-        (self.adapter, self.memory, self.pending) = (adapter, memory, pending)
+    init(
+        adapter: AltcraftDevice,
+        pending: PendingOperations<AltcraftDevice>,
+        memory: AltcraftMemory,
+        now: Instant
+    ) {
+        (self.adapter, self.memory, self.pending, self.now) = (adapter, memory, pending, now)
         registrations = pending.all(.registerDevice)
-    }
-
-    /// The newest registered installation: in the window, else remembered.
-    var device: Device? {
-        if case .registerDevice(let device) = registrations.last?.operation.action { device } else { memory.device }
+        let hidden = pending.hidden.last(.registerDevice)
+        let shown = registrations.last
+        let newest = (hidden?.sequence ?? -1) > (shown?.sequence ?? -1) ? hidden?.operation : shown?.operation
+        device = if case .registerDevice(let device) = newest?.action { device } else { memory.device }
     }
 
     /// Seconds east of UTC where that is; 0 as long as nobody knows.
@@ -116,47 +123,67 @@ struct Planner {
     /// Where the vendor reaches the installation now.
     var address: PushAddress? { PushAddress(device) }
 
+    /// Under whom the vendor keeps what a contact has; a role token knows one person.
+    func person(_ head: Head) -> String? { adapter.person(head.operation.contact) }
+
     /// What to do about an operation.
     ///
-    /// - Throws: why it is held; later operations of other people may go on.
+    /// - Throws: Why it is held; later operations of other people are not.
     func plan(_ head: Head) throws(Held) -> Next {
-        switch head.operation.action {
-        case .registerDevice: return try register()
-        case .changeSubscription(let subscription): return try change(subscription, head)
-        case .switchContact: return try switchContact(head)
-        case .changeAttributes, .identify:
-            return try updateProfile(head, adapter.profileFields(of: head.operation).object)
-        case .changeTags(let change): return try updateTags(change, head)
-        case .track(let event): return try report(event, head)
-        case .readBack(let request): return try ask(request, head)
-        case .farewell: return try leave(head)
-        case .setConsent(let consent): return keep(consent, head)
-        case .erase: return .settle([head.id: .accepted(FindingRow.eraseByHand.at())], remembering: AltcraftMemory())
-        @unknown default: return .settle([head.id: .rejected(FindingRow.actionUnknown.at("action"))])
+        if mayOptIn(head), memory.leftAt.map({ $0 > head.sequence }) == true { return left(head, nil) }
+        do {
+            switch head.operation.action {
+            case .registerDevice: return try register(head)
+            case .changeSubscription(let subscription): return try change(subscription, head)
+            case .switchContact: return try switchContact(head)
+            case .changeAttributes, .identify:
+                return try updateProfile(head, adapter.profileFields(of: head.operation).object)
+            case .changeTags(let change): return try updateTags(change, head)
+            case .track(let event): return try report(event, head)
+            case .readBack(let request): return try ask(request, head)
+            case .farewell: return try leave(head)
+            case .setConsent(let consent): return keep(consent, head)
+            case .erase:
+                return .settle([head.id: .accepted(FindingRow.eraseByHand.at())], remembering: AltcraftMemory())
+            @unknown default: return .settle([head.id: .rejected(FindingRow.actionUnknown.at("action"))])
+            }
+        } catch {
+            guard isLeft(head), mayOptIn(head) else { throw error }
+            return left(head, error.finding.code)
         }
     }
 
+    /// Ends what would subscribe somebody at a provider that was left.
+    private func left(_ head: Head, _ detail: String?) -> Next {
+        RuleID.altcraft("E6").fire()
+        return .settle([head.id: .rejected(FindingRow.providerLeft.at(detail: detail))])
+    }
+
     func maker(_ head: Head, part: String? = nil) throws(Held) -> RequestMaker {
-        RequestMaker(
+        let authorization = try Authorization(head.credential, adapter)
+        if adapter.settings.usedRoleToken == nil, adapter.settings.onUnauthorized == .wait,
+            let refused = memory.refusal(of: person(head)), refused.mark == head.credential.map(\.mark),
+            now < refused.until
+        {
+            RuleID.altcraft("A11").fire()
+            throw Held(finding: FindingRow.credentialRefused.at(), until: refused.until)
+        }
+        return RequestMaker(
             adapter: adapter,
-            authorization: try Authorization(head.credential, adapter),
+            authorization: authorization,
             operation: head.id,
             part: part ?? head.step?.rawValue
         )
     }
 
-    /// A request; with the token that it is about, if that is what it may change.
-    func send(
-        _ endpoint: AltcraftDevice.Endpoint,
-        _ request: WireRequest,
-        _ head: Head,
-        at address: PushAddress? = nil
-    ) -> Next {
+    /// A request; memory forgets what it may change at the vendor, in case that nobody receives the reply.
+    func send(_ endpoint: AltcraftDevice.Endpoint, _ request: WireRequest, _ head: Head) -> Next {
         guard [.tokenUpdate, .subscribe, .unsuspend].contains(endpoint) else {
             return .send(Transmission(endpoint, request, carrying: [head]))
         }
         var doubting = memory
-        doubting.doubt(endpoint, address, head)
+        if endpoint == .unsuspend { doubting.arrive(.init(contact: person(head), sequence: head.sequence)) }
+        doubting.doubt(endpoint, person(head), SentSubscription(endpoint, request.json), head)
         return .send(Transmission(endpoint, request, carrying: [head], doubting: doubting))
     }
 
@@ -167,28 +194,86 @@ struct Planner {
         }
     }
 
-    // MARK: The installation
+    // MARK: Facts that change while work waits
 
-    /// Remembers the newest of the registrations that wait; a token that changed is told to the vendor first.
-    private func register() throws(Held) -> Next {
-        guard let newest = registrations.last else { return .wait(until: nil, because: FindingRow.tokenMissing.at()) }
-        if registrations.count > 1 {
-            let older = registrations.dropLast().map { ($0.id, Verdict<AltcraftDevice>.superseded(by: newest.id)) }
-            return .settle(Dictionary(older) { first, _ in first })
-        }
-        guard let address, let old = memory.outdated(by: address) else {
-            if let back = try comeBack(newest) { return back }
-            var next = memory
-            next.device = device
-            return .settle([newest.id: .accepted()], remembering: next)
-        }
-        return try move(from: old, to: address, newest)
+    /// The last change of person, pending or begun.
+    private var lastArrival: AltcraftMemory.Mark? {
+        let shown = pending.all(.switchContact).last.map { ($0.operation, $0.sequence) }
+        let hidden = pending.hidden.last(.switchContact).map { ($0.operation, $0.sequence) }
+        let known = [shown, hidden].compactMap(\.self)
+            .map { AltcraftMemory.Mark(contact: adapter.person($0.0.contact), sequence: $0.1) }
+        return (known + [memory.arrival].compactMap(\.self)).max { $0.sequence < $1.sequence }
     }
 
-    /// Tells the vendor that a token took another's place.
+    /// Whether somebody else came after an operation was captured.
+    func isOvertaken(_ head: Head) -> Bool {
+        guard let last = lastArrival, last.sequence > head.sequence else { return false }
+        return last.contact.map(ScalarString.init) != person(head).map(ScalarString.init)
+    }
+
+    /// The place of the last pending unregister; nil without one.
+    private var unregister: Int64? {
+        let shown = pending.all(.leave).last { $0.operation.action == .farewell }?.sequence
+        return [shown, pending.hidden.last(.farewell)?.sequence].compactMap(\.self).max()
+    }
+
+    /// Whether the provider was left after an operation was captured.
+    func isLeft(_ head: Head) -> Bool {
+        guard pending.isLeaving || unregister != nil else { return false }
+        return unregister.map { $0 > head.sequence } ?? true
+    }
+
+    /// What was captured after an unregister waits for it: a return would otherwise be undone.
+    func followsUnregister(_ head: Head) -> Bool {
+        let shown = pending.all(.leave).first { $0.operation.action == .farewell }?.sequence
+        let first = [shown, pending.hidden.first(.farewell)?.sequence].compactMap(\.self).min()
+        return first.map { $0 < head.sequence } ?? false
+    }
+
+    /// Whether something else that may still leave is not shown: the unregister comes behind it. Not if that is another
+    /// person's unregister, which can fail for long.
+    var mustDelayUnregister: Bool { pending.hasMore && pending.hidden.first(.farewell) == nil }
+
+    /// Whether an operation may subscribe somebody.
+    private func mayOptIn(_ head: Head) -> Bool {
+        switch head.operation.action {
+        case .switchContact: true
+        case .changeSubscription(let subscription): subscription.state == .subscribed
+        default: false
+        }
+    }
+
+    // MARK: The installation
+
+    /// Remembers the newest of the registrations that wait; a token that changed is sent to the vendor first.
+    private func register(_ head: Head) throws(Held) -> Next {
+        let hidden = pending.hidden.last(.registerDevice)
+        let shown = registrations.last
+        if let newest = (hidden?.sequence ?? -1) > (shown?.sequence ?? -1) ? hidden?.operation.id : shown?.id,
+            newest != head.id
+        {
+            let older = registrations.filter { $0.id != newest }
+            return .settle(Dictionary(older.map { ($0.id, .superseded(by: newest)) }) { first, _ in first })
+        }
+        if followsUnregister(head) { throw Held(finding: FindingRow.unregisterPending.at()) }
+        // The unregister reaches every token anyway.
+        if !isLeft(head) {
+            if let move = memory.move(of: person(head), to: address) {
+                return try self.move(from: move.old, to: move.new, head)
+            }
+            if let back = try comeBack(head) { return back }
+        }
+        var next = memory
+        next.device = device
+        return .settle([head.id: .unchanged(FindingRow.deviceKept.at())], remembering: next)
+    }
+
+    /// Notifies the vendor that a token took another's place.
     func move(from old: PushAddress, to address: PushAddress, _ head: Head) throws(Held) -> Next {
         RuleID.altcraft("T1").fire()
-        let maker = try maker(head)
+        // The newest token's update has the operation's own id, and one that it must wait for another.
+        let isOwn = head.operation.action.kind == .registerDevice && address == self.address
+        let maker = try maker(head, part: isOwn ? nil : "update/\(RequestID.mark(of: address.token))")
         let query = TokenUpdateQuery(
             provider: address.provider,
             token: old.token,
@@ -196,14 +281,33 @@ struct Planner {
         )
         let call = TokenUpdateCall(old: old, new: address)
         let path = "/subscription/push/update/"
-        let request = maker.post(path, TokenUpdateQuery.table, query, TokenUpdateCall.table, call)
-        return send(.tokenUpdate, request, head, at: address)
+        return send(.tokenUpdate, maker.post(path, TokenUpdateQuery.table, query, TokenUpdateCall.table, call), head)
     }
 
-    /// Whether a token update must come first. One that can't be signed is not waited for: its person is gone.
-    var awaitsTokenUpdate: Bool {
-        guard memory.outdated(by: address) != nil else { return false }
-        guard let update = registrations.last else { return true }
-        return (try? Authorization(update.credential, adapter)) != nil
+    /// The token update that a person's subscription needs first; nil if it needs none.
+    ///
+    /// - Throws: That a registration of the same person brings it.
+    func updateFirst(_ head: Head) throws(Held) -> Next? {
+        guard let move = memory.move(of: person(head), to: address) else { return nil }
+        RuleID.altcraft("T2").fire()
+        func isOfPerson(_ operation: EngagementOperation) -> Bool {
+            adapter.person(operation.contact).map(ScalarString.init) == person(head).map(ScalarString.init)
+        }
+        if registrations.contains(where: { isOfPerson($0.operation) })
+            || pending.hidden.last(.registerDevice).map({ isOfPerson($0.operation) }) == true
+        {
+            throw Held(finding: FindingRow.tokenUpdatePending.at())
+        }
+        return try self.move(from: move.old, to: move.new, head)
     }
+}
+
+extension AltcraftDevice {
+    /// Under whom the vendor keeps what a contact has: beside a role token there is one person, whom the push token finds.
+    func person(_ contact: String?) -> String? { settings.usedRoleToken == nil ? contact : nil }
+}
+
+extension Secret {
+    /// Enough to see that it changed, too little to find it.
+    var mark: String { RequestID.mark(of: value) }
 }

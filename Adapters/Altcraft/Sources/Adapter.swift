@@ -34,6 +34,8 @@ public struct AltcraftDevice: VendorAdapter {
     public enum Step: String, Codable, Sendable, Equatable {
         /// The new person had no subscription: one is made.
         case subscribe
+        /// A release without a clear reply may have subscribed a person who has decided otherwise: that is undone.
+        case restore
         /// The old tags are deleted: the new ones are added.
         case addTags
     }
@@ -87,12 +89,34 @@ public struct AltcraftDevice: VendorAdapter {
 // MARK: - Stored state
 
 extension AltcraftDevice {
-    /// Version 2 notes under which role token an installation speaks; of older memory nobody knows it.
+    /// Version 2 notes under which role token an installation speaks; of older memory nobody knows it. Version 3 keeps the
+    /// subscriptions of all contacts, not of one.
     public static func upgrade(_ state: JSONValue, of part: StatePart, from version: Int) throws -> JSONValue {
-        guard part == .memory, version < 2, var object = state.object else { return state }
-        object["signature"] = ["since": 0]
+        guard part == .memory, version < 3, var object = state.object else { return state }
+        if version < 2 { object["signature"] = ["since": 0] }
+        let (standing, leave) = (object["standing"], object["leave"])
+        let owner = standing?["contact"] ?? leave?["contact"]
+        func holding(_ address: JSONValue, _ certainty: Holding.Certainty, _ status: JSONValue?) -> JSONValue {
+            var holding: JSONObject = ["address": address, "certainty": .string(certainty.rawValue)]
+            (holding["contact"], holding["status"]) = (owner, status)
+            holding["categories"] = status == nil ? nil : standing?["categories"]
+            holding["mayBeSubscribed"] = .bool(status.map { $0 == "subscribed" } ?? true)
+            return .object(holding)
+        }
+        var holdings: [JSONValue] = []
+        if let saved = object["saved"] {
+            let status = object["doubtful"] == nil ? standing?["status"] : nil
+            holdings.append(holding(saved, .held, status))
+            if let doubtful = object["doubtful"] { holdings.append(holding(doubtful, .updating, nil)) }
+        }
+        object["holdings"] = .array(holdings)
+        object["departures"] = .array([leave].compactMap(\.self))
+        (object["decisions"], object["refusals"]) = ([], [])
+        for name in ["saved", "doubtful", "standing", "leave"] { object[name] = nil }
         return .object(object)
     }
+
+    private typealias Holding = AltcraftMemory.Holding
 }
 
 // MARK: - Place
@@ -100,22 +124,29 @@ extension AltcraftDevice {
 extension AltcraftDevice {
     /// The streams of an installation; each is first in, first out.
     enum Queue: String {
-        case device, subscriptions, profile, events, local
+        case device, subscriptions, optOuts, unregister, profile, events, local
     }
 
     public func place(_ operation: EngagementOperation) -> Place {
         RuleID.altcraft("R12").fire()
-        return Place(lane: operation.subject.rawValue, queue: queue(of: operation))
+        // The vendor subscribes whoever logs in or out, so that needs the consent of a subscription.
+        let alsoNeeds: Consent.Scope? =
+            operation.action.kind == .switchContact ? Consent.Scope(.messaging, channel: .push) : nil
+        return Place(lane: operation.subject.rawValue, queue: queue(of: operation), alsoNeeds: alsoNeeds)
     }
 
     /// Profile changes and events have a queue for each person, so that those of somebody who logged out, and whose
-    /// token is gone, hide nobody else's. Subscriptions share one: a change of person never passes what came before.
+    /// token is gone, block nobody else's. Subscriptions share one: a change of person never passes what came before.
+    /// Opt-outs pass whatever can't be sent.
     private func queue(of operation: EngagementOperation) -> String {
         let profile: Queue = settings.profileCarrier == .subscribe ? .subscriptions : .profile
         let queue: Queue
         switch operation.action {
         case .registerDevice: queue = .device
-        case .changeSubscription, .switchContact, .farewell, .readBack: queue = .subscriptions
+        case .changeSubscription(let subscription):
+            queue = subscription.state == .subscribed ? .subscriptions : .optOuts
+        case .switchContact, .readBack: queue = .subscriptions
+        case .farewell: queue = .unregister
         case .changeAttributes, .changeTags: queue = profile
         case .identify: queue = settings.identifiersAsFields ? profile : .local
         case .track(.push):
@@ -125,7 +156,9 @@ extension AltcraftDevice {
         case .setConsent, .erase: queue = .local
         @unknown default: queue = .local
         }
-        guard [.profile, .events].contains(queue), let contact = operation.contact else { return queue.rawValue }
+        guard [.profile, .events, .optOuts, .unregister].contains(queue), let contact = operation.contact else {
+            return queue.rawValue
+        }
         return "\(queue.rawValue)/\(RequestID.mark(of: contact))"
     }
 }
@@ -177,6 +210,9 @@ extension AltcraftDevice {
     private func examine(_ device: Device) -> [Finding] {
         guard let token = device.pushToken else { return [] }
         if token.value.trimmed.isEmpty { return [FindingRow.tokenBlank.at("action.device.pushToken.value")] }
+        if let form = PushProvider.missingForm(of: token) {
+            return [FindingRow.tokenForm.at("action.device.pushToken.value", detail: form)]
+        }
         guard PushProvider.name(of: token, on: device.facts?.platform) == nil else { return [] }
         return [FindingRow.tokenProvider.at("action.device.pushToken.service")]
     }

@@ -109,6 +109,10 @@ extension AltcraftAnswer.Profile {
         status = json["status"]?.string
         isTest = json[names.isTest]?.bool
         subscription = json["subscription"].flatMap { $0.object == nil ? nil : .init($0, names) }
+        // The vendor's page shows the categories in the subscription, and once beside it.
+        if subscription != nil, subscription?.categories == nil {
+            subscription?.categories = json["cats"]?.array?.map(AltcraftAnswer.Category.init)
+        }
     }
 
     fileprivate var json: JSONValue {

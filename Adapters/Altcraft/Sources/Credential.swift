@@ -41,7 +41,11 @@ struct Authorization {
 }
 
 /// Why an operation can't leave yet. Later ones of its person wait behind it, those of other people do not.
-struct Held: Error { let finding: Finding }
+struct Held: Error {
+    let finding: Finding
+    /// When it is worth another look even if nothing happens; nil is never.
+    var until: Instant?
+}
 
 /// Reads contacts' tokens, the same one only once: it signs every request of its contact.
 final class ClaimReader: Sendable {

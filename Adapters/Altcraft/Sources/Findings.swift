@@ -5,23 +5,25 @@ extension FindingRow {
     /// Every row, for the descriptor.
     static let altcraft: [FindingRow] =
         [
-            credentialMissing, credentialUnreadable, credentialTooLarge, credentialIncomplete, credentialAnonymous,
+            credentialMissing, credentialRefused, credentialUnreadable, credentialTooLarge, credentialIncomplete,
+            credentialAnonymous,
             optionUnknown, optionInvalid, optionNested, optionIdle, optionInstruction, fieldNull, fieldNullLeftOut,
             fieldBlank,
             subscriptionChannel, subscriptionUnknown, subscriptionNested, topicBlank, topicPaused, topicUnderOptOut,
-            topicNothing,
-            tokenProvider, tokenBlank, tokenMissing, tokenUpdatePending, permissionMissing, noSubscription,
+            topicNothing, optOutKept,
+            tokenProvider, tokenBlank, tokenForm, deviceKept, tokenMissing, tokenUpdatePending, permissionMissing,
+            noSubscription,
             attributesEmpty, attributesNone, attributeForm, attributeCollision, attributeUnset, attributeElements,
             profileUnsubscribed, profileWhose,
             tagsField, tagsEmpty,
-            switchRoleToken, roleTokenChanged, askAgain,
+            switchRoleToken, roleTokenChanged, askAgain, overtaken, providerLeft, unregisterPending, unregisterLast,
             pushForeign, pushWithoutUID, pushDismissed, eventKind, eventPixel, eventName, eventNested, eventZone,
             eventWhose,
             timeMissing,
-            readUnknown, readProvider, readNoToken,
+            readUnknown, readProvider, readNoToken, readUnanswered,
             identityInCredential, identityKind, consentKept, eraseByHand, nothingToLeave, actionUnknown,
             replyField, replySubscriptionField, replyCategory, replyRefused, replyCredential, replyUnavailable, noReply,
-            replyPage,
+            replyPage, replyRedirect,
             retryLimit, replyUnreadable, replyErrorInSuccess, replyErrorRefused, replyLater, replyDiffers,
         ] + altcraftRecords
 
@@ -34,6 +36,14 @@ extension FindingRow {
         rule: .altcraft("A3"),
         reason: "There is no credential for this contact (540, 543)",
         remedy: "Give the contact's JSON Web Token to the client, or set rToken."
+    )
+    static let credentialRefused = FindingRow(
+        "altcraft.credential.refused",
+        .warning,
+        .unauthenticated,
+        rule: .altcraft("A11"),
+        reason: "The vendor refused the contact's token with 401; it may have expired",
+        remedy: "Give the client a fresh JSON Web Token of this contact; the operation is sent with it."
     )
     static let credentialUnreadable = FindingRow(
         "altcraft.credential.unreadable",
@@ -192,6 +202,13 @@ extension FindingRow {
         reason: "There is no push subscription whose category could be switched off",
         remedy: "Nothing is needed."
     )
+    static let optOutKept = FindingRow(
+        "altcraft.subscription.none",
+        .note,
+        rule: .altcraft("T8"),
+        reason: "There is no push token, so the vendor has no subscription of this installation; the decision is kept",
+        remedy: "Nothing is needed; a log-in makes the subscription with this status."
+    )
     static let noSubscription = FindingRow(
         "altcraft.switch.noToken",
         .note,
@@ -218,6 +235,21 @@ extension FindingRow {
         rule: .altcraft("T7"),
         reason: "The push token is blank",
         remedy: "Register the device without a token, or with the one that the system gave."
+    )
+    static let tokenForm = FindingRow(
+        "altcraft.token.form",
+        .error,
+        .invalid,
+        rule: .altcraft("T11"),
+        reason: "The push token has another form than tokens of this service",
+        remedy: "Register the device with the token that the system gave, unchanged; APNs bytes as hexadecimal digits."
+    )
+    static let deviceKept = FindingRow(
+        "altcraft.device.kept",
+        .note,
+        rule: .altcraft("T1"),
+        reason: "The installation is remembered; there was nothing to send to the vendor",
+        remedy: "Nothing is needed; the next subscription request carries the token and the device's facts."
     )
     static let tokenMissing = FindingRow(
         "altcraft.token.missing",
@@ -353,6 +385,39 @@ extension FindingRow {
         remedy: "Log in or out again, or replay this operation."
     )
 
+    static let overtaken = FindingRow(
+        "altcraft.switch.overtaken",
+        .error,
+        .conflict,
+        rule: .altcraft("L10"),
+        reason: "Somebody else has logged in or out since it was captured, so it was not carried out",
+        remedy: "Nothing is needed. Replay it only if its contact uses the installation again."
+    )
+    static let providerLeft = FindingRow(
+        "altcraft.provider.left",
+        .error,
+        .conflict,
+        rule: .altcraft("E6"),
+        reason: "The provider is being left, and the operation could not be sent before the unregister",
+        remedy: "Nothing is needed at this vendor. Replay it if the configuration routes to this provider again."
+    )
+    static let unregisterPending = FindingRow(
+        "altcraft.farewell.pending",
+        .note,
+        .conflict,
+        rule: .altcraft("E1"),
+        reason: "It was captured after an unregister that the vendor has not confirmed yet",
+        remedy: "Nothing is needed; it is sent when the unregister is done."
+    )
+    static let unregisterLast = FindingRow(
+        "altcraft.farewell.last",
+        .note,
+        .conflict,
+        rule: .altcraft("E1"),
+        reason: "The unregister is the last request, and other operations are still sent before it",
+        remedy: "Nothing is needed; it follows them."
+    )
+
     // MARK: Events
 
     static let pushForeign = FindingRow(
@@ -461,6 +526,15 @@ extension FindingRow {
         remedy: "Register the device with its push token, or ask for latest."
     )
 
+    static let readUnanswered = FindingRow(
+        "altcraft.read.unanswered",
+        .error,
+        .unavailable,
+        rule: .altcraft("R8"),
+        reason: "The query was not answered; a query is never repeated by itself",
+        remedy: "Read again later."
+    )
+
     // MARK: Ends
 
     static let identityInCredential = FindingRow(
@@ -565,6 +639,14 @@ extension FindingRow {
         rule: .altcraft("R13"),
         reason: "A web page came back instead of the vendor's answer, as a network's sign-in page or a proxy gives it",
         remedy: "Sign in to the network, or check the address; attempts go on."
+    )
+    static let replyRedirect = FindingRow(
+        "altcraft.reply.redirect",
+        .error,
+        .misconfigured,
+        rule: .altcraft("R4"),
+        reason: "The reply redirects to another address; only 500 to 599 are repeated",
+        remedy: "Set apiUrl to the interface's present address, then replay the operation."
     )
     static let noReply = FindingRow(
         "altcraft.reply.none",

@@ -284,6 +284,21 @@ enum PushProvider {
     /// Whether the vendor has a provider of that name.
     static func isKnown(_ name: String) -> Bool { rows.contains { $0.name == name } }
 
+    /// What a token's text must consist of, where it does not; nil where it does. The text itself is passed on unchanged.
+    static func missingForm(of token: PushToken) -> String? {
+        RuleID.altcraft("T11").fire()
+        guard token.service == .apns else {
+            return token.value.utf8.allSatisfy { (0x21...0x7E).contains($0) } ? nil : "visible ASCII characters"
+        }
+        let isHex = token.value.utf8.allSatisfy { byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x46, 0x61...0x66: true
+            default: false
+            }
+        }
+        return isHex && token.value.utf8.count.isMultiple(of: 2) ? nil : "pairs of hexadecimal digits"
+    }
+
     /// The provider; nil if there is none, or if the platform is unknown and the service is on several.
     static func name(of token: PushToken, on platform: String?) -> String? {
         RuleID.altcraft("T7").fire()
@@ -299,7 +314,7 @@ extension PushAddress {
         guard let device, let token = device.pushToken, !token.value.trimmed.isEmpty,
             let provider = PushProvider.name(of: token, on: device.facts?.platform)
         else { return nil }
-        self.init(provider: provider, token: token.service == .apns ? token.value.lowercased() : token.value)
+        self.init(provider: provider, token: token.value)
     }
 }
 

@@ -12,14 +12,70 @@ struct PushAddress: Codable, Sendable, Equatable {
 
 /// What one installation remembers of its vendor side.
 public struct AltcraftMemory: AdapterMemory {
-    /// The push subscription of one contact, as the vendor last confirmed it.
-    struct Standing: Codable, Sendable, Equatable {
+    /// A push subscription of one contact that this installation made, or may have made.
+    struct Holding: Codable, Sendable, Equatable {
+        /// How sure it is that the vendor has the subscription.
+        enum Certainty: String, Codable, Sendable {
+            /// The vendor confirmed it.
+            case held
+            /// A token update without a clear reply may have made it.
+            case updating
+            /// Another request without a clear reply may have made it.
+            case possible
+            /// The vendor replied that there is none.
+            case absent
+        }
+
         /// Whose it is; nil is the anonymous person.
         var contact: String?
-        /// The vendor's word: `subscribed`, `unsubscribed`, `suspended`; nil: there is none.
+        /// The push token under which it is.
+        var address: PushAddress
+        /// How sure it is that the vendor has it.
+        var certainty: Certainty
+        /// The vendor's word, `subscribed`, `unsubscribed` or `suspended`; nil if it is not known.
         var status: String?
         /// The categories with whether they are active; nil if nobody needs to know.
         var categories: [String: Bool]?
+        /// Whether the vendor may send messages because of it.
+        var mayBeSubscribed: Bool
+
+        func isOf(_ contact: String?) -> Bool {
+            self.contact.map(ScalarString.init) == contact.map(ScalarString.init)
+        }
+    }
+
+    /// The last decision of a contact about the push subscription, or about one topic of it, that was sent or kept.
+    struct Decision: Codable, Sendable, Equatable {
+        /// Whose decision; nil is the anonymous person's.
+        var contact: String?
+        /// The topic; nil is the whole subscription.
+        var topic: String?
+        /// The vendor's word for it.
+        var status: String
+        /// The operation, and its place in the order of capture.
+        var operation: String
+        var sequence: Int64
+    }
+
+    /// Something that happened to a contact, at a place in the order of capture.
+    struct Mark: Codable, Sendable, Equatable {
+        /// Whose; nil is the anonymous person.
+        var contact: String?
+        /// The place of the operation that did it.
+        var sequence: Int64
+    }
+
+    /// A contact's credential that the vendor refused.
+    struct Refusal: Codable, Sendable, Equatable {
+        /// Whose; nil is the anonymous person's.
+        var contact: String?
+        /// A mark of the credential: enough to see a change, too little to find it.
+        var mark: String
+        /// When it is tried again although it is the same, on the timeline of `now`: a refusal may be the vendor's mistake.
+        var until: Instant
+
+        /// How long a refused credential is not tried again.
+        static let pause = Duration.seconds(3600)
     }
 
     /// Under which role token the installation speaks, and since when.
@@ -30,26 +86,22 @@ public struct AltcraftMemory: AdapterMemory {
         var since: Instant
     }
 
-    /// A farewell that suspended a subscription, or may have.
-    struct Leave: Codable, Sendable, Equatable {
-        /// Whose subscription; nil is the anonymous person's.
-        var contact: String?
-        /// The farewell's place in the outbox: only what comes behind it is a return.
-        var sequence: Int64
-    }
-
     /// The newest registered installation, as neutral JSON.
     private var registered: Remembered<Device>?
-    /// The token under which the vendor holds this installation.
-    var saved: PushAddress?
-    /// A token that an update without a clear answer may have made the vendor's.
-    var doubtful: PushAddress?
+    /// The push subscriptions of all contacts, the one that was confirmed last at the end.
+    var holdings: [Holding] = []
     /// A token whose update the vendor refused; it is not offered again.
     var refused: PushAddress?
-    /// The present push subscription, if it is known.
-    var standing: Standing?
-    /// The farewell that nobody has come back from, and after which the person said nothing about the subscription.
-    var leave: Leave?
+    /// The last decisions about push, one for each contact and topic.
+    var decisions: [Decision] = []
+    /// The last change of person that was begun.
+    var arrival: Mark?
+    /// The unregistrations that nobody has come back from.
+    var departures: [Mark] = []
+    /// The place of the last unregister that is done: what was captured before it subscribes nobody any more.
+    var leftAt: Int64?
+    /// The credentials that the vendor refused last, one for each contact.
+    var refusals: [Refusal] = []
     /// The role token's mark; nil as long as there never was a role token.
     var signature: Signature?
 
@@ -58,6 +110,9 @@ public struct AltcraftMemory: AdapterMemory {
 
     /// All of it: the token and how it is subscribed, no value of a profile.
     public func afterDenial(of scope: Consent.Scope) -> AltcraftMemory { self }
+
+    /// Everybody under whom the vendor may still reach this installation.
+    public var registeredContacts: [String?] { holdings.filter(\.mayBeSubscribed).map(\.contact) }
 
     /// The newest registered installation.
     var device: Device? {
@@ -68,49 +123,216 @@ public struct AltcraftMemory: AdapterMemory {
     /// Seconds east of UTC where the installation is; nil as long as nobody knows.
     var utcOffsetSeconds: Int? { registered?.map { $0.facts?.utcOffsetSeconds } }
 
-    /// The token from which the vendor must be moved to `address`; nil if there is nothing to move.
-    func outdated(by address: PushAddress?) -> PushAddress? {
-        guard let address, let saved, address != refused else { return nil }
-        return address == saved ? doubtful : saved
-    }
-
-    /// What the vendor holds for that contact; nil if nobody knows.
-    func status(of contact: String?) -> Standing? {
-        standing.flatMap { $0.contact.map(ScalarString.init) == contact.map(ScalarString.init) ? $0 : nil }
-    }
-
-    /// The farewell that the contact comes back from with what was captured at that place; nil if there is none.
-    func leave(of contact: String?, before place: Int64 = .max) -> Leave? {
-        guard let leave, leave.sequence < place else { return nil }
-        return leave.contact.map(ScalarString.init) == contact.map(ScalarString.init) ? leave : nil
-    }
-
-    /// Forgets what a request may have changed at the vendor unseen.
-    ///
-    /// - Parameters:
-    ///   - endpoint: where it goes.
-    ///   - address: the token that it is about.
-    ///   - pending: what it carries.
-    mutating func doubt(
-        _ endpoint: AltcraftDevice.Endpoint,
-        _ address: PushAddress?,
-        _ pending: Pending<AltcraftDevice>
-    ) {
-        switch endpoint {
-        case .tokenUpdate: (doubtful, standing) = (address, nil)
-        case .subscribe, .unsuspend: standing = nil
-        default: break
-        }
-        if endpoint == .subscribe, pending.operation.action == .farewell {
-            leave = .init(contact: pending.operation.contact, sequence: pending.sequence)
-        }
-    }
-
     /// What is left when the role token is another: the installation itself, nothing that the vendor knew under the old.
     func signed(_ signature: Signature) -> AltcraftMemory {
         var next = AltcraftMemory()
         (next.registered, next.signature) = (registered, signature)
         return next
+    }
+
+    /// The most entries of each list. What may be subscribed is never left out.
+    static let entryLimit = 64
+}
+
+// MARK: - Subscriptions
+
+extension AltcraftMemory {
+    /// The subscription of a contact under a token; nil if nothing is known of it.
+    func holding(of contact: String?, at address: PushAddress?) -> Holding? {
+        holdings.last { $0.isOf(contact) && $0.address == address }
+    }
+
+    /// The subscription of a contact that the vendor confirmed last; nil if there is none.
+    func confirmed(of contact: String?) -> Holding? { holdings.last { $0.isOf(contact) && $0.certainty == .held } }
+
+    /// The subscriptions under which the vendor may reach a contact.
+    func reachable(_ contact: String?) -> [Holding] { holdings.filter { $0.isOf(contact) && $0.mayBeSubscribed } }
+
+    /// The token update that a contact's subscription needs to end with `address`; nil if it needs none.
+    ///
+    /// An update without a clear reply comes first, because nobody knows from which of two tokens the next one starts.
+    func move(of contact: String?, to address: PushAddress?) -> (old: PushAddress, new: PushAddress)? {
+        guard let address, let old = confirmed(of: contact)?.address else { return nil }
+        if let open = holdings.last(where: { $0.isOf(contact) && $0.certainty == .updating })?.address {
+            return (old, open)
+        }
+        return old == address || address == refused ? nil : (old, address)
+    }
+
+    /// Notes what is known of a subscription, as the newest.
+    mutating func note(_ holding: Holding) {
+        holdings.removeAll { $0.isOf(holding.contact) && $0.address == holding.address }
+        holdings.append(holding)
+        while holdings.count > Self.entryLimit, let place = holdings.firstIndex(where: { !$0.mayBeSubscribed }) {
+            holdings.remove(at: place)
+        }
+    }
+
+    /// Changes what is known of a contact's subscription under a token, which is `possible` if nothing was known.
+    mutating func change(_ contact: String?, at address: PushAddress, _ change: (inout Holding) -> Void) {
+        var next =
+            holding(of: contact, at: address)
+            ?? Holding(contact: contact, address: address, certainty: .possible, mayBeSubscribed: false)
+        if next.certainty == .absent { next.certainty = .possible }
+        change(&next)
+        if let place = holdings.lastIndex(where: { $0.isOf(contact) && $0.address == address }) {
+            holdings[place] = next
+        } else {
+            note(next)
+        }
+    }
+
+    /// Changes what is known of other contacts' subscriptions under a token.
+    mutating func changeOthers(than contact: String?, at address: PushAddress, _ change: (inout Holding) -> Void) {
+        for place in holdings.indices where !holdings[place].isOf(contact) && holdings[place].address == address {
+            change(&holdings[place])
+        }
+    }
+
+    /// The vendor put a token in the place of another.
+    mutating func moved(_ contact: String?, from old: PushAddress, to new: PushAddress) {
+        var next =
+            holding(of: contact, at: old)
+            ?? Holding(contact: contact, address: old, certainty: .held, mayBeSubscribed: true)
+        holdings.removeAll { $0.isOf(contact) && ($0.address == old || $0.certainty == .updating) }
+        (next.address, next.certainty) = (new, .held)
+        note(next)
+        refused = nil
+    }
+
+    /// Forgets what a request may have changed at the vendor without a reply.
+    ///
+    /// - Parameters:
+    ///   - endpoint: The kind of request.
+    ///   - contact: Whose credential signed it.
+    ///   - request: The request.
+    ///   - pending: What it carries.
+    mutating func doubt(
+        _ endpoint: AltcraftDevice.Endpoint,
+        _ contact: String?,
+        _ request: SentSubscription,
+        _ pending: Pending<AltcraftDevice>
+    ) {
+        guard let address = request.address else { return }
+        switch endpoint {
+        case .tokenUpdate:
+            guard let old = request.oldAddress else { return }
+            let isReachable = holding(of: contact, at: old)?.mayBeSubscribed ?? true
+            change(contact, at: old) { $0.status = nil }
+            change(contact, at: address) {
+                if $0.certainty != .held { $0.certainty = .updating }
+                ($0.status, $0.mayBeSubscribed) = (nil, $0.mayBeSubscribed || isReachable)
+            }
+        case .subscribe:
+            change(contact, at: address) {
+                $0.status = nil
+                if request.status == Subscription.State.subscribed.rawValue { $0.mayBeSubscribed = true }
+            }
+            if request.replaces { changeOthers(than: contact, at: address) { $0.status = nil } }
+        case .unsuspend:
+            change(contact, at: address) { ($0.status, $0.mayBeSubscribed) = (nil, true) }
+            changeOthers(than: contact, at: address) { $0.status = nil }
+        default: break
+        }
+        if endpoint == .subscribe, pending.operation.action == .farewell {
+            depart(.init(contact: contact, sequence: pending.sequence))
+        }
+    }
+}
+
+// MARK: - People and their decisions
+
+extension AltcraftMemory {
+    /// The last decision of a contact about a topic, or about the whole subscription.
+    func decision(of contact: String?, on topic: String?) -> Decision? {
+        decisions.last {
+            $0.contact.map(ScalarString.init) == contact.map(ScalarString.init)
+                && $0.topic.map(ScalarString.init) == topic.map(ScalarString.init)
+        }
+    }
+
+    /// The vendor's word for a contact's decision against the whole subscription; nil if the last decision is not against it.
+    func optOutStatus(of contact: String?) -> String? {
+        let status = decision(of: contact, on: nil)?.status
+        return status == Subscription.State.subscribed.rawValue ? nil : status
+    }
+
+    /// Notes a decision, unless a later one is known.
+    mutating func note(_ decision: Decision) {
+        if let known = self.decision(of: decision.contact, on: decision.topic) {
+            guard known.sequence <= decision.sequence else { return }
+            decisions.removeAll { $0 == known }
+        }
+        decisions.append(decision)
+        if decisions.count > Self.entryLimit { decisions.removeFirst() }
+    }
+
+    /// Notes that somebody came.
+    mutating func arrive(_ mark: Mark) {
+        if arrival.map({ $0.sequence < mark.sequence }) ?? true { arrival = mark }
+    }
+
+    /// The unregistration that a contact comes back from with what was captured at that place; nil if there is none.
+    func departure(of contact: String?, before place: Int64 = .max) -> Mark? {
+        departures.last {
+            $0.contact.map(ScalarString.init) == contact.map(ScalarString.init) && $0.sequence < place
+        }
+    }
+
+    /// Notes an unregistration.
+    mutating func depart(_ mark: Mark) {
+        comeBack(mark.contact)
+        departures.append(mark)
+        if departures.count > Self.entryLimit { departures.removeFirst() }
+    }
+
+    /// Notes that an unregister is done.
+    mutating func leave(at sequence: Int64) { leftAt = max(leftAt ?? sequence, sequence) }
+
+    /// Nothing is owed to a contact any more who may come back.
+    mutating func comeBack(_ contact: String?) {
+        departures.removeAll { $0.contact.map(ScalarString.init) == contact.map(ScalarString.init) }
+    }
+
+    /// The mark of the credential that the vendor refused a contact last.
+    func refusal(of contact: String?) -> Refusal? {
+        refusals.first { $0.contact.map(ScalarString.init) == contact.map(ScalarString.init) }
+    }
+
+    /// Notes which credential the vendor refused; nil is none any more.
+    mutating func note(_ refusal: Refusal?, of contact: String?) {
+        guard refusal != nil || !refusals.isEmpty else { return }
+        refusals.removeAll { $0.contact.map(ScalarString.init) == contact.map(ScalarString.init) }
+        if let refusal { refusals.append(refusal) }
+        if refusals.count > Self.entryLimit { refusals.removeFirst() }
+    }
+}
+
+/// What a subscription request, a token update or a release says of a subscription, read from its body.
+struct SentSubscription {
+    /// The token that the request is about; the new one of an update.
+    let address: PushAddress?
+    /// The token that an update replaces.
+    let oldAddress: PushAddress?
+    /// The status of a subscription request.
+    let status: String?
+    /// Whether the same push token is unsubscribed in other profiles.
+    let replaces: Bool
+
+    init(_ endpoint: AltcraftDevice.Endpoint, _ body: JSONValue?) {
+        func address(_ provider: JSONValue?, _ token: JSONValue?) -> PushAddress? {
+            guard let provider = provider?.string, let token = token?.string else { return nil }
+            return PushAddress(provider: provider, token: token)
+        }
+        let subscription = body?["subscription"]
+        let isUpdate = endpoint == .tokenUpdate
+        self.address =
+            isUpdate
+            ? address(body?["new_provider"], body?["new_token"])
+            : address(subscription?["provider"], subscription?["subscription_id"])
+        oldAddress = isUpdate ? address(body?["old_provider"], body?["old_token"]) : nil
+        status = endpoint == .subscribe ? subscription?["status"]?.string : nil
+        replaces = endpoint == .subscribe && body?["replace"]?.bool == true
     }
 }
 

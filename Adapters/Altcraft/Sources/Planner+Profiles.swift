@@ -35,13 +35,12 @@ extension Planner {
     /// The subscription request carries a status always, and it must not change the person's will.
     private func subscribeWithProfile(_ head: Head, _ fields: JSONObject) throws(Held) -> Next {
         RuleID.altcraft("Q11").fire()
-        guard let standing = memory.status(of: head.operation.contact) else {
-            return try ask(.current, provider: nil, head)
-        }
-        guard let status = standing.status else {
-            return .settle([head.id: .rejected(FindingRow.profileUnsubscribed.at())])
-        }
-        return try subscribe(head, status, profileFields: fields)
+        let place = memory.confirmed(of: person(head))?.address ?? address
+        guard let place else { throw Held(finding: FindingRow.tokenMissing.at()) }
+        let holding = memory.holding(of: person(head), at: place)
+        if let status = holding?.status { return try subscribe(head, status, profileFields: fields, at: place) }
+        guard holding?.certainty == .absent else { return try ask(.current, at: place, head) }
+        return .settle([head.id: .rejected(FindingRow.profileUnsubscribed.at())])
     }
 
     /// The operation's profile fields, then the caller's.
@@ -58,14 +57,20 @@ extension Planner {
         guard let question = StatusQuestion(rawValue: request.what) else {
             return .settle([head.id: .rejected(FindingRow.readUnknown.at("action.read.what"))])
         }
-        return try ask(question, provider: request.arguments["provider"]?.string, head)
+        let place = memory.confirmed(of: person(head))?.address ?? address
+        return try ask(question, provider: request.arguments["provider"]?.string, at: place, head)
     }
 
-    func ask(_ question: StatusQuestion, provider: String?, _ head: Head) throws(Held) -> Next {
+    func ask(
+        _ question: StatusQuestion,
+        provider: String? = nil,
+        at place: PushAddress?,
+        _ head: Head
+    ) throws(Held) -> Next {
         RuleID.altcraft("T6").fire()
         let isRead = head.operation.action.kind == .readBack
-        let place = memory.saved ?? address
-        let maker = try maker(head, part: isRead ? nil : "status")
+        let own = place == address || address == nil ? "status" : place.map { "status/\(RequestID.mark(of: $0.token))" }
+        let maker = try maker(head, part: isRead ? nil : own)
         var query = StatusQuery(matchingMode: maker.authorization.matchingMode)
         switch question {
         case .latest: break
@@ -75,7 +80,6 @@ extension Planner {
         case .current: (query.provider, query.token) = (place?.provider, place?.token)
         }
         if question != .latest, query.provider == nil {
-            guard isRead else { throw Held(finding: FindingRow.tokenMissing.at()) }
             return .settle([head.id: .rejected(FindingRow.readNoToken.at("action.read"))])
         }
         return send(.status, maker.get("/subscription/push/status/", StatusQuery.table, query), head)

@@ -8,22 +8,113 @@ extension Planner {
         guard let status = subscription.state.status else {
             return .settle([head.id: .rejected(FindingRow.subscriptionUnknown.at("action.subscription.state"))])
         }
+        if let later = memory.decision(of: person(head), on: subscription.topic), later.sequence > head.sequence,
+            saysNothingElse(head)
+        {
+            RuleID.altcraft("T9").fire()
+            return .settle([head.id: .superseded(by: OperationID(rawValue: later.operation))])
+        }
+        if subscription.state == .subscribed, saysNothingElse(head), let later = laterPending(subscription.topic, head)
+        {
+            RuleID.altcraft("T9").fire()
+            return .settle([head.id: .superseded(by: later)])
+        }
         var fields = JSONObject()
         for (name, value) in subscription.fields.sorted(by: { $0.key < $1.key }) {
             fields[name.rawValue] = value.scalar
         }
-        guard let topic = subscription.topic else { return try subscribe(head, status, fields: fields) }
+        if let topic = subscription.topic {
+            return try change(Category(name: topic, active: subscription.state == .subscribed), status, fields, head)
+        }
+        return subscription.state == .subscribed
+            ? try optIn(head, fields: fields) : try optOut(head, status, fields: fields)
+    }
+
+    /// A pending later decision of the same person about the same topic, or about the whole; nil if there is none.
+    private func laterPending(_ topic: String?, _ head: Head) -> OperationID? {
+        func replaces(_ operation: EngagementOperation, _ sequence: Int64) -> Bool {
+            guard sequence > head.sequence, case .changeSubscription(let later) = operation.action else { return false }
+            return later.topic.map(ScalarString.init) == topic.map(ScalarString.init)
+                && adapter.person(operation.contact).map(ScalarString.init) == person(head).map(ScalarString.init)
+        }
+        if let shown = pending.all(.changes).last(where: { replaces($0.operation, $0.sequence) }) { return shown.id }
+        return pending.hidden.last(.changeSubscription).flatMap {
+            replaces($0.operation, $0.sequence) ? $0.operation.id : nil
+        }
+    }
+
+    /// Changes a topic; the subscription's status stays as it is.
+    private func change(_ category: Category, _ status: String, _ fields: JSONObject, _ head: Head) throws(Held) -> Next
+    {
         RuleID.altcraft("B12").fire()
-        let category = Category(name: topic, active: subscription.state == .subscribed)
-        guard let standing = memory.status(of: head.operation.contact) else {
-            return try ask(.current, provider: nil, head)
+        let isOptOut = category.active == false
+        if !isOptOut, let next = try updateFirst(head) { return next }
+        // An opt-out goes where the person has a subscription: it waits for no token update.
+        guard let place = isOptOut ? ownAddress(head) : address ?? ownAddress(head) else {
+            if isOptOut { return keep(head, status, on: category.name, FindingRow.topicNothing) }
+            return try hold(head, because: .tokenMissing)
         }
-        switch (standing.status, category.active) {
-        case (let present?, _): return try subscribe(head, present, fields: fields, category: category)
-        case (nil, true): return try subscribe(head, status, fields: fields, category: category)
-        case (nil, _):
-            return .settle([head.id: .unchanged(FindingRow.topicNothing.at("action.subscription.topic"))])
+        let holding = memory.holding(of: person(head), at: place)
+        if let present = holding?.status {
+            if !isOptOut, present == Subscription.State.subscribed.rawValue, device?.allowsPush == false {
+                return try hold(head, because: .permissionMissing)
+            }
+            return try subscribe(head, present, fields: fields, category: category, at: place)
         }
+        guard holding?.certainty == .absent else { return try ask(.current, at: place, head) }
+        if isOptOut { return keep(head, status, on: category.name, FindingRow.topicNothing) }
+        if isOvertaken(head) { return overtaken(head) }
+        return try subscribe(head, decided(head) ?? status, fields: fields, category: category)
+    }
+
+    /// Subscribes, unless somebody else has come or the person has decided otherwise.
+    func optIn(_ head: Head, fields: JSONObject = [:]) throws(Held) -> Next {
+        if isOvertaken(head) { return overtaken(head) }
+        if followsUnregister(head) { throw Held(finding: FindingRow.unregisterPending.at()) }
+        return try subscribe(head, laterDecision(head) ?? Subscription.State.subscribed.rawValue, fields: fields)
+    }
+
+    /// Unsubscribes or suspends wherever the vendor may reach the person; it waits for no token, permission or update.
+    private func optOut(_ head: Head, _ status: String, fields: JSONObject) throws(Held) -> Next {
+        let places = memory.reachable(person(head)).map(\.address)
+        guard let place = places.first ?? ownAddress(head) else {
+            return keep(head, status, on: nil, FindingRow.optOutKept)
+        }
+        return try subscribe(head, status, fields: fields, at: place)
+    }
+
+    /// Ends an opt-out that has nothing to change at the vendor, and keeps the decision for the subscription that may come.
+    private func keep(_ head: Head, _ status: String, on topic: String?, _ row: FindingRow) -> Next {
+        var next = memory
+        next.note(
+            .init(
+                contact: person(head),
+                topic: topic,
+                status: status,
+                operation: head.id.rawValue,
+                sequence: head.sequence
+            )
+        )
+        return .settle([head.id: .unchanged(row.at("action.subscription"))], remembering: next)
+    }
+
+    /// Ends what a later change of person has overtaken; it is kept for replay.
+    private func overtaken(_ head: Head) -> Next {
+        RuleID.altcraft("L10").fire()
+        return .settle([head.id: .rejected(FindingRow.overtaken.at())])
+    }
+
+    /// The token under which the vendor has, or would have, the person's subscription.
+    private func ownAddress(_ head: Head) -> PushAddress? {
+        memory.confirmed(of: person(head))?.address ?? memory.reachable(person(head)).last?.address ?? address
+    }
+
+    /// What the person decided last about the whole subscription.
+    private func decided(_ head: Head) -> String? { memory.decision(of: person(head), on: nil)?.status }
+
+    /// The same, if it was after the operation was captured.
+    private func laterDecision(_ head: Head) -> String? {
+        memory.decision(of: person(head), on: nil).flatMap { $0.sequence > head.sequence ? $0.status : nil }
     }
 
     /// A subscription request; the present token's, or that of `place`.
@@ -36,22 +127,16 @@ extension Planner {
         at place: PushAddress? = nil
     ) throws(Held) -> Next {
         let isSubscribing = status == Subscription.State.subscribed.rawValue
-        // Whoever does not want to be reached any more may be known under the last token alone.
-        guard let address = place ?? address ?? (isSubscribing ? nil : memory.saved) else {
-            return try hold(head, because: .tokenMissing)
-        }
-        if place == nil, awaitsTokenUpdate {
-            RuleID.altcraft("T2").fire()
-            return .wait(until: nil, because: FindingRow.tokenUpdatePending.at())
-        }
-        if isSubscribing, device?.allowsPush == false {
+        if place == nil, let next = try updateFirst(head) { return next }
+        guard let address = place ?? address else { return try hold(head, because: .tokenMissing) }
+        if isSubscribing, place == nil, device?.allowsPush == false {
             return try hold(head, because: .permissionMissing)
         }
         let options = adapter.options(head.operation)
-        guard let categories = categories(category, options, of: head.operation.contact) else {
-            return try ask(.current, provider: nil, head)
+        guard let categories = categories(category, options, of: person(head), at: address) else {
+            return try ask(.current, at: address, head)
         }
-        let maker = try maker(head)
+        let maker = try maker(head, part: address == self.address ? nil : part(head, address))
         let call = SubscriptionCall(
             time: Int(head.operation.capturedAt.seconds),
             address: address,
@@ -79,29 +164,35 @@ extension Planner {
         )
     }
 
-    /// Waits, unless a later word about the whole subscription makes this one pointless: nothing may wait for ever
-    /// behind a subscribe that the person's phone does not permit, and nobody is subscribed once another has come.
+    /// Which of an operation's requests is about another token than the present one: each has an id of its own.
+    private func part(_ head: Head, _ address: PushAddress) -> String? {
+        guard self.address != nil else { return head.step?.rawValue }
+        return [head.step?.rawValue, RequestID.mark(of: address.token)].compactMap(\.self).joined(separator: "/")
+    }
+
+    /// Waits, unless a later decision about the whole subscription makes this one pointless: nothing may wait permanently
+    /// behind a subscribe that the person's phone does not permit.
     private func hold(_ head: Head, because row: FindingRow) throws(Held) -> Next {
-        let later = pending.first { $0.queue == head.queue && $0.sequence > head.sequence && replacesSubscription($0) }
+        let later = pending.first { $0.sequence > head.sequence && replacesSubscription($0, of: person(head)) }
         guard saysNothingElse(head), let later else { throw Held(finding: row.at()) }
         RuleID.altcraft("T9").fire()
         return .settle([head.id: .superseded(by: later.id)])
     }
 
-    /// Whether an operation asks for being subscribed as a whole, and for nothing that a later word would not say.
+    /// Whether a later decision about the same subscription or topic says everything that an operation says.
     private func saysNothingElse(_ head: Head) -> Bool {
         let options = adapter.options(head.operation)
         guard ["profileFields", "customFields", "cats"].allSatisfy({ options[$0] == nil }) else { return false }
         switch head.operation.action {
-        case .changeSubscription(let subscription):
-            return subscription.topic == nil && subscription.state == .subscribed && subscription.fields.isEmpty
+        case .changeSubscription(let subscription): return subscription.fields.isEmpty
         case .switchContact: return true
         default: return false
         }
     }
 
-    private func replacesSubscription(_ pending: Head) -> Bool {
-        switch pending.operation.action {
+    private func replacesSubscription(_ pending: Head, of contact: String?) -> Bool {
+        guard person(pending).map(ScalarString.init) == contact.map(ScalarString.init) else { return false }
+        return switch pending.operation.action {
         case .changeSubscription(let subscription): subscription.topic == nil
         case .switchContact, .farewell: true
         default: false
@@ -119,14 +210,20 @@ extension Planner {
     }
 
     /// The categories to send; nil if the whole list must be sent and nobody knows it.
-    private func categories(_ own: Category?, _ options: JSONObject, of contact: String?) -> [Category]? {
+    private func categories(
+        _ own: Category?,
+        _ options: JSONObject,
+        of contact: String?,
+        at address: PushAddress
+    ) -> [Category]? {
         let given = (options["cats"]?.array ?? []).compactMap { category in
             category["name"]?.string.map { Category(name: $0, active: category["active"]?.bool) }
         }
         let named = given.filter { $0.name != own?.name } + [own].compactMap(\.self)
         RuleID.altcraft("B16").fire()
         guard adapter.settings.categoryLists == .replace else { return named }
-        guard let known = memory.status(of: contact)?.categories else { return nil }
+        let holding = memory.holding(of: contact, at: address)
+        guard let known = holding?.categories ?? (holding?.certainty == .absent ? [:] : nil) else { return nil }
         let others = known.filter { name, _ in !named.contains { $0.name == name } }.sorted { $0.key < $1.key }
         return others.map { Category(name: $0.key, active: $0.value) } + named
     }
@@ -134,64 +231,84 @@ extension Planner {
     // MARK: Change of person
 
     func switchContact(_ head: Head) throws(Held) -> Next {
-        if head.step == .subscribe { return try subscribe(head, Subscription.State.subscribed.rawValue) }
-        guard let address = address ?? memory.saved else {
-            return .settle([head.id: .unchanged(FindingRow.noSubscription.at("action.switch"))])
+        if head.step == .restore {
+            guard let decided = memory.optOutStatus(of: person(head)) else {
+                return .settle([head.id: .rejected(FindingRow.askAgain.at())])
+            }
+            return try subscribe(head, decided, at: ownAddress(head))
         }
-        if awaitsTokenUpdate {
-            RuleID.altcraft("T2").fire()
-            return .wait(until: nil, because: FindingRow.tokenUpdatePending.at())
+        if isOvertaken(head) { return overtaken(head) }
+        if followsUnregister(head) { throw Held(finding: FindingRow.unregisterPending.at()) }
+        if head.step == .subscribe {
+            if saysNothingElse(head), let later = laterPending(nil, head) {
+                RuleID.altcraft("T9").fire()
+                return .settle([head.id: .superseded(by: later)])
+            }
+            return try subscribe(head, decided(head) ?? Subscription.State.subscribed.rawValue)
         }
+        // Others may be subscribed under a token from before: it is released first.
+        let present = address ?? memory.holdings.last { $0.certainty != .absent }?.address
+        let contact = person(head)
+        let other = memory.holdings.first { $0.mayBeSubscribed && !$0.isOf(contact) && $0.address != present }?.address
+        guard let target = other ?? present else {
+            var next = memory
+            next.arrive(.init(contact: contact, sequence: head.sequence))
+            let verdict = Verdict<AltcraftDevice>.unchanged(FindingRow.noSubscription.at("action.switch"))
+            return .settle([head.id: verdict], remembering: next)
+        }
+        if other == nil, let next = try updateFirst(head) { return next }
         for rule in ["L1", "L5", "L9"] { RuleID.altcraft(rule).fire() }
-        let maker = try maker(head)
+        let maker = try maker(head, part: other.map { "release/\(RequestID.mark(of: $0.token))" })
         let query = ReleaseQuery(
-            provider: address.provider,
+            provider: target.provider,
             matchingMode: adapter.settings.releaseMatching ? maker.authorization.matchingMode : nil,
-            token: address.token
+            token: target.token
         )
-        let call = ReleaseCall(address: address)
+        let call = ReleaseCall(address: target)
         let path = "/subscription/push/unsuspend/"
         return send(.unsuspend, maker.post(path, ReleaseQuery.table, query, ReleaseCall.table, call), head)
     }
 
-    /// Suspends a subscription that is subscribed; anything else stays as it is.
+    /// Suspends each subscription of the person that is subscribed; anything else stays as it is.
     func leave(_ head: Head) throws(Held) -> Next {
-        // Under which of two tokens the subscription stands is not known: a repeat of the update says so.
-        if let saved = memory.saved, let doubtful = memory.doubtful { return try move(from: saved, to: doubtful, head) }
-        guard let address = memory.saved ?? address else {
-            return .settle([head.id: .unchanged(FindingRow.nothingToLeave.at())])
-        }
-        guard let standing = memory.status(of: head.operation.contact) else {
-            return try ask(.current, provider: nil, head)
-        }
-        guard standing.status == Subscription.State.subscribed.rawValue else {
+        guard let holding = memory.reachable(person(head)).first else {
             RuleID.altcraft("E5").fire()
-            return .settle([head.id: .unchanged(FindingRow.nothingToLeave.at())])
+            var next = memory
+            next.leave(at: head.sequence)
+            return .settle([head.id: .unchanged(FindingRow.nothingToLeave.at())], remembering: next)
         }
+        guard let status = holding.status else { return try ask(.current, at: holding.address, head) }
         RuleID.altcraft("E1").fire()
-        return try subscribe(head, Subscription.State.suspended.rawValue, at: address)
+        guard status == Subscription.State.subscribed.rawValue else {
+            var next = memory
+            next.change(person(head), at: holding.address) { $0.mayBeSubscribed = false }
+            return .settle([:], remembering: next)
+        }
+        return try subscribe(head, Subscription.State.suspended.rawValue, at: holding.address)
     }
 
-    /// What a registration owes a person who comes back: the vendor is asked, and what is still as leaving made it is
-    /// subscribed again. Nil if there is nothing to do, or a word about the whole subscription waits that says it all.
+    /// What a registration owes a person who comes back: the vendor is asked, and what is still as the unregister made it
+    /// is subscribed again. Nil if there is nothing to do, or if a pending decision about the whole subscription says it.
     func comeBack(_ head: Head) throws(Held) -> Next? {
-        let contact = head.operation.contact
-        guard memory.leave(of: contact, before: head.sequence) != nil, address != nil, device?.allowsPush != false,
-            !pending.contains(where: replacesSubscription)
+        let contact = person(head)
+        guard memory.departure(of: contact, before: head.sequence) != nil, let address, device?.allowsPush != false,
+            !isOvertaken(head), !pending.contains(where: { replacesSubscription($0, of: contact) })
         else { return nil }
-        guard let standing = memory.status(of: contact) else { return try ask(.current, provider: nil, head) }
-        guard standing.status == Subscription.State.suspended.rawValue else { return nil }
+        let holding = memory.holding(of: contact, at: address)
+        guard holding?.certainty != .absent else { return nil }
+        guard let status = holding?.status else { return try ask(.current, at: address, head) }
+        guard status == Subscription.State.suspended.rawValue else { return nil }
         return try subscribe(head, Subscription.State.subscribed.rawValue)
     }
 
-    /// Nobody whose word does not allow push messages is subscribed by a return.
+    /// Nobody whose consent does not allow push messages is subscribed by a return.
     func keep(_ consent: Consent, _ head: Head) -> Next {
         let verdicts: [OperationID: Verdict<AltcraftDevice>] = [head.id: .accepted(FindingRow.consentKept.at())]
         guard consent.state != .granted, consent.scope.covers(Consent.Scope(.messaging, channel: .push)),
-            memory.leave(of: head.operation.contact) != nil
+            memory.departure(of: person(head)) != nil
         else { return .settle(verdicts) }
         var next = memory
-        next.leave = nil
+        next.comeBack(person(head))
         return .settle(verdicts, remembering: next)
     }
 }

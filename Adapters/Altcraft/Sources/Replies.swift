@@ -5,10 +5,13 @@ extension ReplyTable {
     /// What the vendor's answers mean. The three known refusals are told apart by their text.
     static let altcraft = ReplyTable(
         [
-            .webPage(.retry, .replyPage, rule: .altcraft("R13")),
+            .reply("a web page with HTTP 200–299", .retry, .replyPage, rule: .altcraft("R13")) {
+                $0.isSuccess && $0.isWebPage
+            },
             .status(200...299, .accepted, rule: .altcraft("R1")),
             .status(401...401, .refused, .replyCredential, rule: .altcraft("R10")),
             .status(403...403, .refused, .replyCredential, rule: .altcraft("R10")),
+            .status(300...399, .refused, .replyRedirect, rule: .altcraft("R4")),
             .status(500...599, .retry, .replyUnavailable, rule: .altcraft("R2")),
             .reply("a subscription field is refused", .refused, .replySubscriptionField, rule: .altcraft("F16")) {
                 ServerComplaint($0)?.isSubscriptionField ?? false

@@ -134,9 +134,10 @@ extension Rule {
         rule("T8", "Without a token a subscription waits; a change of person has nothing to move.", Source.both),
         rule(
             "T9",
-            "A subscribe that waits for token or permission, and says nothing else, gives way to a later word about the whole.",
+            "A subscribe gives way to a later decision of the same person about the whole subscription, and a topic to a later one about the topic.",
             Source.house
         ),
+        rule("T11", "A push token is passed on unchanged; one of another form is refused at capture.", Source.house),
         rule("T10", "A changed role token ends what was captured and what was known under the old one.", Source.both),
 
         rule("F1", "A profile field takes any JSON value.", Source.page),
@@ -200,8 +201,8 @@ extension Rule {
         ),
         rule(
             "R10",
-            "A refused credential ends the operation (documented), or stops the provider (setting).",
-            Source.page
+            "An operation whose contact's credential is refused with 401 waits for the next one; a setting rejects it (documented) or stops the provider.",
+            Source.house
         ),
         rule(
             "R11",
@@ -253,6 +254,11 @@ extension Rule {
             Source.page
         ),
         rule("L9", "The token of the person who comes signs the release.", Source.page),
+        rule(
+            "L10",
+            "A log-in, a log-out or a subscribe that a later change of person has overtaken is rejected and kept.",
+            Source.house
+        ),
 
         rule("A1", "A role token wins over the contact's token.", Source.both),
         rule(
@@ -276,6 +282,8 @@ extension Rule {
             "A token stands in a header: visible ASCII, nothing else; a blank role token is none.",
             Source.house
         ),
+
+        rule("A11", "A credential that the vendor refused signs nothing more.", Source.house),
 
         rule("P1", "A push is the vendor's if its payload has the key _ac_push.", Source.both),
         rule(
@@ -323,6 +331,12 @@ extension Rule {
         rule(
             "E5",
             "Leaving never turns an opt-out into a suspension: only what is subscribed is suspended.",
+            Source.house
+        ),
+
+        rule(
+            "E6",
+            "What would subscribe somebody and can't be sent before the unregister is rejected and kept.",
             Source.house
         ),
 

@@ -1,4 +1,5 @@
 import Foundation
+import Patchbay
 import PatchbayAdapterKit
 import PatchbayAltcraftSimulator
 import PatchbayJSON
@@ -68,7 +69,7 @@ import Testing
         let ios = try Scene(["rToken": "role-1", "rTokenMatching": "token"]).request(RequestTests.subscribe)
         #expect(ios?.url.contains("matching_mode=role-1&") == true)
         var changed = try Scene(["rToken": "role-1"])
-        changed.memory.saved = PushAddress(provider: "ios-apns", token: "old")
+        changed.memory.hold(nil, of: nil, at: PushAddress(provider: "ios-apns", token: "old"))
         #expect(changed.request(.registerDevice(Corpus.phone))?.url.hasSuffix("subscription_id=old&sync=true") == true)
     }
 
@@ -86,11 +87,11 @@ import Testing
     @Test(.shows("altcraft/Q11", of: AltcraftDevice.self))
     func `with a role token attributes go where the push token is named`() throws {
         let role: JSONObject = ["rToken": "role-1"]
-        var phone = try Phone(settings: role, account: ["rToken": "role-1", "rTokenDatabase": 5])
-        phone.deliver(Phone.operation(RequestTests.subscribe, "s"))
-        #expect(phone.deliver(Phone.operation(Self.action, "a"))?.isAccepted == true)
-        #expect(phone.endpoints == [.subscribe, .subscribe])
-        #expect(phone.state.profiles(in: 5).map(\.fields) == [["visits": 1]])
+        let driver = try Driver(settings: role, account: ["rToken": "role-1", "rTokenDatabase": 5])
+        driver.deliver(Driver.operation(RequestTests.subscribe, "s"))
+        #expect(driver.deliver(Driver.operation(Self.action, "a"))?.isAccepted == true)
+        #expect(driver.endpoints == [.subscribe, .subscribe])
+        #expect(driver.state.profiles(in: 5).map(\.fields) == [["visits": 1]])
         let named = try Scene(["rToken": "role-1", "profileUpdates": "profileUpdate"])
         #expect(named.request(Self.action)?.url.hasSuffix("/profile/update") == true)
         #expect(named.examine(Self.action).map(\.code) == ["altcraft.profile.whose"])
@@ -109,11 +110,11 @@ import Testing
         whole["matching"] = "push_sub"
         whole["matchingIDs"] = ["provider": "ios-apns", "subscription_id": .string(Fixture.token)]
         #expect(scene.examine(event, options: whole).isEmpty)
-        var phone = try Phone(settings: ["rToken": "role-1"], account: ["rToken": "role-1"])
-        phone.deliver(Phone.operation(RequestTests.subscribe, "s"))
-        #expect(phone.deliver(Phone.operation(event, "a", options: fields))?.isRejected == true)
-        #expect(phone.deliver(Phone.operation(event, "b", options: whole))?.isAccepted == true)
-        #expect(phone.state.profiles.map(\.fields) == [["tier": "gold"]])
+        let driver = try Driver(settings: ["rToken": "role-1"], account: ["rToken": "role-1"])
+        driver.deliver(Driver.operation(RequestTests.subscribe, "s"))
+        #expect(driver.deliver(Driver.operation(event, "a", options: fields))?.isRejected == true)
+        #expect(driver.deliver(Driver.operation(event, "b", options: whole))?.isAccepted == true)
+        #expect(driver.state.profiles.map(\.fields) == [["tier": "gold"]])
     }
 
     @Test(.shows("altcraft/T10", of: AltcraftDevice.self), arguments: ["role-2", nil])

@@ -78,6 +78,8 @@ enum Fixture {
                 StoredState(version: 1, part: .step, json: "subscribe"),
                 StoredState(version: 2, part: .memory, json: signedMemory),
                 StoredState(version: 2, part: .step, json: "addTags"),
+                StoredState(version: 3, part: .memory, json: presentMemory),
+                StoredState(version: 3, part: .step, json: "restore"),
             ],
             goldens: Goldens()
         )
@@ -92,6 +94,24 @@ enum Fixture {
         "registered": .string(Corpus.phone.json.text),
         "saved": ["provider": "ios-apns", "token": "0aa1"],
         "standing": ["contact": "c-1001", "status": "subscribed"],
+    ]
+
+    /// Memory as version 3 stores it.
+    static let presentMemory: JSONValue = [
+        "registered": .string(Corpus.phone.json.text),
+        "holdings": [
+            [
+                "address": ["provider": "ios-apns", "token": "0aa1"], "certainty": "held", "mayBeSubscribed": false,
+                "status": "suspended", "categories": ["tips": true],
+            ],
+            [
+                "contact": "c-1001", "address": ["provider": "ios-apns", "token": "0aa2"], "certainty": "updating",
+                "mayBeSubscribed": true,
+            ],
+        ],
+        "decisions": [["contact": "c-1001", "status": "subscribed", "operation": "s", "sequence": 4]],
+        "arrival": ["contact": "c-1001", "sequence": 3], "departures": [["sequence": 2]], "leftAt": 2,
+        "refusals": [["contact": "c-1001", "mark": "1a2b3c4d", "until": 1_930_806_311_042]],
     ]
 
     /// Memory as version 2 stores it, beside a role token and with the categories that it must know.

@@ -184,11 +184,11 @@ import Testing
         var scene = try Scene(["profileUpdates": "subscribe"])
         let action = Action.changeAttributes(["visits": .set(1)])
         #expect(scene.request(action)?.method == "GET")
-        scene.memory.standing = .init(contact: "aino", status: "unsubscribed")
+        scene.stand("unsubscribed")
         let request = try #require(scene.request(action))
         #expect(request.json?["subscription"]?["status"] == "unsubscribed")
         #expect(request.json?["profile_fields"] == ["visits": 1])
-        scene.memory.standing = .init(contact: "aino", status: nil)
+        scene.stand(nil)
         #expect(scene.plan(scene.pending(action)).settled?.finding?.code == "altcraft.profile.noSubscription")
     }
 

@@ -1,3 +1,4 @@
+import Patchbay
 import PatchbayAdapterKit
 import PatchbayAltcraftSimulator
 import PatchbayJSON
@@ -79,8 +80,8 @@ import Testing
     }
 
     @Test(.shows("altcraft/R10", of: AltcraftDevice.self), arguments: [401, 403])
-    func `a refused credential rejects, or parks by a setting`(_ status: Int) throws {
-        var documented = try Scene()
+    func `a refused credential rejects or parks by a setting`(_ status: Int) throws {
+        var documented = try Scene(["onUnauthorized": "reject"])
         let rejected = documented.verdict(Self.event, .replied(WireResponse(status)))
         #expect(rejected.verdict?.finding?.code == "altcraft.reply.credential")
         #expect(rejected.park == nil)
@@ -88,6 +89,48 @@ import Testing
         let kept = parking.verdict(Self.event, .replied(WireResponse(status)))
         #expect(kept.verdict == .underway(nil, .woken))
         #expect(kept.park?.code == "altcraft.reply.credential")
+    }
+
+    @Test(.shows("altcraft/R10", "altcraft/A11", of: AltcraftDevice.self))
+    func `an expired credential waits for a fresh one, whose refusal is final`() throws {
+        let driver = try Driver()
+        driver.nextOutcomesByEndpoint[.customEvent] = [.replied(WireResponse(401))]
+        driver.capture(together: [Driver.operation(Self.event, "e", contact: "aino")])
+        driver.advance(by: .seconds(600))
+        #expect(driver.endpoints == [.customEvent])
+        #expect(driver.waitReason?.code == "altcraft.credential.refused")
+        // Others are not held up.
+        #expect(driver.deliver(Driver.operation(Self.event, "other"))?.isAccepted == true)
+        driver.credentials["aino"] = Token.phone("+358401234567", database: 13)
+        driver.wake()
+        #expect(driver.outcome(of: "e")?.isAccepted == true)
+
+        // The adapter waits for another credential once, then the engine does.
+        driver.nextOutcomesByEndpoint[.customEvent] = Array(repeating: .replied(WireResponse(401)), count: 3)
+        driver.capture(together: [Driver.operation(Self.event, "again", contact: "aino")])
+        for credential in [Token.aino, Token.phone("+358401234569", database: 13)] {
+            #expect(driver.outcome(of: "again") == nil)
+            driver.credentials["aino"] = credential
+            driver.advance(by: .seconds(1))
+            driver.wake()
+        }
+        #expect(driver.outcome(of: "again")?.summary == "rejected altcraft.reply.credential")
+    }
+
+    @Test func `a redirect is final, a web page is not`() throws {
+        var scene = try Scene()
+        let redirect = WireResponse(302, headers: [WireHeader("Location", "https://push.altcraft.example/x")])
+        #expect(scene.verdict(Self.event, .replied(redirect)).verdict?.finding?.code == "altcraft.reply.redirect")
+    }
+
+    @Test func `categories are read beside the subscription, too`() throws {
+        let body: JSONValue = [
+            "profile": ["cats": [["name": "tips", "active": true]], "subscription": ["status": "subscribed"]]
+        ]
+        var scene = try Scene()
+        let verdict = scene.verdict(RequestTests.subscribe, .replied(WireResponse(200, json: body))).verdict
+        let shown = verdict?.answer.flatMap(AltcraftAnswer.init)?.profile?.subscription?.categories
+        #expect(shown == [.init(name: "tips", isActive: true)])
     }
 
     @Test(.shows("altcraft/F15", "altcraft/F16", "altcraft/F17", of: AltcraftDevice.self))
@@ -123,9 +166,9 @@ import Testing
 
     @Test(.shows("altcraft/S2", of: AltcraftDevice.self))
     func `a call that is not synchronous is answered without a profile, and proves nothing`() throws {
-        var phone = try Phone()
-        let verdict = phone.deliver(
-            Phone.operation(RequestTests.subscribe, "s", contact: "aino", options: ["sync": false])
+        let driver = try Driver()
+        let verdict = driver.deliver(
+            Driver.operation(RequestTests.subscribe, "s", contact: "aino", options: ["sync": false])
         )
         #expect(verdict?.finding?.code == "altcraft.reply.later")
         #expect(
@@ -134,7 +177,7 @@ import Testing
                 "renumberedEventCode": 230,
             ]
         )
-        #expect(phone.memory.standing == nil)
+        #expect(driver.memory.standing == nil)
     }
 
     @Test(.shows("altcraft/S3", "altcraft/S4", "altcraft/S8", of: AltcraftDevice.self))
@@ -193,9 +236,9 @@ import Testing
 
     @Test(.shows("altcraft/S9", "altcraft/S6", of: AltcraftDevice.self))
     func `a category that the vendor keeps as it was is told`() throws {
-        var phone = try Phone(account: ["steadyCategories": ["legal"]])
+        let driver = try Driver(account: ["steadyCategories": ["legal"]])
         let off: JSONObject = ["cats": [["name": "tips", "active": false], ["name": "legal", "active": false]]]
-        let verdict = phone.deliver(Phone.operation(RequestTests.subscribe, "s", contact: "aino", options: off))
+        let verdict = driver.deliver(Driver.operation(RequestTests.subscribe, "s", contact: "aino", options: off))
         #expect(verdict?.finding?.code == "altcraft.reply.differs")
         #expect(verdict?.finding?.reason.contains("category legal") == true)
         let shown = verdict?.answer.flatMap(AltcraftAnswer.init)?.profile?.subscription?.categories
@@ -239,15 +282,15 @@ import Testing
     }
 
     @Test func `after doubt the vendor is asked again`() throws {
-        var phone = try Phone()
-        phone.deliver(Phone.operation(RequestTests.subscribe, "s", contact: "aino"))
-        #expect(phone.memory.standing?.status == "subscribed")
-        phone.instead[.subscribe] = .replied(WireResponse(500))
-        phone.endpoints = []
+        let driver = try Driver()
+        driver.deliver(Driver.operation(RequestTests.subscribe, "s", contact: "aino"))
+        #expect(driver.memory.standing?.status == "subscribed")
+        driver.nextOutcomesByEndpoint[.subscribe] = [.replied(WireResponse(500))]
+        driver.forgetHistory()
         let topic = Action.changeSubscription(Subscription(channel: .push, topic: "tips", state: .unsubscribed))
-        let verdict = phone.deliver(Phone.operation(topic, "t", contact: "aino"))
+        let verdict = driver.deliver(Driver.operation(topic, "t", contact: "aino"))
         #expect(verdict?.isAccepted == true)
-        #expect(phone.endpoints == [.subscribe, .status, .subscribe])
+        #expect(driver.endpoints == [.subscribe, .status, .subscribe])
     }
 
     @Test func `an answer that says nothing changes nothing`() throws {
@@ -260,16 +303,16 @@ import Testing
 
     @Test(.shows("altcraft/R12", of: AltcraftDevice.self))
     func `a lost change is repeated before a later one leaves`() throws {
-        var phone = try Phone()
-        phone.instead[.profileUpdate] = .failed(TransportFailure(.lost, "timedOut"))
+        let driver = try Driver()
+        driver.nextOutcomesByEndpoint[.profileUpdate] = [.failed(TransportFailure(.lost, "timedOut"))]
         for (number, colour) in ["blue", "green", "blue"].enumerated() {
             let change = Action.changeAttributes(["colour": .set(.string(colour))])
-            #expect(phone.deliver(Phone.operation(change, "c-\(number)", contact: "aino"))?.isAccepted == true)
+            #expect(driver.deliver(Driver.operation(change, "c-\(number)", contact: "aino"))?.isAccepted == true)
         }
-        #expect(phone.endpoints.count == 4)
-        #expect(phone.state.profiles(in: 12).first?.fields["colour"] == "blue")
+        #expect(driver.endpoints.count == 4)
+        #expect(driver.state.profiles(in: 12).first?.fields["colour"] == "blue")
         let places = [Action.changeAttributes([:]), .changeTags(TagChange())].map {
-            phone.adapter.place(Phone.operation($0, "p")).queue
+            driver.adapter.place(Driver.operation($0, "p")).queue
         }
         #expect(places == ["profile", "profile"])
     }
@@ -279,7 +322,7 @@ import Testing
         var scene = try Scene()
         let event = Action.track(.custom(name: "Ordered"))
         let queues = [nil, "aino", "jose"].map { contact in
-            scene.adapter.place(Phone.operation(event, "e", contact: contact)).queue
+            scene.adapter.place(Driver.operation(event, "e", contact: contact)).queue
         }
         #expect(Set(queues).count == 3)
         #expect(queues.allSatisfy { !$0.contains("aino") })

@@ -1,3 +1,4 @@
+import Patchbay
 import PatchbayAdapterKit
 import PatchbayAltcraftSimulator
 import PatchbayJSON
@@ -213,7 +214,7 @@ import Testing
         let opened = try #require(scene.request(.track(.push(.tapped, payload: Fixture.payload))))
         #expect(opened.url == "https://push.altcraft.example/event/push/open?matching_mode=phone")
         let places = ["a", "b"].map {
-            scene.adapter.place(Phone.operation(.track(.push(.opened, payload: Fixture.payload)), $0)).queue
+            scene.adapter.place(Driver.operation(.track(.push(.opened, payload: Fixture.payload)), $0)).queue
         }
         #expect(places == ["push/a", "push/b"])
     }
@@ -290,7 +291,7 @@ import Testing
 
     @Test(.shows("altcraft/B1", of: AltcraftDevice.self))
     func `a moment before 1970 is refused`() throws {
-        var operation = Phone.operation(Self.subscribe, "op")
+        var operation = Driver.operation(Self.subscribe, "op")
         operation.capturedAt = Instant(milliseconds: 999)
         #expect(try Scene().adapter.examine(operation).map(\.code) == ["altcraft.time.missing"])
     }
@@ -342,37 +343,37 @@ import Testing
         "a/b ?#+%&=", "“quoted” \"x\" 'y'", "😀🏳️‍🌈", "שלום עולם", "nul\u{0}nul", "\r\n--Boundary", "é e\u{301}",
     ])
     func `hard texts come through in every place`(_ text: String) throws {
-        var phone = try Phone()
+        let driver = try Driver()
         var device = Corpus.phone
-        device.pushToken = PushToken("t\(text)", service: .fcm)
+        device.pushToken = PushToken("t-1:x/y", service: .fcm)
         device.facts?.deviceName = text
-        phone.deliver(Phone.operation(.registerDevice(device), "d"))
+        driver.deliver(Driver.operation(.registerDevice(device), "d"))
         let options: JSONObject = [
             "customFields": ["own": .string(text)],
             "profileFields": ["_fname": .string(text)], "cats": [["name": .string(text), "active": true]],
         ]
         #expect(
-            phone.deliver(Phone.operation(Self.subscribe, "s", contact: "aino", options: options))?.isAccepted == true
+            driver.deliver(Driver.operation(Self.subscribe, "s", contact: "aino", options: options))?.isAccepted == true
         )
-        let profile = try #require(phone.state.profiles(in: 12).first)
+        let profile = try #require(driver.state.profiles(in: 12).first)
         let subscription = try #require(profile.subscriptions.first)
-        #expect(subscription.token == "t\(text)")
+        #expect(subscription.token == "t-1:x/y")
         #expect(subscription.fields["own"] == .string(text))
         #expect(subscription.fields["_device_name"] == .string(text))
         #expect(subscription.categories[text] == true)
         #expect(profile.fields["_fname"] == .string(text))
-        let asked = phone.deliver(Phone.operation(.readBack(ReadRequest("current")), "q", contact: "aino"))
-        #expect(asked?.answer.flatMap(AltcraftAnswer.init)?.profile?.subscription?.subscriptionID == "t\(text)")
+        let asked = driver.deliver(Driver.operation(.readBack(ReadRequest("current")), "q", contact: "aino"))
+        #expect(asked?.answer.flatMap(AltcraftAnswer.init)?.profile?.subscription?.subscriptionID == "t-1:x/y")
         let event = Action.track(.custom(name: "n\(text)", attributes: ["note": .string(text)]))
         let words: JSONObject = ["utm": ["source": .string(text)], "messageID": .string(text)]
-        #expect(phone.deliver(Phone.operation(event, "e", contact: "aino", options: words))?.isAccepted == true)
-        let kept = try #require(phone.state.customEvents.first)
+        #expect(driver.deliver(Driver.operation(event, "e", contact: "aino", options: words))?.isAccepted == true)
+        let kept = try #require(driver.state.customEvents.first)
         #expect(kept["wn"] == "n\(text)")
         #expect(kept["cs"] == text)
         #expect(try JSONValue(parsing: kept["mi"] ?? "") == .string(text))
         let push = Action.track(.push(.opened, payload: ["_ac_push": "1", "_uid": .string("u\(text)")]))
-        #expect(phone.deliver(Phone.operation(push, "p", contact: "aino"))?.isAccepted == true)
-        #expect(phone.state.pushEvents.map(\.message) == ["u\(text)"])
+        #expect(driver.deliver(Driver.operation(push, "p", contact: "aino"))?.isAccepted == true)
+        #expect(driver.state.pushEvents.map(\.message) == ["u\(text)"])
     }
 
     @Test func `half a surrogate pair is refused where the options are read`() {

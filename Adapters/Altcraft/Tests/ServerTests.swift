@@ -356,6 +356,28 @@ import Testing
         #expect(desk.outcome(no)?.finding?.code == "altcraft.server.subscription.\(code)")
     }
 
+    @Test(.shows("altcraft/V24", of: AltcraftServer.self))
+    func `an opt-out of an unknown contact is applied when the contact is made`() throws {
+        let desk = try ServerDesk()
+        let off = Action.changeSubscription(Subscription(channel: .push, state: .unsubscribed))
+        let optOut = try desk.say("c-1", off)
+        try desk.advance(30)
+        #expect(desk.outcome(optOut)?.summary == "unchanged altcraft.server.optOut.kept")
+        #expect(desk.account.profiles.isEmpty)
+        // The platform makes the contact with a phone that is subscribed.
+        try desk.say("c-1", ServerDesk.set("town", "Turku"))
+        try desk.advance(30)
+        #expect(desk.account.profiles.first?.subscriptions.map { $0["status"] } == ["unsubscribed"])
+
+        // A later opt-in takes its place.
+        try desk.say("c-2", off)
+        try desk.advance(30)
+        try desk.say("c-2", ServerDesk.set("town", "Turku"))
+        try desk.say("c-2", .changeSubscription(Subscription(channel: .push, state: .subscribed)))
+        try desk.advance(30)
+        #expect(desk.account.profiles.last?.subscriptions.map { $0["status"] } == ["subscribed"])
+    }
+
     @Test func `a subscription is read in any letters, its resource as text, too`() throws {
         let adapter = try ServerDesk().adapter
         let profile: JSONValue = [

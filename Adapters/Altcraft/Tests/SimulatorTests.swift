@@ -1,4 +1,5 @@
 import Foundation
+import Patchbay
 import PatchbayAdapterKit
 import PatchbayAltcraftSimulator
 import PatchbayJSON
@@ -104,19 +105,19 @@ import Testing
 
     @Test(.shows("altcraft/B13", "altcraft/B14", of: AltcraftDevice.self))
     func `replace unsubscribes other profiles of the database that have the token`() throws {
-        var phone = try Phone()
-        phone.credentials["jose"] = Token.phone("+34600111222", database: 12)
-        phone.deliver(Phone.operation(RequestTests.subscribe, "a", contact: "aino"))
-        phone.deliver(Phone.operation(RequestTests.subscribe, "v"))
-        phone.deliver(
-            Phone.operation(
+        let driver = try Driver()
+        driver.credentials["jose"] = Token.phone("+34600111222", database: 12)
+        driver.deliver(Driver.operation(RequestTests.subscribe, "a", contact: "aino"))
+        driver.deliver(Driver.operation(RequestTests.subscribe, "v"))
+        driver.deliver(
+            Driver.operation(
                 RequestTests.subscribe,
                 "j",
                 contact: "jose",
                 options: ["replace": true, "skipTriggers": true]
             )
         )
-        let statuses = phone.state.profiles.map { "\($0.database) \($0.subscriptions.map(\.status))" }
+        let statuses = driver.state.profiles.map { "\($0.database) \($0.subscriptions.map(\.status))" }
         #expect(statuses == [#"12 ["unsubscribed"]"#, #"11 ["subscribed"]"#, #"12 ["subscribed"]"#])
     }
 
@@ -131,21 +132,21 @@ import Testing
         }
         #expect(role.status == 400)
         for (every, status) in [(false, "suspended"), (true, "subscribed")] {
-            var phone = try Phone(account: ["releasesEveryToken": .bool(every)])
-            phone.deliver(Phone.operation(RequestTests.subscribe, "s", contact: "aino"))
+            let driver = try Driver(account: ["releasesEveryToken": .bool(every)])
+            driver.deliver(Driver.operation(RequestTests.subscribe, "s", contact: "aino"))
             let pause = Action.changeSubscription(Subscription(channel: .push, state: .suspended))
-            phone.deliver(Phone.operation(pause, "p", contact: "aino"))
-            phone.memory.saved = nil
-            phone.deliver(Phone.operation(.registerDevice(Fixture.renewedPhone), "n", contact: "aino"))
-            phone.deliver(
-                Phone.operation(.switchContact(ContactSwitch(.logIn)), "i", contact: "aino")
+            driver.deliver(Driver.operation(pause, "p", contact: "aino"))
+            driver.memory.saved = nil
+            driver.deliver(Driver.operation(.registerDevice(Fixture.renewedPhone), "n", contact: "aino"))
+            driver.deliver(
+                Driver.operation(.switchContact(ContactSwitch(.logIn)), "i", contact: "aino")
             )
-            #expect(phone.state.profiles(in: 12).first?.subscriptions.first?.status == status)
+            #expect(driver.state.profiles(in: 12).first?.subscriptions.first?.status == status)
         }
     }
 
     @Test func `functional updates change what is stored`() throws {
-        var phone = try Phone()
+        let driver = try Driver()
         let changes: [[AttributeName: AttributeChange]] = [
             [
                 "visits": .set(40), "orders": .set(.list(["a", "b"])), "colour": .set("blue"),
@@ -158,39 +159,39 @@ import Testing
             ["orders": .remove(["b"]), "colour": .unset],
         ]
         for (number, change) in changes.enumerated() {
-            let operation = Phone.operation(.changeAttributes(change), "c-\(number)", contact: "aino")
-            #expect(phone.deliver(operation)?.isAccepted == true)
+            let operation = Driver.operation(.changeAttributes(change), "c-\(number)", contact: "aino")
+            #expect(driver.deliver(operation)?.isAccepted == true)
         }
         let swap = Action.changeTags(TagChange(add: ["gold"], remove: ["silver"]))
-        #expect(phone.deliver(Phone.operation(swap, "t", contact: "aino"))?.isAccepted == true)
-        let fields = phone.state.profiles(in: 12).first?.fields
+        #expect(driver.deliver(Driver.operation(swap, "t", contact: "aino"))?.isAccepted == true)
+        let fields = driver.state.profiles(in: 12).first?.fields
         #expect(
             fields?.canonical == [
                 "labels": ["gold"], "orders": ["a", "c"], "total": .number(JSONNumber(text: "1.30")!), "visits": 42,
             ]
         )
-        #expect(phone.state.duplicates.isEmpty)
+        #expect(driver.state.duplicates.isEmpty)
     }
 
     @Test func `events are kept as they came`() throws {
-        var phone = try Phone()
-        phone.deliver(Phone.operation(.track(.push(.received, payload: Fixture.payload)), "d", contact: "aino"))
-        phone.deliver(Phone.operation(.track(.push(.tapped, payload: Fixture.payload)), "o", contact: "aino"))
-        #expect(phone.state.pushEvents.map { "\($0.kind) \($0.message)" } == ["delivery a81f3c-9e", "open a81f3c-9e"])
+        let driver = try Driver()
+        driver.deliver(Driver.operation(.track(.push(.received, payload: Fixture.payload)), "d", contact: "aino"))
+        driver.deliver(Driver.operation(.track(.push(.tapped, payload: Fixture.payload)), "o", contact: "aino"))
+        #expect(driver.state.pushEvents.map { "\($0.kind) \($0.message)" } == ["delivery a81f3c-9e", "open a81f3c-9e"])
         let options: JSONObject = [
             "profileFields": ["_city": "Oulu"],
             "subscription": ["channel": "sms", "resource_id": 31, "phone": "+358401234567"],
         ]
         let hostile = Corpus.hostileTexts.map(\.text).joined()
         let event = Action.track(.custom(name: "Ordered", attributes: ["note": .string(hostile)]))
-        #expect(phone.deliver(Phone.operation(event, "e", contact: "aino", options: options))?.isAccepted == true)
-        let kept = try #require(phone.state.customEvents.first)
+        #expect(driver.deliver(Driver.operation(event, "e", contact: "aino", options: options))?.isAccepted == true)
+        let kept = try #require(driver.state.customEvents.first)
         #expect(kept.pixel == "SHOP-PX-7")
         #expect(try JSONValue(parsing: kept["wd"] ?? "") == ["note": .string(hostile)])
-        #expect(phone.state.profiles(in: 12).first?.fields == ["_city": "Oulu"])
-        #expect(phone.state.profiles(in: 12).first?.attached.count == 1)
-        let stored = try JSONEncoder().encode(phone.state)
-        #expect(try JSONDecoder().decode(AltcraftState.self, from: stored) == phone.state)
+        #expect(driver.state.profiles(in: 12).first?.fields == ["_city": "Oulu"])
+        #expect(driver.state.profiles(in: 12).first?.attached.count == 1)
+        let stored = try JSONEncoder().encode(driver.state)
+        #expect(try JSONDecoder().decode(AltcraftState.self, from: stored) == driver.state)
     }
 
     @Test func `it refuses bad events`() throws {
@@ -224,13 +225,13 @@ import Testing
 
     @Test func `a role token finds profiles by push token`() throws {
         let role: JSONObject = ["rToken": "role-1", "rTokenDatabase": 5]
-        var phone = try Phone(settings: ["rToken": "role-1"], account: role)
-        #expect(phone.deliver(Phone.operation(RequestTests.subscribe, "s"))?.isAccepted == true)
-        phone.deliver(Phone.operation(.registerDevice(Fixture.renewedPhone), "r"))
-        #expect(phone.state.profiles(in: 5).flatMap(\.subscriptions).map { $0.token.prefix(8) } == ["0aa1f00d"])
-        var named = try Phone(settings: ["rToken": "role-1", "profileUpdates": "profileUpdate"], account: role)
-        named.deliver(Phone.operation(RequestTests.subscribe, "s"))
-        #expect(named.deliver(Phone.operation(.changeAttributes(["visits": .set(1)]), "u"))?.isRejected == true)
+        let driver = try Driver(settings: ["rToken": "role-1"], account: role)
+        #expect(driver.deliver(Driver.operation(RequestTests.subscribe, "s"))?.isAccepted == true)
+        driver.deliver(Driver.operation(.registerDevice(Fixture.renewedPhone), "r"))
+        #expect(driver.state.profiles(in: 5).flatMap(\.subscriptions).map { $0.token.prefix(8) } == ["0AA1F00D"])
+        let named = try Driver(settings: ["rToken": "role-1", "profileUpdates": "profileUpdate"], account: role)
+        named.deliver(Driver.operation(RequestTests.subscribe, "s"))
+        #expect(named.deliver(Driver.operation(.changeAttributes(["visits": .set(1)]), "u"))?.isRejected == true)
     }
 
     @Test func `the import wants its own token, a database and a matching value`() throws {

@@ -69,7 +69,8 @@ public struct DESScene: VendorScene {
         guard contact != "anonymous", let value = contact.split(separator: "=", maxSplits: 1).last else {
             return .anonymous
         }
-        return .contact(String(value.hasPrefix("token:id-token-of-") ? value.dropFirst(18) : value))
+        let name = String(value.hasPrefix("token:id-token-of-") ? value.dropFirst(18) : value)
+        return VendorRecord.Person(name == "nobody" ? nil : name)
     }
 
     public static func interactionCounts(in state: DESState) -> [String: Int]? {

@@ -126,12 +126,32 @@ extension DESSimulator {
         return rows.added(to: stats)
     }
 
+    /// Counts the rows of v3, where each request repeats what the device still stores: every row counts once.
+    private func count(_ rows: Rows, _ client: inout State.Client) {
+        var times: [String: Int] = [:]
+        for (row, isView) in rows.views.map({ ($0, true) }) + rows.clicks.map({ ($0, false) }) {
+            let key = "\(isView ? "view" : "click") \(row.campaign) \(row.text)"
+            times[key, default: 0] += 1
+            guard times[key, default: 0] > client.rows[key, default: 0] else { continue }
+            client.rows[key] = times[key]
+            if isView {
+                client.views[row.campaign, default: 0] += 1
+            } else {
+                client.clicks[row.campaign, default: 0] += 1
+            }
+        }
+    }
+
     /// Keeps what arrived and gives what the answer says of it.
     private func settle(_ rows: Rows, _ stats: JSONObject, _ call: Call, _ place: Int, _ state: inout State)
         -> JSONObject
     {
-        for row in rows.views { state.clients[place].views[row.campaign, default: 0] += 1 }
-        for row in rows.clicks { state.clients[place].clicks[row.campaign, default: 0] += 1 }
+        if call.version == "v4" {
+            for row in rows.views { state.clients[place].views[row.campaign, default: 0] += 1 }
+            for row in rows.clicks { state.clients[place].clicks[row.campaign, default: 0] += 1 }
+        } else {
+            count(rows, &state.clients[place])
+        }
         guard call.version == "v4" else {
             return [
                 "oldCampaigns": .array(account.cancelledCampaigns.map { Int64($0).map { .integer($0) } ?? .string($0) })

@@ -37,6 +37,8 @@ public struct DESState: Codable, Sendable, Equatable {
         var states: [String] = []
         /// Whether a state ever came back since the last registration: from then on none may be missing.
         var hasEchoed = false
+        /// How often each row of v3 arrived in one request at most.
+        var rows: [String: Int] = [:]
         /// Rows that arrived, by campaign: views and clicks, each occurrence counted.
         public var views: [String: Int] = [:]
         /// Clicks that arrived, by campaign.

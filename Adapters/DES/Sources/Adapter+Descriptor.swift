@@ -20,7 +20,9 @@ extension DESDevice {
         rules: Rule.des + Rule.desFiles,
         findings: FindingRow.des + ContactFileFindings.des.all,
         reasonsOfState: [
-            FindingRow.notRegistered, .inboxUnknown, .noContent, .replyUnauthenticated, .renewalRefused, .renewalsSpent,
+            FindingRow.notRegistered, .identifierMissing, .contactOfAnother, .contactOvertaken, .neverSent,
+            .leavingRefused, .inboxUnknown,
+            .noContent, .replyUnauthenticated, .renewalRefused, .renewalsSpent,
             .replyRefused, .replyLater, .noReply, .hostNotFound, .replyUnreadable,
         ].map(\.code),
         fields: [

@@ -24,14 +24,17 @@ private struct Reading {
     private var heads: [Head] { exchange.operations }
     private var row: ReplyRow { ReplyTable.des.row(for: exchange.outcome) }
     private var isQuestion: Bool { heads.contains(where: \.isImmediate) }
-    private var body: JSONValue? { exchange.request.json }
+    private var body: JSONValue? { ReplyObject(exchange.request.body).json }
 
     func interpret(_ memory: inout DESMemory) -> Result {
         if exchange.endpoint == .contactToken { return renewed(&memory) }
         if !isQuestion { memory.stopped = nil }
         if exchange.outcome.reply?.status == 401, let renewal = renewal(&memory) { return renewal }
-        if exchange.mayHaveWorked { memory.doubt(exchange.endpoint) }
+        if exchange.mayHaveWorked { memory.markUnacknowledged(exchange.endpoint) }
         switch row.meaning {
+        case .accepted where lacksTokens:
+            memory.markUnacknowledged(exchange.endpoint)
+            return kept(&memory)
         case .accepted: return success(&memory)
         case .retry: return isQuestion || isGivenUp ? refused(row, &memory) : kept(&memory)
         case .refused, .park: return refused(row, &memory)
@@ -42,25 +45,27 @@ private struct Reading {
 
     /// A 401 leads to a new token and a repeat, as long as there is something to renew with.
     private func renewal(_ memory: inout DESMemory) -> Result? {
-        let count = heads.compactMap { $0.step?.talk?.count }.max() ?? 0
-        guard Route.of(exchange.endpoint).isRenewable, memory.refreshToken != nil, count < DESDevice.Talk.most else {
+        let count = heads.compactMap { $0.step?.renewal?.count }.max() ?? 0
+        guard Route.of(exchange.endpoint).isRenewable, memory.refreshToken != nil, count < DESDevice.Renewal.most else {
             return nil
         }
         RuleID.des("R33").fire()
         if memory.pushToken != nil { memory.owesPushToken = true }
         memory.forgetPushToken()
-        let known = heads.compactMap { $0.step?.talk }.first
-        let talk = DESDevice.Talk(
+        let known = heads.compactMap { $0.step?.renewal }.first
+        let renewal = DESDevice.Renewal(
             stage: .renew,
             count: count + 1,
             views: known?.views ?? rows("viewedMessages"),
             clicks: known?.clicks ?? rows("clicks")
         )
-        return Result(heads) { head in
-            var step = head.stage
-            step.talk = talk
-            return .underway(step)
-        }
+        return resumed { $0.renewal = renewal }
+    }
+
+    /// Whether an answer that sets a contact cannot be read: who the contact token belongs to is not known then.
+    private var lacksTokens: Bool {
+        guard [.contact, .anonymousContact, .contactToken].contains(exchange.endpoint) else { return false }
+        return exchange.outcome.reply.map { ReplyObject($0.body).isDamaged } ?? false
     }
 
     /// How many views or clicks the request carried.
@@ -71,52 +76,68 @@ private struct Reading {
         RuleID.des("R33").fire()
         let row = row
         switch row.meaning {
+        case .accepted where lacksTokens && !isQuestion: return kept(&memory)
         case .accepted:
             keepTokens(&memory)
-            memory.stopped = isQuestion ? memory.stopped : heads.first?.queue
+            let resumesAt = exchange.moment.now + DESDevice.Renewal.pause
+            // A stored request blocks no queue: what is captured in the pause is shown, and goes with questions.
             var result = Result(heads) { head in
                 var step = head.stage
-                step.talk?.stage = .repeatRequest
-                return .underway(step, .at(exchange.moment.now + DESDevice.Talk.pause))
+                step.renewal?.stage = .repeatRequest
+                step.renewal?.resumesAt = resumesAt
+                return .underway(step, isQuestion ? .at(resumesAt) : .now)
             }
             if memory.owesPushToken { result.followUps = registerAnew(&memory) }
             return result
         case .retry where !isQuestion: return kept(&memory)
         default:
             memory.stopped = isQuestion ? memory.stopped : nil
-            return rejected(FindingRow.renewalRefused.at(detail: detail), &memory)
+            return passedOver(&memory) ?? rejected(FindingRow.renewalRefused.at(detail: detail), &memory)
         }
     }
 
     /// The installation is looked at once more, so that its push token is registered for the new token or contact.
     private func registerAnew(_ memory: inout DESMemory) -> [FollowUp] {
         memory.owesPushToken = false
-        guard !memory.refusesPush, let device = memory.device, let cause = heads.first,
-            cause.operation.action.kind != .registerDevice
+        guard !memory.refusesPush, var device = memory.device, let cause = heads.first,
+            cause.operation.action.kind != .registerDevice, !cause.isUnregister, cause.operation.action != .erase
         else { return [] }
+        device.identities[DESDevice.repeatedRegistration] = "true"
         return [FollowUp(cause: cause.id, action: .registerDevice(device))]
     }
 
-    private func keepTokens(_ memory: inout DESMemory) {
+    /// Keeps the tokens of an answer.
+    ///
+    /// - Returns: Whether there is a contact token among them.
+    @discardableResult
+    private func keepTokens(_ memory: inout DESMemory) -> Bool {
         RuleID.des("A4").fire()
-        let answer = exchange.outcome.reply?.json?.withoutNulls
-        if let token = answer?["contactToken"]?.string, !token.isEmpty { memory.contactToken = Secret(token) }
+        let answer = exchange.outcome.reply.map { ReplyObject($0.body).json }
         if let token = answer?["refreshToken"]?.string, !token.isEmpty { memory.refreshToken = Secret(token) }
+        guard let token = answer?["contactToken"]?.string, !token.isEmpty else { return false }
+        memory.contactToken = Secret(token)
+        return true
     }
 
     // MARK: No
 
     /// The request stays at the head, and the queue stops until something happens.
+    ///
+    /// Only one queue is closed, if possible not that of a view or click: those that are captured meanwhile must be shown,
+    /// so that a question for an inline message carries them.
     private func kept(_ memory: inout DESMemory) -> Result {
         RuleID.des("R27").fire()
-        memory.stopped = heads.first?.queue
+        let views = DESDevice.Queue.views.rawValue
+        let blocking = (heads.first { !$0.isEngagement } ?? heads.first { $0.queue == views } ?? heads.first)?.queue
+        memory.stopped = blocking
         return Result(heads) { head in
             // What comes after a renewal is made anew; a renewal itself is tried again as it is.
-            guard exchange.endpoint != .contactToken, var step = head.step, step.talk != nil else {
-                return .retry(.woken)
+            let when: When = head.queue == blocking ? .woken : .now
+            guard exchange.endpoint != .contactToken, var step = head.step, step.renewal != nil else {
+                return when.isNow ? .underway(head.step) : .retry(when)
             }
-            step.talk = nil
-            return .underway(step, .woken)
+            step.renewal = nil
+            return .underway(step, when)
         }
     }
 
@@ -129,30 +150,61 @@ private struct Reading {
     }
 
     private func refused(_ row: ReplyRow, _ memory: inout DESMemory) -> Result {
-        let isSpent = exchange.outcome.reply?.status == 401 && heads.contains { $0.step?.talk != nil }
+        let isSpent = exchange.outcome.reply?.status == 401 && heads.contains { $0.step?.renewal != nil }
         let finding = isGivenUp ? .hostNotFound : isSpent ? .renewalsSpent : row.finding ?? .replyRefused
         if let result = passedOver(&memory) { return result }
         return rejected(finding.at(detail: detail), &memory)
     }
 
-    /// A refusal that does not end the operation: what is left behind, and an anonymous contact that a vendor does not have.
+    /// A refusal that does not end the operation: what is left behind, an anonymous contact that a vendor does not have, an
+    /// ID token that another one may replace, and a push token that can be taken back with another contact token.
     private func passedOver(_ memory: inout DESMemory) -> Result? {
         guard let head = heads.first, !isQuestion else { return nil }
         var step = head.stage
-        step.talk = nil
-        switch (exchange.endpoint, head.operation.action.kind) {
-        case (.anonymousContact, .registerDevice) where isLeaving(memory): step.leftContact = true
-        case (.anonymousContact, .registerDevice): (step.hasContact, step.isAnonymousRefused) = (true, true)
-        case (.anonymousContact, .farewell): step.leftContact = true
-        case (.pushTokenRemoval, .registerDevice), (.pushTokenRemoval, .farewell): step.leftToken = true
+        step.renewal = nil
+        let kind = head.operation.action.kind
+        let isToBeLeft = head.isUnregister || kind == .erase || kind == .registerDevice && isLeaving(memory)
+        switch (exchange.endpoint == .contactToken ? renewedEndpoint(head, memory) : exchange.endpoint) {
+        case .client where kind != .registerDevice:
+            memory.mustRegister = nil
+            return resumed { _ in }
+        case .contact where step.recovery == .setContact, .anonymousContact where step.recovery == .setContact:
+            guard isToBeLeft else { return nil }
+            (step.recovery, step.leftToken) = (.done, true)
+        case .contact:
+            guard isUnauthenticated, step.refusedToken == nil, let token = refusedIDToken(head) else { return nil }
+            step.refusedToken = token
+        case .anonymousContact where isToBeLeft: step.leftContact = true
+        case .anonymousContact where kind == .registerDevice: (step.hasContact, step.isAnonymousRefused) = (true, true)
+        case .pushTokenRemoval where isUnauthenticated && step.recovery == nil: step.recovery = .setContact
+        case .pushTokenRemoval where isToBeLeft: step.leftToken = true
         default: return nil
         }
         return Result([head.id: .underway(step)])
     }
 
-    private func isLeaving(_ memory: DESMemory) -> Bool {
-        memory.isRegistered && memory.applicationCode != settings.applicationCode
+    /// The request for which the contact token was renewed.
+    private func renewedEndpoint(_ head: Head, _ memory: DESMemory) -> DESDevice.Endpoint? {
+        switch head.operation.action.kind {
+        case .changeSubscription where head.isPushOptOut: .pushTokenRemoval
+        case .farewell, .erase: memory.mayHavePushToken && !head.stage.leftToken ? .pushTokenRemoval : .anonymousContact
+        case .registerDevice where isLeaving(memory):
+            memory.mayHavePushToken && !head.stage.leftToken ? .pushTokenRemoval : .anonymousContact
+        case .identify, .switchContact: .contact
+        default: nil
+        }
     }
+
+    /// Whether the vendor refused the contact token or the ID token.
+    private var isUnauthenticated: Bool { exchange.outcome.reply?.status == 401 || exchange.endpoint == .contactToken }
+
+    /// The mark of the ID token that was refused; nil if the contact is named by value.
+    private func refusedIDToken(_ head: Head) -> String? {
+        guard settings.contactProof == .openIDToken else { return nil }
+        return (body?["openIdToken"]?.string ?? head.credential?.value).map { TextMark($0).digits }
+    }
+
+    private func isLeaving(_ memory: DESMemory) -> Bool { memory.isOfAnotherApplication(than: settings) }
 
     private func rejected(_ finding: Finding, _ memory: inout DESMemory) -> Result {
         if heads.count > 1 { RuleID.des("R32").fire() }
@@ -189,44 +241,72 @@ private struct Reading {
         }
     }
 
+    /// All operations continue at once, with a change of how far each got.
+    private func resumed(_ change: (inout DESDevice.Step) -> Void) -> Result {
+        Result(heads) { head in
+            var step = head.stage
+            change(&step)
+            return .underway(step)
+        }
+    }
+
     /// The operation's next request, or its end if it is one of a single request.
     private func goOn(_ head: Head, _ change: (inout DESDevice.Step) -> Void) -> Result {
         switch head.operation.action.kind {
-        case .registerDevice, .farewell:
-            var step = head.stage
-            step.talk = nil
-            change(&step)
-            return Result([head.id: .underway(step)])
-        default: return Result([head.id: .accepted()])
+        case .registerDevice, .farewell, .erase: break
+        default: guard head.step?.recovery == .setContact else { return Result([head.id: .accepted()]) }
         }
+        var step = head.stage
+        step.renewal = nil
+        change(&step)
+        if step.recovery == .setContact { step.recovery = .repeatRequest }
+        return Result([head.id: .underway(step)])
     }
 
     private func registered(_ head: Head, _ memory: inout DESMemory) -> Result {
         memory.clientID = exchange.request[header: "X-Client-Id"]
-        (memory.applicationCode, memory.isRegistered) = (settings.applicationCode, true)
+        // What was sent went to the application that is known, and only at first to that of the settings.
+        (memory.applicationCode, memory.isRegistered) = (memory.applicationCode ?? settings.applicationCode, true)
         memory.registration = body
+        memory.mustRegister = nil
         if case .registerDevice(let device) = head.operation.action { memory.device = device }
         RuleID.des("R5").fire()
+        guard head.operation.action.kind == .registerDevice else {
+            return resumed { $0.renewal = nil }
+        }
         return goOn(head) { $0.isRegistered = true }
     }
 
     private func contactChanged(_ head: Head, _ memory: inout DESMemory) -> Result {
-        keepTokens(&memory)
+        let earlier = memory.identity
+        let hasToken = keepTokens(&memory)
         memory.isIdentityDoubtful = false
         memory.identity = exchange.endpoint == .contact ? sentIdentity(head) : nil
+        let isRecovery = head.step?.recovery == .setContact && memory.identity == earlier
+        if !isRecovery {
+            let names = [.identify, .switchContact].contains(head.operation.action.kind)
+            memory.setPerson(Person(names ? head.operation.contact : nil))
+        }
+        if memory.identity != earlier {
+            memory.inbox = nil
+            // The tokens that are held belong to the earlier person.
+            if !hasToken, earlier != nil, memory.contactToken != nil {
+                (memory.contactToken, memory.refreshToken, memory.isIdentityDoubtful) = (nil, nil, true)
+            }
+        }
         var followUps: [FollowUp] = []
         if exchange.endpoint == .anonymousContact, memory.pushToken != nil {
             memory.forgetPushToken()
             followUps = registerAnew(&memory)
         }
-        let isLeaving = isLeaving(memory) || head.operation.action.kind == .farewell
+        let isLeaving = isLeaving(memory) || head.isUnregister
         var result = goOn(head) { step in
             if isLeaving { step.leftContact = true } else { step.hasContact = true }
         }
         if result.verdicts[head.id] == .accepted(), memory.session != nil {
             RuleID.des("R11").fire()
             var step = head.stage
-            (step.talk, step.changedAt) = (nil, exchange.moment.date)
+            (step.renewal, step.changedAt) = (nil, exchange.moment.date)
             result.verdicts[head.id] = .underway(step)
         }
         result.followUps = followUps
@@ -246,15 +326,12 @@ private struct Reading {
     /// What a successful answer of the event service changes: state first, then what is done with.
     private func settle(_ answer: EventAnswer, _ memory: inout DESMemory) {
         RuleID.des("R28").fire()
-        let isV4 = URLText.path(of: exchange.request.url).utf8.split(separator: UInt8(ascii: "/")).dropLast()
-            .contains { $0.elementsEqual("v4".utf8) }
-        guard isV4 else {
+        guard settings.usesV4(memory) else {
             RuleID.des("R26").fire()
             let old = answer.oldCampaigns
             guard !old.isEmpty else { return }
             RuleID.des("R29").fire()
-            memory.views.removeAll { old.contains($0.campaignID) }
-            memory.clicks.removeAll { old.contains($0.campaignID) }
+            memory.removeRows(of: old)
             return
         }
         RuleID.des("R26").fire()
@@ -264,19 +341,21 @@ private struct Reading {
         } else {
             RuleID.des("R24").fire()
         }
+        // The counts are in the state: where that is lost, the next request counts the same rows on top of the earlier one.
+        guard !answer.lacksState else { return }
         RuleID.des("R25").fire()
-        // Rows are appended only, so those that left stand in front.
-        if !memory.views.isEmpty { memory.views.removeFirst(min(rows("viewedMessages"), memory.views.count)) }
-        if !memory.clicks.isEmpty { memory.clicks.removeFirst(min(rows("clicks"), memory.clicks.count)) }
+        memory.removeCounted(views: rows("viewedMessages"), clicks: rows("clicks"))
     }
 
     private func reported(_ memory: inout DESMemory) -> Result {
         guard let reply = exchange.outcome.reply else { return Result() }
         let answer = EventAnswer(reply)
         settle(answer, &memory)
+        memory.noteReported(Set(heads.map(\.id.rawValue)))
         memory.session = heads.reduce(memory.session) { Session.running($0, after: $1) }
         if memory.inbox != nil { tagInbox(&memory) }
-        var result = Result(heads) { _ in .accepted() }
+        let damage = answer.isDamaged ? FindingRow.replyDamaged.at(detail: detail) : nil
+        var result = Result(heads) { _ in .accepted(damage) }
         result.incoming = [answer.message].compactMap(\.self)
         if let asked = OnEventAction(answer.body), let cause = heads.first {
             result.incoming += asked.incoming
@@ -300,7 +379,8 @@ private struct Reading {
         guard let reply = exchange.outcome.reply else { return Result() }
         func end(_ answer: JSONValue) -> Result { Result([head.id: .accepted(answer: answer)]) }
         RuleID.des("R40").fire()
-        let body = (reply.json ?? .null).withoutNulls
+        let answer = ReplyObject(reply.body)
+        let body: JSONValue = answer.isObject && !answer.isDamaged ? answer.json : .null
         switch exchange.endpoint {
         case .inlineMessages:
             let answer = EventAnswer(reply)
@@ -310,7 +390,11 @@ private struct Reading {
                     for: read.arguments["viewId"]?.string ?? "",
                     choice: settings.inlineChoice
                 )
-            else { return Result([head.id: .rejected(FindingRow.noContent.at("action.read.arguments.viewId"))]) }
+            else {
+                return answer.isDamaged
+                    ? unreadable(head)
+                    : Result([head.id: .rejected(FindingRow.noContent.at("action.read.arguments.viewId"))])
+            }
             return end(message)
         case .inbox:
             guard body.object != nil else { return unreadable(head) }

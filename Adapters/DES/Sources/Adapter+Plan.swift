@@ -12,6 +12,38 @@ extension Pending<DESDevice> {
     /// Where it stands, begun or not.
     var stage: DESDevice.Step { step ?? DESDevice.Step() }
 
+    /// Whether it is a registration that the adapter asked for, to set the push token again.
+    var isRepeatedRegistration: Bool {
+        guard case .registerDevice(let device) = operation.action else { return false }
+        return device.identities[DESDevice.repeatedRegistration] != nil
+    }
+
+    /// Whether it is a view or a click.
+    var isEngagement: Bool {
+        switch operation.action {
+        case .track(.messageViewed), .track(.messageClicked): true
+        default: false
+        }
+    }
+
+    /// Whether it ends the subscription to push.
+    var isPushOptOut: Bool {
+        guard case .changeSubscription(let subscription) = operation.action else { return false }
+        return subscription.channel == .push && subscription.state != .subscribed
+    }
+
+    /// Whether it begins the subscription to push.
+    var isPushOptIn: Bool {
+        guard case .changeSubscription(let subscription) = operation.action else { return false }
+        return subscription.channel == .push && subscription.state == .subscribed
+    }
+
+    /// Whether it ends the registration of the installation.
+    var isUnregister: Bool { operation.action == .farewell }
+
+    /// Whether it changes the person, or removes the person.
+    var changesContact: Bool { [.identify, .switchContact].contains(operation.action.kind) && step?.changedAt == nil }
+
     /// Whether it becomes part of a request with events.
     var isEvent: Bool { operation.action.kind == .track || step?.changedAt != nil }
 }
@@ -29,6 +61,10 @@ final class Planner {
     private let question: Head?
     /// Whether more waits than is shown.
     private let hasMore: Bool
+    /// What waits and is not shown, by kind.
+    private let hidden: HiddenOperations
+    /// Whether the vendor is being left: what cannot proceed now never will.
+    private let isLeaving: Bool
 
     init(adapter: DESDevice, memory: DESMemory, moment: Moment, pending: PendingOperations<DESDevice>) {
         (self.adapter, self.memory, self.moment) = (adapter, memory, moment)
@@ -36,18 +72,21 @@ final class Planner {
         let isInOrder = zip(stored, stored.dropFirst()).allSatisfy { $0.sequence <= $1.sequence }
         self.stored = isInOrder ? stored : stored.sorted { $0.sequence < $1.sequence }
         (question, hasMore) = (pending.first(where: \.isImmediate), pending.hasMore)
+        hidden = pending.hidden
+        isLeaving = pending.isLeaving || stored.contains(where: \.isUnregister)
     }
 
     var settings: DESSettings { adapter.settings }
     private(set) lazy var writer = WireWriter(self)
 
     func plan() -> Result {
-        settleLocally() ?? recordRows() ?? continueTalk() ?? question.map(ask) ?? deliver()
+        settleLocally() ?? endLeftBehind() ?? endForOthers() ?? recordRows() ?? continueRenewal() ?? answer()
+            ?? deliver()
     }
 
     // MARK: Without a request
 
-    /// What needs no request ends at once: consent, and whether messages may be shown.
+    /// Settles what needs no request: consent, and whether messages may be shown.
     private func settleLocally() -> Result? {
         let local = stored.prefix { $0.operation.action != .erase }.filter {
             $0.queue == DESDevice.Queue.local.rawValue
@@ -66,97 +105,203 @@ final class Planner {
         return .settle(Dictionary(verdicts) { first, _ in first }, remembering: next)
     }
 
-    /// Views and clicks have a store of their own, which outlives the events that report them.
-    private func recordRows() -> Result? {
-        guard stretch.contains(where: { !$0.stage.isRecorded && row(of: $0.operation) != nil }) else { return nil }
-        var next = memory
-        var verdicts: [OperationID: Verdict<DESDevice>] = [:]
-        for head in stretch where !head.stage.isRecorded {
-            guard let row = row(of: head.operation) else { continue }
-            if row.buttonID == nil { next.views.append(row) } else { next.clicks.append(row) }
-            var step = head.stage
-            step.isRecorded = true
-            verdicts[head.id] = .underway(step)
+    /// Ends operations from before a completed unregister, which a consent or a replay has released since, and a repeated
+    /// registration at a vendor that is left.
+    private func endLeftBehind() -> Result? {
+        let leftAt = memory.leftAt ?? .min
+        let isLeft = isLeaving || memory.isLeft == true
+        guard isLeft || memory.leftAt != nil else { return nil }
+        let late = stored.filter { head in
+            head.operation.action != .erase && head.sequence < leftAt || isLeft && head.isRepeatedRegistration
         }
-        return .settle(verdicts, remembering: next)
+        guard !late.isEmpty else { return nil }
+        return .settle(
+            Dictionary(late.map { ($0.id, endAfterLeaving($0)) }) { first, _ in first }
+        )
     }
 
-    private func row(of operation: EngagementOperation) -> EngagementRow? {
-        switch operation.action {
-        case .track(.messageViewed(let campaign)):
-            EngagementRow(campaignID: campaign, at: operation.capturedAt)
-        case .track(.messageClicked(let campaign, let button)):
-            EngagementRow(campaignID: campaign, buttonID: button ?? "", at: operation.capturedAt)
-        default: nil
+    /// The outcome of an operation that the vendor that is left can never receive.
+    private func endAfterLeaving(_ head: Head) -> Verdict<DESDevice> {
+        head.isPushOptOut || head.isUnregister || head.isRepeatedRegistration
+            ? .unchanged(FindingRow.nothingToLeave.at()) : .rejected(FindingRow.neverSent.at())
+    }
+
+    /// Ends events of a person for whom the vendor's contact was never set: it is set for another person.
+    private func endForOthers() -> Result? {
+        guard memory.identity != nil, memory.person != nil else { return nil }
+        let others = stretch.filter { isForAnother($0) && !mayChangeContact(before: $0) }
+        guard !others.isEmpty else { return nil }
+        RuleID.des("N6").fire()
+        return .settle(
+            Dictionary(others.map { ($0.id, .rejected(FindingRow.contactOfAnother.at("contact"))) }) { first, _ in first
+            }
+        )
+    }
+
+    private func isForAnother(_ head: Head) -> Bool {
+        head.operation.action.kind == .track && memory.holdsContact(ofAnotherThan: head.operation.contact)
+    }
+
+    /// Whether a change of contact that is not shown may precede an operation: it waits for a consent, or stands in the queue
+    /// `requests`, which is closed or longer than the window.
+    private func mayChangeContact(before head: Head) -> Bool {
+        let requests = DESDevice.Queue.requests.rawValue
+        if hasMore, head.queue != requests {
+            let last = stored.last { $0.queue == requests }?.sequence
+            if last.map({ $0 < head.sequence }) ?? (memory.stopped == requests) { return true }
         }
+        guard !isLeaving else { return false }
+        return [.identify, .switchContact].contains { kind in
+            hidden.first(kind).map { $0.sequence < head.sequence } ?? false
+        }
+    }
+
+    /// Records views and clicks: they outlive the events that report them, and go with requests for inline messages.
+    private func recordRows() -> Result? {
+        guard memory.isRegistered else { return nil }
+        let engagements = stretch.filter { row(of: $0) != nil }
+        guard !engagements.isEmpty else { return nil }
+        let known = Set((memory.views + memory.clicks).compactMap(\.operation) + (memory.counted ?? []))
+        let rows = engagements.filter { !known.contains($0.id.rawValue) && !isForAnother($0) }.compactMap(row)
+        guard !rows.isEmpty else { return nil }
+        var next = memory
+        next.views += rows.filter { $0.buttonID == nil }
+        next.clicks += rows.filter { $0.buttonID != nil }
+        return .settle([:], remembering: next)
+    }
+
+    private func row(of head: Head) -> EngagementRow? {
+        let (campaign, button): (String, String?)
+        switch head.operation.action {
+        case .track(.messageViewed(let id)): (campaign, button) = (id, nil)
+        case .track(.messageClicked(let id, let name)): (campaign, button) = (id, name ?? "")
+        default: return nil
+        }
+        return EngagementRow(
+            campaignID: campaign,
+            buttonID: button,
+            at: head.operation.capturedAt,
+            operation: head.id.rawValue,
+            person: Person(head.operation.contact)
+        )
     }
 
     /// What waits before the next change of contact or application code: events are never merged past it.
-    private var stretch: ArraySlice<Head> {
+    private lazy var stretch: ArraySlice<Head> = {
         let end = stored.firstIndex(where: isBoundary) ?? stored.endIndex
         if end < stored.endIndex { RuleID.des("R35").fire() }
         return stored[..<end]
-    }
+    }()
 
     private func isBoundary(_ head: Head) -> Bool {
         guard head.step?.changedAt == nil else { return false }
         switch head.operation.action {
         case .identify, .switchContact, .farewell, .erase: return true
-        case .registerDevice: return memory.isRegistered && memory.applicationCode != settings.applicationCode
+        case .registerDevice: return memory.isOfAnotherApplication(than: settings)
         default: return false
         }
+    }
+
+    /// The last sequence up to which everything that waits is shown: a window shares its places between the queues, and
+    /// events keep their order.
+    private var horizon: Int64 {
+        guard hasMore else { return .max }
+        let requests = DESDevice.Queue.requests.rawValue
+        let last = [
+            stored.last { $0.queue == requests }, stored.last { $0.isEngagement && row(of: $0)?.buttonID == nil },
+            stored.last { $0.isEngagement && row(of: $0)?.buttonID != nil },
+        ]
+        return last.compactMap { $0?.sequence }.min() ?? .max
     }
 
     // MARK: Order
 
     private func deliver() -> Result {
-        // What stopped may also be gone: moved to another provider, or erased. Then nothing is out of sight.
-        if let stopped = memory.stopped, hasMore, !stored.contains(where: { $0.queue == stopped }) {
-            return .wait(until: nil, because: FindingRow.stopped.at())
+        if let head = stored.first(where: { $0.operation.action == .erase }) { return erase(head) }
+        if let stopped = memory.stopped {
+            // What stopped may also be gone: moved to another provider, or erased. Then nothing is out of sight.
+            if hasMore, !stored.contains(where: { $0.queue == stopped }) {
+                return .wait(until: nil, because: FindingRow.stopped.at())
+            }
+            // An opt-out does not wait for requests in front of it that fail again and again.
+            if memory.isRegistered, let optOut = stored.first(where: \.isPushOptOut) { return plan(optOut) }
         }
-        guard let head = stored.first else { return .wait(until: nil, because: FindingRow.stopped.at()) }
+        guard let first = stored.first else { return .wait(until: nil, because: FindingRow.stopped.at()) }
         guard memory.isRegistered else { return begin() }
-        // A registration that has begun comes to its end first, also where it overtook what waited for it.
-        let begun = stored.first { $0.operation.action.kind == .registerDevice && $0.step != nil }
-        return plan(begun ?? head)
+        // A registration that has begun is completed first, also where it overtook what waited for it.
+        if let begun = stored.first(where: { $0.operation.action.kind == .registerDevice && $0.step != nil }) {
+            return plan(begun)
+        }
+        var wait: Result?
+        for head in stored where wait == nil || passes(head) {
+            let next = plan(head)
+            guard case .wait = next else { return next }
+            wait = wait ?? next
+        }
+        return wait ?? plan(first)
     }
 
-    /// Nothing is known at the vendor: the registration comes before everything.
+    /// Whether an operation does not wait for a log-in that waits for its credential: what makes the vendor send less, and
+    /// what is about the installation.
+    private func passes(_ head: Head) -> Bool {
+        head.isPushOptOut || [.registerDevice, .erase].contains(head.operation.action.kind)
+    }
+
+    /// Nothing is known at the vendor: the registration comes before everything, and an opt-out waits for none.
     private func begin() -> Result {
-        if let head = stored.first(where: { $0.operation.action == .erase }) { return erase(head) }
-        if let registration = stored.first(where: { $0.operation.action.kind == .registerDevice }) {
+        if let optOut = stored.first(where: \.isPushOptOut) { return changePush(isOn: false, optOut) }
+        let unregister = stored.first(where: \.isUnregister)
+        if let registration = stored.first(where: { $0.operation.action.kind == .registerDevice }),
+            registration.sequence < unregister?.sequence ?? .max
+        {
             return plan(registration)
         }
-        guard let farewell = stored.first(where: { $0.operation.action == .farewell }) else {
+        guard isLeaving, unregister != nil || hidden.first(.registerDevice) == nil else {
             return .wait(until: nil, because: FindingRow.notRegistered.at())
         }
+        let end = unregister?.sequence ?? .max
         var verdicts: [OperationID: Verdict<DESDevice>] = [:]
-        for head in stored.prefix(while: { $0.sequence < farewell.sequence }) {
-            verdicts[head.id] = .dropped(FindingRow.neverSent.at())
+        for head in stored where head.sequence < end { verdicts[head.id] = endAfterLeaving(head) }
+        var next = memory
+        if let unregister {
+            verdicts[unregister.id] = .unchanged(FindingRow.nothingToLeave.at())
+            (next.leftAt, next.isLeft) = (unregister.sequence, true)
         }
-        verdicts[farewell.id] = .unchanged(FindingRow.nothingToLeave.at())
-        return .settle(verdicts)
+        return .settle(verdicts, remembering: next)
     }
 
     private func plan(_ head: Head) -> Result {
         if head.isEvent { return report(head) }
         switch head.operation.action {
-        case .registerDevice(let device): return register(device, head)
+        case .registerDevice(let device):
+            // A newer registration may have been taken since this one was asked for.
+            return register(head.isRepeatedRegistration ? memory.device ?? device : device, head)
         case .identify(let identifiers): return setContact(identifiers, head)
         case .switchContact(let change):
             return setContact(change.direction == .logIn ? change.identifiers : [], head)
-        case .changeSubscription(let subscription): return changePush(subscription, head)
+        case .changeSubscription(let subscription): return changePush(isOn: subscription.state == .subscribed, head)
         case .farewell:
             RuleID.des("N3").fire()
-            return leave(head)
-                ?? .settle([head.id: head.step == nil ? .unchanged(FindingRow.nothingToLeave.at()) : .accepted()])
+            if let leaving = leave(head) { return leaving }
+            var next = memory
+            (next.leftAt, next.isLeft) = (head.sequence, true)
+            return .settle([head.id: leftVerdict(head)], remembering: next)
         case .erase: return erase(head)
         default: return .settle([head.id: .rejected(FindingRow.actionUnknown.at("action"))])
         }
     }
 
+    private func leftVerdict(_ head: Head) -> Verdict<DESDevice> {
+        guard let step = head.step else { return .unchanged(FindingRow.nothingToLeave.at()) }
+        // The vendor refused to take the push token back, or to make the contact anonymous.
+        let isRefused = step.leftToken && memory.mayHavePushToken || step.leftContact && memory.identity != nil
+        return isRefused ? .rejected(FindingRow.leavingRefused.at()) : .accepted()
+    }
+
+    /// Takes the push token back and becomes anonymous, so that the device is not reached any more, then forgets everything.
     private func erase(_ head: Head) -> Result {
-        .settle([head.id: .accepted(FindingRow.eraseByHand.at())], remembering: DESMemory())
+        if memory.clientID != nil, let leaving = leave(head) { return leaving }
+        return .settle([head.id: .accepted(FindingRow.eraseByHand.at())], remembering: memory.afterErase)
     }
 
     // MARK: Requests
@@ -176,20 +321,23 @@ final class Planner {
     }
 
     func send(_ endpoint: DESDevice.Endpoint, _ request: WireRequest, _ head: Head) -> Result {
-        var doubting = memory
-        doubting.doubt(endpoint)
-        return .send(Transmission(endpoint, request, carrying: [head], doubting: doubting))
+        .send(Transmission(endpoint, request, carrying: [head], doubting: memory.whileUnacknowledged(endpoint)))
     }
 
     // MARK: A token that is renewed
 
-    /// A request that was answered with 401 goes on before anything else.
-    private func continueTalk() -> Result? {
-        let talking = stored.filter { $0.step?.talk != nil }
-        guard let head = talking.first, let talk = head.step?.talk else { return nil }
-        switch talk.stage {
-        case .renew: return renew(talking)
-        case .repeatRequest: return head.isEvent ? events(talking.filter(\.isEvent), talk) : plan(head)
+    /// Continues a request that was answered with 401, before anything else; only a question is answered in the pause
+    /// before the repeat.
+    private func continueRenewal() -> Result? {
+        let renewing = stored.filter { $0.step?.renewal != nil }
+        guard let head = renewing.first, let renewal = head.step?.renewal else { return nil }
+        switch renewal.stage {
+        case .renew: return renew(renewing)
+        case .repeatRequest:
+            if let pause = renewal.resumesAt, pause > moment.now {
+                return answer() ?? .wait(until: pause, because: FindingRow.renewed.at())
+            }
+            return head.isEvent ? events(renewing.filter(\.isEvent), renewal) : plan(head)
         }
     }
 
@@ -204,14 +352,14 @@ final class Planner {
     /// Brings the vendor to what the device is: leaves an old application, registers, asks for an anonymous contact, sets
     /// the push token; a request at a time.
     private func register(_ device: Device, _ head: Head) -> Result {
-        var step = head.stage
-        if memory.isRegistered, memory.applicationCode != settings.applicationCode {
+        let step = head.stage
+        if memory.isOfAnotherApplication(than: settings) {
             RuleID.des("R39").fire()
             if let leaving = leave(head) { return leaving }
             var next = memory
             next.forgetApplication(keepingState: settings.keepsStateOnNewCode)
-            (step.leftToken, step.leftContact) = (false, false)
-            return .settle([head.id: .underway(step)], remembering: next)
+            // The registration begins again: nothing of it is known to the new application.
+            return .settle([head.id: .underway(DESDevice.Step())], remembering: next)
         }
         let given = adapter.options(head.operation)["pushSettings"] ?? memory.pushSettings
         guard let call = ClientCall(device, settings, given: given?.object ?? [:]) else {
@@ -222,18 +370,29 @@ final class Planner {
         let isKnown = memory.clientState != nil && memory.registration == .object(body)
         if !isKnown, !step.isRegistered { return send(.client, maker(head).request(.client, body: body), head) }
         if memory.contactToken == nil, memory.identity == nil, !step.hasContact {
-            RuleID.des("R8").fire()
-            return send(.anonymousContact, maker(head).request(.anonymousContact, body: [:]), head)
+            return setAnonymous(head)
         }
         if let token = device.pushToken.flatMap(PushAddress.text), !memory.refusesPush {
             RuleID.des("R6").fire()
             if token != memory.pushToken, !step.hasToken { return setPushToken(token, head) }
         }
         var next = memory
-        (next.device, next.pushSettings, next.owesPushToken) = (device, given, false)
+        (next.device, next.pushSettings, next.owesPushToken, next.isLeft) = (device, given, false, nil)
         let finding = step.isAnonymousRefused ? FindingRow.anonymousRefused.at() : nil
         let isNew = step.isRegistered || step.hasContact || step.hasToken
         return .settle([head.id: isNew ? .accepted(finding) : .unchanged()], remembering: next)
+    }
+
+    /// After a denial of tracking the device event state is gone; the vendor takes a request without it only from an
+    /// installation that has registered again.
+    private func registerAgain(_ heads: [Head]) -> Result? {
+        guard let head = heads.first, let device = memory.device,
+            let call = ClientCall(device, settings, given: memory.pushSettings?.object ?? [:])
+        else { return nil }
+        let request = maker(head).request(.client, body: ClientCall.table.object(call))
+        return .send(
+            Transmission(.client, request, carrying: heads, doubting: memory.whileUnacknowledged(.client))
+        )
     }
 
     private func setPushToken(_ token: String, _ head: Head) -> Result {
@@ -244,9 +403,7 @@ final class Planner {
     private func leave(_ head: Head) -> Result? {
         let step = head.stage
         if memory.mayHavePushToken, !step.leftToken { return removePushToken(head) }
-        if memory.identity != nil || memory.isIdentityDoubtful, !step.leftContact {
-            return send(.anonymousContact, maker(head).request(.anonymousContact, body: [:]), head)
-        }
+        if memory.mayHaveContact, !step.leftContact { return setAnonymous(head) }
         return nil
     }
 
@@ -254,21 +411,21 @@ final class Planner {
         guard memory.pushToken == nil else {
             var next = memory
             next.forgetPushToken()
-            return .settle([head.id: .underway(head.step)], remembering: next)
+            return .settle([head.id: .underway(head.stage)], remembering: next)
         }
+        if head.step?.recovery == .setContact { return recover(head) }
         return send(.pushTokenRemoval, maker(head).request(.pushTokenRemoval, body: [:]), head)
     }
 
-    private func changePush(_ subscription: Subscription, _ head: Head) -> Result {
-        guard subscription.state == .subscribed else {
-            guard memory.refusesPush else {
-                var next = memory
-                next.refusesPush = true
-                next.forgetPushToken()
-                return .settle([head.id: .underway(head.stage)], remembering: next)
-            }
-            return memory.mayHavePushToken ? removePushToken(head) : .settle([head.id: .unchanged()])
-        }
+    /// Sets the present contact once more, so that there is a contact token with which the push token can be taken back.
+    private func recover(_ head: Head) -> Result {
+        guard let identity = memory.identity, let value = identity.value else { return setAnonymous(head) }
+        let call = ContactCall(field: identity.field, value: value)
+        return send(.contact, maker(head).request(.contact, ContactCall.table, call), head)
+    }
+
+    private func changePush(isOn: Bool, _ head: Head) -> Result {
+        guard isOn else { return endPush(head) }
         guard let token = memory.device?.pushToken.flatMap(PushAddress.text) else {
             var next = memory
             next.refusesPush = false
@@ -281,27 +438,79 @@ final class Planner {
         return setPushToken(token, head)
     }
 
+    /// An opt-out of push: it is remembered before anything is sent, and an earlier opt-in that still waits is replaced.
+    private func endPush(_ head: Head) -> Result {
+        let replaced = stored.filter { $0.isPushOptIn && $0.sequence < head.sequence }
+        guard memory.refusesPush, replaced.isEmpty else {
+            var next = memory
+            next.refusesPush = true
+            next.forgetPushToken()
+            var verdicts: [OperationID: Verdict<DESDevice>] = [head.id: .underway(head.stage)]
+            for other in replaced { verdicts[other.id] = .superseded(by: head.id) }
+            return .settle(verdicts, remembering: next)
+        }
+        return memory.mayHavePushToken ? removePushToken(head) : .settle([head.id: .unchanged()])
+    }
+
     // MARK: The contact
 
     private func setContact(_ identifiers: [Identifier], _ head: Head) -> Result {
-        let value = identifiers.first(IdentifierKind(rawValue: settings.contactIdentifier)) ?? ""
         let isByToken = settings.contactProof == .openIDToken && !isLogOut(head)
-        guard isByToken || !value.trimmed.isEmpty else { return becomeAnonymous(head) }
-        var call = ContactCall(field: settings.contactFieldID)
-        var identity = Identity(field: settings.contactFieldID)
-        if isByToken {
-            guard let token = head.credential, !token.value.isEmpty else {
-                return .wait(until: nil, because: FindingRow.credentialMissing.at())
-            }
-            (call.idToken, identity.tokenMark) = (token.value, TextMark(token.value).digits)
-        } else {
-            (call.value, identity.value) = (value, value)
+        if isByToken { return setContactByToken(head) }
+        guard
+            let value = identifiers.first(IdentifierKind(rawValue: settings.contactIdentifier))
+                ?? (isLogOut(head) ? "" : nil)
+        else {
+            return .settle([head.id: .rejected(FindingRow.identifierMissing.at("action"))])
         }
+        guard !value.trimmed.isEmpty else { return becomeAnonymous(head) }
+        return set(
+            Identity(field: settings.contactFieldID, value: value),
+            ContactCall(field: settings.contactFieldID, value: value),
+            head
+        )
+    }
+
+    private func setContactByToken(_ head: Head) -> Result {
+        guard let token = head.credential, !token.value.isEmpty, !IDToken.hasExpired(token, at: moment.date),
+            TextMark(token.value).digits != head.step?.refusedToken
+        else {
+            return awaitToken(head)
+        }
+        return set(
+            Identity(field: settings.contactFieldID, tokenMark: TextMark(token.value).digits),
+            ContactCall(field: settings.contactFieldID, idToken: token.value),
+            head
+        )
+    }
+
+    /// A log-in waits for its credential, unless a later change of person or an unregister has overtaken it.
+    private func awaitToken(_ head: Head) -> Result {
+        let isOvertaken =
+            stored.contains { $0.changesContact && $0.sequence > head.sequence }
+            || hidden.last(.switchContact).map { $0.sequence > head.sequence } ?? false
+        guard !isLeaving, !isOvertaken else {
+            return .settle([head.id: .rejected(FindingRow.contactOvertaken.at("action"))])
+        }
+        let row: FindingRow =
+            head.step?.refusedToken != nil
+            ? .credentialRefused : (head.credential?.value ?? "").isEmpty ? .credentialMissing : .credentialExpired
+        return .wait(until: nil, because: row.at())
+    }
+
+    private func set(_ identity: Identity, _ call: ContactCall, _ head: Head) -> Result {
         RuleID.des("R9").fire()
         if memory.identity == identity, !memory.isIdentityDoubtful {
-            return .settle([head.id: .unchanged()])
+            var next = memory
+            next.setPerson(Person(head.operation.contact))
+            return .settle([head.id: .unchanged()], remembering: next == memory ? nil : next)
         }
         return send(.contact, maker(head).request(.contact, ContactCall.table, call), head)
+    }
+
+    private func setAnonymous(_ head: Head) -> Result {
+        RuleID.des("R8").fire()
+        return send(.anonymousContact, maker(head).request(.anonymousContact, body: [:]), head)
     }
 
     private func isLogOut(_ head: Head) -> Bool {
@@ -311,34 +520,38 @@ final class Planner {
     private func becomeAnonymous(_ head: Head) -> Result {
         if memory.contactToken != nil, memory.identity == nil, !memory.isIdentityDoubtful {
             RuleID.des("R10").fire()
-            return .settle([head.id: .unchanged()])
+            var next = memory
+            next.setPerson(Person(head.operation.contact))
+            return .settle([head.id: .unchanged()], remembering: next == memory ? nil : next)
         }
-        RuleID.des("R8").fire()
-        return send(.anonymousContact, maker(head).request(.anonymousContact, body: [:]), head)
+        return setAnonymous(head)
     }
 
     // MARK: Events
 
     /// All events that wait leave together, as far as the next change of contact.
     private func report(_ head: Head) -> Result {
-        let batch = stretch.filter(\.isEvent)
+        let horizon = max(horizon, head.sequence)
+        let batch = stretch.filter { $0.isEvent && $0.sequence <= horizon && !isForAnother($0) }
+        guard !batch.isEmpty else { return .wait(until: nil, because: FindingRow.contactLater.at()) }
         if batch.count > 1 { RuleID.des("R34").fire() }
         return events(batch, nil)
     }
 
     /// A request with these operations' events; a repeat carries as many views and clicks as the first time.
-    private func events(_ heads: [Head], _ talk: DESDevice.Talk?) -> Result {
+    private func events(_ heads: [Head], _ renewal: DESDevice.Renewal?) -> Result {
+        if memory.mustRegister == true, let registration = registerAgain(heads) { return registration }
         let batch = EventBatch(heads, self)
-        if !batch.settled.isEmpty, talk == nil { return .settle(batch.settled) }
+        if !batch.settled.isEmpty, renewal == nil { return .settle(batch.settled) }
         guard let first = heads.first, !batch.events.isEmpty else {
             return .settle(Dictionary(heads.map { ($0.id, batch.settled[$0.id] ?? .accepted()) }) { first, _ in first })
         }
         let maker = maker(first)
         let facts = settings.deviceFieldsInEvents ? memory.eventFacts : nil
-        if talk == nil { RuleID.des("R36").fire() }
+        if renewal == nil { RuleID.des("R36").fire() }
         let call = EventsCall(
-            views: RowCall.list(memory.views.prefix(talk?.views ?? .max), writer),
-            clicks: RowCall.list(memory.clicks.prefix(talk?.clicks ?? .max), writer),
+            views: RowCall.list(memory.views.filter(memory.maySend).prefix(renewal?.views ?? .max), writer),
+            clicks: RowCall.list(memory.clicks.filter(memory.maySend).prefix(renewal?.clicks ?? .max), writer),
             events: batch.events,
             isDisplayPaused: memory.isDisplayPaused ? true : settings.alwaysSendsDND ? false : nil,
             eventState: maker.usesV4 ? memory.eventState : nil,
@@ -357,9 +570,23 @@ final class Planner {
 
     // MARK: Questions
 
+    /// Answers a question; one about a person whose log-in still waits goes behind the log-in if that can leave now.
+    private func answer() -> Result? {
+        guard let question else { return nil }
+        guard case .readBack(let read) = question.operation.action, Question(rawValue: read.what)?.isOpenToAll == false,
+            memory.holdsContact(ofAnotherThan: question.operation.contact)
+        else { return ask(question) }
+        if stored.contains(where: \.changesContact), question.step?.renewal == nil {
+            let next = deliver()
+            guard case .wait = next else { return next }
+        }
+        RuleID.des("N6").fire()
+        return .settle([question.id: .rejected(FindingRow.contactOfAnother.at("contact"))])
+    }
+
     private func ask(_ head: Head) -> Result {
         RuleID.des("R38").fire()
-        if head.step?.talk?.stage == .renew, let renewal = renew([head]) { return renewal }
+        if head.step?.renewal?.stage == .renew, let renewal = renew([head]) { return renewal }
         guard case .readBack(let read) = head.operation.action, let question = Question(rawValue: read.what) else {
             return .settle([head.id: .rejected(FindingRow.questionUnknown.at("action.read.what"))])
         }
@@ -369,10 +596,11 @@ final class Planner {
         let maker = maker(head)
         switch question {
         case .inline:
+            if memory.mustRegister == true, let registration = registerAgain([head]) { return registration }
             let call = InlineCall(
                 viewIDs: [.string(read.arguments["viewId"]?.string ?? "")],
-                clicks: RowCall.list(memory.clicks, writer),
-                views: settings.inlineViews ? .some(RowCall.list(memory.views, writer)) : .none,
+                clicks: RowCall.list(memory.clicks.filter(memory.maySend), writer),
+                views: settings.inlineViews ? RowCall.list(memory.views.filter(memory.maySend), writer) : nil,
                 eventState: maker.usesV4 ? memory.eventState : nil
             )
             return send(.inlineMessages, maker.request(.inlineMessages, InlineCall.table, call), head)

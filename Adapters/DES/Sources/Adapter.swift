@@ -15,9 +15,7 @@ public struct DESDevice: VendorAdapter {
     /// How far an operation has got. Several of these can be true at once.
     public struct Step: Codable, Sendable, Equatable {
         /// Its token is being renewed.
-        var talk: Talk?
-        /// Its view or click stands in memory.
-        var isRecorded = false
+        var renewal: Renewal?
         /// The installation's registration was taken.
         var isRegistered = false
         /// The anonymous contact was asked for.
@@ -32,12 +30,26 @@ public struct DESDevice: VendorAdapter {
         var leftContact = false
         /// The contact was changed then, by the wall clock; its session has to be reported.
         var changedAt: Instant?
+        /// The mark of the ID token that the vendor refused; another one is waited for.
+        var refusedToken: String?
+        /// What is done so that the push token can be taken back although the contact token is refused.
+        var recovery: Recovery?
 
         init() {}
+
+        private enum CodingKeys: String, CodingKey {
+            case isRegistered, hasContact, isAnonymousRefused, hasToken, leftToken, leftContact, changedAt, refusedToken
+            case recovery
+            case renewal = "talk"
+        }
     }
 
+    /// How a push token is taken back although the contact token is refused: the present contact is set again, which gives
+    /// another token, and the request is repeated once.
+    enum Recovery: String, Codable { case setContact, repeatRequest, done }
+
     /// A renewal of the contact token, and the repeat after it.
-    struct Talk: Codable, Sendable, Equatable {
+    struct Renewal: Codable, Sendable, Equatable {
         /// What comes next.
         enum Stage: String, Codable { case renew, repeatRequest }
 
@@ -48,6 +60,8 @@ public struct DESDevice: VendorAdapter {
         /// How many views and clicks the first request carried.
         var views: Int
         var clicks: Int
+        /// Not before this instant the request is repeated.
+        var resumesAt: Instant?
 
         /// The most renewals for one request.
         static let most = 3
@@ -100,23 +114,30 @@ public struct DESDevice: VendorAdapter {
 // MARK: - Place
 
 extension DESDevice {
-    /// The streams of an installation. `device` and `requests` are one queue to the vendor; they are two here so that many
-    /// operations that wait for the registration never hide it.
+    /// The queues of an installation, beside one for each click. All but `local` are one queue to the vendor.
+    ///
+    /// `device` is separate so that many operations that wait for the registration never hide it. Views and clicks are
+    /// separate so that they are recorded while a request that has to be repeated blocks `requests`, and each click has its
+    /// own queue so that no other click blocks it: a question for an inline message carries every click before it.
     enum Queue: String {
-        case device, requests, local
+        case device, requests, views, local
     }
 
     public func place(_ operation: EngagementOperation) -> Place {
-        Place(lane: operation.subject.rawValue, queue: queue(of: operation.action).rawValue)
+        Place(lane: operation.subject.rawValue, queue: queue(of: operation))
     }
 
-    private func queue(of action: Action) -> Queue {
-        switch action {
-        case .registerDevice: .device
-        case .setConsent: .local
-        case .changeSubscription(let subscription): subscription.channel == .inApp ? .local : .requests
-        default: .requests
+    private func queue(of operation: EngagementOperation) -> String {
+        let queue: Queue
+        switch operation.action {
+        case .registerDevice: queue = .device
+        case .setConsent: queue = .local
+        case .changeSubscription(let subscription): queue = subscription.channel == .inApp ? .local : .requests
+        case .track(.messageViewed): queue = .views
+        case .track(.messageClicked): return "click/\(operation.id.rawValue)"
+        default: queue = .requests
         }
+        return queue.rawValue
     }
 }
 
@@ -226,14 +247,19 @@ extension DESDevice {
 
     /// The name under which an app gives the client id that the vendor's own SDK made.
     static let adoptedClient: Device.IdentityName = "des.clientID"
+
+    /// The name that marks a registration which this adapter asks for itself, so that a push token is set again.
+    static let repeatedRegistration: Device.IdentityName = "des.repeated"
 }
 
 /// Push tokens as the vendor wants them.
 enum PushAddress {
-    /// The token's text; nil if it has no usable form.
+    /// Returns the token's text as it is sent; nil if it has no usable form.
     static func text(_ token: PushToken) -> String? {
         let value = token.value
-        guard token.service == .apns else { return value.trimmed.isEmpty ? nil : value }
+        guard token.service == .apns else {
+            return value.isEmpty || value.contains(where: \.isWhitespace) ? nil : value
+        }
         RuleID.des("B3").fire()
         guard !value.isEmpty, value.utf8.count.isMultiple(of: 2), value.utf8.allSatisfy(UUIDText.isHexDigit) else {
             return nil
@@ -244,10 +270,10 @@ enum PushAddress {
 
 /// What the vendor's push messages hold.
 enum PushPayload {
-    /// The message's id: `sid` in `u`, which is an object or the text of one.
+    /// The message's id, a text or a number: `sid` in `u`, which is an object or the text of one.
     static func messageID(_ payload: JSONObject) -> String? {
         let inner = payload["u"]?.string.flatMap { try? JSONValue(parsing: $0) } ?? payload["u"]
-        guard let id = inner?["sid"]?.string, !id.isEmpty else { return nil }
+        guard let id = inner?["sid"]?.idText, !id.isEmpty else { return nil }
         RuleID.des("R14").fire()
         return id
     }

@@ -30,20 +30,21 @@ extension JSONValue {
 /// What a successful answer of the event service says.
 struct EventAnswer {
     /// The new device event state, as it came; nil if there is none.
-    let eventState: JSONValue?
+    let eventState: EventState?
     /// The rest, without nulls.
     let body: JSONValue
+    /// Whether a part of the answer could not be read.
+    let isDamaged: Bool
 
     /// Reads an answer; one without JSON says nothing.
     init(_ response: WireResponse) {
-        let json = response.json ?? .null
-        let state = json["deviceEventState"]
-        eventState = state?.object == nil ? nil : state
+        let reply = ReplyObject(response.body)
         RuleID.des("R40").fire()
-        var rest = json.object
-        rest?["deviceEventState"] = nil
-        body = (rest.map(JSONValue.object) ?? json).withoutNulls
+        (eventState, body, isDamaged) = (reply.eventState, reply.json, reply.isDamaged)
     }
+
+    /// Whether the answer may have held a device event state that could not be read.
+    var lacksState: Bool { isDamaged && eventState == nil }
 
     /// The message to show; nil without HTML.
     var message: JSONValue? {

@@ -7,15 +7,16 @@ extension FindingRow {
         optionUnknown, optionInvalid, optionIdle,
         attributes, tags, channel, topic, subscriptionUnknown, suspended, subscriptionDetails, pushForeign,
         pushInteraction, actionUnknown,
-        identifierMissing, identifierUnused, contactAnonymous, credentialMissing, anonymousRefused,
+        identifierMissing, identifierUnused, contactAnonymous, credentialMissing, credentialExpired,
+        credentialRefused, contactOvertaken, contactOfAnother, contactLater, anonymousRefused,
         factsMissing, platform, tokenForm, adoptedForm, notRegistered, tokenLater,
         campaignMissing, campaignNumber, buttonMissing, pushWithoutID, eventName, eventReserved, attributeNested,
         attributeFraction, attributeMissing, attributeStrange, noSession, inboxUnchanged, inboxUnknown,
         questionUnknown, argumentMissing, addressForeign, noContent,
         consentKept, displayNext, eraseByHand, nothingToLeave, neverSent,
-        stopped, replyUnauthenticated, renewalRefused, renewalsSpent, replyRefused, replyLater, noReply, hostNotFound,
-        replyPage,
-        replyUnreadable,
+        leavingRefused, stopped, renewed, replyUnauthenticated, renewalRefused, renewalsSpent, replyRefused, replyLater,
+        noReply, hostNotFound,
+        replyPage, replyUnreadable, replyDamaged,
     ]
 
     // MARK: Options
@@ -159,6 +160,47 @@ extension FindingRow {
         reason: "There is no ID token for this contact",
         remedy: "Give the client the contact's OpenID Connect ID token as credential."
     )
+    static let credentialExpired = FindingRow(
+        "des.credential.expired",
+        .note,
+        .unauthenticated,
+        rule: .des("B4"),
+        reason: "The ID token for this contact has expired",
+        remedy: "Give the client another ID token of the contact as credential."
+    )
+    static let credentialRefused = FindingRow(
+        "des.credential.refused",
+        .note,
+        .unauthenticated,
+        rule: .des("B4"),
+        reason: "The vendor refused the ID token for this contact",
+        remedy:
+            "Give the client another ID token of the contact as credential; if that is refused too, the log-in is rejected."
+    )
+    static let contactOvertaken = FindingRow(
+        "des.contact.overtaken",
+        .error,
+        .conflict,
+        rule: .des("N6"),
+        reason: "The log-in waited for its credential until another person was there or the vendor was left",
+        remedy: "Nothing; if the person is there again, log in again."
+    )
+    static let contactOfAnother = FindingRow(
+        "des.contact.another",
+        .error,
+        .conflict,
+        rule: .des("N6"),
+        reason: "The vendor's contact is set for another person",
+        remedy: "Log the person in again, then replay it; see how the last log-in or log-out ended."
+    )
+    static let contactLater = FindingRow(
+        "des.contact.later",
+        .note,
+        .conflict,
+        rule: .des("N6"),
+        reason: "The log-in of this person has not been sent, and the vendor's contact is set for another person",
+        remedy: "Release the log-in, for example by an answer on the consent that it waits for."
+    )
     static let anonymousRefused = FindingRow(
         "des.contact.anonymousRefused",
         .warning,
@@ -188,11 +230,11 @@ extension FindingRow {
     )
     static let tokenForm = FindingRow(
         "des.pushToken.form",
-        .warning,
+        .error,
         .invalid,
         rule: .des("B3"),
-        reason: "The push token is blank or no hexadecimal text, and is not sent",
-        remedy: "Give an APNs token as hexadecimal digits, or name its service."
+        reason: "The push token is blank, holds white space, or is no hexadecimal text",
+        remedy: "Give an APNs token as hexadecimal digits, or name its service. Without a token, leave it out."
     )
     static let adoptedForm = FindingRow(
         "des.device.clientID",
@@ -394,8 +436,16 @@ extension FindingRow {
         .warning,
         .conflict,
         rule: .des("N3"),
-        reason: "The vendor was left before this installation was registered",
-        remedy: "Nothing; the next vendor hears of it."
+        reason: "The vendor was left before this could be sent",
+        remedy: "Nothing; capture it again for the next vendor if it is still needed."
+    )
+    static let leavingRefused = FindingRow(
+        "des.farewell.refused",
+        .error,
+        .invalid,
+        rule: .des("N3"),
+        reason: "The vendor did not take back the push token or the contact of this installation",
+        remedy: "Replay it, or have a back end remove the installation at the vendor."
     )
 
     // MARK: Answers
@@ -407,6 +457,13 @@ extension FindingRow {
         rule: .des("R31"),
         reason: "A request has to be repeated, and everything waits behind it",
         remedy: "Nothing; it goes on with the next capture, the network, the foreground or a flush."
+    )
+    static let renewed = FindingRow(
+        "des.queue.renewed",
+        .note,
+        rule: .des("R33"),
+        reason: "The contact token was renewed; the request is repeated half a second later",
+        remedy: "Nothing."
     )
     static let replyUnauthenticated = FindingRow(
         "des.reply.unauthenticated",
@@ -479,5 +536,14 @@ extension FindingRow {
         rule: .des("R21"),
         reason: "The answer can't be read",
         remedy: "Ask again later."
+    )
+    static let replyDamaged = FindingRow(
+        "des.reply.damaged",
+        .warning,
+        .unavailable,
+        rule: .des("R24"),
+        reason: "The vendor took the request, but its answer ends early or is no JSON",
+        remedy:
+            "Nothing; without a device event state the same views and clicks go with the next request. Check what changes answers on the way if it happens again."
     )
 }

@@ -72,10 +72,7 @@ struct RequestMaker {
     }
 
     /// Whether events and inline messages go to v4.
-    var usesV4: Bool {
-        guard planner.settings.eventService == .v4 else { return false }
-        return !planner.settings.obeysRemoteConfig || planner.memory.remote.usesV4 != false
-    }
+    var usesV4: Bool { planner.settings.usesV4(planner.memory) }
 
     private func url(_ route: Route) -> String {
         if route.service == .events { RuleID.des("R1").fire() }

@@ -44,6 +44,18 @@ extension Session {
     }
 }
 
+/// The person of the neutral model for whom something is done; without a contact it is the anonymous person.
+struct Person: Codable, Sendable, Equatable {
+    var contact: String?
+
+    init(_ contact: String?) { self.contact = contact }
+
+    /// Compares contacts scalar by scalar, as ``Identity`` does.
+    static func == (left: Person, right: Person) -> Bool {
+        left.contact.map(ScalarString.init) == right.contact.map(ScalarString.init)
+    }
+}
+
 /// One view of a message, or one click on a button of it.
 struct EngagementRow: Codable, Sendable, Equatable {
     /// The message's campaign.
@@ -52,6 +64,12 @@ struct EngagementRow: Codable, Sendable, Equatable {
     var buttonID: String?
     /// When, by the wall clock.
     var at: Instant
+    /// The operation that captured it. Nil in rows stored by earlier releases.
+    var operation: String?
+    /// The person who captured it. Nil in rows stored by earlier releases.
+    var person: Person?
+    /// Whether the vendor has taken the event of the operation; nil counts as false.
+    var isReported: Bool?
 }
 
 /// What one installation remembers of its vendor side.
@@ -78,6 +96,8 @@ public struct DESMemory: AdapterMemory {
     var refreshToken: Secret?
     /// Who is identified; nil is the anonymous contact.
     var identity: Identity?
+    /// The person for whom the contact was set; nil if an earlier release set it.
+    var person: Person?
     /// Whether a change of contact ended without a clear answer.
     var isIdentityDoubtful = false
     /// The push token that the vendor holds for certain.
@@ -93,33 +113,64 @@ public struct DESMemory: AdapterMemory {
     /// Whether messages inside the app are not to be shown.
     var isDisplayPaused = false
     /// What the vendor asked to be given back, as it came.
-    var eventState: JSONValue?
+    var eventState: EventState?
     /// Views that no successful request has carried, in order; in v3 all.
     var views: [EngagementRow] = []
     /// Clicks that no successful request has carried, in order; in v3 all.
     var clicks: [EngagementRow] = []
-    /// The tags of each message of the inbox as last fetched; nil if it never was.
+    /// Operations whose view or click the vendor has counted although their event has not been taken, oldest first: a
+    /// later attempt or a replay must not count it again.
+    var counted: [String]?
+    /// The tags of each message of the inbox as last fetched for the present contact; nil if it never was.
     var inbox: [String: [String]]?
     /// What the configuration from afar says.
     var remote = RemoteConfig()
     /// The queue whose head is kept: nothing else leaves before it is looked at again.
     var stopped: String?
+    /// Whether the device event state was removed after a denial, so that the next request of the event service needs another
+    /// registration first; nil counts as false.
+    var mustRegister: Bool?
+    /// The sequence of the last completed unregister: earlier operations are not carried out any more.
+    var leftAt: Int64?
+    /// Whether nothing was registered again since the last completed unregister; nil counts as false.
+    var isLeft: Bool?
 
     /// Nothing known.
     public init() {}
 
-    /// The client, its contact and its push token stay: what takes the token back goes under their names.
+    /// Nothing, unless the vendor may still hold the push token or a contact of this installation: then what is needed to
+    /// take them back.
+    public var afterErase: DESMemory {
+        var next = DESMemory()
+        guard mayHavePushToken || mayHaveContact else { return next }
+        (next.clientID, next.applicationCode) = (clientID, applicationCode)
+        (next.isPushDoubtful, next.isIdentityDoubtful) = (mayHavePushToken, mayHaveContact)
+        return next
+    }
+
+    /// Removes what a denied purpose covers for every channel: tracking the views, clicks, session, and device event state;
+    /// profile the registration and the inbox.
+    ///
+    /// The client, its contact, and its push token stay: an unregister and an opt-out are sent under their names.
     public func afterDenial(of scope: Consent.Scope) -> DESMemory {
         var memory = self
-        (memory.registration, memory.session, memory.inbox, memory.eventState) = (nil, nil, nil, nil)
-        (memory.views, memory.clicks) = ([], [])
+        if scope.covers(.tracking) {
+            if memory.eventState != nil { memory.mustRegister = true }
+            (memory.session, memory.eventState) = (nil, nil)
+            (memory.views, memory.clicks) = ([], [])
+        }
+        if scope.covers(.profile) { (memory.registration, memory.inbox) = (nil, nil) }
         return memory
     }
 
     /// The newest registered installation.
     var device: Device? {
         get { registered?.value }
-        set { registered = newValue.map(Remembered.init) }
+        set {
+            var device = newValue
+            device?.identities[DESDevice.repeatedRegistration] = nil
+            registered = device.map(Remembered.init)
+        }
     }
 
     // Inlined: the memory, which is large, would be copied for the call.
@@ -129,8 +180,83 @@ public struct DESMemory: AdapterMemory {
 
     /// What a request with events says of the installation; nil as long as nobody knows.
     @inline(__always) var eventFacts: (language: String, appVersion: String)? {
-        registered?.map { device in device.facts.map { ($0.language, $0.appVersion) } }
+        registered?.map { device in device.facts.map { ($0.localization, $0.appVersion) } }
     }
+
+    /// Whether what is known of the vendor's side belongs to another application than that of the settings.
+    func isOfAnotherApplication(than settings: DESSettings) -> Bool {
+        applicationCode.map { $0 != settings.applicationCode } ?? false
+    }
+
+    /// Whether the vendor's contact is known to be set for another person than this one.
+    ///
+    /// The anonymous contact belongs to no other person: what is captured while a log-in is not possible goes there.
+    func holdsContact(ofAnotherThan contact: String?) -> Bool {
+        guard identity != nil, let person else { return false }
+        return person != Person(contact)
+    }
+
+    /// Notes for whom the contact is set. What was captured while no person was known belongs to the next person.
+    mutating func setPerson(_ next: Person) {
+        if person == Person(nil) {
+            for place in views.indices where views[place].person == person { views[place].person = next }
+            for place in clicks.indices where clicks[place].person == person { clicks[place].person = next }
+        }
+        person = next
+    }
+
+    /// Whether a row may be sent under the present contact: the contact of its person, or the anonymous one.
+    func maySend(_ row: EngagementRow) -> Bool {
+        guard identity != nil, let person, let other = row.person else { return true }
+        return person == other
+    }
+
+    /// The number of operations in ``counted`` that are remembered.
+    private static let mostCounted = 1_000
+
+    /// Removes the first views and clicks that may be sent under the present contact, after the vendor has counted them.
+    mutating func removeCounted(views viewCount: Int, clicks clickCount: Int) {
+        let removed = take(viewCount, from: &views) + take(clickCount, from: &clicks)
+        note(removed)
+    }
+
+    /// Removes the views and clicks of campaigns that the vendor no longer counts.
+    mutating func removeRows(of campaigns: Set<String>) {
+        note((views + clicks).filter { campaigns.contains($0.campaignID) })
+        views.removeAll { campaigns.contains($0.campaignID) }
+        clicks.removeAll { campaigns.contains($0.campaignID) }
+    }
+
+    /// Notes that the vendor has taken the events of these operations.
+    mutating func noteReported(_ operations: Set<String>) {
+        counted?.removeAll(where: operations.contains)
+        if counted?.isEmpty == true { counted = nil }
+        for place in views.indices where views[place].operation.map(operations.contains) == true {
+            views[place].isReported = true
+        }
+        for place in clicks.indices where clicks[place].operation.map(operations.contains) == true {
+            clicks[place].isReported = true
+        }
+    }
+
+    private mutating func note(_ removed: [EngagementRow]) {
+        let open = removed.filter { $0.isReported != true }.compactMap(\.operation)
+        guard !open.isEmpty else { return }
+        counted = ((counted ?? []) + open).suffix(Self.mostCounted)
+    }
+
+    private func take(_ count: Int, from rows: inout [EngagementRow]) -> [EngagementRow] {
+        guard count > 0 else { return [] }
+        var (taken, rest): ([EngagementRow], [EngagementRow]) = ([], [])
+        for row in rows {
+            if taken.count < count, maySend(row) { taken.append(row) } else { rest.append(row) }
+        }
+        rows = rest
+        return taken
+    }
+
+    /// Whether the vendor may have another contact than the anonymous one for this installation.
+    var mayHaveContact: Bool { identity != nil || isIdentityDoubtful }
 
     /// Whether there is a push token at the vendor, as far as anybody knows.
     var mayHavePushToken: Bool { pushToken != nil || isPushDoubtful }
@@ -142,7 +268,7 @@ public struct DESMemory: AdapterMemory {
     }
 
     /// Forgets what a request may have changed at the vendor unseen.
-    mutating func doubt(_ endpoint: DESDevice.Endpoint) {
+    mutating func markUnacknowledged(_ endpoint: DESDevice.Endpoint) {
         switch endpoint {
         case .client: registration = nil
         case .pushToken, .pushTokenRemoval: (pushToken, isPushDoubtful) = (nil, true)
@@ -151,10 +277,18 @@ public struct DESMemory: AdapterMemory {
         }
     }
 
+    /// Returns the memory to keep while a request has no reply.
+    func whileUnacknowledged(_ endpoint: DESDevice.Endpoint) -> DESMemory {
+        var memory = self
+        memory.markUnacknowledged(endpoint)
+        return memory
+    }
+
     /// Forgets what belongs to an application code: state, tokens, contact.
     mutating func forgetApplication(keepingState: Bool) {
         var next = DESMemory()
         (next.clientID, next.registered, next.refusesPush) = (clientID, registered, refusesPush)
+        (next.counted, next.leftAt) = (counted, leftAt)
         next.pushSettings = pushSettings
         (next.session, next.isDisplayPaused, next.remote) = (session, isDisplayPaused, remote)
         if keepingState { (next.eventState, next.views, next.clicks) = (eventState, views, clicks) }

@@ -75,7 +75,7 @@ extension Rule {
         ),
         rule(
             "R14",
-            "The opening of a push without a message id is refused; the id is sid in u, an object or its text.",
+            "The opening of a push without a message id is refused; the id is sid, a text or a number, in u, an object or its text.",
             Source.both
         ),
         rule("R15", "A view or click without a campaign, or a click without a button, makes no event.", Source.ios),
@@ -234,7 +234,11 @@ extension Rule {
             "Actions that are unknown or incomplete are skipped; without actions the whole is ignored.",
             Source.both
         ),
-        rule("A4", "A contact token, refresh token or client state that an answer lacks stays as it is.", Source.both),
+        rule(
+            "A4",
+            "A token or client state that an answer lacks stays as it is, unless it belongs to an earlier contact.",
+            Source.both
+        ),
         rule("A5", "400 tells of a wrong application code or a wrong form of the request.", Source.server),
         rule("I1", "An inbox message without one of its mandatory fields is skipped, the rest is kept.", Source.ios),
         rule("I2", "A geofence without what it needs is skipped, and a group that is left empty.", Source.both),
@@ -255,7 +259,11 @@ extension Rule {
         rule("U5", "Of a push only the opening and its buttons are reported.", Source.both),
         rule("U6", "One field of the vendor's database identifies contacts.", Source.both),
         rule("N1", "Consent is obeyed here; the vendor has no record of it.", Source.house),
-        rule("N2", "What is forgotten here must be deleted at the vendor by other means.", Source.house),
+        rule(
+            "N2",
+            "An erasure takes the push token back and becomes anonymous; the vendor's data is deleted by other means.",
+            Source.house
+        ),
         rule("N3", "Who leaves takes the push token back and becomes anonymous.", Source.house),
         rule(
             "N4",
@@ -263,5 +271,10 @@ extension Rule {
             Source.house
         ),
         rule("N5", "An option is checked at capture.", Source.house),
+        rule(
+            "N6",
+            "Nothing that was captured for one person is sent under the contact of another person.",
+            Source.house
+        ),
     ]
 }

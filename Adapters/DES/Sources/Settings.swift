@@ -110,6 +110,11 @@ public struct DESSettings: AdapterSettings {
     /// The defaults; application code and contact field are missing.
     public init() {}
 
+    /// Whether events and inline messages go to v4: as the settings say, unless the configuration from afar switches v4 off.
+    func usesV4(_ memory: DESMemory) -> Bool {
+        eventService == .v4 && (!obeysRemoteConfig || memory.remote.usesV4 != false)
+    }
+
     /// Every setting.
     public static let table = SettingsTable<DESSettings>([
         .text(

@@ -49,8 +49,20 @@ struct ClientCall: Sendable {
         guard let facts = device.facts, let platform = Platform(device) else { return nil }
         (self.platform, self.facts, sdkVersion) = (platform.rawValue, facts, settings.sdkVersion)
         if facts.appVersion.isEmpty { self.facts.appVersion = "unknown" }
-        language = platform == .ios ? facts.language : facts.locale.replacing("_", with: "-")
+        language = platform == .ios ? facts.localization : facts.locale.replacing("_", with: "-")
         pushSettings = .object(PushSettings.object(for: platform, allowed: device.allowsPush, given: given))
+    }
+}
+
+extension DeviceFacts {
+    /// The language as a bundle names its localization: with the script where the locale has one, without the region, as
+    /// in `de` or `zh-Hant`.
+    var localization: String {
+        let parts = locale.split { $0 == "_" || $0 == "-" }
+        guard parts.count > 1, parts[1].utf8.count == 4,
+            parts[1].utf8.allSatisfy({ $0 | 0x20 >= 0x61 && $0 | 0x20 <= 0x7A })
+        else { return language }
+        return "\(language)-\(parts[1])"
     }
 }
 
@@ -131,7 +143,7 @@ struct EventsCall: Sendable {
     var clicks: [RowCall]
     var events: [EventCall]
     var isDisplayPaused: Bool?
-    var eventState: JSONValue?
+    var eventState: EventState?
     var language: String?
     var sdkVersion: String?
     var appVersion: String?
@@ -143,7 +155,7 @@ struct EventsCall: Sendable {
             .required("clicks", \.clicks, .list(of: RowCall.table), from: "memory.clicks", rule: .des("R18")),
             .required("events", \.events, .list(of: EventCall.table), from: "action.event", rule: .des("R34")),
             .optional("dnd", \.isDisplayPaused, .flag, from: "action.subscription.state", rule: .des("B8")),
-            .optional("deviceEventState", \.eventState, .json, from: "memory.eventState", rule: .des("R17")),
+            .optional("deviceEventState", \.eventState, .eventState, from: "memory.eventState", rule: .des("R17")),
             .optional("language", \.language, .text, from: "device.facts.locale", rule: .des("B9")),
             .optional("ems_sdk", \.sdkVersion, .text, from: "settings.sdkVersion", rule: .des("B9")),
             .optional("application_version", \.appVersion, .text, from: "device.facts.appVersion", rule: .des("B9")),
@@ -156,7 +168,7 @@ struct InlineCall: Sendable {
     var viewIDs: JSONValue
     var clicks: [RowCall]
     var views: [RowCall]?
-    var eventState: JSONValue?
+    var eventState: EventState?
 
     static let table = FieldTable<InlineCall>(
         "Inline messages",
@@ -164,7 +176,7 @@ struct InlineCall: Sendable {
             .required("viewIds", \.viewIDs, .json, from: "read.arguments.viewId", rule: .des("B11")),
             .required("clicks", \.clicks, .list(of: RowCall.table), from: "memory.clicks", rule: .des("R20")),
             .optional("viewedMessages", \.views, .list(of: RowCall.table), from: "memory.views", rule: .des("R20")),
-            .optional("deviceEventState", \.eventState, .json, from: "memory.eventState", rule: .des("R17")),
+            .optional("deviceEventState", \.eventState, .eventState, from: "memory.eventState", rule: .des("R17")),
         ]
     )
 }

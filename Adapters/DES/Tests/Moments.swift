@@ -16,6 +16,7 @@ enum Moments {
         let operation = EngagementOperation(
             id: "0b5e4c1a-2d3f-4a6b-8c7d-000000000001",
             subject: Corpus.installation,
+            contact: Corpus.customerNumber,
             capturedAt: Corpus.start,
             action: action
         )

@@ -20,7 +20,7 @@ import Testing
         #expect(bench.last?.request[header: "X-Contact-Token"] == nil)
         #expect(bench.last?.request[header: "X-Merchant-Id"] == "1428C8EE286EC34B")
         bench.advance(499)
-        #expect(bench.sent.count == 2 && bench.waits?.code == "des.queue.stopped")
+        #expect(bench.sent.count == 2 && bench.waits?.code == "des.queue.renewed")
         bench.advance(1)
         // The push token was forgotten, so it is set anew after what waited.
         #expect(bench.endpoints == [.events, .contactToken, .events, .pushToken])

@@ -49,7 +49,7 @@ import Testing
 
     @Test(.shows("des/R17", of: DESDevice.self)) func `the state survives storage byte for byte`() throws {
         var memory = DESMemory()
-        memory.eventState = try JSONValue(parsing: Self.strange)
+        memory.eventState = EventState(text: Self.strange)
         let stored = try JSONEncoding.encode(memory)
         #expect(try JSONEncoding.decode(stored).eventState?.text == Self.strange)
         let bench = try Bench.started()
@@ -239,7 +239,7 @@ import Testing
         account["cancelledCampaigns"] = ["7"]
         let later = try Bench(account: account)
         later.state = bench.state
-        later.memory = bench.memory
+        (later.memory, later.contact) = (bench.memory, bench.contact)
         later.capture(.event("x"))
         #expect(later.memory.eventState?["campaignStats"] == [:] && later.state.violations == [])
     }

@@ -14,6 +14,9 @@ public struct SalesforceScene: VendorScene {
     /// An app gives none; the vendor hands out one per device, which lets its events through.
     public static let handedOut: Set<String> = ["X-Subscriber-Token"]
 
+    /// A log-out leaves the vendor with the former contact's key, and a run does not always log in again.
+    public static let waitsForApp: Set<String> = ["salesforce.contact.waiting"]
+
     public static let opposites: [Action] = ["v0", "v1"].map { .changeAttributes(["tier": .set(.string($0))]) }
 
     public static func say(_ number: Int, _ random: inout SeededGenerator) -> Action {
@@ -31,6 +34,9 @@ public struct SalesforceScene: VendorScene {
         default: return .changeAttributes([random.pick(["tier", "store"]): .set(.string("v\(random.below(4))"))])
         }
     }
+
+    /// What the account of the later settings does not define. Memory keeps a value of it, and no registration carries it.
+    private static let undefinedLater: Set<String> = ["store"]
 
     public static var changingSettings: [JSONObject] {
         var other = settings
@@ -72,10 +78,14 @@ public struct SalesforceScene: VendorScene {
         let known = memory["registration"]?["knownAs"]?.string.flatMap(account.device)
         guard let device = known ?? account.newestDevice, let registration = device.registration else { return [:] }
         let attributes = registration["attributes"]?.array ?? []
+        let carried = attributes.map { ($0["key"]?.string ?? "", $0["value"] ?? .null) }
+        let kept = (memory["registration"]?["attributes"]?.object ?? [:]).filter { member in
+            undefinedLater.contains(member.name) && !carried.contains { $0.0 == member.name }
+        }
         let tags = registration["tags"]?.array?.filter { !["ALL", "IOS"].contains($0) } ?? []
         return [
             "contactKey": registration["subscriberKey"] ?? .null,
-            "attributes": .object(JSONObject(attributes.map { ($0["key"]?.string ?? "", $0["value"] ?? .null) })),
+            "attributes": .object(JSONObject(carried + kept.map { ($0.name, $0.value) })),
             "tags": .array(tags), "pushToken": registration["device_Token"] ?? .null,
             "locale": registration["locale"] ?? .null, "isPushEnabled": registration["push_Enabled"] ?? .null,
             "events": .array(device.events.map { .string($0.id) }),
@@ -106,11 +116,11 @@ public struct SalesforceScene: VendorScene {
                 return (key, value)
             }
         ) { $1 }
-        let said = Dictionary(
-            story.attributes.compactMap { name, value in value?.plainText.map { (name.rawValue, $0) } }
-        ) { $1 }
+        let (tags, key, locale, attributes) = words(story)
+        let said = Dictionary(attributes.compactMap { name, value in value.plainText.map { (name.rawValue, $0) } }) {
+            $1
+        }
         if held != said { problems.append("the vendor holds attributes \(held), the app said \(said)") }
-        let (tags, key, locale) = words(story)
         let heldTags = Set((registration["tags"]?.array ?? []).compactMap(\.string)).subtracting(["ALL", "IOS"])
         if heldTags != tags { problems.append("the vendor holds tags \(heldTags), the app said \(tags)") }
         if registration["subscriberKey"]?.string != key { problems.append("the vendor holds another contact key") }
@@ -119,19 +129,31 @@ public struct SalesforceScene: VendorScene {
         return problems + story.takenEvents.filter { !events.contains($0) }.map { "the vendor has no event \($0)" }
     }
 
-    /// What the app said last of everything but attributes.
-    private static func words(_ story: SceneStory) -> (tags: Set<String>, key: String?, locale: String?) {
+    /// Returns what the app said last. Attributes and tags of a person end when another contact key comes.
+    private static func words(_ story: SceneStory)
+        -> (tags: Set<String>, key: String?, locale: String?, attributes: [AttributeName: AttributeValue])
+    {
         var (tags, key, locale): (Set<PatchbayModel.Tag>, String?, String?) = ([], nil, nil)
-        for entry in story.entries {
+        var attributes: [AttributeName: AttributeValue] = [:]
+        func arrive(_ identifiers: [Identifier]) {
+            let new = identifiers.first?.value
+            if key != nil, key != new { (tags, attributes) = ([], [:]) }
+            key = new
+        }
+        for entry in story.entries where entry.term != "rejected" {
             switch entry.operation.action {
             case .changeTags(let change): tags = change.applied(to: tags)
-            case .identify(let identifiers): key = identifiers.first?.value
-            case .switchContact(let change): key = change.identifiers.first?.value
+            case .changeAttributes(let changes):
+                for (name, change) in changes {
+                    attributes[name] = entry.isTaken ? change.applied(to: attributes[name]) : nil
+                }
+            case .identify(let identifiers): arrive(identifiers)
+            case .switchContact(let change): arrive(change.identifiers)
             case .registerDevice(let device): locale = device.facts?.locale
             default: break
             }
         }
-        return (Set(tags.map(\.rawValue)), key, locale)
+        return (Set(tags.map(\.rawValue)), key, locale, attributes)
     }
 }
 

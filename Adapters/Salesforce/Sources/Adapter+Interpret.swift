@@ -14,16 +14,14 @@ extension SalesforceDevice {
             RuleID.salesforce("W27").fire()
             (memory.subscriberToken, memory.mustRenewToken) = (Secret(token), nil)
         }
-        let asked = exchange.retryAfter.map { now + min($0, Pace.longestDelay) }
         if !memory.closedUntil.isEmpty { memory.closedUntil = memory.closedUntil.filter { $0.value > now } }
-        if let asked {
+        if let asked = exchange.retryAfter {
             RuleID.salesforce("S11").fire()
-            memory.closedUntil[exchange.endpoint.rawValue] = asked
+            memory.closedUntil[exchange.endpoint.rawValue] = now + min(asked, Pace.longestDelay)
         }
         return switch exchange.endpoint {
-        case .events: interpretEvents(exchange, isAccepted: meaning == .accepted, asked: asked)
-        case .registration:
-            interpretRegistration(exchange, isAccepted: meaning == .accepted, asked: asked, memory: &memory)
+        case .events: interpretEvents(exchange, isAccepted: meaning == .accepted, memory: &memory)
+        case .registration: interpretRegistration(exchange, isAccepted: meaning == .accepted, memory: &memory)
         }
     }
 
@@ -32,48 +30,55 @@ extension SalesforceDevice {
     private func interpretRegistration(
         _ exchange: Exchange<Self>,
         isAccepted: Bool,
-        asked: Instant?,
         memory: inout Memory
     ) -> Interpretation<Self> {
         // An event is carried where a registration was sent for a new token on its behalf; it says nothing itself.
         let changes = exchange.operations.filter { $0.operation.action.kind != .track }
-        let newest = changes.map(\.sequence).max() ?? memory.lastTried
-        if isAccepted || newest > memory.lastTried {
-            RuleID.salesforce("S9").fire()
-            memory.failures = 0
-        }
-        memory.lastTried = max(newest, memory.lastTried)
         memory.lastStart = exchange.startedAt
         let before = memory
-        let after = before.registration.applying(changes, settings: settings)
-        if isAccepted || exchange.mayHaveWorked, let subject = exchange.operations.first?.operation.subject {
-            memory.registration.knownAs = RegistrationRecord.deviceID(of: subject, after)
+        var after = before.registration.applying(changes, settings: settings)
+        if isAccepted || exchange.mayHaveWorked {
+            // What may have been processed counts as processed: whatever overtakes it finds the device known.
+            let body = exchange.request.json ?? .object([:])
+            after.learn(from: body, before: (changes.map(\.sequence).max() ?? 0) + 1, settings: settings)
+            after.knownAs = body["deviceID"]?.string ?? after.knownAs
+            memory.forgetWhatIsHeld()
+            memory.registration = after
+            if after.contactKey == nil { memory.mayBeKeyless = true }
+            if changes.contains(where: { $0.operation.action.kind.isOfProfile }) { memory.isProfileDenied = nil }
         }
         guard isAccepted else {
             RuleID.salesforce("S7").fire()
             if case .failed(let failure) = exchange.outcome, failure.doubt == .interrupted {
                 RuleID.salesforce("S10").fire()
             }
-            if exchange.mayHaveWorked { memory.acceptedAs = nil }
-            memory.retryAt = asked ?? exchange.moment.now + Pace.delay(afterFailures: memory.failures)
-            memory.failures += 1
+            let delay = Pace.delay(counting: &memory.failures, asked: exchange.retryAfter)
+            memory.retryAt = exchange.moment.now + delay
             memory.refusedWith = exchange.outcome.reply?.status
             return Interpretation(exchange.operations) { _ in .retry(.now) }  // `plan` paces.
         }
-        let knownAs = memory.registration.knownAs
-        memory.registration = after
-        memory.registration.knownAs = knownAs
-        memory.acceptedAs = settings.sentAs
-        (memory.retryAt, memory.refusedWith) = (nil, nil)
+        RuleID.salesforce("S9").fire()
+        (memory.acceptedAs, memory.heldKey, memory.registration.handOver) = (settings.sentAs, after.contactKey, nil)
+        if after.contactKey != nil { memory.mayBeKeyless = nil }
+        (memory.failures, memory.retryAt, memory.refusedWith) = (0, nil, nil)
         if memory.subscriberToken == nil { memory.mustRenewToken = nil }
+        if changes.contains(where: { $0.operation.action == .erase }) { memory.registration = Registration() }
 
         let replaced = Superseding(settings: settings).find(in: changes)
         let registration = RegistrationRecord.callback(exchange.request)
         return Interpretation(exchange.operations) { pending in
             if pending.operation.action.kind == .track { return .retry(.now) }
+            if let verdict = after.verdict(onFormer: pending, among: changes, settings: settings) { return verdict }
+            if let refusal = refusal(of: pending.operation) { return .rejected(refusal) }
             if let later = replaced[pending.id] { return .superseded(by: later) }
             return .accepted(receivedFinding(pending, before: before, after: after), answer: registration)
         }
+    }
+
+    /// Why an operation that a registration carried is refused all the same.
+    func refusal(of operation: EngagementOperation) -> Finding? {
+        guard case .switchContact(let change) = operation.action else { return nil }
+        return ContactKeyRules.refusal(of: change, settings: settings)
     }
 
     /// What is to be known of a change that the vendor received.
@@ -87,13 +92,19 @@ extension SalesforceDevice {
                 ?? Orphans.finding(before: before, after: after)
                 ?? FindingRow.visibleLater.at()
         case .identify(let identifiers):
-            let key = ContactKeyRules.key(of: identifiers, settings: settings)
-            return Orphans.finding(of: key, before: before, row: .contactKeyChanged) ?? FindingRow.visibleLater.at()
+            return receivedFinding(identifiers, row: .contactKeyChanged, before: before, after: after)
         case .switchContact(let change):
-            let key = ContactKeyRules.key(of: change.identifiers, settings: settings)
-            return Orphans.finding(of: key, before: before, row: .contactKeyOfAnother) ?? FindingRow.visibleLater.at()
+            return receivedFinding(change.identifiers, row: .contactKeyOfAnother, before: before, after: after)
         default: return FindingRow.visibleLater.at()
         }
+    }
+
+    private func receivedFinding(_ identifiers: [Identifier], row: FindingRow, before: Memory, after: Registration)
+        -> Finding
+    {
+        let key = ContactKeyRules.key(of: identifiers, settings: settings)
+        return Orphans.finding(of: key, before: before, after: after, row: row, change: settings.contactChange)
+            ?? Orphans.finding(ofHandOver: after, change: settings.contactChange) ?? FindingRow.visibleLater.at()
     }
 
     // MARK: Events
@@ -101,15 +112,17 @@ extension SalesforceDevice {
     private func interpretEvents(
         _ exchange: Exchange<Self>,
         isAccepted: Bool,
-        asked: Instant?
+        memory: inout Memory
     ) -> Interpretation<Self> {
         RuleID.salesforce("E12").fire()
         if isAccepted {
+            memory.eventFailures = nil
             let finding = FindingRow.eventNeedsDefinition.at()
             return Interpretation(exchange.operations) { _ in .accepted(finding) }
         }
-        let failures = exchange.operations.map(\.failures).max() ?? 0
-        let next = asked ?? exchange.moment.now + Pace.delay(afterFailures: failures)
+        var failures = memory.eventFailures ?? 0
+        let next = exchange.moment.now + Pace.delay(counting: &failures, asked: exchange.retryAfter)
+        memory.eventFailures = failures
         return Interpretation(exchange.operations) { _ in .retry(.at(next)) }
     }
 }
@@ -117,6 +130,33 @@ extension SalesforceDevice {
 extension Exchange<SalesforceDevice> {
     /// Whether the vendor may have refused the subscriber token; it does not tell it from the access token.
     fileprivate var isTokenRefused: Bool { outcome.reply.map { [401, 403].contains($0.status) } ?? false }
+}
+
+extension Registration {
+    /// Returns how a personal operation ends that was captured for a person who used the device before; nil for any other.
+    ///
+    /// A later change of person replaces it. If that has ended already, the operation is refused and kept.
+    func verdict(
+        onFormer pending: Pending<SalesforceDevice>,
+        among changes: [Pending<SalesforceDevice>],
+        settings: SalesforceSettings
+    ) -> Verdict<SalesforceDevice>? {
+        let action = pending.operation.action
+        guard isOfFormer(pending.operation, sequence: pending.sequence, settings: settings) else { return nil }
+        let later = changes.last { [.identify, .switchContact].contains($0.operation.action.kind) }
+        if action.kind != .track, let later, later.sequence > pending.sequence { return .superseded(by: later.id) }
+        return .rejected(FindingRow.contactFormer.at("action"))
+    }
+}
+
+extension Action.Kind {
+    /// Whether the profile purpose covers it: it is sent only while that is not denied.
+    var isOfProfile: Bool {
+        switch self {
+        case .identify, .switchContact, .registerDevice, .changeAttributes, .changeTags: true
+        case .changeSubscription, .setConsent, .track, .farewell, .erase, .readBack: false
+        }
+    }
 }
 
 extension RegistrationRecord {

@@ -9,33 +9,62 @@ extension SalesforceDevice {
         for one in pending {
             if one.queue == Endpoint.events.rawValue { events.append(one) } else { changes.append(one) }
         }
-        let plan: Plan<Self>? = .sooner(
-            planRegistration(changes, memory: memory, at: moment),
-            planEvents(events, before: horizon(of: changes, in: pending, memory: memory), memory: memory, at: moment)
+        let former = memory.registration.verdicts(onFormer: pending, among: changes, settings: settings)
+        if !former.isEmpty { return .settle(former) }
+        let horizon = horizon(of: changes, events, in: pending, memory: memory)
+        let eventPlan = planEvents(
+            events,
+            before: horizon,
+            isLeaving: isLeaving(changes, in: pending, memory),
+            memory,
+            moment
         )
+        // Events name no contact: those of the person before leave first, if they can.
+        if case .send? = eventPlan, horizon.handOver < .max { return eventPlan ?? .settle([:]) }
+        if case .settle? = eventPlan { return eventPlan ?? .settle([:]) }
+        let ordered = changes[..<(nextPerson(in: changes, after: events, memory) ?? changes.endIndex)]
+        let plan = Plan.sooner(planRegistration(Array(ordered), in: pending, memory: memory, at: moment), eventPlan)
         return plan ?? .wait(until: nil, because: FindingRow.paced.at())
     }
 
     // MARK: Registration
 
-    private func planRegistration(_ pending: [Pending<Self>], memory: Memory, at moment: Moment) -> Plan<Self>? {
+    private func planRegistration(
+        _ pending: [Pending<Self>],
+        in window: PendingOperations<Self>,
+        memory: Memory,
+        at moment: Moment
+    ) -> Plan<Self>? {
         // What is captured after an erase belongs to a new life, which begins with an empty memory.
         let erase = pending.firstIndex { $0.operation.action == .erase }
         let pending = erase.map { Array(pending[...$0]) } ?? pending
         guard let first = pending.first else { return nil }
-        let state = memory.registration.applying(pending, settings: settings)
-        let record = RegistrationRecord(
-            state,
-            of: first.operation.subject,
-            settings: settings,
-            date: moment.date
-        )
-        let waitsForKey = settings.delayRegistrationUntilContactKeyIsSet && state.contactKey == nil
-        if state.hasLeft, record == nil || waitsForKey || memory.isUnheardOf && state.adoptedID == nil {
-            return .settle(Dictionary(pending.map { ($0.id, farewellUnsent($0)) }) { first, _ in first })
+        var state = memory.registration.applying(pending, settings: settings)
+        if erase == nil, window.hasMore { state.look(ahead: window.hidden, settings: settings) }
+        let isKnown = !memory.isUnheardOf || state.adoptedID != nil
+        if state.hasLeft, state.facts == nil || !isKnown { return settle(pending, unsentVerdict) }
+        var (carried, waiting) = (pending, FindingRow.paced)
+        if state.hasLeft {
+            carried = lastRequest(of: pending, memory)
+        } else {
+            (carried, waiting) = sendable(of: pending, state, memory)
         }
-        if waitsForKey { return .wait(until: nil, because: FindingRow.contactKeyMissing.at()) }
-        guard let record else { return .wait(until: nil, because: FindingRow.deviceFactsMissing.at()) }
+        if carried.count < pending.count {
+            state = memory.registration.applying(carried, settings: settings)
+            let left = pending.filter { one in !carried.contains { $0.id == one.id } }
+            if state.hasLeft || window.isLeaving { return settle(left) { _ in .dropped(FindingRow.neverSent.at()) } }
+        }
+        guard !carried.isEmpty else { return .wait(until: nil, because: waiting.at()) }
+
+        let record = RegistrationRecord(state, of: first.operation.subject, settings: settings, date: moment.date)
+        let lacksKey = settings.delayRegistrationUntilContactKeyIsSet && state.contactKey == nil
+        // An opt-out of a device that the vendor knows does not wait for a contact key.
+        let waitsForKey = lacksKey && !state.hasLeft && !(isKnown && carried.contains { $0.operation.action.isOptOut })
+        if record == nil || waitsForKey {
+            return keepOptOuts(carried, window, memory)
+                ?? .wait(until: nil, because: (lacksKey ? FindingRow.contactKeyMissing : .deviceFactsMissing).at())
+        }
+        guard let record else { return nil }
 
         let accepted = RegistrationRecord(
             memory.registration,
@@ -45,20 +74,133 @@ extension SalesforceDevice {
         )
         if memory.acceptedAs == settings.sentAs, record.saysTheSame(as: accepted) {
             RuleID.salesforce("S6").fire()
-            let verdicts = pending.map { ($0.id, Verdict<Self>.unchanged(unsentFinding($0, memory: memory))) }
             // A yes while the device forbids push says nothing now, and counts once the device permits it.
-            var told = memory
-            told.registration = state
-            return .settle(Dictionary(verdicts) { first, _ in first }, remembering: told == memory ? nil : told)
+            var remembered = memory
+            remembered.registration = erase == nil ? state : Registration()
+            remembered.registration.handOver = nil
+            return settle(carried, remembering: remembered == memory ? nil : remembered) {
+                unsentVerdict($0, memory: memory)
+            }
         }
         RuleID.salesforce("S5").fire()
-        let (due, reason) = dueTime(of: pending, memory: memory, at: moment)
+        let (due, reason) = dueTime(of: carried, memory: memory, at: moment)
         guard due <= moment.now else { return .wait(until: due, because: reason.at(detail: memory.lastRefusal)) }
-        if pending.count > 1 { RuleID.salesforce("S4").fire() }
+        if carried.count > 1 { RuleID.salesforce("S4").fire() }
         if memory.failures > 0 { RuleID.salesforce("S16").fire() }
         let body = Array(JSONValue.object(record.payload).text.utf8)
         let request = settings.post(Endpoint.registration.path, body, memory: memory, facts: state.facts)
-        return .send(Transmission(.registration, request, carrying: pending))
+        // Whatever the person says while it is in flight, the device may be registered from now on.
+        var uncertain = memory
+        uncertain.forgetWhatIsHeld()
+        (uncertain.registration, uncertain.registration.knownAs) = (state, record.deviceID)
+        return .send(Transmission(.registration, request, carrying: carried, doubting: uncertain))
+    }
+
+    private func settle(
+        _ pending: [Pending<Self>],
+        remembering memory: Memory? = nil,
+        _ verdict: (Pending<Self>) -> Verdict<Self>
+    ) -> Plan<Self> {
+        .settle(Dictionary(pending.map { ($0.id, verdict($0)) }) { first, _ in first }, remembering: memory)
+    }
+
+    // MARK: What a registration may carry
+
+    /// Returns where the next person's changes begin, if events of a person before wait for that person's contact key: they
+    /// would be booked to the next one (D6). Nil if everything can go together.
+    private func nextPerson(in changes: [Pending<Self>], after events: [Pending<Self>], _ memory: Memory) -> Int? {
+        guard !events.isEmpty, !changes.contains(where: \.isLast) else { return nil }
+        var registration = memory.registration
+        var keyChanges: [(place: Int, sequence: Int64, isKnown: Bool)] = []
+        for (place, one) in changes.enumerated() where isHandOver(one.operation, from: registration) {
+            registration.apply(one.operation, sequence: one.sequence, settings: settings)
+            keyChanges.append((place, one.sequence, registration.vacatedAt == nil))
+        }
+        guard let first = keyChanges.first, let event = events.first(where: { $0.sequence > first.sequence }) else {
+            return nil
+        }
+        // What an anonymous person did is the next one's.
+        let own = keyChanges.lastIndex { $0.sequence < event.sequence } ?? 0
+        let known = keyChanges[own...].firstIndex(where: \.isKnown) ?? keyChanges.endIndex
+        guard known + 1 < keyChanges.endIndex else { return nil }
+        let place = keyChanges[known + 1].place
+        // Without facts nothing leaves for that person, and nothing would come behind it.
+        return memory.registration.applying(changes[..<place], settings: settings).facts == nil ? nil : place
+    }
+
+    /// Returns what the last registration carries: what was captured for the contact that the vendor knows, and every
+    /// opt-out of push. A contact key that the vendor does not hold is not set to leave (D2).
+    private func lastRequest(of pending: [Pending<Self>], _ memory: Memory) -> [Pending<Self>] {
+        let known = memory.registration
+        let other = pending.first { one in
+            !one.isLast
+                && (isHandOver(one.operation, from: known) || known.isOfNext(one.operation, sequence: one.sequence)
+                    || known.vacatedAt.map { one.sequence > $0 } ?? false)
+        }
+        guard let other else { return pending }
+        return pending.filter { $0.sequence < other.sequence || $0.isLast || $0.operation.action.isPushOptOut }
+    }
+
+    /// Returns what may be sent now, and why the rest waits: after a log-out for the next contact key (K3), after a denial of
+    /// the profile for its consent (D8). Opt-outs never wait.
+    private func sendable(of pending: [Pending<Self>], _ state: Registration, _ memory: Memory)
+        -> ([Pending<Self>], FindingRow)
+    {
+        if let vacatedAt = state.vacatedAt {
+            let optOuts = Set(optOuts(of: pending.filter { $0.sequence > vacatedAt }).map(\.id))
+            let carried = pending.filter {
+                $0.sequence <= vacatedAt || $0.operation.action.kind == .registerDevice || optOuts.contains($0.id)
+            }
+            return (withReplaced(carried, of: pending), .contactWaiting)
+        }
+        if memory.isProfileDenied == true, !pending.contains(where: { $0.operation.action.kind.isOfProfile }) {
+            return (withReplaced(pending.filter { $0.operation.action.isOptOut }, of: pending), .consentWaiting)
+        }
+        return (pending, .paced)
+    }
+
+    /// Adds what the given operations replace: it must not be applied after them.
+    private func withReplaced(_ carried: [Pending<Self>], of pending: [Pending<Self>]) -> [Pending<Self>] {
+        guard carried.count < pending.count else { return carried }
+        let replaced = Superseding(settings: settings).find(in: pending)
+        let ids = Set(carried.map(\.id))
+        return pending.filter { one in ids.contains(one.id) || replaced[one.id].map(ids.contains) ?? false }
+    }
+
+    /// Returns the opt-outs that may leave before the rest: of push as a whole, and of a topic that nothing before them
+    /// may have subscribed.
+    private func optOuts(of pending: [Pending<Self>]) -> [Pending<Self>] {
+        let tagged = pending.first { one in
+            switch one.operation.action {
+            case .changeTags: true
+            case .changeSubscription(let subscription): subscription.topic != nil && subscription.state == .subscribed
+            default: false
+            }
+        }
+        return pending.filter { one in
+            one.operation.action.isPushOptOut
+                || one.operation.action.isOptOut && !one.isLast && one.sequence < tagged?.sequence ?? .max
+        }
+    }
+
+    /// Settles opt-outs of push at a vendor that does not know the device: it does not reach it, and the first registration
+    /// says them (D9). Nil if there is none.
+    private func keepOptOuts(_ pending: [Pending<Self>], _ window: PendingOperations<Self>, _ memory: Memory)
+        -> Plan<Self>?
+    {
+        if window.isLeaving { return settle(pending) { _ in .dropped(FindingRow.neverSent.at()) } }
+        let optOuts = optOuts(of: pending)
+        guard memory.isUnheardOf, !optOuts.isEmpty else { return nil }
+        RuleID.salesforce("D9").fire()
+        let replaced = Superseding(settings: settings).find(in: pending)
+        let ids = Set(optOuts.map(\.id))
+        let ended = pending.filter { one in ids.contains(one.id) || replaced[one.id].map(ids.contains) ?? false }
+        var remembered = memory
+        remembered.registration = remembered.registration.applying(optOuts, settings: settings)
+        return settle(ended, remembering: remembered) { pending in
+            if let later = replaced[pending.id] { return .superseded(by: later) }
+            return .unchanged(FindingRow.optOutKept.at())
+        }
     }
 
     /// When the next registration may leave, and what a person is told until then.
@@ -72,39 +214,37 @@ extension SalesforceDevice {
             return (moment.now, .paced)
         }
         let spaced = lastStart + Pace.spacing
-        let isFirst = memory.isUnheardOf && memory.failures == 0
-        let isNew = { (pending: Pending<Self>) in memory.failures == 0 || pending.sequence > memory.lastTried }
-        var due = memory.retryAt ?? spaced
-        var reason = FindingRow.retrying
-        if let change = pending.first(where: isNew) {
+        var (due, reason) = (memory.retryAt ?? spaced, FindingRow.retrying)
+        if memory.failures == 0, let change = pending.first {
             RuleID.salesforce("S2").fire()
             RuleID.salesforce("S3").fire()
-            if isFirst { RuleID.salesforce("S1").fire() }
-            let gathered = max(moment.flush || isFirst ? moment.now : change.since + Pace.gathering, spaced)
-            if memory.failures == 0 || gathered < due { (due, reason) = (gathered, .paced) }
+            if memory.isUnheardOf { RuleID.salesforce("S1").fire() }
+            due = moment.flush || memory.isUnheardOf ? moment.now : change.since + Pace.gathering
+            reason = .paced
         }
-        if let closed = memory.closedUntil[Endpoint.registration.rawValue], closed > due {
-            (due, reason) = (closed, .closed)
-        }
-        return (max(due, spaced), reason)
+        due = max(due, spaced)
+        if let closed = memory.closedUntil[Endpoint.registration.rawValue], closed > due { return (closed, .closed) }
+        return (due, reason)
     }
 
     /// What becomes of operations when the vendor is left before it ever heard of the device.
-    private func farewellUnsent(_ pending: Pending<Self>) -> Verdict<Self> {
+    private func unsentVerdict(_ pending: Pending<Self>) -> Verdict<Self> {
         switch pending.operation.action {
         case .farewell: .unchanged(FindingRow.nothingToLeave.at())
+        case let action where action.isPushOptOut: .unchanged(FindingRow.nothingToLeave.at())
         case .erase: .accepted(FindingRow.eraseByHand.at())
         default: .dropped(FindingRow.neverSent.at())
         }
     }
 
-    /// What is to be known of a change that the vendor holds already.
-    private func unsentFinding(_ pending: Pending<Self>, memory: Memory) -> Finding? {
-        switch pending.operation.action {
-        case .farewell: FindingRow.left.at()
-        case .erase: FindingRow.eraseByHand.at()
-        case .registerDevice(let device): memory.registration.adoptionFinding(of: device)
-        default: nil
+    /// How an operation ends that changes nothing at the vendor.
+    private func unsentVerdict(_ pending: Pending<Self>, memory: Memory) -> Verdict<Self> {
+        if let refusal = refusal(of: pending.operation) { return .rejected(refusal) }
+        return switch pending.operation.action {
+        case .farewell: .unchanged(FindingRow.left.at())
+        case .erase: .unchanged(FindingRow.eraseByHand.at())
+        case .registerDevice(let device): .unchanged(memory.registration.adoptionFinding(of: device))
+        default: .unchanged()
         }
     }
 
@@ -113,20 +253,32 @@ extension SalesforceDevice {
     private func planEvents(
         _ pending: [Pending<Self>],
         before horizon: Horizon,
-        memory: Memory,
-        at moment: Moment
+        isLeaving: Bool,
+        _ memory: Memory,
+        _ moment: Moment
     ) -> Plan<Self>? {
         guard let first = pending.first else { return nil }
+        func wait(_ until: Instant?, _ row: FindingRow, for waiting: some Sequence<Pending<Self>>) -> Plan<Self> {
+            // Nothing releases it once the vendor is left: the unregister is the last request.
+            isLeaving
+                ? settle(Array(waiting)) { _ in .dropped(FindingRow.neverSent.at()) }
+                : .wait(until: until, because: row.at())
+        }
         guard memory.subscriberToken != nil else {
-            let waiting = Plan<Self>.wait(until: nil, because: FindingRow.subscriberTokenMissing.at())
-            return !horizon.hasChanges && memory.mustRenewToken == true
-                ? planRenewal(for: first, memory: memory, at: moment) ?? waiting : waiting
+            if !isLeaving, !horizon.hasChanges, memory.mustRenewToken == true,
+                let renewal = planRenewal(for: first, memory: memory, at: moment)
+            {
+                return renewal
+            }
+            return wait(nil, .subscriberTokenMissing, for: pending)
         }
         if let closed = memory.closedUntil[Endpoint.events.rawValue], closed > moment.now {
-            return .wait(until: closed, because: FindingRow.closed.at())
+            return wait(closed, .closed, for: pending)
         }
         let batch = pending.prefix { $0.sequence < horizon.handOver }.prefix(EventRules.batchLimit)
-        guard !batch.isEmpty else { return .wait(until: nil, because: FindingRow.eventAfterHandOver.at()) }
+        guard !batch.isEmpty, !memory.registration.hasLeft else {
+            return wait(nil, horizon.lacksKey ? .contactWaiting : .eventAfterHandOver, for: pending)
+        }
         let body = EventRecord.envelope(
             batch.compactMap { EventRecord($0.operation) },
             applicationID: settings.applicationID,
@@ -141,22 +293,29 @@ extension SalesforceDevice {
         var hasChanges: Bool
         /// The first change from which on the device may be another contact's.
         var handOver: Int64
+        /// Whether the device waits for the next contact key after every change (K3).
+        var lacksKey: Bool
     }
 
     /// An event says nothing of a person: the vendor books it to the contact that it holds for the device. So what was
     /// captured after a hand-over waits for it, and where the window does not show every change, for the last one shown.
     private func horizon(
         of changes: [Pending<Self>],
+        _ events: [Pending<Self>],
         in window: PendingOperations<Self>,
         memory: Memory
     ) -> Horizon {
         let isCut = window.hasMore && changes.count >= Self.descriptor.window / 2
         let end = isCut ? changes.last?.sequence : nil
         let handOver = changes.first { isHandOver($0.operation, from: memory.registration) }?.sequence
-        return Horizon(hasChanges: !changes.isEmpty, handOver: handOver ?? end ?? .max)
+        let next = events.first { memory.registration.isOfNext($0.operation, sequence: $0.sequence) }?.sequence
+        let handOvers = [handOver ?? end, memory.registration.vacatedAt, next, memory.unacknowledgedKeyChange]
+            .compactMap(\.self)
+        let lacksKey = memory.registration.applying(changes, settings: settings).vacatedAt != nil
+        return Horizon(hasChanges: !changes.isEmpty, handOver: handOvers.min() ?? .max, lacksKey: lacksKey)
     }
 
-    /// Whether the device is another contact's from this operation on.
+    /// Whether the device is not the same contact's from this operation on.
     private func isHandOver(_ operation: EngagementOperation, from registration: Registration) -> Bool {
         let identifiers: [Identifier]
         switch operation.action {
@@ -165,8 +324,17 @@ extension SalesforceDevice {
         case .erase: return true
         default: return false
         }
-        guard let key = ContactKeyRules.key(of: identifiers, settings: settings) else { return false }
+        guard let key = ContactKeyRules.key(of: identifiers, settings: settings) else {
+            return operation.action.kind == .switchContact && registration.contactKey != nil
+        }
         return registration.contactKey.map { !ContactKeyRules.areSame($0, key) } ?? true
+    }
+
+    /// Whether the vendor is being left, or was: an unregister is pending, or was sent and nothing registers the device
+    /// again.
+    private func isLeaving(_ changes: [Pending<Self>], in window: PendingOperations<Self>, _ memory: Memory) -> Bool {
+        window.isLeaving || changes.contains { $0.operation.action == .farewell }
+            || memory.registration.hasLeft && !changes.contains { $0.operation.action.kind == .registerDevice }
     }
 
     /// The registration that the vendor holds already, sent once more on behalf of an event whose token was refused:
@@ -194,4 +362,59 @@ extension SalesforceDevice {
 extension SalesforceDevice.Memory {
     /// The status of the last failed attempt, for a finding.
     fileprivate var lastRefusal: String? { refusedWith.map { "last answer HTTP \($0)" } }
+}
+
+extension Pending<SalesforceDevice> {
+    /// Whether it ends the registration.
+    fileprivate var isLast: Bool { operation.action == .farewell || operation.action == .erase }
+}
+
+extension Action {
+    /// Whether it opts out of push as a whole.
+    var isPushOptOut: Bool {
+        guard case .changeSubscription(let subscription) = self else { return false }
+        return subscription.topic == nil && subscription.state != .subscribed
+    }
+
+    /// Whether it makes the vendor send less.
+    var isOptOut: Bool {
+        switch self {
+        case .changeSubscription(let subscription): subscription.state != .subscribed
+        case .farewell, .erase: true
+        default: false
+        }
+    }
+}
+
+extension Registration {
+    /// Returns how pending operations end that were captured for a person who used the device before.
+    fileprivate func verdicts(
+        onFormer pending: PendingOperations<SalesforceDevice>,
+        among changes: [Pending<SalesforceDevice>],
+        settings: SalesforceSettings
+    ) -> [OperationID: Verdict<SalesforceDevice>] {
+        guard let arrivedAt else { return [:] }
+        var verdicts: [OperationID: Verdict<SalesforceDevice>] = [:]
+        for one in pending where one.sequence < arrivedAt {
+            verdicts[one.id] = verdict(onFormer: one, among: changes, settings: settings)
+        }
+        return verdicts
+    }
+
+    /// Adds what hidden operations say and a registration must not leave before: the contact key where none is known, the
+    /// facts of the device, and the last word on push if it is an opt-out. They stay pending.
+    fileprivate mutating func look(ahead hidden: HiddenOperations, settings: SalesforceSettings) {
+        if facts == nil, let entry = hidden.last(.registerDevice) {
+            apply(entry.operation, sequence: entry.sequence, settings: settings)
+        }
+        if contactKey == nil || vacatedAt != nil {
+            let entries = [Action.Kind.identify, .switchContact].compactMap(hidden.first)
+            for entry in entries.sorted(by: { $0.sequence < $1.sequence }) where contactKey == nil || vacatedAt != nil {
+                apply(entry.operation, sequence: entry.sequence, settings: settings)
+            }
+        }
+        if let entry = hidden.last(.changeSubscription), entry.operation.action.isPushOptOut {
+            apply(entry.operation, sequence: entry.sequence, settings: settings)
+        }
+    }
 }

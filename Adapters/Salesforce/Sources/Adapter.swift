@@ -41,7 +41,7 @@ public struct SalesforceDevice: VendorAdapter {
 
     public func examine(_ operation: EngagementOperation) -> [Finding] {
         let options = SalesforceOptions(operation)
-        var findings = judge(operation.action)
+        var findings = judge(operation.action, at: operation.capturedAt)
         if findings.contains(where: { $0.severity == .foreign }) { return findings }
         findings += options.unknown.map { FindingRow.optionUnknown.at("options.salesforce.\($0)") }
         if case .ignored = options.signedString {
@@ -53,16 +53,17 @@ public struct SalesforceDevice: VendorAdapter {
         return findings
     }
 
-    private func judge(_ action: Action) -> [Finding] {
+    private func judge(_ action: Action, at date: Instant) -> [Finding] {
         switch action {
         case .identify(let identifiers):
             return ContactKeyRules.judge(identifiers, at: "action.identifiers", settings: settings)
         case .switchContact(let change):
-            let key = ContactKeyRules.key(of: change.identifiers, settings: settings)
-            if change.direction == .logOut, key == nil { return [FindingRow.contactKeyNotCleared.at("action.switch")] }
+            // A switch that gives no contact key is refused too, in its turn: the person before has left all the same.
+            if let refusal = ContactKeyRules.refusal(of: change, settings: settings) { return [refusal.asWarning] }
+            let row: FindingRow = settings.contactChange == .keep ? .attributesCarriedOver : .attributesCleared
             return ContactKeyRules.judge(change.identifiers, at: "action.switch.identifiers", settings: settings)
-                + [FindingRow.attributesCarriedOver.at("action.switch")]
-        case .registerDevice(let device): return DeviceRules.judge(device)
+                + [row.at("action.switch")]
+        case .registerDevice(let device): return DeviceRules.judge(device, at: date)
         case .changeAttributes(let changes):
             if changes.isEmpty { return [FindingRow.attributesEmpty.at("action.changes")] }
             let (kept, findings) = AttributeRules.judge(changes, settings: settings)
@@ -116,9 +117,14 @@ extension Action.Kind {
 
 extension Finding {
     /// The same, where nothing else is left of the operation.
-    fileprivate var asError: Finding {
+    fileprivate var asError: Finding { with(.error) }
+
+    /// The same of an operation that ends later.
+    fileprivate var asWarning: Finding { with(.warning) }
+
+    private func with(_ severity: Severity) -> Finding {
         var copy = self
-        copy.severity = .error
+        copy.severity = severity
         return copy
     }
 }

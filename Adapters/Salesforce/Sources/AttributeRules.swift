@@ -60,8 +60,12 @@ enum AttributeRules: Sendable {
     }
 
     private static func problem(of name: String, in settings: SalesforceSettings) -> FindingRow? {
-        guard !settings.accountAttributes.isEmpty else { return nil }
-        return settings.accountAttributes.contains { $0.trimmed == name } ? nil : .attributeUndefined
+        isDefined(name, in: settings) ? nil : .attributeUndefined
+    }
+
+    /// Whether the account defines an attribute, as far as the settings say (A9).
+    static func isDefined(_ name: String, in settings: SalesforceSettings) -> Bool {
+        settings.accountAttributes.isEmpty || settings.accountAttributes.contains { $0.trimmed == name }
     }
 
     private static func wireName(_ name: AttributeName, settings: SalesforceSettings) -> String {

@@ -42,6 +42,15 @@ enum ContactKeyRules: Sendable {
         return findings
     }
 
+    /// Why a change of person gives the vendor no contact key; nil if it gives one. The device stays with its contact then,
+    /// and what is captured waits for the next key (K3).
+    static func refusal(of change: ContactSwitch, settings: SalesforceSettings) -> Finding? {
+        guard key(of: change.identifiers, settings: settings) == nil else { return nil }
+        if change.direction == .logOut { return FindingRow.contactKeyNotCleared.at("action.switch") }
+        return judge(change.identifiers, at: "action.switch.identifiers", settings: settings)
+            .first { $0.severity == .error }
+    }
+
     /// Whether two keys are the same contact's: letter by letter (K7).
     static func areSame(_ left: String, _ right: String) -> Bool {
         RuleID.salesforce("K7").fire()

@@ -20,6 +20,9 @@ extension SalesforceDevice {
         ],
         rules: SalesforceRules.all,
         findings: FindingRow.salesforce,
+        reasonsOfState: [
+            FindingRow.contactKeyNotCleared, .contactKeyNotGiven, .contactKeyBlank, .contactFormer,
+        ].map(\.code),
         fields: [RegistrationRecord.table.summary, EventRecord.table.summary],
         replies: .salesforce
     )

@@ -1,3 +1,4 @@
+import Foundation
 import PatchbayAdapterKit
 import PatchbayModel
 
@@ -14,8 +15,22 @@ enum FactRules: Sendable {
         String(text.trimmed.prefix { $0 != "@" && $0 != "." }).replacing("-", with: "_")
     }
 
+    /// Returns the offset from UTC in seconds and whether daylight saving is in force (W19, W20).
+    ///
+    /// An app that names its time zone and leaves the offset out says an offset of zero; then the zone's offset at that
+    /// date counts.
+    static func offset(of facts: DeviceFacts, at date: Instant) -> (seconds: Int, isDaylightSaving: Bool) {
+        guard facts.utcOffsetSeconds == 0, !facts.isDaylightSaving, let zone = facts.timeZone.flatMap(zone) else {
+            return (facts.utcOffsetSeconds, facts.isDaylightSaving)
+        }
+        let date = Date(timeIntervalSince1970: Double(date.milliseconds) / 1000)
+        return (zone.secondsFromGMT(for: date), zone.isDaylightSavingTime(for: date))
+    }
+
+    private static func zone(_ name: String) -> TimeZone? { TimeZone(identifier: name.trimmed) }
+
     /// What is to be said of facts.
-    static func judge(_ facts: DeviceFacts) -> [Finding] {
+    static func judge(_ facts: DeviceFacts, at date: Instant) -> [Finding] {
         let path = "action.device.facts"
         let texts: [(String, String)] = [
             ("platform", facts.platform), ("platformVersion", facts.platformVersion), ("model", facts.model),
@@ -33,6 +48,10 @@ enum FactRules: Sendable {
         }
         if abs(facts.utcOffsetSeconds) >= 86_400 {
             findings.append(FindingRow.deviceOffset.at("\(path).utcOffsetSeconds"))
+        } else if offset(of: facts, at: date) != (facts.utcOffsetSeconds, facts.isDaylightSaving) {
+            findings.append(FindingRow.deviceZone.at("\(path).timeZone"))
+        } else if facts.utcOffsetSeconds == 0, let name = facts.timeZone, zone(name) == nil {
+            findings.append(FindingRow.deviceZoneUnknown.at("\(path).timeZone"))
         }
         return findings
     }

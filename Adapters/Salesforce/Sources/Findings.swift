@@ -10,10 +10,11 @@ extension FindingRow {
             contactKeyChanged, contactKeyOfAnother, contactKeyLacking, contactKeyLate, identifierIgnored,
             attributesEmpty, attributeNameBlank, attributeReserved, attributeNameLong, attributeUndefined,
             attributeNameSpaced, attributeCollision, attributeNested, attributeSeparator, attributeArithmetic,
-            attributesCarriedOver,
+            attributesCarriedOver, attributesCleared, contactFormer, contactWaiting, consentWaiting, optOutKept,
             tagsEmpty, tagBlank, tagReserved,
             subscriptionChannel, subscriptionTopic, subscriptionSuspended, subscriptionDetails,
             deviceFactBlank, deviceFactsMissing, devicePlatform, deviceLocale, deviceLocaleRespelt, deviceOffset,
+            deviceZone, deviceZoneUnknown,
             deviceIDInvalid, deviceIDLate, tokenBlank, tokenInvalid, tokenService,
             signedStringInvalid, optionUnknown,
             capturedInBackground, visibleLater, paced, retrying, closed, left, nothingToLeave, neverSent, eraseByHand,
@@ -62,8 +63,9 @@ extension FindingRow {
         .unsupported,
         rule: .salesforce("K3"),
         reason:
-            "A contact key can be changed but never cleared, not even on log-out; the device stays with its contact",
-        remedy: "Log in the next contact instead; to stop messages until then, change the push subscription."
+            "A contact key can be changed but never cleared, not even on log-out; the device stays with its contact, and "
+            + "what is captured from now on waits for the next contact",
+        remedy: "Log in the next contact; to stop messages until then, change the push subscription."
     )
     static let contactKeyLong = FindingRow(
         "salesforce.contactKey.long",
@@ -214,10 +216,53 @@ extension FindingRow {
     )
     static let attributesCarriedOver = FindingRow(
         "salesforce.attributes.carriedOver",
-        .note,
+        .warning,
         rule: .salesforce("A12"),
-        reason: "Attributes and tags belong to the device, so those of the person before stay until they are changed",
-        remedy: "Unset the attributes and remove the tags that belong to the person who leaves."
+        reason: "Attributes and tags of the person before stay on the device and are sent under the next contact key",
+        remedy: "Set contactChange to clear, or change them for the next person."
+    )
+    static let attributesCleared = FindingRow(
+        "salesforce.attributes.cleared",
+        .note,
+        rule: .salesforce("A14"),
+        reason:
+            "Attributes of the person before are emptied and tags removed when the device becomes another contact's",
+        remedy: "Nothing; set contactChange to keep if the device's attributes belong to everybody who uses it."
+    )
+    static let contactFormer = FindingRow(
+        "salesforce.contact.former",
+        .error,
+        .conflict,
+        rule: .salesforce("A14"),
+        reason:
+            "The operation was captured for the person who used the device before, and the device is another contact's "
+            + "now",
+        remedy: "Nothing on this device; write it to the person's contact from a back end if it is needed."
+    )
+    static let contactWaiting = FindingRow(
+        "salesforce.contact.waiting",
+        .note,
+        .missing,
+        rule: .salesforce("K3"),
+        reason:
+            "The person whose contact key the vendor holds has left, and what is captured since then waits for the next "
+            + "contact key",
+        remedy: "Log in or identify the next contact."
+    )
+    static let consentWaiting = FindingRow(
+        "salesforce.consent.waiting",
+        .note,
+        .forbidden,
+        rule: .salesforce("D8"),
+        reason: "A registration is part of the profile, for which consent is denied; only opt-outs are sent",
+        remedy: "Record consent for the profile purpose once the person gives it."
+    )
+    static let optOutKept = FindingRow(
+        "salesforce.optOut.kept",
+        .note,
+        rule: .salesforce("D9"),
+        reason: "The vendor does not know this device, so it reaches nobody; the first registration says the opt-out",
+        remedy: "Nothing."
     )
 
     // MARK: Tags
@@ -347,20 +392,36 @@ extension FindingRow {
         reason: "The offset from UTC is a day or more, so it is not in seconds",
         remedy: "Give seconds east of UTC."
     )
+    static let deviceZone = FindingRow(
+        "salesforce.device.zone",
+        .note,
+        rule: .salesforce("W19"),
+        reason:
+            "The facts name a time zone and no offset from UTC, so the zone's offset at the time of capture is sent",
+        remedy: "Nothing, or give utcOffsetSeconds and isDaylightSaving."
+    )
+    static let deviceZoneUnknown = FindingRow(
+        "salesforce.device.zoneUnknown",
+        .warning,
+        .invalid,
+        rule: .salesforce("W19"),
+        reason: "The name of the time zone is not known, and without an offset the device is registered at UTC",
+        remedy: "Give the zone's IANA name, for example Europe/Helsinki, or utcOffsetSeconds."
+    )
     static let tokenBlank = FindingRow(
         "salesforce.device.tokenBlank",
-        .warning,
+        .error,
         .missing,
         rule: .salesforce("W6"),
-        reason: "The push token is blank and is left out",
-        remedy: "Register the device again when the token is known."
+        reason: "The push token is blank; a registration with it would replace a good one",
+        remedy: "Leave the token out until it is known."
     )
     static let tokenInvalid = FindingRow(
         "salesforce.device.tokenInvalid",
-        .warning,
+        .error,
         .invalid,
         rule: .salesforce("W6"),
-        reason: "The push token is not what its service issues, so it is left out: no push could arrive",
+        reason: "The push token is not what its service issues, so no push could arrive",
         remedy: "Write the bytes of Apple's token as two hexadecimal digits each, and Google's token as it is."
     )
     static let tokenService = FindingRow(
@@ -369,8 +430,8 @@ extension FindingRow {
         .unsupported,
         rule: .salesforce("W6"),
         reason:
-            "The vendor sends push through Apple's service to iOS and through Google's to Android, so this token is left "
-            + "out",
+            "The vendor sends push through Apple's service to iOS and through Google's to Android, so this token is not "
+            + "sent; an earlier one stays",
         remedy: "Register the token of the platform's own service."
     )
     static let signedStringInvalid = FindingRow(

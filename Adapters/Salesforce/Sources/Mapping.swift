@@ -26,6 +26,29 @@ struct Registration: Codable, Sendable, Equatable {
     var attributes: [String: String] = [:]
     /// The app's tags, sorted, without the automatic ones.
     var tags: [String] = []
+    /// Attributes that are left out although the vendor may hold a value for them, sorted.
+    var silenced: [String]?
+    /// The first operation of the person whose contact key this is; nil if no other person was known here before.
+    var personSince: Int64?
+    /// The operation with which attributes and tags of a person were last emptied.
+    var clearedAt: Int64?
+    /// Who was logged in as this contact, as operations name it, empty without a log-in; nil if that is not known. An operation
+    /// that names another is not this contact's, although no change of person came: consent held it back or ended it.
+    var people: [String]?
+    /// The operation with which the contact key became this one.
+    var keyAt: Int64?
+    /// The last operation that said who uses the device.
+    var arrivedAt: Int64?
+    /// The log-out after which no person has been known so far: the vendor still holds the key of the person who left.
+    var vacatedAt: Int64?
+    /// What the device carried of the person before, until the vendor acknowledged the next contact key.
+    var handOver: HandOver?
+
+    /// What a device carried of one person when it became another's. Names and numbers, no values.
+    struct HandOver: Codable, Sendable, Equatable {
+        var attributes: [String]
+        var tags: Int
+    }
 
     /// The device facts that a registration carries.
     struct Facts: Codable, Sendable, Equatable {
@@ -38,11 +61,21 @@ struct Registration: Codable, Sendable, Equatable {
         var appID: String?
         var appVersion: String
 
-        init(_ facts: DeviceFacts) {
+        init(_ facts: DeviceFacts, at date: Instant) {
             platform = FactRules.platform(facts.platform) ?? facts.platform
             (platformVersion, model) = (facts.platformVersion.trimmed, facts.model.trimmed)
-            (locale, utcOffsetSeconds) = (FactRules.locale(facts.locale), facts.utcOffsetSeconds)
-            (isDaylightSaving, appID, appVersion) = (facts.isDaylightSaving, facts.appID, facts.appVersion.trimmed)
+            (appID, appVersion, locale) = (facts.appID, facts.appVersion.trimmed, FactRules.locale(facts.locale))
+            (utcOffsetSeconds, isDaylightSaving) = FactRules.offset(of: facts, at: date)
+        }
+
+        /// The facts of a registration that was sent; nil if it has none.
+        init?(sent body: JSONValue) {
+            guard let platform = body["platform"]?.string, let offset = body["timeZone"]?.string.flatMap(Int.init)
+            else { return nil }
+            func text(_ name: String) -> String { body[name]?.string ?? "" }
+            (self.platform, platformVersion, model) = (platform, text("platform_Version"), text("hwid"))
+            (locale, utcOffsetSeconds) = (text("locale"), offset)
+            (isDaylightSaving, appVersion) = (body["dST"]?.bool ?? false, text("app_Version"))
         }
     }
 
@@ -65,30 +98,37 @@ struct Registration: Codable, Sendable, Equatable {
         return FindingRow.deviceIDLate.at("action.device.identities.\(DeviceRules.identityName.rawValue)")
     }
 
-    /// The state after these operations, each as far as the vendor takes it.
+    /// Returns the state after these operations, each as far as the vendor takes it.
     func applying(
         _ operations: some Sequence<Pending<SalesforceDevice>>,
         settings: SalesforceSettings
     ) -> Registration {
         var state = self
-        for pending in operations { state.apply(pending.operation, settings: settings) }
+        for pending in operations { state.apply(pending.operation, sequence: pending.sequence, settings: settings) }
         return state
     }
 
-    private mutating func apply(_ operation: EngagementOperation, settings: SalesforceSettings) {
-        switch SalesforceOptions(operation).signedString {
-        case .set(let text): signedString = Secret(text)
-        case .removed: signedString = nil
-        case .absent, .ignored: break
+    /// Applies one operation, unless it is personal and was captured for a person who used the device before.
+    mutating func apply(_ operation: EngagementOperation, sequence: Int64, settings: SalesforceSettings) {
+        if isOfFormer(operation, sequence: sequence, settings: settings) { return }
+        if isOfNext(operation, sequence: sequence) { vacate(after: sequence - 1, settings: settings) }
+        if contactKey == nil, vacatedAt == nil, let contact = operation.contact,
+            [.changeAttributes, .changeTags].contains(operation.action.kind)
+        {
+            people = Set((people ?? []) + [contact]).sorted()
+        }
+        arrive(operation, sequence: sequence, settings: settings)
+        if sequence >= clearedAt ?? .min {
+            switch SalesforceOptions(operation).signedString {
+            case .set(let text): signedString = Secret(text)
+            case .removed: signedString = nil
+            case .absent, .ignored: break
+            }
         }
         switch operation.action {
-        case .identify(let identifiers):
-            contactKey = ContactKeyRules.key(of: identifiers, settings: settings) ?? contactKey
-        case .switchContact(let change):
-            contactKey = ContactKeyRules.key(of: change.identifiers, settings: settings) ?? contactKey
-        case .registerDevice(let device): apply(device)
+        case .registerDevice(let device): apply(device, at: operation.capturedAt)
         case .changeAttributes(let changes):
-            for pair in AttributeRules.judge(changes, settings: settings).kept { attributes[pair.name] = pair.value }
+            for pair in AttributeRules.judge(changes, settings: settings).kept { set(pair.name, to: pair.value) }
         case .changeTags(let change):
             let kept = TagRules.judge(change).kept
             tags = TagRules.applying(kept, to: tags, ignoringCase: settings.tagsIgnoreCase)
@@ -104,16 +144,31 @@ struct Registration: Codable, Sendable, Equatable {
         case .farewell: hasLeft = true
         case .erase:
             (hasLeft, signedString, pushToken, tags) = (true, nil, nil, [])
-            attributes = attributes.mapValues { _ in "" }
-        case .track, .setConsent, .readBack: break
+            emptyAttributes()
+        case .identify, .switchContact, .track, .setConsent, .readBack: break
         @unknown default: break
         }
     }
 
-    private mutating func apply(_ device: Device) {
+    private mutating func set(_ name: String, to value: String?) {
+        if value == nil, attributes[name] != nil { silenced = Set((silenced ?? []) + [name]).sorted() }
+        if value != nil, silenced?.contains(name) == true { silenced?.removeAll { $0 == name } }
+        attributes[name] = value
+    }
+
+    /// Sends every attribute that the vendor may hold with an empty value.
+    mutating func emptyAttributes() {
+        for name in Array(attributes.keys) + (silenced ?? []) { attributes[name] = "" }
+        silenced = nil
+    }
+
+    private mutating func apply(_ device: Device, at date: Instant) {
         adoptedID = DeviceRules.adoptedID(of: device) ?? adoptedID
-        pushToken = DeviceRules.token(of: device).map(Secret.init)
-        facts = device.facts.map(Facts.init) ?? facts
+        // A token that the vendor cannot use does not replace one that it can.
+        if device.pushToken == nil || DeviceRules.token(of: device) != nil {
+            pushToken = DeviceRules.token(of: device).map(Secret.init)
+        }
+        facts = device.facts.map { Facts($0, at: date) } ?? facts
         permissions = Permissions(
             push: device.allowsPush,
             backgroundPush: device.allowsBackgroundPush,
@@ -121,6 +176,116 @@ struct Registration: Codable, Sendable, Equatable {
             proximity: device.allowsProximity
         )
         hasLeft = false
+    }
+
+    /// Adds what a registration said that the operations at hand do not say: they have ended, or a hidden one said it.
+    mutating func learn(from body: JSONValue, before sequence: Int64, settings: SalesforceSettings) {
+        if facts == nil, let sent = Facts(sent: body) {
+            facts = sent
+            pushToken = pushToken ?? body["device_Token"]?.string.map { Secret($0) }
+            permissions.push = permissions.push || body["push_Enabled"]?.bool == true
+        }
+        for name in body["attributes"]?.array?.compactMap({ $0["key"]?.string }) ?? [] where attributes[name] == nil {
+            attributes[name] = ""
+        }
+        if let key = body["subscriberKey"]?.string, contactKey.map({ !ContactKeyRules.areSame($0, key) }) ?? true {
+            arrive(key: key, sequence: sequence, settings: settings)
+        }
+    }
+}
+
+// MARK: Persons
+
+extension Registration {
+    /// Whether an operation was captured for a person who used the device before, and must not reach the next contact.
+    ///
+    /// What concerns the device itself, and every opt-out, counts for every person.
+    func isOfFormer(_ operation: EngagementOperation, sequence: Int64, settings: SalesforceSettings) -> Bool {
+        let isOfOther = sequence < arrivedAt ?? .min && operation.contact.map { people?.contains($0) == false } ?? false
+        return switch operation.action {
+        case .identify(let identifiers): isOvertaken(identifiers, sequence: sequence, settings: settings)
+        case .switchContact(let change): isOvertaken(change.identifiers, sequence: sequence, settings: settings)
+        case .changeAttributes, .changeTags:
+            settings.contactChange == .clear && (isOfOther || sequence < clearedAt ?? .min)
+        case .changeSubscription(let subscription) where subscription.state != .subscribed: false
+        case .changeSubscription, .track: isOfOther || sequence < personSince ?? .min
+        case .registerDevice, .setConsent, .farewell, .erase, .readBack: false
+        @unknown default: false
+        }
+    }
+
+    /// Whether a later operation has said that another contact uses the device.
+    private func isOvertaken(_ identifiers: [Identifier], sequence: Int64, settings: SalesforceSettings) -> Bool {
+        guard let arrivedAt, sequence < arrivedAt else { return false }
+        guard let key = ContactKeyRules.key(of: identifiers, settings: settings) else { return false }
+        return contactKey.map { !ContactKeyRules.areSame($0, key) } ?? false
+    }
+
+    /// Whether an operation was captured for a later person than the one whose contact key this is, although no change of
+    /// person has come.
+    func isOfNext(_ operation: EngagementOperation, sequence: Int64) -> Bool {
+        guard vacatedAt == nil, sequence > arrivedAt ?? .min else { return false }
+        guard ![.identify, .switchContact, .erase, .farewell].contains(operation.action.kind) else { return false }
+        return people?.contains(operation.contact ?? "") == false
+    }
+
+    /// Notes who uses the device from an operation on: another contact key, or no known person.
+    private mutating func arrive(_ operation: EngagementOperation, sequence: Int64, settings: SalesforceSettings) {
+        // What a request may have said already is not said a second time.
+        if let arrivedAt, sequence <= arrivedAt { return }
+        let identifiers: [Identifier]
+        switch operation.action {
+        case .identify(let given): identifiers = given
+        case .switchContact(let change): identifiers = change.identifiers
+        default: return
+        }
+        if let key = ContactKeyRules.key(of: identifiers, settings: settings) {
+            let contact = operation.contact ?? ""
+            // What a person said whose change of person never came is not the next one's.
+            if contactKey == nil, vacatedAt == nil, people?.contains(where: { $0 != contact }) == true {
+                depart(at: sequence, settings: settings)
+            }
+            let isSame = contactKey.map { ContactKeyRules.areSame($0, key) } ?? false
+            let known = isSame && vacatedAt == nil ? people ?? [] : []
+            arrive(key: key, sequence: sequence, settings: settings)
+            people = Set(known + [contact]).sorted()
+        } else if operation.action.kind == .switchContact, contactKey != nil, vacatedAt == nil {
+            vacate(after: sequence, settings: settings)
+        }
+    }
+
+    /// Gives the device to the contact of that key.
+    mutating func arrive(key: String, sequence: Int64, settings: SalesforceSettings) {
+        if contactKey == nil { keyAt = sequence }
+        if let contactKey {
+            let isSame = ContactKeyRules.areSame(contactKey, key)
+            if !isSame { keyAt = vacatedAt.map { $0 + 1 } ?? sequence }
+            if !isSame, vacatedAt == nil { depart(at: sequence, settings: settings) }
+            // What an anonymous person did belongs to the next one.
+            if !isSame { personSince = vacatedAt.map { $0 + 1 } ?? sequence }
+        }
+        (contactKey, people, vacatedAt, arrivedAt) = (key, nil, nil, sequence)
+    }
+
+    /// Notes that the person whose contact key this is has left, and no known person has come.
+    private mutating func vacate(after sequence: Int64, settings: SalesforceSettings) {
+        depart(at: sequence, settings: settings)
+        (vacatedAt, arrivedAt) = (sequence, sequence)
+    }
+
+    /// Ends what belongs to the person who used the device so far (A12). An opt-out of push stays: it is the device's.
+    private mutating func depart(at sequence: Int64, settings: SalesforceSettings) {
+        (signedString, clearedAt) = (nil, sequence)
+        let names = Set(attributes.filter { !$0.value.isEmpty }.keys).union(silenced ?? [])
+        let former = HandOver(
+            attributes: names.union(handOver?.attributes ?? []).sorted(by: UnicodeOrder.precedes),
+            tags: max(tags.count, handOver?.tags ?? 0)
+        )
+        handOver = former.attributes.isEmpty && former.tags == 0 ? nil : former
+        guard settings.contactChange == .clear else { return }
+        RuleID.salesforce("A14").fire()
+        emptyAttributes()
+        tags = []
     }
 }
 
@@ -137,12 +302,12 @@ enum DeviceRules: Sendable {
     /// The push token, if the vendor can use it.
     static func token(of device: Device) -> String? {
         guard let token = device.pushToken, problem(of: token, on: device.facts?.platform) == nil else { return nil }
-        return token.value.trimmed
+        return token.value
     }
 
     /// What is to be said of a device.
-    static func judge(_ device: Device) -> [Finding] {
-        var findings = device.facts.map(FactRules.judge) ?? []
+    static func judge(_ device: Device, at date: Instant) -> [Finding] {
+        var findings = device.facts.map { FactRules.judge($0, at: date) } ?? []
         if device.identities[identityName] != nil, adoptedID(of: device) == nil {
             findings.append(FindingRow.deviceIDInvalid.at("action.device.identities.\(identityName.rawValue)"))
         }
@@ -160,11 +325,11 @@ enum DeviceRules: Sendable {
         guard services.values.contains(token.service), service == nil || service == token.service else {
             return .tokenService
         }
-        let text = token.value.trimmed
-        if text.isEmpty { return .tokenBlank }
+        if token.value.trimmed.isEmpty { return .tokenBlank }
         let isFine =
             token.service == .apns
-            ? text.utf8.allSatisfy(UUIDText.isHexDigit) : !text.contains(where: \.isWhitespace)
+            ? token.value.utf8.allSatisfy(UUIDText.isHexDigit)
+            : token.value.utf8.allSatisfy { (0x21...0x7E).contains($0) }
         return isFine ? nil : .tokenInvalid
     }
 }

@@ -4,20 +4,27 @@ public import PatchbayModel
 extension SalesforceDevice {
     /// What this installation's vendor side is known to hold, and when it may be told more.
     public struct Memory: AdapterMemory {
-        /// The state as the vendor last took it; everything pending is folded onto it.
+        /// The state as the vendor last took it, or may have taken it: a request that may have been processed counts as
+        /// processed. Everything pending is folded onto it.
         var registration = Registration()
         /// As whom the vendor took it: account, application and sender; nil while nobody knows what it holds (S6).
         var acceptedAs: String?
+        /// The contact key of the last registration that the vendor acknowledged.
+        var heldKey: String?
+        /// Whether the vendor may have received a registration without a contact key, and none with one since (K6).
+        var mayBeKeyless: Bool?
+        /// Whether the profile purpose was denied, and nothing of it has been sent since.
+        var isProfileDenied: Bool?
         /// When the last registration request left (S3).
         var lastStart: Instant?
-        /// The newest change that an attempt has carried (S9).
-        var lastTried: Int64 = -1
-        /// Failed attempts since the last success or new change (S8).
+        /// Failed attempts since the last success (S8).
         var failures = 0
         /// When the next attempt is due after a failure (S7).
         var retryAt: Instant?
         /// The status of the last failed attempt, for the person who asks why it waits; nil without an answer.
         var refusedWith: Int?
+        /// Failed requests with events since the last success (E12).
+        var eventFailures: Int?
         /// Until when the vendor asked not to be called, by endpoint (S11).
         var closedUntil: [String: Instant] = [:]
         /// Lets events through; the vendor hands it out with a reply.
@@ -28,24 +35,51 @@ extension SalesforceDevice {
         /// Nothing known.
         public init() {}
 
-        /// The vendor's pacing stays, and nothing of the person (D7).
+        /// The vendor's pacing stays, and nothing of the person (D7). While the erasure itself is still to be sent, the device
+        /// stays too, with the names of the attributes that are to be emptied.
         public var afterErase: SalesforceDevice.Memory {
             RuleID.salesforce("D7").fire()
             var memory = SalesforceDevice.Memory()
-            (memory.lastStart, memory.lastTried, memory.closedUntil) = (lastStart, lastTried, closedUntil)
+            (memory.lastStart, memory.closedUntil) = (lastStart, closedUntil)
+            (memory.failures, memory.retryAt, memory.eventFailures) = (failures, retryAt, eventFailures)
+            (memory.registration.knownAs, memory.registration.facts) = (registration.knownAs, registration.facts)
+            memory.registration.attributes = registration.attributes.mapValues { _ in "" }
+            memory.registration.silenced = registration.silenced
             return memory
         }
 
-        /// Who the device and its contact are at the vendor stays, so that a registration can say that push is over; what it
-        /// holds counts as unknown (S6).
+        /// Forgets what a denied purpose covers: the person's attributes, tags and signed string with the profile, the push
+        /// token and permission with the profile on the push channel (D8).
+        ///
+        /// Other purposes and channels cover nothing that is remembered. Device and contact stay, so that a registration can
+        /// say that push is over. The names of attributes stay, so that the next registration empties them.
         public func afterDenial(of scope: Consent.Scope) -> SalesforceDevice.Memory {
+            guard scope.purpose == .profile, scope.channel == nil || scope.channel == .push else { return self }
+            RuleID.salesforce("D8").fire()
             var memory = self
-            (memory.registration.attributes, memory.registration.tags) = ([:], [])
-            (memory.registration.signedString, memory.acceptedAs) = (nil, nil)
+            memory.forgetWhatIsHeld()
+            if scope.channel == nil {
+                memory.isProfileDenied = true
+                memory.registration.emptyAttributes()
+                (memory.registration.tags, memory.registration.signedString) = ([], nil)
+            } else {
+                (memory.registration.pushToken, memory.registration.permissions.push) = (nil, false)
+            }
             return memory
         }
 
-        /// Whether no registration of this life can have reached the vendor.
+        /// Notes that it is not known what the vendor holds.
+        mutating func forgetWhatIsHeld() {
+            if acceptedAs != nil { heldKey = registration.contactKey }
+            acceptedAs = nil
+        }
+
+        /// The operation that set a contact key which a registration without a clear reply said.
+        var unacknowledgedKeyChange: Int64? {
+            acceptedAs == nil && heldKey != registration.contactKey ? registration.keyAt : nil
+        }
+
+        /// Whether no registration of this installation can have reached the vendor.
         var isUnheardOf: Bool { registration.knownAs == nil && acceptedAs == nil }
     }
 }

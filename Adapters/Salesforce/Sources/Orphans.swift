@@ -3,23 +3,44 @@ import PatchbayModel
 
 /// Contacts that a registration leaves without a device: out of reach, and billed all the same (K12).
 enum Orphans: Sendable {
-    /// The warning that a contact key came or changed, if the vendor may have lost a contact's only device by it.
+    /// Returns the warning that a contact key came or changed, if the vendor may have lost a contact's only device by it.
     ///
     /// - Parameters:
-    ///   - key: the key that an operation gave.
-    ///   - before: what was known before the registration.
-    ///   - row: what to say of a key that replaced another.
-    /// - Returns: the warning; nil if nobody is lost.
+    ///   - key: The key that an operation gave.
+    ///   - before: What was known before the registration.
+    ///   - after: The registration that the vendor acknowledged.
+    ///   - row: What to say of a key that replaced another.
+    ///   - change: What the settings do with attributes and tags of the person before.
+    /// - Returns: The warning; nil if no contact is lost.
     static func finding(
         of key: String?,
         before: SalesforceDevice.Memory,
-        row: FindingRow
+        after: Registration,
+        row: FindingRow,
+        change: SalesforceSettings.ContactChange
     ) -> Finding? {
         guard let key else { return nil }
-        if let old = before.registration.contactKey {
-            return ContactKeyRules.areSame(old, key) ? nil : bill(row)
+        let old = before.acceptedAs == nil ? before.heldKey : before.registration.contactKey
+        let former = after.handOver.map { detail(of: $0, change) }
+        if let old { return ContactKeyRules.areSame(old, key) ? nil : bill(row, detail: former) }
+        return before.mayBeKeyless == true ? bill(.contactKeyLate, detail: former) : nil
+    }
+
+    /// Returns what became of attributes and tags of the person before; nil if nothing was there.
+    static func finding(ofHandOver after: Registration, change: SalesforceSettings.ContactChange) -> Finding? {
+        let row: FindingRow = change == .keep ? .attributesCarriedOver : .attributesCleared
+        return after.handOver.map { row.at(detail: detail(of: $0, change)) }
+    }
+
+    /// Names what the device carried of the person before (A14).
+    private static func detail(of former: Registration.HandOver, _ change: SalesforceSettings.ContactChange) -> String {
+        let names =
+            former.attributes.isEmpty ? "no attribute" : "attributes \(former.attributes.joined(separator: ", "))"
+        let tags = former.tags == 1 ? "1 tag" : "\(former.tags) tags"
+        switch change {
+        case .clear: return "emptied of the person before: \(names); removed: \(tags)"
+        case .keep: return "carried over from the person before: \(names); \(tags)"
         }
-        return before.isUnheardOf ? nil : bill(.contactKeyLate)
     }
 
     /// The warning that a new device was registered without a contact key, for which the vendor may invent a contact.
@@ -28,8 +49,8 @@ enum Orphans: Sendable {
         return isNew && after.contactKey == nil ? bill(.contactKeyLacking) : nil
     }
 
-    private static func bill(_ row: FindingRow) -> Finding {
+    private static func bill(_ row: FindingRow, detail: String? = nil) -> Finding {
         RuleID.salesforce("K12").fire()
-        return row.at()
+        return row.at(detail: detail)
     }
 }

@@ -13,9 +13,14 @@ enum Pace: Sendable {
     /// 60 s, doubled with each failure before, at most a day; exact (S8).
     private static let backoff = Backoff.doubling(from: .seconds(60), upTo: longestDelay)
 
-    /// The wait after so many failures before this one.
-    static func delay(afterFailures failures: Int) -> Duration {
+    /// Counts a failure and returns the wait after it: the vendor's delay, or what it asks for if that is longer. The
+    /// next wait is longer still.
+    static func delay(counting failures: inout Int, asked: Duration?) -> Duration {
         RuleID.salesforce("S8").fire()
-        return backoff.delay(after: failures, chance: 0.5)
+        func policy() -> Duration { backoff.delay(after: failures, chance: 0.5) }
+        let delay = max(policy(), min(asked ?? .zero, longestDelay))
+        failures += 1
+        while failures < backoff.delays.count - 1, policy() <= delay { failures += 1 }
+        return delay
     }
 }

@@ -38,9 +38,13 @@ enum SalesforceRules: Sendable {
         ("S6", "A registration equal to the last one that was received is not sent.", strings),
         ("S7", "A failed registration is tried again until it succeeds, without limit.", userData),
         ("S8", "Delays start at 60 s and double up to 86,400 s.", android),
-        ("S9", "Success and a new change start the delays again at 60 s.", android),
+        ("S9", "Success alone starts the delays again at 60 s; a change captured meanwhile does not.", userData),
         ("S10", "Delays, spacing and pending changes survive a restart.", android),
-        ("S11", "Retry-After closes that endpoint for so long, at most 86,400 s.", strings),
+        (
+            "S11",
+            "Retry-After closes that endpoint for so long, at most 86,400 s; where the vendor's own delay is longer, that counts.",
+            strings
+        ),
         ("S12", "In delay mode nothing is sent before a contact key is known.", userData),
         ("S13", "A registration's effect shows after up to 15 minutes.", userData),
         ("S14", "Contact data should change in the foreground alone.", userData),
@@ -90,6 +94,11 @@ enum SalesforceRules: Sendable {
             "Salesforce Help, custom attributes (confirmed)"
         ),
         ("A13", "Each pair of a change is judged alone.", ours),
+        (
+            "A14",
+            "When another contact key is set, attributes of the person before are emptied and tags removed, unless a setting "
+                + "keeps them as the vendor's SDK does.", ours
+        ),
         ("T1", "A tag is not blank, and white space around it is removed.", userData),
         ("T2", "Tags need no definition in the account and come and go freely.", userData),
         ("T3", "Tags are a set.", "MarketingCloudSDK-iOS, release notes of 5.1.0 (confirmed)"),
@@ -193,6 +202,16 @@ enum SalesforceRules: Sendable {
             ours
         ),
         ("D7", "After an erase the vendor's pacing stays remembered, and nothing of the person.", ours),
+        (
+            "D8",
+            "A denial of the profile forgets its attributes, tags and signed string, and no registration but an opt-out is sent "
+                + "until it is taken back; other purposes cover nothing of a registration.", ours
+        ),
+        (
+            "D9",
+            "An opt-out of push of a device that the vendor does not know ends at once; the first registration says it.",
+            ours
+        ),
         ("F1", "Exports are comma, tab or bar separated text in UTF-8, with or without a byte-order mark.", extract),
         ("F2", "Fields may be quoted, doubled quotes stand for one, and lines end with CR LF or LF.", loader),
         ("F3", "A header is needed; columns are found by name.", loader),

@@ -12,6 +12,14 @@ public struct SalesforceSettings: AdapterSettings {
         case stopSending
     }
 
+    /// What becomes of attributes and tags when the device becomes another contact's.
+    public enum ContactChange: String, NeutralWord {
+        /// The attributes are sent with empty values and the tags are removed.
+        case clear
+        /// They stay and are sent under the next contact key, as the vendor's own SDK does.
+        case keep
+    }
+
     /// What the id of a registration is called; the vendor's own versions differ.
     public enum RegistrationIDKey: String, NeutralWord {
         /// As in the vendor's user-data page.
@@ -36,6 +44,8 @@ public struct SalesforceSettings: AdapterSettings {
     public var accountAttributes: [String] = []
     /// What removing an attribute does.
     public var unset = Unset.blank
+    /// What becomes of attributes and tags when the device becomes another contact's.
+    public var contactChange = ContactChange.clear
     /// Whether tags that differ in case alone are one tag.
     public var tagsIgnoreCase = true
     /// Whether this is a debug build, which carries the tag DEBUG.
@@ -117,6 +127,14 @@ public struct SalesforceSettings: AdapterSettings {
             default: .blank,
             rule: .salesforce("A7"),
             "What removing an attribute does: `blank` empties it at the vendor, `stopSending` leaves its last value there."
+        ),
+        .choice(
+            "contactChange",
+            \.contactChange,
+            default: .clear,
+            rule: .salesforce("A14"),
+            "What happens to attributes and tags when another contact key is set: `clear` empties and removes them, `keep` "
+                + "sends them under the next key, as the vendor's SDK does."
         ),
         .flag(
             "tagsIgnoreCase",

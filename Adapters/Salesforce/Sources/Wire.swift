@@ -38,7 +38,7 @@ struct RegistrationRecord: Equatable, Sendable {
         signedString = state.signedString?.value
         (isPushEnabled, permissions) = (state.isPushEnabled, state.permissions)
         sdkVersion = Sender.name
-        attributes = state.attributes
+        attributes = state.attributes.filter { AttributeRules.isDefined($0.key, in: settings) }
         let automatic = TagRules.automatic(on: facts.platform, isDebugBuild: settings.isDebugBuild)
         tags = (automatic + state.tags).sorted(by: UnicodeOrder.precedes)
     }

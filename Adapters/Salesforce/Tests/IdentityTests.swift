@@ -24,8 +24,12 @@ import Testing
     }
 
     @Test(.shows("salesforce/K3")) func `a log-out can't clear the contact key`() throws {
-        let bench = try Bench()
-        #expect(bench.words(.switchContact(ContactSwitch(.logOut))) == ["error salesforce.contactKey.notCleared"])
+        var bench = try Bench.registered([:], .identify("anna"))
+        let logOut = Action.switchContact(ContactSwitch(.logOut))
+        #expect(bench.words(logOut) == ["warning salesforce.contactKey.notCleared"])
+        let id = bench.capture(logOut, at: 60)
+        try bench.settle(at: 60)
+        #expect(bench.ending(id) == "rejected salesforce.contactKey.notCleared")
         #expect(FindingRow.contactKeyNotCleared.remedy.contains("Log in"))
     }
 
@@ -59,9 +63,10 @@ import Testing
         #expect(try Bench().examine(.identify(String(key.dropLast()))).isEmpty)
     }
 
-    @Test(.shows("salesforce/A12")) func `a log-in says that attributes stay with the device`() throws {
-        let login = ContactSwitch(.logIn, identifiers: [Identifier(.external, "member-1")])
-        #expect(try Bench().words(.switchContact(login)) == ["note salesforce.attributes.carriedOver"])
+    @Test(.shows("salesforce/A14")) func `a log-in says what happens to attributes of the person before`() throws {
+        #expect(try Bench().words(.logIn("member-1")) == ["note salesforce.attributes.cleared"])
+        let keeping = try Bench(["contactChange": "keep"])
+        #expect(keeping.words(.logIn("member-1")) == ["warning salesforce.attributes.carriedOver"])
     }
 
     @Test(.shows("salesforce/K10", "salesforce/W23"))

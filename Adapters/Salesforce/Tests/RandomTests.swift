@@ -123,8 +123,8 @@ import Testing
 
         mutating func apply(_ action: Action) {
             switch action {
-            case .identify(let identifiers): key = identifiers.first?.value.trimmed
-            case .switchContact(let change): key = change.identifiers.first?.value.trimmed
+            case .identify(let identifiers): arrive(identifiers)
+            case .switchContact(let change): arrive(change.identifiers)
             case .registerDevice(let device):
                 allowsPush = device.allowsPush
                 locale = device.facts?.locale.replacing("-", with: "_") ?? locale
@@ -152,6 +152,13 @@ import Testing
             case .erase: self = Said(settings: settings)
             default: break
             }
+        }
+
+        /// Another person's key ends what the person before said.
+        private mutating func arrive(_ identifiers: [Identifier]) {
+            let new = identifiers.first?.value.trimmed
+            if key != nil, key != new { (attributes, tags) = ([:], []) }
+            key = new
         }
 
         private func same(_ left: String, _ right: String) -> Bool {

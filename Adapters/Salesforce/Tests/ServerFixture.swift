@@ -26,6 +26,7 @@ enum ServerFixture {
             "identifier.email": "Email Addresses/Email Address", "newsletter_reader": "Email Addresses/HTML Enabled",
             "loyalty_tier": "Shop/Tier",
         ],
+        "contactDefaults": ["Email Addresses/HTML Enabled": "false"],
         "eventKeys": ["Order Placed": "APIEvent-order-placed"],
     ]
 

@@ -76,7 +76,7 @@ import Testing
         desk.instead = [("/token", .status(500)), ("/token", .lost)]
         try desk.say("c-1", ServerDesk.set("city", "Turku"))
         try desk.advance(60)
-        #expect(desk.sent("token").count == 3)
+        #expect(desk.sent("token").count == 4)
         #expect(try desk.parked?.code == "salesforce.server.token.refused")
         let times = desk.sent("token").map(\.now)
         #expect(times[1] - times[0] >= .seconds(1))
@@ -390,7 +390,10 @@ import Testing
         try desk.advance(10)
         #expect(desk.outcome(tier.id)?.term == .accepted)
         #expect(
-            desk.account.contacts["c-1"] == ["Shop/Tier": "gold", "Email Addresses/Email Address": "aino@example.com"]
+            desk.account.contacts["c-1"] == [
+                "Shop/Tier": "gold", "Email Addresses/Email Address": "aino@example.com",
+                "Email Addresses/HTML Enabled": false,
+            ]
         )
         // What is said counts before what is borne, whichever came last.
         let said = desk.operation("c-1", .identify([Identifier(.email, "a.virta@example.com")]))
@@ -409,6 +412,16 @@ import Testing
             let operation = desk.operation("c-1", .changeAttributes([.loyaltyTier: .set("gold")]), ["address": other])
             #expect(desk.adapter.examine(operation).map(\.code).first == "salesforce.server.option.address", "\(other)")
         }
+    }
+
+    @Test(.shows("salesforce/V47", of: SalesforceServer.self))
+    func `rejects a contact whose attribute set is incomplete`() throws {
+        let names: JSONObject = ["identifier.email": "Email Addresses/Email Address"]
+        let adapter = try ServerFixture.adapter(
+            ["route": "contacts", "contactAttributes": .object(names), "contactDefaults": [:]]
+        )
+        let operation = try ServerDesk().operation("c-1", .identify([Identifier(.email, "aino@example.com")]))
+        #expect(adapter.examine(operation).map(\.code).contains("salesforce.server.sets.incomplete"))
     }
 
     @Test(.shows("salesforce/V19", "salesforce/V42", of: SalesforceServer.self))

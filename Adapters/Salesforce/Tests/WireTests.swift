@@ -81,8 +81,8 @@ import Testing
         }
         #expect(
             words == [
-                ["warning salesforce.device.tokenBlank"], ["warning salesforce.device.tokenInvalid"],
-                ["warning salesforce.device.tokenInvalid"], ["warning salesforce.device.tokenService"],
+                ["error salesforce.device.tokenBlank"], ["error salesforce.device.tokenInvalid"],
+                ["error salesforce.device.tokenInvalid"], ["warning salesforce.device.tokenService"],
                 ["warning salesforce.device.tokenService"],
             ]
         )

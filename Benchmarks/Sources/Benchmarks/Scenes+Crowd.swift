@@ -87,14 +87,11 @@ struct Crowd {
             environment: [:],
             modules: [.altcraft]
         )
-        var plan = configuration.plan
-        if isPaused { plan.providers[0].mode = .paused }
         return try await EngagementClient(
-            outbox: .file(path),
+            configuration: isPaused ? configuration.paused : configuration,
             subject: "back-end",
-            plan: plan,
             transport: transport,
-            credentials: configuration.credential
+            outbox: .file(path)
         )
     }
 }

@@ -91,8 +91,12 @@ struct Mapper {
     private let measure: (_ count: Int) throws -> Double
 
     init(_ vendor: Vendor) throws {
-        let (plan, configuration) = try vendor.setup(isPaused: false)
-        measure = try Self.measure(plan.providers[0].adapter, vendor, configuration.credential(of: "vendor", for: nil))
+        let configuration = try vendor.setup(isPaused: false)
+        measure = try Self.measure(
+            configuration.providers[0].adapter,
+            vendor,
+            configuration.credential(of: "vendor", for: nil)
+        )
     }
 
     /// Maps so many operations and gives the microseconds that one takes.

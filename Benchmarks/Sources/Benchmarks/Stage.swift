@@ -54,13 +54,11 @@ struct Stage {
         _ transport: any Transport,
         isPaused: Bool = false
     ) async throws -> EngagementClient {
-        let (plan, configuration) = try vendor.setup(isPaused: isPaused)
-        return try await EngagementClient(
-            outbox: outbox,
+        try await EngagementClient(
+            configuration: vendor.setup(isPaused: isPaused),
             subject: Self.subject,
-            plan: plan,
             transport: transport,
-            credentials: configuration.credential
+            outbox: outbox
         )
     }
 

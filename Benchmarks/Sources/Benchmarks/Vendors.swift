@@ -133,8 +133,8 @@ struct Vendor: Sendable {
 
     static let modules: [AdapterModule] = [.acoustic, .adobe, .altcraft, .des, .salesforce]
 
-    /// Providers and routes, and how to ask for credentials; `isPaused` takes everything and sends nothing.
-    func setup(isPaused: Bool) throws -> (plan: RoutingPlan, configuration: Configuration) {
+    /// The configuration; `isPaused` takes everything and sends nothing.
+    func setup(isPaused: Bool) throws -> Configuration {
         var provider: JSONObject = ["adapter": .string(adapter), "settings": .object(settings)]
         if adapter == "altcraft" { provider["credentials"] = ["default": .string(Self.altcraftCredential)] }
         let json: JSONValue = [
@@ -148,9 +148,7 @@ struct Vendor: Sendable {
             environment: [:],
             modules: Self.modules
         )
-        var plan = configuration.plan
-        if isPaused { plan.providers[0].mode = .paused }
-        return (plan, configuration)
+        return isPaused ? configuration.paused : configuration
     }
 
     /// What the app says first, so that the vendor knows the installation.
@@ -196,5 +194,17 @@ struct Vendor: Sendable {
                 .replacingOccurrences(of: "/", with: "_").replacingOccurrences(of: "=", with: "")
         }
         return "\(base64("{}")).\(base64(payload.text)).signature"
+    }
+}
+
+extension Configuration {
+    /// The same with a paused provider. One route must not be paused: it leads to a provider that serves no contact.
+    var paused: Configuration {
+        Configuration(
+            side: side,
+            providers: providers + providers.map { Provider(name: "nobody", adapter: $0.adapter) },
+            routes: [Route(to: "vendor", mode: .paused), Route(to: "nobody", mode: .percentage, share: .none)],
+            outbox: outbox
+        )
     }
 }

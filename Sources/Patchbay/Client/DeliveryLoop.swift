@@ -13,8 +13,14 @@ actor DeliveryLoop {
     private let log: Log
     private let observer: @Sendable ([EngineEvent]) -> Void
     private let observerOfOthers: @Sendable ([EngineEvent]) -> Void
-    private let makeEngine: @Sendable () throws -> Engine
+    private let makeEngine: @Sendable (CredentialCache) throws -> Engine
     private var engine: Engine?
+    /// Where credentials come from; it outlives the engine when the configuration changes.
+    private var source: CredentialSource
+    private var credentials: CredentialCache?
+    /// Requests for credentials, which run or wait to be repeated.
+    private var credentialRequests: [CredentialRequest: (number: Int, task: Task<Void, Never>)] = [:]
+    private var credentialRequestCount = 0
     /// Callers that wait until nothing is in flight, so that the configuration can change.
     private let quietWaiters = WaitingList<Bool, Void>()
     private var isReconfiguring = false
@@ -46,18 +52,21 @@ actor DeliveryLoop {
         log: Log,
         observer: @escaping @Sendable ([EngineEvent]) -> Void,
         observerOfOthers: @escaping @Sendable ([EngineEvent]) -> Void,
-        makeEngine: @escaping @Sendable () throws -> Engine
+        credentials: CredentialSource,
+        makeEngine: @escaping @Sendable (CredentialCache) throws -> Engine
     ) {
         executor = LoopExecutor(label: "patchbay.delivery")
         (self.buffer, self.receipts, self.transport, self.host, self.log) = (buffer, receipts, transport, host, log)
         (self.observer, self.observerOfOthers, self.makeEngine) = (observer, observerOfOthers, makeEngine)
+        source = credentials
         executor.begin { [weak self] errand in self?.assumeIsolated { $0.run(errand) } }
     }
 
     /// Opens the outbox and takes up what is pending.
     func start() throws {
-        let engine = try makeEngine()
-        self.engine = engine
+        let credentials = makeCache(source)
+        let engine = try makeEngine(credentials)
+        (self.engine, self.credentials) = (engine, credentials)
         tellOfRecovery(engine.store)
         let delivers = try engine.start()
         log(.info, delivers ? "started" : "started; another process delivers", [])
@@ -435,6 +444,7 @@ actor DeliveryLoop {
     /// Whether nothing is in flight and nothing may be sent now.
     private var isIdle: Bool {
         guard let engine, !isSuspended else { return true }
+        guard credentials?.isWaiting != true else { return false }
         return !engine.isBusy && engine.nextAdvance.map { $0 > engine.now } ?? true
     }
 
@@ -443,7 +453,15 @@ actor DeliveryLoop {
     /// Goes on with another engine over the same outbox, once what is in flight has its verdict.
     ///
     /// Captures go on meanwhile, and are switched with the rest. If the new engine refuses, the old one goes on.
-    func reconfigure(_ makeNext: @Sendable (OutboxStore) throws -> Engine) async throws {
+    ///
+    /// - Parameters:
+    ///   - source: Where credentials come from; nil keeps the present source and what it has answered.
+    ///   - makeNext: Makes the other engine.
+    /// - Throws: What `makeNext` and the other engine's start throw; then the present engine goes on.
+    func reconfigure(
+        _ source: CredentialSource?,
+        _ makeNext: @Sendable (OutboxStore, CredentialCache) throws -> Engine
+    ) async throws {
         while isReconfiguring { try await Task.sleep(for: .milliseconds(20)) }
         guard let old = engine else { throw CaptureError.closed }
         guard !isSuspended else { throw CaptureError(storage: OutboxError.suspended) }
@@ -463,10 +481,64 @@ actor DeliveryLoop {
         }
         guard engine === old else { throw CaptureError.closed }
         guard !isSuspended else { throw CaptureError(storage: OutboxError.suspended) }
-        let next = try makeNext(old.store)
+        let cache = source.map(makeCache) ?? credentials ?? makeCache(self.source)
+        let next = try makeNext(old.store, cache)
         tell()
         try old.handOver(to: next)
         (engine, refusal) = (next, nil)
+        guard let source else { return }
+        cancelCredentialRequests()
+        (self.source, credentials) = (source, cache)
+    }
+
+    // MARK: Credentials
+
+    private func makeCache(_ source: CredentialSource) -> CredentialCache {
+        switch source.answering {
+        case .immediately(let ask): CredentialCache(.immediate(ask))
+        case .asynchronously(let ask):
+            CredentialCache(
+                .asynchronous { [weak self] request in self?.assumeIsolated { $0.ask(request, ask) } }
+            )
+        }
+    }
+
+    /// Asks the app for a credential, again and again until it answers without an error.
+    private func ask(
+        _ request: CredentialRequest,
+        _ source: @escaping @Sendable (CredentialRequest) async throws -> Secret?
+    ) {
+        credentialRequestCount += 1
+        let (number, place) = (credentialRequestCount, request.withoutCredential)
+        credentialRequests[place]?.task.cancel()
+        let task = Task { [weak self] in
+            var pause = Duration.seconds(5)
+            while !Task.isCancelled {
+                do {
+                    let credential = try await source(request)
+                    return await self?.receive(.success(credential), for: request, number) ?? ()
+                } catch {
+                    await self?.receive(.failure(error), for: request, number)
+                }
+                guard (try? await Task.sleep(for: pause)) != nil else { return }
+                pause = min(pause * 2, .seconds(300))
+            }
+        }
+        credentialRequests[place] = (number, task)
+    }
+
+    /// Takes the app's answer, and sends what waited for it.
+    private func receive(_ answer: Result<Secret?, any Error>, for request: CredentialRequest, _ number: Int) {
+        let place = request.withoutCredential
+        guard let engine, credentialRequests[place]?.number == number else { return }
+        if case .success = answer { credentialRequests[place] = nil }
+        engine.receive(answer, for: request)
+        advance()
+    }
+
+    private func cancelCredentialRequests() {
+        for request in credentialRequests.values { request.task.cancel() }
+        credentialRequests = [:]
     }
 
     private func answerIfQuiet() {
@@ -559,6 +631,7 @@ actor DeliveryLoop {
         nextTry?.cancel()
         for exchange in exchanges.values { exchange.cancel() }
         exchanges = [:]
+        cancelCredentialRequests()
         place()
         try? engine?.stop()
         try? engine?.store.checkpoint()

@@ -1,5 +1,5 @@
 import PatchbayAdapterKit
-public import PatchbayModel
+import PatchbayModel
 import PatchbayOutbox
 import Synchronization
 
@@ -13,43 +13,106 @@ extension Log {
     }
 }
 
-/// Who is to hear of an operation, by the configuration that is in force.
-struct Audience: Sendable {
+/// What the configuration that is in use says about captures.
+package struct Audience: Sendable {
+    /// Attribute types and owners, for one side.
+    struct Rules: Sendable {
+        let catalogue: AttributeCatalogue
+        let side: AdapterDescriptor.Door
+
+        func admit(_ operation: EngagementOperation) -> (EngagementOperation, [Finding]) {
+            catalogue.admit(operation, from: side)
+        }
+    }
+
     /// The providers with a route, and all that may know a push as theirs.
     let routed, all: Set<String>
+    /// Attribute types and owners; nil where the configuration names no attribute.
+    let catalogued: Rules?
+    /// The most outcomes that the history keeps, and what the outbox may hold.
+    let history: Int
+    let limits: OutboxLimits
+    /// Whether the app provides the credentials, instead of the configuration.
+    var hasCredentialSource: Bool
 
-    init(_ plan: RoutingPlan) {
+    init(_ plan: RoutingPlan, limits: OutboxLimits = OutboxLimits(), history: Int = 100_000) {
+        self.init(plan, nil, limits, history, hasCredentialSource: true)
+    }
+
+    init(_ configuration: Configuration, hasCredentialSource: Bool) {
+        let hasRules = !configuration.catalogue.entries.isEmpty
+        self.init(
+            configuration.plan,
+            hasRules ? Rules(catalogue: configuration.catalogue, side: configuration.side) : nil,
+            configuration.outbox.limits,
+            configuration.outbox.history,
+            hasCredentialSource: hasCredentialSource
+        )
+    }
+
+    private init(
+        _ plan: RoutingPlan,
+        _ rules: Rules?,
+        _ limits: OutboxLimits,
+        _ history: Int,
+        hasCredentialSource: Bool
+    ) {
         routed = Set(plan.providers.filter(\.isRouted).map(\.name))
         all = Set(plan.providers.filter { $0.mode != .shadow }.map(\.name))
+        (catalogued, self.limits, self.history) = (rules, limits, history)
+        self.hasCredentialSource = hasCredentialSource
     }
 
     /// The providers whose outcome may be asked for.
     func providers(isPush: Bool) -> Set<String> { isPush ? all : routed }
+
+    /// Applies the attribute catalogue.
+    func admit(_ operation: EngagementOperation) -> (EngagementOperation, [Finding]) {
+        catalogued?.admit(operation) ?? (operation, [])
+    }
 }
 
 extension EngagementClient {
-    /// Goes on with another configuration, with work pending and requests in flight.
+    /// Replaces the configuration while work is pending and requests are in flight.
     ///
-    /// What is in flight gets its verdict first, from whom it was sent to; then pending work goes where the new plan's policy
-    /// says, and newcomers hear the whole state. Captures never wait: what is captured meanwhile is switched with the rest. To
-    /// go back, call it with the old plan.
+    /// Requests in flight get their outcome first. Then pending work is moved as the new configuration's switch policy says,
+    /// and added providers receive the whole state. Capturing goes on meanwhile. To go back, pass the old configuration.
     ///
     /// - Parameters:
-    ///   - plan: providers and routes from now on.
-    ///   - credentials: gives a provider's credential for a contact, from now on.
-    /// - Throws: ``SwitchRefusal`` if the change would lose pending work: then the old configuration goes on. ``CaptureError`` if
-    ///   the client is closed, is or gets suspended, or the outbox fails. ``ConfigurationError`` if the plan has doors of both
-    ///   sides.
-    public func reconfigure(
-        _ plan: RoutingPlan,
-        credentials: @escaping @Sendable (_ provider: String, _ contact: String?) -> Secret? = { _, _ in nil }
-    ) async throws {
-        try plan.requireOneSide()
-        let (host, limits) = (host, limits)
+    ///   - configuration: Everything that the client uses from now on; the outbox file cannot change.
+    ///   - credentials: Provides the contacts' credentials from now on; nil keeps the app's source. A client without one uses
+    ///     the credentials of the new configuration.
+    /// - Throws: ``ConfigurationError`` with everything that is wrong with the configuration; ``SwitchRefusal`` if the change
+    ///   would lose pending work: then the old configuration stays in use. ``CaptureError`` if the client is closed, is or
+    ///   gets suspended, or the outbox fails.
+    public func reconfigure(_ configuration: Configuration, credentials: CredentialSource? = nil) async throws {
+        try configuration.requireSound()
+        if let outboxPath, outboxPath != configuration.outbox.path {
+            throw ConfigurationError(file: "configuration", ConfigurationFinding.outboxMoved.at("outbox.path"))
+        }
+        let hasSource = audience.withLock { $0.hasCredentialSource } || credentials != nil
+        try await reconfigure(
+            configuration.plan,
+            audience: Audience(configuration, hasCredentialSource: hasSource),
+            credentials: credentials ?? (hasSource ? nil : .configured(in: configuration))
+        )
+    }
+
+    /// Replaces the routing plan.
+    package func reconfigure(_ plan: RoutingPlan, credentials: CredentialSource? = nil) async throws {
+        let now = audience.withLock { $0 }
+        let next = Audience(plan, limits: now.limits, history: now.history)
+        try await reconfigure(plan, audience: next, credentials: credentials)
+    }
+
+    private func reconfigure(_ plan: RoutingPlan, audience next: Audience, credentials: CredentialSource?) async throws
+    {
+        let (host, limits, history) = (host, next.limits, next.history)
         do {
-            try await loop.reconfigure { store in
+            try await loop.reconfigure(credentials) { store, credentials in
                 try Engine(store: store, plan: plan, host: host, limits: limits, credentials: credentials)
             }
+            try await loop.withEngine { $0.store.historyLimit = history }
         } catch let refusal as SwitchRefusal {
             throw refusal
         } catch let error as CaptureError {
@@ -57,7 +120,7 @@ extension EngagementClient {
         } catch {
             throw CaptureError(storing: error)
         }
-        audience.withLock { $0 = Audience(plan) }
+        audience.withLock { $0 = next }
         log.providers(of: plan)
     }
 }

@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// ```swift
 /// let client = try await EngagementClient(
-///     outbox: .file(path), subject: installation, plan: configuration.plan, transport: URLSessionTransport())
+///     configuration: configuration, subject: installation, transport: URLSessionTransport())
 /// let receipt = try client.track("Order Placed", attributes: ["total": 49])
 /// try await receipt.durable()
 /// ```
@@ -26,7 +26,8 @@ public final class EngagementClient: Sendable {
     let loop: DeliveryLoop
     let host: any EngineHost
     let audience: Mutex<Audience>
-    let limits: OutboxLimits
+    /// The file of the configuration that is in use; nil if the caller chose another outbox.
+    let outboxPath: String?
     let receipts = ReceiptBook()
     private let listeners = Listeners<EngineEvent>()
     private let outcomeListeners = Listeners<EndedOperation>()
@@ -44,36 +45,61 @@ public final class EngagementClient: Sendable {
         var appState: AppState?
     }
 
-    /// Opens the outbox and begins to deliver what is pending. Whoever was logged in is so still.
+    /// Opens the outbox and starts to deliver what is pending. The contact who was logged in still is.
     ///
     /// - Parameters:
-    ///   - outbox: where operations are kept.
-    ///   - subject: the installation, the same at every start.
-    ///   - plan: providers and routes.
-    ///   - transport: carries requests.
-    ///   - historyLimit: how many endings the outbox remembers.
-    ///   - limits: how much the outbox may hold, and what goes when it would hold more.
-    ///   - credentials: gives a provider's credential for a contact, now; nil is none, and its operations wait.
-    ///   - host: clocks, ids and chance.
-    ///   - log: takes records of what happens, without a value of a person or a secret; nil for none.
-    /// - Throws: ``CaptureError`` of code `storage` if the outbox can't be opened, with what, where and how to mend;
-    ///   ``SwitchRefusal`` if the configuration has changed and the change would lose pending work; ``ConfigurationError``
-    ///   if the plan has doors of both sides.
-    public init(
+    ///   - configuration: Providers, routes, attribute types and owners, required consent, and the outbox with its limits.
+    ///   - subject: The installation, the same at every start.
+    ///   - transport: Sends requests.
+    ///   - credentials: Provides the contacts' credentials; nil for those in the configuration.
+    ///   - outbox: Where operations are kept; nil for the file that the configuration names.
+    ///   - host: Clocks, ids and random numbers.
+    ///   - log: Receives records of what happens, without personal values or secrets; nil for none.
+    /// - Throws: ``ConfigurationError`` with everything that is wrong with the configuration, as `patchbay check` reports it;
+    ///   ``SwitchRefusal`` if the configuration has changed and the change would lose pending work; ``CaptureError`` of code
+    ///   `storage` if the outbox cannot be opened.
+    public convenience init(
+        configuration: Configuration,
+        subject: Subject,
+        transport: any Transport,
+        credentials: CredentialSource? = nil,
+        outbox: Outbox? = nil,
+        host: any EngineHost = SystemHost(),
+        log: (any LogHandler)? = nil
+    ) async throws {
+        try configuration.requireSound()
+        try await self.init(
+            outbox: outbox ?? .file(configuration.outbox.path),
+            subject: subject,
+            plan: configuration.plan,
+            transport: transport,
+            historyLimit: configuration.outbox.history,
+            limits: configuration.outbox.limits,
+            audience: Audience(configuration, hasCredentialSource: credentials != nil),
+            outboxPath: outbox == nil ? configuration.outbox.path : nil,
+            credentials: credentials ?? .configured(in: configuration),
+            host: host,
+            log: log
+        )
+    }
+
+    /// Opens an outbox with a routing plan, without a configuration.
+    package init(
         outbox: Outbox,
         subject: Subject,
         plan: RoutingPlan,
         transport: any Transport,
         historyLimit: Int = 100_000,
         limits: OutboxLimits = OutboxLimits(),
-        credentials: @escaping @Sendable (_ provider: String, _ contact: String?) -> Secret? = { _, _ in nil },
+        audience: Audience? = nil,
+        outboxPath: String? = nil,
+        credentials: CredentialSource = .constant(nil),
         host: any EngineHost = SystemHost(),
         log: (any LogHandler)? = nil
     ) async throws {
-        try plan.requireOneSide()
         let log = Log(handler: log)
-        (self.host, self.log, self.limits) = (host, log, limits)
-        audience = Mutex(Audience(plan))
+        (self.host, self.log, self.outboxPath) = (host, log, outboxPath)
+        self.audience = Mutex(audience ?? Audience(plan, limits: limits, history: historyLimit))
         current = Mutex(Current(subject: subject))
         let relay = EventRelay()
         self.relay = relay
@@ -85,7 +111,8 @@ public final class EngagementClient: Sendable {
             log: log,
             observer: { relay.hand(over: $0) },
             observerOfOthers: { relay.hand(over: $0, areElsewhere: true) },
-            makeEngine: {
+            credentials: credentials,
+            makeEngine: { credentials in
                 let location: OutboxLocation =
                     switch outbox {
                     case .file(let path): .file(path)
@@ -121,7 +148,7 @@ public final class EngagementClient: Sendable {
     ///
     /// - Parameter operation: the operation, complete.
     /// - Returns: its receipt.
-    /// - Throws: ``CaptureError`` if the client is closed.
+    /// - Throws: ``CaptureError`` if the client is closed, or the attribute catalogue does not allow the operation.
     @discardableResult
     public func capture(_ operation: EngagementOperation) throws(CaptureError) -> Receipt {
         try capture(operation, hasNewID: false)
@@ -131,24 +158,34 @@ public final class EngagementClient: Sendable {
     ///
     /// - Parameter operations: the operations, complete, in order.
     /// - Returns: their receipts, in the same order.
-    /// - Throws: ``CaptureError`` if the client is closed: then none is taken.
+    /// - Throws: ``CaptureError`` if the client is closed, or the attribute catalogue does not allow one of them: then none is
+    ///   captured.
     @discardableResult
     public func capture(_ operations: [EngagementOperation]) throws(CaptureError) -> [Receipt] {
-        let entries = operations.map { entry($0, hasNewID: false) }
+        var entries: [CaptureBuffer.Entry] = []
+        for operation in operations { entries.append(try entry(operation, hasNewID: false)) }
         loop.noteCaptures(try buffer.append(contentsOf: entries))
         return entries.map(\.receipt)
     }
 
     private func capture(_ operation: consuming EngagementOperation, hasNewID: Bool) throws(CaptureError) -> Receipt {
-        let entry = entry(operation, hasNewID: hasNewID)
+        let entry = try entry(operation, hasNewID: hasNewID)
         let receipt = entry.receipt
         loop.noteCaptures(try buffer.append(entry))
         return receipt
     }
 
-    private func entry(_ operation: consuming EngagementOperation, hasNewID: Bool) -> CaptureBuffer.Entry {
+    private func entry(_ given: consuming EngagementOperation, hasNewID: Bool) throws(CaptureError)
+        -> CaptureBuffer.Entry
+    {
+        var operation = given
         let isPush = operation.action.isPush
-        let providers = audience.withLock { $0.providers(isPush: isPush) }
+        let (providers, rules) = audience.withLock { ($0.providers(isPush: isPush), $0.catalogued) }
+        if let rules, case .changeAttributes = operation.action {
+            let (admitted, findings) = rules.admit(operation)
+            guard findings.isEmpty else { throw CaptureError(findings) }
+            operation = admitted
+        }
         let receipt = Receipt(id: operation.id, providers: providers, store: store)
         let capture = Engine.Capture(operation, uptime: host.uptime(), hasNewID: hasNewID)
         return CaptureBuffer.Entry(capture: capture, receipt: receipt)
@@ -299,9 +336,24 @@ public final class EngagementClient: Sendable {
         return try await loop.withEngine { try $0.mirror(of: subject) }
     }
 
-    /// The accounts of every provider, as the outbox holds them now.
-    public func accounts() async throws -> [ProviderAccounts] {
-        try await loop.withEngine { try ProviderAccounts.read($0) }
+    /// Returns the accounts of every provider: what was captured, what became of it, and what waits for which reason.
+    ///
+    /// Reads every pending operation once.
+    public func accounts() async throws -> [ProviderAccounts] { try await accounts(explainingWaits: true) }
+
+    /// Returns the accounts of every provider, with or without the reasons to wait.
+    package func accounts(explainingWaits: Bool) async throws -> [ProviderAccounts] {
+        try await loop.withEngine { try ProviderAccounts.read($0, explainsWaits: explainingWaits) }
+    }
+
+    /// Forgets the credentials of a contact, asks the credential source again, and wakes operations that wait for one.
+    ///
+    /// Call it after a log-in, or when the back end has issued a new token. A credential that was refused may be used again.
+    ///
+    /// - Parameter contact: The contact; nil for the anonymous person.
+    /// - Throws: ``CaptureError`` if the client is closed or suspended, or an error of the outbox.
+    public func credentialDidChange(for contact: String?) async throws {
+        try await loop.withEngine { try $0.credentialDidChange(for: contact) }
     }
 
     /// Those among operations that the outbox knows: pending, or ended as far back as it remembers.

@@ -10,6 +10,8 @@ package import PatchbayOutbox
 public struct ProviderAccounts: Hashable, Sendable {
     /// The provider.
     public var provider: String
+    /// The id of its adapter; nil where the outbox does not know the provider yet.
+    public var adapter: String?
     /// What came in, by term (`captured`, `created`), and what ended, by ``OperationOutcome/Term``; by code.
     public var lines: [String: [String: Int]]
     /// What has not ended.
@@ -18,10 +20,9 @@ public struct ProviderAccounts: Hashable, Sendable {
     public var held: [String: Int]
     /// Why it is stopped, if it is.
     public var parked: Finding?
-    /// Why its lanes wait, of a few lanes: the first by name. From a file alone: its outage, what
-    /// is open, and its closed queues, the first to open first.
-    public var waits: [Finding]
-    /// How many more lanes wait, or groups of queues that open together.
+    /// What waits, since when, why, and when it is attempted next; the oldest first, at most eight.
+    public var waits: [Wait]
+    /// Number of further waits.
     public var otherWaits = 0
     /// What a rehearsal found, the most frequent first; empty for a provider that was never a shadow.
     public var rehearsal: [RehearsalLine] = []
@@ -29,7 +30,7 @@ public struct ProviderAccounts: Hashable, Sendable {
     /// Whether the configuration of the last start did not name it: what is pending waits for nobody.
     public var isUnnamed = false
 
-    /// So many lanes are named.
+    /// Number of waits that are listed.
     static let namedWaits = 8
 
     /// The sum of one term.
@@ -50,26 +51,35 @@ public struct ProviderAccounts: Hashable, Sendable {
     }
 
     /// The accounts of an engine's providers.
-    package static func read(_ engine: Engine) throws -> [ProviderAccounts] {
-        let standings = Dictionary(try engine.standings().map { ($0.provider, $0) }) { first, _ in first }
-        return try read(engine.store).map { accounts in
+    ///
+    /// To say why operations wait, every pending row is read.
+    package static func read(_ engine: Engine, explainsWaits: Bool = true) throws -> [ProviderAccounts] {
+        let isServed = { (name: String) in engine.runners.contains { $0.name == name } }
+        return try read(engine.store, explainsWaits: { explainsWaits && !isServed($0) }).map { accounts in
             var accounts = accounts
-            accounts.parked = standings[accounts.provider]?.parked
-            let waits = standings[accounts.provider]?.waits.sorted { $0.key < $1.key }.map(\.value) ?? []
-            accounts.waits = Array(waits.prefix(Self.namedWaits))
-            accounts.otherWaits = waits.count - accounts.waits.count
+            guard let runner = engine.runners.first(where: { $0.name == accounts.provider }) else { return accounts }
+            accounts.parked = runner.parked
+            guard accounts.pending > 0 else { return accounts }
+            accounts.name(explainsWaits ? try runner.waits() : [])
             return accounts
         }
     }
 
     /// The accounts of every provider in an outbox, and why things wait as far as the file tells: all at one moment, whoever
     /// writes meanwhile.
-    package static func read(_ store: OutboxStore) throws -> [ProviderAccounts] {
+    package static func read(_ store: OutboxStore, explainsWaits: (String) -> Bool = { _ in true }) throws
+        -> [ProviderAccounts]
+    {
         try store.carryOutEndingsNow()
-        return try store.snapshot { try readAll(store) }
+        return try store.snapshot { try readAll(store, explainsWaits) }
     }
 
-    private static func readAll(_ store: OutboxStore) throws -> [ProviderAccounts] {
+    private mutating func name(_ waits: [Wait]) {
+        self.waits = Array(waits.prefix(Self.namedWaits))
+        otherWaits = waits.count - self.waits.count
+    }
+
+    private static func readAll(_ store: OutboxStore, _ explainsWaits: (String) -> Bool) throws -> [ProviderAccounts] {
         var lines: [String: [String: [String: Int]]] = [:]
         var rehearsals: [String: [RehearsalLine]] = [:]
         for line in try store.accounts() {
@@ -81,23 +91,28 @@ public struct ProviderAccounts: Hashable, Sendable {
             }
             lines[line.provider, default: [:]][line.term, default: [:]][line.code, default: 0] += Int(line.count)
         }
-        let names = Set(lines.keys).union(try store.providers().map(\.name)).sorted()
+        let records = Dictionary(try store.providers().map { ($0.name, $0) }) { first, _ in first }
+        let names = Set(lines.keys).union(records.keys).sorted()
         let unnamed = try Engine.unnamed(in: store)
         return try names.map { name in
             let held = Dictionary(try store.holds(provider: name).map { ($0.hold, $0.count) }) { $0 + $1 }
-            let waits = try storedWaits(of: name, in: store)
-            let parked = try store.providers().first { $0.name == name }?.parked
-            return ProviderAccounts(
+            let (record, pending) = (records[name], try store.pendingCount(provider: name))
+            var accounts = ProviderAccounts(
                 provider: name,
+                adapter: record?.adapter,
                 lines: lines[name] ?? [:],
-                pending: try store.pendingCount(provider: name),
+                pending: pending,
                 held: held,
-                parked: parked.flatMap { try? Finding(jsonBytes: $0) },
-                waits: Array(waits.prefix(namedWaits)),
-                otherWaits: max(0, waits.count - namedWaits),
+                parked: record?.parked.flatMap { try? Finding(jsonBytes: $0) },
+                waits: [],
                 rehearsal: rehearsals[name, default: []].sorted(),
                 isUnnamed: unnamed.contains(name)
             )
+            if pending > 0, let record, explainsWaits(name) {
+                let kept = accounts.isUnnamed ? nil : try KeptWaits.read(name, pending: pending, in: store)
+                accounts.name(try kept ?? storedWaits(of: record, isUnnamed: accounts.isUnnamed, in: store))
+            }
+            return accounts
         }
     }
 

@@ -1,3 +1,4 @@
+public import PatchbayAdapterKit
 public import PatchbayModel
 import Synchronization
 
@@ -115,6 +116,23 @@ public struct CaptureError: Error, Hashable, Sendable, CustomStringConvertible {
     public let reason: String
     /// What to do about it.
     public let remedy: String
+    /// Every problem of the operation itself.
+    public let findings: [Finding]
+
+    init(code: Code, reason: String, remedy: String, findings: [Finding] = []) {
+        (self.code, self.reason, self.remedy, self.findings) = (code, reason, remedy, findings)
+    }
+
+    /// An operation that breaks the attribute catalogue.
+    init(_ findings: [Finding]) {
+        let (first, more) = (findings.first, findings.count - 1)
+        self.init(
+            code: .malformed,
+            reason: "\(first?.path ?? ""): \(first?.reason ?? "")" + (more > 0 ? " (and \(more) more)" : ""),
+            remedy: first?.remedy ?? "",
+            findings: findings
+        )
+    }
 
     static let closed = CaptureError(
         code: .closed,

@@ -113,6 +113,20 @@ public struct AttributeCatalogue: Hashable, Sendable {
         }
     }
 
+    /// Converts an operation's attribute values, and reports those that do not fit or that the other side owns.
+    ///
+    /// - Parameters:
+    ///   - operation: The operation.
+    ///   - side: The side that captures it: an app's or a back end's.
+    /// - Returns: The converted operation, and an error for each value that must not be sent.
+    public func admit(_ operation: EngagementOperation, from side: AdapterDescriptor.Door)
+        -> (EngagementOperation, [Finding])
+    {
+        guard !entries.isEmpty else { return (operation, []) }
+        let (coerced, findings) = coerce(operation)
+        return (coerced, findings + ownership(of: coerced, at: side))
+    }
+
     /// The names that differ from the adapter's defaults.
     func names(for adapter: AdapterID) -> [(attribute: AttributeName, name: String)] {
         entries.sorted { $0.key < $1.key }.compactMap { entry in entry.value.names[adapter].map { (entry.key, $0) } }

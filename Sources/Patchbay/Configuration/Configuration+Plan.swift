@@ -1,3 +1,4 @@
+public import PatchbayAdapterKit
 public import PatchbayModel
 
 extension Configuration {
@@ -21,6 +22,13 @@ extension Configuration {
             onUnacknowledged: onUnacknowledged,
             requiredConsent: requiredConsent
         )
+    }
+
+    /// Applies the attribute catalogue to an operation that is about to be captured.
+    ///
+    /// - Returns: The operation with converted values, and every reason why it must not be captured.
+    public func admit(_ operation: EngagementOperation) -> (EngagementOperation, [Finding]) {
+        catalogue.admit(operation, from: side)
     }
 
     /// A provider's credential for a contact, as the configuration holds it.

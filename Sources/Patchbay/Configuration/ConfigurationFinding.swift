@@ -76,10 +76,11 @@ enum ConfigurationFinding {
         "configuration.provider.side",
         .error,
         .misconfigured,
-        reason: "A configuration holds doors of one side: an app's device doors, a back end's server doors",
+        reason:
+            "All adapters of a configuration must be of its side: device APIs for an app, server APIs for a back end",
         remedy:
-            "Use the vendor's door of this side. A server door belongs to a back end's or a migration's configuration, "
-            + "which says \"side\": \"server\" and is in no app."
+            "Use the vendor's API of this side. A server API belongs in a configuration with \"side\": \"server\", which is "
+            + "never part of an app."
     )
     static let noProvider = FindingRow(
         "configuration.provider.none",
@@ -108,6 +109,13 @@ enum ConfigurationFinding {
         .misconfigured,
         reason: "No route is live, so nothing would ever be sent",
         remedy: "Set the mode of one route to \"live\", or to \"percentage\"."
+    )
+    static let outboxMoved = FindingRow(
+        "configuration.outbox.path",
+        .error,
+        .conflict,
+        reason: "The outbox file cannot change while the client is in use",
+        remedy: "Keep the path, or close the client and make one with the new configuration."
     )
     static let percentUnused = FindingRow(
         "configuration.route.percent.unused",

@@ -61,11 +61,11 @@ struct ConfigurationReader {
         let catalogue = catalogue(root["attributes"])
         let providers = providers(root["providers"], catalogue: catalogue)
         let routes = routes(root["routes"], among: root["providers"]?.object?.names ?? [])
-        checkShadows(routes, of: providers)
+        findings += Configuration.shadowFindings(of: routes, providers)
         return Configuration(
             side: side,
             providers: providers,
-            routes: routes,
+            routes: routes.map(\.route),
             onSwitch: root["onSwitch"].flatMap { word($0, at: "onSwitch") } ?? .drain,
             onLoss: root["onLoss"].flatMap { word($0, at: "onLoss") } ?? .refuse,
             onUnacknowledged: root["onUnacknowledged"].flatMap { word($0, at: "onUnacknowledged") } ?? .keep,
@@ -139,9 +139,11 @@ struct ConfigurationReader {
         }
     }
 
-    private mutating func routes(_ json: JSONValue?, among providers: [String]) -> [Configuration.Route] {
+    private mutating func routes(_ json: JSONValue?, among providers: [String])
+        -> [(place: Int, route: Configuration.Route)]
+    {
         guard let elements = required(json, at: "routes").flatMap({ list($0, at: "routes") }) else { return [] }
-        var routes: [Configuration.Route] = []
+        var routes: [(place: Int, route: Configuration.Route)] = []
         var taken = 0
         for (place, element) in elements.enumerated() {
             let path = "routes[\(place)]"
@@ -158,16 +160,11 @@ struct ConfigurationReader {
             let name = required(members["provider"], at: path.dot("provider"))
                 .flatMap { text($0, at: path.dot("provider")) }
             guard let name else { continue }
-            if !providers.contains(name) {
-                report(ConfigurationFinding.unknownProvider, at: path.dot("provider"), known: providers, meant: name)
-            }
-            if routes.contains(where: { $0.provider == name }) {
-                findings.append(ConfigurationFinding.repeatedRoute.at(path.dot("provider")))
-            }
             // A mode that can't be read was reported; as live it does not hide behind a second finding.
-            routes.append(Configuration.Route(to: name, mode: mode ?? .live, share: share, sends: sends))
+            routes.append((place, Configuration.Route(to: name, mode: mode ?? .live, share: share, sends: sends)))
         }
-        check(routes, taken)
+        findings += Configuration.findings(of: routes, among: providers)
+        findings += Configuration.findings(of: Set(routes.map(\.route.mode)), taken: taken)
         return routes
     }
 
@@ -193,32 +190,6 @@ struct ConfigurationReader {
         }
         defer { taken += Int(places) }
         return Share(taken..<taken + Int(places))
-    }
-
-    private mutating func check(_ routes: [Configuration.Route], _ taken: Int) {
-        let modes = Set(routes.map(\.mode))
-        if !modes.contains(.live), !modes.contains(.percentage) {
-            findings.append(ConfigurationFinding.noLiveRoute.at("routes"))
-        }
-        if taken > Share.count { findings.append(ConfigurationFinding.percentSum.at("routes")) }
-        if modes.contains(.percentage), !modes.contains(.live), (1..<Share.count).contains(taken) {
-            findings.append(ConfigurationFinding.percentRest.at("routes"))
-        }
-    }
-
-    /// A shadow that sends must not speak to the account that a real provider speaks to.
-    private mutating func checkShadows(_ routes: [Configuration.Route], of providers: [Configuration.Provider]) {
-        let isShadow = { (name: String) in routes.contains { $0.provider == name && $0.mode == .shadow } }
-        for (place, route) in routes.enumerated() where route.sends {
-            guard let shadow = providers.first(where: { $0.name == route.provider }) else { continue }
-            let twin = providers.first { other in
-                other.name != shadow.name && !isShadow(other.name) && other.adapterID == shadow.adapterID
-                    && other.settingsDigest == shadow.settingsDigest
-            }
-            if let twin {
-                findings.append(ConfigurationFinding.sendTwin.at("routes[\(place)].send", detail: twin.name))
-            }
-        }
     }
 
     private mutating func catalogue(_ json: JSONValue?) -> AttributeCatalogue {
@@ -284,8 +255,7 @@ struct ConfigurationReader {
         var settings = fill(.object(given), at: path.dot("settings"), &unfilled)?.object ?? [:]
         let maker = id.flatMap { doors[$0] }.map(AdapterMaker.init)
         if let door = id.flatMap({ doors[$0] })?.descriptor.door, door != side {
-            let detail = "the adapter is a \(door.rawValue) door, and side is \(side.rawValue)"
-            findings.append(ConfigurationFinding.otherSide.at(path.dot("adapter"), detail: detail))
+            findings += Configuration.sideFinding(of: door, in: side, at: path.dot("adapter"))
         }
         let credentials = credentials(
             members["credentials"],
@@ -422,7 +392,7 @@ struct ConfigurationReader {
         }
     }
 
-    private static func isProviderName(_ name: String) -> Bool {
+    static func isProviderName(_ name: String) -> Bool {
         let isFit = { (letter: Character) in letter.isASCII && (letter.isLetter || letter.isNumber) }
         return (1...64).contains(name.count) && name.first.map(isFit) == true
             && name.allSatisfy { isFit($0) || $0 == "-" || $0 == "_" }
@@ -486,8 +456,6 @@ struct ConfigurationReader {
     }
 
     private mutating func report(_ row: FindingRow, at path: String, known: [String], meant: String) {
-        let list = known.isEmpty ? "there are none" : "known are \(known.sorted().joined(separator: ", "))"
-        let guess = meant.nearest(in: known).map { "; did you mean \"\($0)\"?" } ?? ""
-        findings.append(row.at(path, detail: list + guess))
+        findings.append(row.at(path, known: known, meant: meant))
     }
 }

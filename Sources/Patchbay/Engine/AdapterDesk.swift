@@ -139,9 +139,12 @@ struct Window {
     /// What is not shown, by kind.
     var hidden = HiddenOperations()
 
-    /// Whether an unregister waits in the lane, shown or hidden.
+    /// Whether the configuration gives the provider no route any more.
+    var isUnrouted = false
+
+    /// Whether the provider is being left: it has no route, or an unregister waits in the lane, shown or hidden.
     var isLeaving: Bool {
-        hidden.first(.farewell) != nil
+        isUnrouted || hidden.first(.farewell) != nil
             || kinds.contains(.leave) && operations.contains { $0.operation.action == .farewell }
     }
 }

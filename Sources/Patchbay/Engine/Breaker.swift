@@ -16,6 +16,8 @@ struct Breaker: Equatable {
     private(set) var failures = 0
     /// When the first of them ended, by the wall clock.
     private var begun: Instant?
+    /// Why the last exchange that has to be repeated failed; nil once one succeeded.
+    var cause: Finding?
     /// What has happened since it opened; nil while it is closed.
     private(set) var outage: Outage?
 
@@ -29,6 +31,18 @@ struct Breaker: Equatable {
         var nextProbe: Instant
         /// What the last failure was.
         var cause: Finding
+
+        /// The outage as a finding; `next` is when the next request is sent, nil where the vendor's retry policy decides.
+        func finding(next: Instant?) -> Finding {
+            let detail = next.map { ", one request at a time, next at \($0.text)" } ?? ""
+            var finding = FindingRow.Engine.providerOutage.at(
+                detail: "since \(since.text)\(detail)",
+                remedy: cause.remedy
+            )
+            finding.reason += " \(cause.reason)"
+            (finding.error, finding.vendor) = (cause.error ?? .unavailable, cause.vendor)
+            return finding
+        }
     }
 
     /// An exchange failed. True if that opened it.
@@ -68,21 +82,25 @@ struct Breaker: Equatable {
 extension Breaker {
     /// As the outbox keeps it; nil where there is nothing to keep.
     var text: String? {
-        guard let outage else { return nil }
-        let json: JSONValue = [
-            "failures": .integer(Int64(failures)), "since": .integer(outage.since.milliseconds),
-            "probes": .integer(Int64(outage.probes)), "nextProbe": .integer(outage.nextProbe.milliseconds),
-            "cause": outage.cause.json,
-        ]
-        return json.text
+        guard let cause = outage?.cause ?? cause else { return nil }
+        var json: JSONObject = ["cause": cause.json]
+        if let outage {
+            json["failures"] = .integer(Int64(failures))
+            json["since"] = .integer(outage.since.milliseconds)
+            json["probes"] = .integer(Int64(outage.probes))
+            json["nextProbe"] = .integer(outage.nextProbe.milliseconds)
+        }
+        return JSONValue.object(json).text
     }
 
     /// What an earlier process kept; a text that can't be read is as good as none.
     init(text: String?) {
-        guard let json = text.flatMap({ try? JSONValue(parsing: $0) }), let failures = json["failures"]?.integer,
-            let since = json["since"]?.integer, let probes = json["probes"]?.integer,
-            let nextProbe = json["nextProbe"]?.integer,
+        guard let json = text.flatMap({ try? JSONValue(parsing: $0) }),
             let cause = json["cause"].flatMap({ try? Finding(json: $0, at: "cause") })
+        else { return }
+        self.cause = cause
+        guard let failures = json["failures"]?.integer, let since = json["since"]?.integer,
+            let probes = json["probes"]?.integer, let nextProbe = json["nextProbe"]?.integer
         else { return }
         self.failures = Int(failures)
         outage = Outage(

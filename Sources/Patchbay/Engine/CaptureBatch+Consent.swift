@@ -120,16 +120,24 @@ extension CaptureBatch {
         }
     }
 
-    /// Somebody else is there now: what waited for the word of the person who left ends. The next one's yes is not theirs;
-    /// the installation's own registration waits on.
-    func endUnanswered(_ subject: Subject) throws {
+    /// Ends what waited for an answer of the person who left: the next person cannot give it. A registration of the
+    /// installation stays, and waits for the next person's consents.
+    func endUnanswered(_ subject: Subject, _ mirror: SubjectMirror) throws {
         for name in try providersOfOutbox() {
+            let runner = runners.first { $0.name == name }
             try context.store.forEachRow(provider: name, subject: subject.rawValue) { row in
-                guard let hold = row.hold, ConsentGate.scope(ofHold: hold) != nil,
-                    let operation = try? EngagementOperation(jsonBytes: row.operation.body),
-                    operation.action.kind != .registerDevice
-                else { return }
-                try end(row, name, .consentUnanswered)
+                guard let operation = try? EngagementOperation(jsonBytes: row.operation.body) else { return }
+                let waits = row.hold.map { ConsentGate.scope(ofHold: $0) != nil } ?? false
+                guard operation.action.kind == .registerDevice else {
+                    return waits ? try end(row, name, .consentUnanswered) : ()
+                }
+                let extra = runner?.place(operation).alsoNeeds
+                var hold: String?
+                if case .hold(let reason) = context.gate.decision(for: operation.action, mirror, also: extra) {
+                    hold = reason
+                }
+                guard hold != row.hold, waits || row.hold == nil else { return }
+                try context.store.setHold(hold, provider: name, sequence: row.operation.sequence)
             }
         }
     }

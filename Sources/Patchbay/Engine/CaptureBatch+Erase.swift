@@ -22,7 +22,8 @@ extension CaptureBatch {
             var withdrawn: Set<String> = []
             try store.forEachRow(provider: name, subject: subject) { row in
                 let pending = try? EngagementOperation(jsonBytes: row.operation.body)
-                guard pending?.action != .erase else { return }
+                // The vendor that is left needs the unregister, too.
+                guard pending?.action != .erase, pending?.action != .farewell else { return }
                 if DeliberateFault.erasureSparesOne.isPresent, row.operation.sequence.isMultiple(of: 3) { return }
                 try context.end(row, name, OperationOutcome(.erased))
                 part.withdrawn[pending?.action.kind.rawValue ?? "unreadable", default: 0] += 1

@@ -47,15 +47,17 @@ struct CaptureBatch {
         }
         let before = mirror
         mirror.apply(operation)
-        if case .switchContact(let change) = operation.action, before.isAnotherPerson(change) {
+        // A registration that no provider accepts, because its push token is malformed, does not replace a good one.
+        if operation.action.kind == .registerDevice, isRefusedByAll(operation) { mirror.device = before.device }
+        if before.isAnotherPerson(after: operation.action) {
             mirror.cameAfter = Int(try context.store.newestSequence())
         }
         mirrors[operation.subject] = mirror
         switch operation.action {
         case .erase: try erase(operation, before, mirror)
-        case .switchContact(let change):
-            if before.isAnotherPerson(change) {
-                try endUnanswered(operation.subject)
+        case .switchContact, .identify:
+            if before.isAnotherPerson(after: operation.action) {
+                try endUnanswered(operation.subject, mirror)
                 try registerAgain(operation, before, mirror)
             }
             try record(ConsentChanges(from: before, to: mirror), of: operation, ConsentEffects())
@@ -83,6 +85,13 @@ struct CaptureBatch {
             for position in hearing.unrouted { try enterLate(operation, sequence, position, mirror) }
         }
         if !isRouted { try context.store.discardIfUnrouted(sequence) }
+    }
+
+    /// Whether every provider that an operation concerns refuses it.
+    private func isRefusedByAll(_ operation: EngagementOperation) -> Bool {
+        let concerned = routed.filter { shares[$0].holds(operation.contact, on: operation.subject) }
+        return !concerned.isEmpty
+            && concerned.allSatisfy { runners[$0].examine(operation).contains { $0.severity == .error } }
     }
 
     mutating func finish() throws {

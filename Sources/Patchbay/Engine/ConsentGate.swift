@@ -18,6 +18,8 @@ struct ConsentGate {
         case .track: .tracking
         case .changeSubscription(let subscription): Consent.Scope(.messaging, channel: subscription.channel)
         case .registerDevice(let device) where device.pushToken != nil: Consent.Scope(.profile, channel: .push)
+        // A log-out parts the installation from a person: it waits for no consent, and no denial drops it.
+        case .switchContact(let change) where change.direction == .logOut: nil
         case .identify, .switchContact, .registerDevice, .changeAttributes, .changeTags: .profile
         case .setConsent, .farewell, .erase, .readBack: nil
         }

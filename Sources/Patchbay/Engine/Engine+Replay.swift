@@ -1,11 +1,28 @@
-package import PatchbayAdapterKit
+public import PatchbayAdapterKit
 import PatchbayJSON
 package import PatchbayModel
 import PatchbayOutbox
 
+/// What became of an operation when it was replayed.
+public enum ReplayResult: Hashable, Sendable {
+    /// It is pending again.
+    case pending
+    /// It is pending again and waits for a consent.
+    case held
+    /// It ended at once: the provider's rules or the person's consent refuse it again.
+    case ended(OperationOutcome)
+    /// An operation with this id is pending: at this provider, or elsewhere with other content. Nothing was changed.
+    case alreadyPending
+    /// The operation ended at this provider meanwhile, and not as rejected. Nothing was changed.
+    case alreadyEnded
+    /// It cannot be replayed: the provider is not in the configuration, the operation is not for this vendor, it breaks the
+    /// attribute catalogue, or this release cannot read it. Nothing was changed.
+    case refused(Finding)
+}
+
 /// Rejected operations that go on their way again.
 extension Engine {
-    /// An operation, perhaps mended, and the provider that is to hear it.
+    /// An operation, perhaps corrected, and the provider that it is for.
     package struct Replay: Sendable {
         package let provider: String
         package let operation: EngagementOperation
@@ -15,35 +32,21 @@ extension Engine {
         }
     }
 
-    /// What became of a replay at once.
-    package enum ReplayResult: Sendable, Equatable {
-        /// It is pending again; with a hold, until that is released.
-        case pending(isHeld: Bool)
-        /// It ended at once: examination or consent refused it again.
-        case ended(OperationOutcome)
-        /// An operation of that id is pending: there already, or elsewhere with another content. Nothing was changed.
-        case busy
-        /// No reject of it is kept, and the history says that it ended there otherwise than rejected. Nothing was changed.
-        case over
-        /// The provider takes it for another vendor's. Nothing was changed.
-        case foreign(Finding)
-    }
-
     /// Puts operations on the routes that had rejected them, in one transaction; the copies kept of them there go.
     ///
     /// Each is examined again, waits for consent again, and counts as created with the code `replayed`; it keeps its id and
     /// its place in time, and stands at the end of its queue. The mirror stays as it is: it took the operation when it was
     /// captured, and what was said since must not be undone by what was said before. The right to deliver is not needed.
     ///
-    /// - Throws: ``CaptureError`` for a provider that the configuration does not have; ``OutboxError`` where the outbox has no
-    ///   room.
+    /// - Throws: ``OutboxError`` where the outbox has no room.
     package func replay(_ replays: [Replay]) throws -> [ReplayResult] {
         var results: [ReplayResult] = []
         var entered: [(runner: Runner, entry: EngineContext.Entry)] = []
         try committing(.full, replays.map(\.operation)) {
             for replay in replays {
                 guard let runner = runners.first(where: { $0.name == replay.provider }) else {
-                    throw CaptureError.unknownProvider
+                    results.append(.refused(FindingRow.Engine.replayProviderGone.at()))
+                    continue
                 }
                 let (result, entry) = try self.replay(replay.operation, on: runner)
                 results.append(result)
@@ -60,22 +63,25 @@ extension Engine {
         -> (ReplayResult, EngineContext.Entry?)
     {
         var findings = runner.examine(operation)
-        if let foreign = findings.first(where: { $0.severity == .foreign }) { return (.foreign(foreign), nil) }
+        if let foreign = findings.first(where: { $0.severity == .foreign }) { return (.refused(foreign), nil) }
         let stored = OutboxOperation(operation, since: context.now)
         let rejects = try store.rejects(provider: runner.name, id: stored.id)
         let known = try store.operation(id: stored.id)
         if let known {
             guard known.body == stored.body,
                 try !store.routes(of: known.sequence).providers.contains(runner.name)
-            else { return (.busy, nil) }
+            else { return (.alreadyPending, nil) }
         }
         // It is not pending there: what was taken has ended.
-        if rejects.isEmpty, try store.hearing(of: stored.id, provider: runner.name) == .taken { return (.over, nil) }
+        if rejects.isEmpty, try store.hearing(of: stored.id, provider: runner.name) == .taken {
+            return (.alreadyEnded, nil)
+        }
         let sequence = try known?.sequence ?? store.insert(stored)
         for reject in rejects { try store.removeReject(reject.number) }
         let mirror = try context.mirror(of: operation.subject)
         // What one person did is not told of the next.
-        if let contact = operation.contact, ScalarString(contact) != mirror.contact.map(ScalarString.init) {
+        let isAuthor = operation.contact.map(ScalarString.init) == mirror.contact.map(ScalarString.init)
+        if !isAuthor, operation.contact != nil || mirror.cameAfter != nil {
             findings = [FindingRow.Engine.personLeft.at("contact")]
         }
         try store.count(provider: runner.name, term: "created", code: "replayed", by: 1)
@@ -89,6 +95,6 @@ extension Engine {
             isRehearsed: true
         )
         try store.discardIfUnrouted(sequence)
-        return (entry.end.map { .ended($0) } ?? .pending(isHeld: entry.ready == nil), entry)
+        return (entry.end.map { .ended($0) } ?? (entry.ready == nil ? .held : .pending), entry)
     }
 }

@@ -278,7 +278,10 @@ extension Engine {
     ) throws {
         let takers = takers(behind: change, all)
         guard !takers.isEmpty else { return }
-        let journaled = Set(try context.store.journal(provider: change.name).flatMap(\.operations))
+        // A request that was only noted moves with what it carried, where the configuration says so.
+        let journal = try context.store.journal(provider: change.name)
+            .filter { !$0.request.isEmpty || plan.onUnacknowledged == .keep }
+        let journaled = Set(journal.flatMap(\.operations))
         try context.store.forEachRow(provider: change.name, subject: nil) { row in
             // What may have been processed stays; the new provider gets the state it leads to with the snapshot.
             let mayBeDone = row.isUncertain && policy == .retarget && plan.onUnacknowledged == .keep

@@ -26,7 +26,7 @@ package final class Engine {
         plan: RoutingPlan,
         host: any EngineHost,
         limits: OutboxLimits = OutboxLimits(),
-        credentials: @escaping (_ provider: String, _ contact: String?) -> Secret?
+        credentials: CredentialCache
     ) throws {
         self.plan = plan
         bounds = OutboxBounds(limits)
@@ -36,11 +36,25 @@ package final class Engine {
         for provider in plan.providers {
             let runner = Runner(name: provider.name, desk: provider.adapter.desk, context: context)
             runner.isPaused = provider.mode == .paused
+            runner.isUnrouted = provider.mode == nil
+            runner.share = provider.share
             runner.shadow = Rehearsal(provider)
             if let rate = provider.rate { runner.rate = rate }
             runners.append(runner)
         }
         takeStore()
+    }
+
+    /// An engine whose credentials are known at once.
+    package convenience init(
+        store: OutboxStore,
+        plan: RoutingPlan,
+        host: any EngineHost,
+        limits: OutboxLimits = OutboxLimits(),
+        credentials: @escaping (_ provider: String, _ contact: String?) -> Secret?
+    ) throws {
+        let cache = CredentialCache(.immediate { credentials($0.provider, $0.contact) })
+        try self.init(store: store, plan: plan, host: host, limits: limits, credentials: cache)
     }
 
     /// Makes the store this engine's: another one over it may have been refused.
@@ -210,6 +224,7 @@ package final class Engine {
         try? settleAnswers()
         guard let epoch = context.epoch else { return }
         try? store.carryOutEndingsNow()
+        for runner in runners { try? runner.keepWaits() }
         loseLease()
         try context.store.releaseLease(owner: context.host.process, epoch: epoch)
     }
@@ -424,11 +439,29 @@ package final class Engine {
         }
     }
 
+    /// Takes the app's answer to a request for a credential; what waited for it is planned again.
+    package func receive(_ answer: Result<Secret?, any Error>, for request: CredentialRequest) {
+        context.credentials.receive(answer, for: request)
+        for runner in runners where runner.name == request.provider { runner.planAgain() }
+    }
+
+    /// Forgets what is known of a contact's credentials and wakes what waits for them.
+    package func credentialDidChange(for contact: String?) throws {
+        context.credentials.forget(contact)
+        for runner in runners where delivers && runner.descriptor.usesCredentials { try runner.wake(lane: nil) }
+    }
+
     /// The network came back, or the app came to the foreground.
-    package func wake() throws { for runner in runners where delivers { try runner.wake(lane: nil) } }
+    package func wake() throws {
+        context.credentials.askAgain()
+        for runner in runners where delivers { try runner.wake(lane: nil) }
+    }
 
     /// Send now what may be sent: courtesy delays are skipped, the vendors' pacing is not.
-    package func flush() throws { for runner in runners where delivers { try runner.flush() } }
+    package func flush() throws {
+        context.credentials.askAgain()
+        for runner in runners where delivers { try runner.flush() }
+    }
 
     /// Lets a stopped provider go on.
     package func resume(_ provider: String) throws {

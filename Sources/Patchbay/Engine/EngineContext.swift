@@ -12,9 +12,9 @@ final class EngineContext {
     private let timeline: Timeline
     /// When the timeline's mark was last stored.
     private var lastMark: Instant?
-    /// Whether a transaction is under way that stores the mark alone.
-    private(set) var isMarking = false
-    private let credentials: (_ provider: String, _ contact: String?) -> Secret?
+    /// Whether a transaction is in progress that stores no outcome: the timeline's mark, or a request that is about to leave.
+    var isMarking = false
+    let credentials: CredentialCache
     private var ticket = 0
     private(set) var events: [EngineEvent] = []
     /// The epoch of this engine's right to deliver; nil while another process has it.
@@ -24,7 +24,7 @@ final class EngineContext {
         store: OutboxStore,
         host: any EngineHost,
         gate: ConsentGate,
-        credentials: @escaping (String, String?) -> Secret?
+        credentials: CredentialCache
     ) throws {
         (self.store, self.host, self.gate, self.credentials) = (store, host, gate, credentials)
         rehearsals = RehearsalBook(store)
@@ -52,7 +52,9 @@ final class EngineContext {
 
     func moment(flush: Bool) -> Moment { Moment(now: now, date: date, flush: flush, chance: host.chance()) }
 
-    func credential(_ provider: String, _ contact: String?) -> Secret? { credentials(provider, contact) }
+    func credential(_ provider: String, _ contact: ScalarString?) -> Secret? {
+        credentials.credential(of: provider, for: contact, at: date, uptime: host.uptime())
+    }
 
     func makeTicket() -> Int {
         ticket += 1

@@ -114,21 +114,21 @@ extension FindingRow {
             "engine.adapter.loops",
             .error,
             .adapterFault,
-            reason: "The adapter goes round in circles without time passing",
+            reason: "The adapter repeats the same step without progress",
             remedy: "Report it to the adapter's author; the data is kept. Resume the provider after an update."
         )
         static let adapterStranger = FindingRow(
             "engine.adapter.stranger",
             .error,
             .adapterFault,
-            reason: "The adapter named an operation that it was not shown, or settled nothing",
+            reason: "The adapter named an unknown operation, or settled nothing",
             remedy: "Report it to the adapter's author; the data is kept. Resume the provider after an update."
         )
         static let adapterUnsafe = FindingRow(
             "engine.adapter.unsafe",
             .error,
             .adapterFault,
-            reason: "The adapter made a request that must not leave",
+            reason: "The adapter made a request that is not safe to send",
             remedy: "Report it to the adapter's author; the data is kept. Resume the provider after an update."
         )
         static let verdictMissing = FindingRow(
@@ -150,7 +150,7 @@ extension FindingRow {
             .error,
             .misconfigured,
             reason: "The stored state can't be read",
-            remedy: "The bytes are kept. Clear the provider's memory to begin afresh."
+            remedy: "The data is kept. Clear the provider's memory to start again without it."
         )
         static let consentUnknown = FindingRow(
             "engine.consent.unknown",
@@ -208,7 +208,7 @@ extension FindingRow {
             .error,
             .unavailable,
             reason: "The provider is stopped",
-            remedy: "Mend what stopped it, then resume it."
+            remedy: "Correct the cause, then resume the provider."
         )
         static let deadline = FindingRow(
             "engine.read.deadline",
@@ -223,8 +223,22 @@ extension FindingRow {
             .misconfigured,
             reason: "Operations wait for a provider that the configuration no longer has",
             remedy:
-                "Name the provider again to drain it, move what waits with `patchbay outbox retarget`, or give it up "
-                + "with `patchbay outbox clear`."
+                "Add the provider again to deliver them, move them with `patchbay outbox retarget`, or discard them with "
+                + "`patchbay outbox clear`."
+        )
+        static let replayProviderGone = FindingRow(
+            "engine.replay.provider",
+            .error,
+            .misconfigured,
+            reason: "The configuration has no provider of that name",
+            remedy: "Add the provider to the configuration, then replay the operation."
+        )
+        static let replayUnreadable = FindingRow(
+            "engine.replay.unreadable",
+            .error,
+            .invalid,
+            reason: "This release cannot read the rejected operation",
+            remedy: "Replay it with the release that wrote it."
         )
         static let rowDamaged = FindingRow(
             "engine.outbox.damaged",

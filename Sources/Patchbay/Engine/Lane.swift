@@ -18,8 +18,8 @@ final class Lane {
     var due: Instant?
     var flush: Bool
     var because: Finding?
-    /// Why the last exchange has to be repeated.
-    var failure: Finding?
+    /// Why the last exchange of each queue has to be repeated.
+    var failures: [String: Finding] = [:]
     /// Plans in a row without time passing.
     var spins = 0
     var lastPlan: Instant?

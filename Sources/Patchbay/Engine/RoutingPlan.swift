@@ -103,23 +103,3 @@ public struct RoutingPlan: Sendable {
         (self.onUnacknowledged, self.requiredConsent) = (onUnacknowledged, requiredConsent)
     }
 }
-
-extension RoutingPlan {
-    /// A plan has doors of one side, as a configuration file has: an app's or a back end's.
-    ///
-    /// - Throws: ``ConfigurationError`` that names each provider of the other side than the first one's.
-    func requireOneSide() throws {
-        func door(_ provider: Provider) -> AdapterDescriptor.Door { type(of: provider.adapter).descriptor.door }
-        guard let side = providers.first.map(door) else { return }
-        let others = providers.filter { door($0) != side }
-        guard !others.isEmpty else { return }
-        let findings = others.map { provider in
-            ConfigurationFinding.otherSide.at(
-                "providers.\(provider.name)",
-                detail:
-                    "the adapter is a \(door(provider).rawValue) door, and the plan's first is a \(side.rawValue) door"
-            )
-        }
-        throw ConfigurationError(file: "plan", findings: findings, positions: findings.map { _ in nil })
-    }
-}

@@ -15,11 +15,13 @@ extension Runner {
         }
         guard let rateGate, rateGate.opensAt > now else { return nil }
         let next = context.date + (rateGate.opensAt - now)
-        return (rateGate.opensAt, FindingRow.Engine.rateSpent.at(detail: "\(rateGate.rate), the next at \(next.text)"))
+        return (
+            rateGate.opensAt, FindingRow.Engine.rateSpent.at(detail: "\(rateGate.rate), next request at \(next.text)")
+        )
     }
 
     /// Lanes with something to do, now or later.
-    private var wantingLanes: Int {
+    var wantingLanes: Int {
         lanes.values.count { $0.due != nil || $0.flight != nil || $0.waits.closings.isAny || !$0.waits.reads.isEmpty }
     }
 
@@ -37,7 +39,7 @@ extension Runner {
         let working: [String: Finding] = lanes.compactMapValues { lane in
             guard lane.flight == nil else { return nil }
             if let gate, let due = lane.due, due <= now { return gate.because }
-            return lane.because ?? lane.failure.map { outage ?? $0 }
+            return lane.because ?? lane.failures.min { $0.key < $1.key }.map { outage ?? $0.value }
         }
         return working.merging(resting.reasons) { held, _ in held }
     }
@@ -80,61 +82,61 @@ extension Runner {
     /// Notes how an exchange ended: for the lane's reason, and for the breaker.
     func note(_ ended: Ended, _ meaning: Meaning, in lane: Lane) throws {
         let isOpen = meaning.judgements.contains { $0?.isFinal != true }
+        let isRepeated = isOpen && meaning.park == nil
         let outcome = ended.outcome
-        let cause = outcome.isGoodAnswer ? nil : failure(of: ended)
-        lane.failure = isOpen && meaning.park == nil ? cause : nil
+        let isGood = outcome.isGoodAnswer && (!isRepeated || outcome.reply?.isSuccess ?? false)
+        let cause = isGood ? nil : failure(of: ended)
+        for pending in ended.flight.operations { lane.failures[pending.queue] = isRepeated ? cause : nil }
         let before = breaker
         if outcome.isOutage(isOpen: isOpen || ended.flight.operations.isEmpty), let cause {
             let asked = outcome.reply?.retryAfter(at: ended.moment.date)
-            guard breaker.fail(cause, asked: asked, at: ended.moment) else {
-                return try save(before)
+            if breaker.fail(cause, asked: asked, at: ended.moment), let outage = breaker.outage {
+                context.emit([.outage(provider: name, finding(of: outage))])
             }
-            if let outage = breaker.outage { context.emit([.outage(provider: name, finding(of: outage))]) }
         } else if outcome.isGoodAnswer, let outage = breaker.recover() {
             let finding = FindingRow.Engine.providerBack.at(detail: "it failed since \(outage.since.text)")
             context.emit([.recovered(provider: name, finding)])
         }
+        if isRepeated { breaker.cause = cause ?? breaker.cause }
         try save(before)
     }
 
     private func save(_ before: Breaker) throws {
-        guard breaker.outage != before.outage else { return }
+        guard breaker.outage != before.outage || breaker.cause != before.cause else { return }
         try store { try context.store.setMeta("breaker.\(name)", breaker.text) }
     }
 
-    /// What a failed exchange was, in the words of the adapter's reply table.
+    /// Returns why an exchange failed: host, status or cause, and what helps against it.
     private func failure(of ended: Ended) -> Finding {
-        // A row that refuses is no reason to wait: then the adapter repeats by a law of its own.
         let outcome = ended.outcome
-        let row = descriptor.replies.index(for: outcome).map { descriptor.replies.rows[$0] }
-            .flatMap { $0.meaning == .retry || $0.meaning == .park ? $0.finding : nil }
+        let failure = RequestFailure(outcome, to: ended.flight.request)
+        // A row that refuses is no reason to wait: then the adapter repeats by a policy of its own.
+        let reply: ReplyRow? = descriptor.replies.index(for: outcome).map { descriptor.replies.rows[$0] }
+        let isRepeated = reply.map { $0.meaning == .retry || $0.meaning == .park } ?? false
+        let row: FindingRow? = isRepeated && reply?.finding?.error != nil ? reply?.finding : nil
+        // The vendor's answer is explained by the adapter, a failed connection by its cause.
         let vendor = descriptor.replies.vendorReply(outcome, to: ended.flight.request)
-        guard let row, row.error != nil else {
-            var finding = FindingRow.Engine.requestFailed.at(detail: outcome.word)
-            (finding.error, finding.vendor) = (outcome.cause, vendor)
+        guard let row else {
+            var finding = FindingRow.Engine.requestFailed.at(remedy: failure.remedy)
+            (finding.error, finding.reason, finding.vendor) = (failure.error, failure.reason, vendor)
             return finding
         }
+        let isAnswer = outcome.reply != nil
         return Finding(
             code: row.code,
             severity: row.severity,
             error: row.error,
             rule: row.rule,
-            reason: "\(row.reason) (\(outcome.word)).",
-            remedy: row.remedy,
+            reason: isAnswer ? "\(row.reason) (\(failure.brief))." : failure.reason,
+            remedy: isAnswer ? row.remedy : failure.remedy,
             vendor: vendor
         )
     }
 
-    /// The outage as a person reads it: the normalised cause, the vendor's own words, since when, the next try.
+    /// Returns the outage as a finding: the cause, since when, and the next attempt.
     private func finding(of outage: Breaker.Outage) -> Finding {
-        var words = "\(outage.cause.code), since \(outage.since.text)"
-        if wantingLanes > 1 {
-            let next = context.date + max(.zero, outage.nextProbe - context.now)
-            words += ", one request at a time, the next at \(next.text)"
-        }
-        var finding = FindingRow.Engine.providerOutage.at(detail: words)
-        (finding.error, finding.vendor) = (outage.cause.error ?? .unavailable, outage.cause.vendor)
-        return finding
+        let next = context.date + max(.zero, outage.nextProbe - context.now)
+        return outage.finding(next: wantingLanes > 1 ? next : nil)
     }
 }
 
@@ -155,25 +157,6 @@ extension Outcome {
                 || isOpen && (reply.status >= 500 || reply.status == 408 || reply.isDetour)
         }
     }
-
-    /// The outcome in a word or two: a status, or the transport's word.
-    fileprivate var word: String {
-        switch self {
-        case .replied(let response): "HTTP \(response.status)"
-        case .failed(let failure): "\(failure.doubt.rawValue): \(failure.code)"
-        }
-    }
-
-    /// The normalised cause where the adapter names none.
-    fileprivate var cause: ErrorCode {
-        switch reply?.status {
-        case nil: .unreachable
-        case 401: .unauthenticated
-        case 403: .forbidden
-        case 429: .throttled
-        default: .unavailable
-        }
-    }
 }
 
 extension FindingRow.Engine {
@@ -181,27 +164,27 @@ extension FindingRow.Engine {
         "engine.provider.outage",
         .warning,
         .unavailable,
-        reason: "The provider fails again and again",
-        remedy: "Nothing is lost, and attempts go on. Mend the network or the credential if it is that."
+        reason: "The provider has failed repeatedly",
+        remedy: "The engine retries by itself. If the cause is the network, a certificate or a credential, correct it."
     )
     static let providerBack = FindingRow(
         "engine.provider.back",
         .note,
         reason: "The provider answers again",
-        remedy: "Nothing."
+        remedy: "No action is needed."
     )
     static let rateSpent = FindingRow(
         "engine.provider.rate",
         .note,
         .throttled,
-        reason: "The provider may not be asked more often",
-        remedy: "Nothing; it goes on by itself. Raise \"rate\" in the configuration if the vendor allows more."
+        reason: "The request rate of the provider is used up",
+        remedy: "No action is needed. Raise \"rate\" in the configuration if the vendor allows more."
     )
     static let requestFailed = FindingRow(
         "engine.request.failed",
         .warning,
         .unavailable,
-        reason: "The last request was not answered with a yes",
-        remedy: "Nothing; it is repeated as the vendor's law says."
+        reason: "The last request failed",
+        remedy: "The engine repeats it."
     )
 }

@@ -57,7 +57,9 @@ extension Runner {
             let known = try? desk.memory(stored.body)
         else { return false }
         let rest = known.afterDenial(of: scopes)
-        guard rest != known || lanes[key]?.doubt != nil else { return false }
+        // While a request is in flight, more may be known in the process than is stored.
+        let isKnownInFlight = lanes[key]?.doubt.map { $0.full.afterDenial(of: scopes) != $0.full } ?? false
+        guard rest != known || isKnownInFlight else { return false }
         try context.store.setMeta(Self.denialsKey, String((denials().flatMap { Int($0) } ?? 0) + 1))
         if rest != known { try save(rest, key: key) }
         return true
@@ -80,15 +82,6 @@ extension Runner {
     func denials() throws -> String? { try context.store.meta(Self.denialsKey) }
 
     private static let denialsKey = "denials"
-
-    /// Whether an erasure of that subject is on its way to this provider.
-    func isBeingErased(_ subject: Subject) throws -> Bool {
-        var isFound = false
-        try context.store.forEachRow(provider: name, subject: subject.rawValue) { row in
-            isFound = isFound || (try? EngagementOperation(jsonBytes: row.operation.body))?.action == .erase
-        }
-        return isFound
-    }
 
     func save(_ memory: Memory, key: String) throws {
         try context.store.setMemory(

@@ -72,7 +72,8 @@ extension Runner {
             try forgetOutdated()
             guard let memory = try memory(of: lane) else { return nil }
             let moment = context.moment(flush: lane.flush)
-            let shown = DeliberateFault.neighboursSwapped.isPresent ? window.withNeighboursSwapped : window
+            var shown = DeliberateFault.neighboursSwapped.isPresent ? window.withNeighboursSwapped : window
+            shown.isUnrouted = try isUnrouted || isOutsideShare(window)
             switch try desk.plan(shown, memory: memory, at: moment) {
             case .wait(let until, let because):
                 let wait = until.map { max($0, now + .milliseconds(10)) }
@@ -110,6 +111,14 @@ extension Runner {
         return nil
     }
 
+    /// Whether the provider no longer receives the contact of a lane of a device API.
+    private func isOutsideShare(_ window: Window) throws -> Bool {
+        guard !share.isAll, descriptor.memory == .lane, let subject = window.operations.first?.operation.subject else {
+            return false
+        }
+        return try !share.holds(context.mirror(of: subject).contact, on: subject)
+    }
+
     func send(
         _ endpoint: Endpoint,
         _ request: WireRequest,
@@ -137,6 +146,8 @@ extension Runner {
             if isJournaled || doubting != nil {
                 var doubt: Lane.StoredDoubt?
                 let isDurable = doubting != nil || endpoint.isJournaled && !DeliberateFault.journalNotAwaited.isPresent
+                context.isMarking = true
+                defer { context.isMarking = false }
                 try context.transaction(isDurable ? .full : .normal, appends: !isDurable) {
                     try context.requireLease()
                     if let doubting {

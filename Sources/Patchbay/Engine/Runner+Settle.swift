@@ -49,6 +49,7 @@ extension Runner {
         guard let before = try memory(of: lane) else { return }
         let (flight, outcome) = (ended.flight, ended.outcome)
         let (meaning, learnt) = try desk.interpret(ended, memory: before)
+        if try refusesCredential(ended, meaning, in: lane) { return }
         let memory = DeliberateFault.failureBelieved.isPresent ? try believed(ended, before) ?? learnt : learnt
         let isInterrupted = if case .failed(let failure) = outcome { failure.doubt == .interrupted } else { false }
         try settle(
@@ -214,9 +215,8 @@ extension Runner {
     }
 
     /// Returns what may be kept of the memory when operations were withdrawn while their request was in flight: everything,
-    /// unless an erasure is pending or a denial still covers one of them.
+    /// unless a denial still covers one of them. An erasure needs the memory and clears it when it is completed.
     private func kept(of memory: Memory, behind operations: [Waiting]) throws -> Memory {
-        if try operations.contains(where: { try isBeingErased($0.operation.subject) }) { return memory.afterErase }
         var denied: Set<Consent.Scope> = []
         for pending in operations {
             let mirror = try context.mirror(of: pending.operation.subject)

@@ -9,11 +9,10 @@ extension Runner {
     func restore() throws {
         abandon()
         laneVersion = try context.store.foreignVersion()
+        if try context.store.meta(waitsKey) != nil { try store { try context.store.setMeta(waitsKey, nil) } }
         try takeUpState()
-        for entry in try context.store.journal(provider: name) where !isParked {
-            try interrupt(entry)
-            try store { try examineAgain(entry.operations) }
-        }
+        for entry in try context.store.journal(provider: name) where !isParked { try interrupt(entry) }
+        if !isParked, try context.store.meta(reexaminationKey) != nil { try store { try examineAgain() } }
         try wake(lane: nil)
         try restoreGates()
     }
@@ -119,13 +118,11 @@ extension Runner {
     ///
     /// An operation that no longer fits is rejected with its finding and kept for replay; nothing is shortened. Requests in
     /// flight are left alone: what they carried is examined when their outcome is known. An unregister is never rejected.
-    ///
-    /// - Parameter ids: The operations to examine; nil for everything pending.
-    func examineAgain(_ ids: [String]? = nil) throws {
-        let inFlight = ids == nil ? Set(try context.store.journal(provider: name).flatMap(\.operations)) : []
-        let wanted = ids.map(Set.init)
+    func examineAgain() throws {
+        let inFlight = Set(try context.store.journal(provider: name).flatMap(\.operations))
+        try context.store.setMeta(reexaminationKey, inFlight.isEmpty ? nil : "due")
         try context.store.forEachRow(provider: name, subject: nil) { row in
-            guard wanted?.contains(row.operation.id) ?? true, !inFlight.contains(row.operation.id),
+            guard !inFlight.contains(row.operation.id),
                 let operation = try? EngagementOperation(jsonBytes: row.operation.body), operation.action != .farewell,
                 let finding = desk.examine(operation).first(where: { $0.severity == .error || $0.severity == .foreign })
             else { return }
@@ -141,6 +138,9 @@ extension Runner {
             context.emit([.ended(operation.id, provider: name, outcome)])
         }
     }
+
+    /// Present while a request that left under earlier settings has no outcome yet.
+    private var reexaminationKey: String { "examine.\(name)" }
 
     /// A journaled request was in flight when a process died: the adapter decides what that means. A request without a body
     /// was only noted: what it carried may have been processed, and is planned again.

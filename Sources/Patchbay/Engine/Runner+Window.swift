@@ -30,7 +30,7 @@ extension Runner {
         guard !lane.waits.closings.isAny else { return nil }
         lane.flush = false
         // A question that is asked again later says why until then.
-        if lane.waits.reads.isEmpty { lane.failure = nil }
+        if lane.waits.reads.isEmpty { lane.failures = [:] }
         return nil
     }
 
@@ -188,13 +188,14 @@ extension Runner {
             step: read.step,
             failures: read.failures,
             refusals: read.refusals,
-            credential: descriptor.usesCredentials ? context.credential(name, read.operation.contact) : nil
+            credential: descriptor.usesCredentials
+                ? context.credential(name, read.operation.contact.map(ScalarString.init)) : nil
         )
         return Waiting(facts, desk)
     }
 }
 
-/// Asks the app for each contact's credential once a plan.
+/// Looks up each contact's credential once a plan.
 final class CredentialDesk {
     private let context: EngineContext
     private let provider: String
@@ -202,7 +203,7 @@ final class CredentialDesk {
     /// Whom it was asked about last: mostly the only one.
     private var last: (contact: ScalarString?, credential: Secret?)?
 
-    /// What the app gave.
+    /// The credentials that were looked up.
     var known: [ScalarString?: Secret?] {
         guard let last else { return earlier }
         var known = earlier
@@ -215,7 +216,7 @@ final class CredentialDesk {
     func credential(of contact: ScalarString?) -> Secret? {
         let contact = DeliberateFault.credentialOfCurrent.isPresent ? current : contact
         if let last, last.contact == contact { return last.credential }
-        let credential = earlier[contact] ?? context.credential(provider, contact?.text)
+        let credential = earlier[contact] ?? context.credential(provider, contact)
         if let last { earlier[last.contact] = .some(last.credential) }
         last = (contact, credential)
         return credential

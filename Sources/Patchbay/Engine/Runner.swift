@@ -25,6 +25,10 @@ final class Runner {
     var parked: Finding? { didSet { isParked = parked != nil } }
     private(set) var isParked = false
     var isPaused = false
+    /// Whether the configuration gives the provider no route.
+    var isUnrouted = false
+    /// The contacts that the provider receives.
+    var share = Share.all
     /// Whether this is a rehearsal: then nothing of it counts as delivered.
     var shadow: Rehearsal?
     /// How often the provider may be asked, if that is limited; what is left of it, and whether it is down.
@@ -98,6 +102,12 @@ final class Runner {
             lane.wake(now)
             lane.wokenInFlight = lane.flight != nil || lane.unsettled != nil
         }
+    }
+
+    /// Plans every lane again, in the order in which they wait; closed queues stay closed.
+    func planAgain() {
+        for lane in lanes.values { lane.want(context.now) }
+        wakeResting()
     }
 
     func flush() throws {

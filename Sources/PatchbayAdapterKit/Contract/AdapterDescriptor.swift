@@ -50,7 +50,12 @@ public struct AdapterDescriptor: Sendable {
     /// How often the vendor may be asked, over all lanes; nil where its documents state no rate. A configuration may say
     /// otherwise.
     public var rate: Rate?
-    /// Whether the app is asked for each contact's credential before a plan.
+    /// Whether operations carry their contact's credential (``Pending/credential``).
+    ///
+    /// The engine asks the app, keeps expired and refused credentials back, and asks again. If an exchange whose request
+    /// contains the credential would end operations, or stop the provider, with the error `unauthenticated` (or after HTTP
+    /// 401), the engine discards that interpretation and keeps the operations pending, unless a second, different credential
+    /// was refused.
     public var usesCredentials: Bool
     /// How long the engine waits for an answer.
     public var timeout: Duration

@@ -22,7 +22,10 @@ public final class Pending<Adapter: VendorAdapter>: Sendable {
     public let failures: Int
     /// Those of them that had an answer from the vendor: an outage does not count.
     public let refusals: Int
-    /// What the app gives for this operation's contact, now.
+    /// The credential of this operation's contact; nil while no usable one is known.
+    ///
+    /// An adapter that needs one waits without it (`until: nil`, with a finding whose error is `unauthenticated`). The engine
+    /// plans again as soon as a credential is known. Expired and refused credentials are not shown.
     public let credential: Secret?
 
     /// A pending operation with one step or none, as it is kept.
@@ -74,7 +77,8 @@ public struct PendingOperations<Adapter: VendorAdapter>: RandomAccessCollection,
     public let hasMore: Bool
     /// The pending operations of the lane that the window does not show, summarized by kind.
     public var hidden = HiddenOperations()
-    /// Whether the provider is being left: an unregister (``Action/farewell``) is pending in this lane, shown or hidden.
+    /// Whether the provider is being left: the configuration gives it no route, or an unregister (``Action/farewell``) is
+    /// pending in this lane, shown or hidden.
     ///
     /// A push token, a permission or a consent that arrives from now on belongs to the next provider. An operation that
     /// waits for one must end with a finding instead, and the unregister is the last request.

@@ -19,6 +19,8 @@ public struct ServerMemory: AdapterMemory {
     public private(set) var isRefused = false
     /// Failed requests for a token in a row.
     public private(set) var tokenFailures = 0
+    /// Whether the vendor refused to give a token, and has given none since.
+    public private(set) var isTokenDenied: Bool?
     /// When the next may leave.
     public private(set) var tokenNotBefore: Instant?
     /// Failed requests in a row.
@@ -140,8 +142,21 @@ extension ServerMemory {
         let life = reply?.json?["expires_in"]?.integer.map { min(max(60, $0), 86_400) } ?? law.life
         (token, tokenSince) = (new, law.repeatsTexts ? now : nil)
         tokenUntil = max(exchange.startedAt + .seconds(life), now + .seconds(1))
-        (tokenFailures, tokenNotBefore) = (0, nil)
+        (tokenFailures, tokenNotBefore, isTokenDenied) = (0, nil, nil)
         return Interpretation()
+    }
+
+    /// Notes that the vendor refused to give a token, and returns whether it is asked once more: the first refusal in a row
+    /// may be a passing one.
+    public mutating func asksForTokenAgain<Adapter>(_ exchange: Exchange<Adapter>, _ law: TokenLaw) -> Bool {
+        guard isTokenDenied != true else {
+            isTokenDenied = nil
+            return false
+        }
+        isTokenDenied = true
+        tokenNotBefore = law.backoff.next(after: tokenFailures, asked: nil, at: exchange.moment)
+        tokenFailures += 1
+        return true
     }
 
     /// The vendor refused the token: it is asked for once more, and the same goes again.

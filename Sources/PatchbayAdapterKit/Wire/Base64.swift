@@ -17,7 +17,7 @@ public enum Base64: Sendable {
     }
 
     /// The bytes of a text, padded or not; nil for what is no base64.
-    static func decode(_ text: some StringProtocol) -> [UInt8]? {
+    public static func decode(_ text: some StringProtocol) -> [UInt8]? {
         let digits = Array(text.utf8.reversed().drop { $0 == UInt8(ascii: "=") }.reversed())
         guard digits.count % 4 != 1 else { return nil }
         var (bytes, bits, count) = ([UInt8](), 0, 0)

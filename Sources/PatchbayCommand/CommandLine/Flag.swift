@@ -83,6 +83,7 @@ struct Flag: Hashable, Sendable {
     )
     static let markdown = Flag("markdown", .none, "write the reference of all commands as Markdown")
     static let output = Flag("out", .text("FILE"), "write this file instead of standard output")
+    static let outbox = Flag("outbox", .text("FILE"), "report what the configuration would do to this outbox")
     static let port = Flag("port", .number("N", 0...65_535), "the port to listen on, any free one unless given")
     static let provider = Flag("provider", .text("NAME"), "a provider of the configuration")
     static let rejects = Flag("rejects", .text("FILE"), "where rejected records go, with the reasons")

@@ -6,15 +6,27 @@ import PatchbayModel
 extension Command {
     static let check = Command(
         "check",
-        "lints a configuration, and operations against every vendor in it",
+        "check a configuration, operations against its vendors, and what it would do to an outbox",
         details: """
-            Every finding is a line on standard output: of the configuration first, then of each operation at each
-            provider. Nothing is sent. - reads the operations from standard input.
+            Prints every finding on standard output: of the configuration first, then of each operation at each provider.
+            Nothing is sent. - reads the operations from standard input.
+            With --outbox it reports what a client would do to the pending operations of that outbox if it started with the
+            configuration: a line for each operation that would be rejected, and what would move, stay or end. The outbox is
+            only read; an app may use it meanwhile.
+            Exit status: 0 no error or warning; 1 errors or warnings, such as an operation that would be rejected; 64 wrong
+            usage; 78 the configuration cannot be used.
             """,
-        arguments: [.required("CONFIG"), .optional("OPERATIONS")],
-        optional: [.subject, .json]
+        arguments: [.optional("CONFIG"), .optional("OPERATIONS")],
+        optional: [.config, .outbox, .subject, .json]
     ) { session in
-        let file = session.invocation.argument(0) ?? ""
+        let configFlag = session.invocation.text(.config)
+        guard let file = configFlag ?? session.invocation.argument(0) else {
+            throw UsageError("CONFIG is missing. Name the configuration file.", command: "check")
+        }
+        let operations = session.invocation.argument(configFlag == nil ? 1 : 0)
+        guard configFlag == nil || session.invocation.arguments.count < 2 else {
+            throw UsageError("check: the configuration is named twice: keep --config or CONFIG.", command: "check")
+        }
         var lint = Lint(session: session)
         let configuration: Configuration
         do {
@@ -26,7 +38,8 @@ extension Command {
             return .configuration
         }
         for finding in configuration.findings { try lint.report(finding, Lint.Place(file: file)) }
-        if let operations = session.invocation.argument(1) { try await lint.check(operations, against: configuration) }
+        if let operations { try await lint.check(operations, against: configuration) }
+        if let outbox = session.invocation.text(.outbox) { try lint.preview(outbox, under: configuration) }
         return lint.status
     }
 }
@@ -42,7 +55,8 @@ extension Command {
 
         var text: String {
             let position = position.map { ":\($0.line)" + ($0.column > 0 ? ":\($0.column)" : "") } ?? ""
-            return "\(file)\(position)" + (provider.map { ": \($0)" } ?? "")
+            let parts = [provider, provider == nil || position.isEmpty == false ? nil : operation].compactMap(\.self)
+            return "\(file)\(position)" + parts.map { ": \($0)" }.joined()
         }
     }
 
@@ -82,6 +96,21 @@ extension Command {
         session.console.say("\(count) operations checked against \(providers).")
     }
 
+    /// Reports what the configuration would do to the pending operations of an outbox.
+    mutating func preview(_ path: String, under configuration: Configuration) throws {
+        let preview = try OutboxPreview(of: path, under: configuration)
+        for item in preview.items {
+            let provider = item.provider.isEmpty ? nil : item.provider
+            try report(
+                item.finding,
+                Place(file: path, operation: item.operation?.rawValue, provider: provider)
+            )
+        }
+        session.console.say(
+            "\(path): \(preview.pending) pending operations, \(preview.rejected) would be rejected; nothing was changed."
+        )
+    }
+
     private mutating func check(
         _ line: OperationLines.Line,
         in file: String,
@@ -92,12 +121,11 @@ extension Command {
         case .failure(let fault): try report(fault.finding, place)
         case .success(let operation):
             place.operation = operation.id.rawValue
-            let (coerced, lost) = configuration.catalogue.coerce(operation)
+            let (coerced, lost) = configuration.admit(operation)
             for finding in lost { try report(finding, place) }
             for provider in configuration.providers {
                 place.provider = provider.name
-                let owned = configuration.catalogue.ownership(of: coerced, at: provider.descriptor.door)
-                for finding in owned + provider.adapter.examine(coerced) { try report(finding, place) }
+                for finding in provider.adapter.examine(coerced) { try report(finding, place) }
             }
         }
     }

@@ -21,13 +21,9 @@ extension Command {
             throw UsageError("erase: give either --contact or --subject.")
         }
         let client = try await EngagementClient(
-            outbox: .file(configuration.outbox.path),
+            configuration: configuration,
             subject: Subject(rawValue: subject ?? "command"),
-            plan: configuration.plan,
             transport: try session.linkedNetwork().makeTransport(),
-            historyLimit: configuration.outbox.history,
-            limits: configuration.outbox.limits,
-            credentials: { configuration.credential(of: $0, for: $1) },
             host: try session.host()
         )
         let complaints = Complaints()

@@ -191,7 +191,12 @@ extension Command {
             let known = configuration.providers.map(\.name).joined(separator: ", ")
             return refuse("the configuration has no provider \"\(provider)\". Known are: \(known)", at: place)
         }
-        waiting.append(Engine.Replay(operation, on: provider))
+        let (admitted, findings) = configuration.admit(operation)
+        guard findings.isEmpty else {
+            for finding in findings { session.console.say(finding, at: place) }
+            return status = .findings
+        }
+        waiting.append(Engine.Replay(admitted, on: provider))
         if waiting.count >= 256 { try handOver() }
     }
 
@@ -223,26 +228,27 @@ extension Command {
     }
 }
 
-extension Engine.ReplayResult {
+extension ReplayResult {
     fileprivate var word: String {
         switch self {
-        case .pending(let isHeld): isHeld ? "held" : "pending"
+        case .pending: "pending"
+        case .held: "held"
         case .ended(let outcome): outcome.term.rawValue
-        case .busy: "pendingAlready"
-        case .over: "endedAlready"
-        case .foreign: "foreign"
+        case .alreadyPending: "pendingAlready"
+        case .alreadyEnded: "endedAlready"
+        case .refused(let finding): finding.severity == .foreign ? "foreign" : "refused"
         }
     }
 
     fileprivate var finding: Finding? {
         switch self {
         case .ended(let outcome): outcome.finding
-        case .foreign(let finding): finding
-        case .pending, .busy, .over: nil
+        case .refused(let finding): finding
+        case .pending, .held, .alreadyPending, .alreadyEnded: nil
         }
     }
 
-    fileprivate var isOnItsWay: Bool { if case .pending = self { true } else { false } }
+    fileprivate var isOnItsWay: Bool { self == .pending || self == .held }
 }
 
 extension RejectRecord {

@@ -27,13 +27,9 @@ extension Command {
         let configuration = try session.configuration()
         let host = try session.host()
         let client = try await EngagementClient(
-            outbox: .file(configuration.outbox.path),
+            configuration: configuration,
             subject: Subject(rawValue: session.invocation.text(.subject) ?? "command"),
-            plan: configuration.plan,
             transport: try session.linkedNetwork().makeTransport(),
-            historyLimit: configuration.outbox.history,
-            limits: configuration.outbox.limits,
-            credentials: { configuration.credential(of: $0, for: $1) },
             host: host,
             log: log
         )
@@ -46,7 +42,6 @@ extension Command {
                 session: session,
                 client: client,
                 host: host,
-                catalogue: configuration.catalogue,
                 complaints: complaints
             )
             try await delivery.capture(session.invocation.argument(0))
@@ -129,7 +124,6 @@ extension Session {
     let session: Session
     let client: EngagementClient
     let host: any EngineHost
-    let catalogue: AttributeCatalogue
     let complaints: Complaints
     var status = ExitStatus.fine
 
@@ -137,10 +131,9 @@ extension Session {
         session: Session,
         client: EngagementClient,
         host: any EngineHost,
-        catalogue: AttributeCatalogue,
         complaints: Complaints
     ) {
-        (self.session, self.client, self.host, self.catalogue) = (session, client, host, catalogue)
+        (self.session, self.client, self.host) = (session, client, host)
         self.complaints = complaints
     }
 
@@ -170,10 +163,12 @@ extension Session {
                         try await print(&receipts, of: file, status: &status)
                         guard try await reach(operation.capturedAt) else { return }
                     }
-                    let (coerced, lost) = catalogue.coerce(operation)
-                    if lost.isEmpty { receipts.append((line.number, try client.capture(coerced))) }
-                    for finding in lost { session.console.say(finding, at: "\(file):\(line.number)") }
-                    if !lost.isEmpty { status = .findings }
+                    do {
+                        receipts.append((line.number, try client.capture(operation)))
+                    } catch let error as CaptureError where !error.findings.isEmpty {
+                        for finding in error.findings { session.console.say(finding, at: "\(file):\(line.number)") }
+                        status = .findings
+                    }
                 case .failure(let fault):
                     session.console.say(fault.finding, at: "\(file):\(line.number)")
                     status = .findings
@@ -222,7 +217,7 @@ extension Session {
         let end = clock.now + patience
         try await client.flush()
         while session.interruption.signalNumber == nil, clock.now < end {
-            let accounts = try await client.accounts()
+            let accounts = try await client.accounts(explainingWaits: false)
             // Nothing will move with this configuration; what was captured is safe.
             if let refusal = complaints.refusal { throw refusal }
             if accounts.allSatisfy(\.isStill) { return }
@@ -249,7 +244,7 @@ extension ProviderAccounts {
         pending == 0 || parked != nil || isUnnamed || held.values.reduce(0, +) == pending
     }
 
-    /// One line: what came in, where it went, what waits and why.
+    /// What came in and where it went; then a line for everything that waits.
     var text: String {
         let terms = OperationOutcome.Term.allCases.map(\.rawValue).filter { total($0) > 0 }
         let ends = terms.map { "\(total($0)) \($0)" } + (pending > 0 ? ["\(pending) pending"] : [])
@@ -261,12 +256,9 @@ extension ProviderAccounts {
         }
         if let parked { lines.append("  stopped: \(parked)") }
         if let stranded { lines.append("  stranded: \(stranded)") }
-        // A back end has a lane for each of many contacts: those that wait for the same share a line.
-        let lanes = Dictionary(grouping: waits.map(\.description)) { $0 }
-        lines += lanes.sorted { $0.key < $1.key }.map { reason, lanes in
-            lanes.count == 1 ? "  waits: \(reason)" : "  \(lanes.count) lanes wait: \(reason)"
-        }
-        if otherWaits > 0 { lines.append("  waits: \(otherWaits) more") }
+        let name = adapter.map { "\(provider) (\($0))" } ?? provider
+        lines += waits.map { "  \(name): \($0.text)" }
+        if otherWaits > 0 { lines.append("  \(name): operations wait for \(otherWaits) more reasons") }
         return lines.joined(separator: "\n")
     }
 }

@@ -41,10 +41,10 @@ import PatchbaySimulation
 
     private let world: VirtualWorld
     private let provider: Configuration.Provider
-    private let catalogue: AttributeCatalogue
+    private let configuration: Configuration
 
     init(_ provider: Configuration.Provider, of configuration: Configuration) throws {
-        (self.provider, catalogue) = (provider, configuration.catalogue)
+        (self.provider, self.configuration) = (provider, configuration)
         world = try VirtualWorld(start: Session.dryTime)
         world.credentials = { _, contact in provider.credentials[contact] }
         if let vendor = Vendors.simulatedVendor(provider.adapterID) {
@@ -63,7 +63,7 @@ import PatchbaySimulation
 
     /// Captures an operation and lets time pass until it has ended, or waits for something that will not come.
     func map(_ operation: EngagementOperation) throws -> Mapped {
-        let (coerced, lost) = catalogue.coerce(operation)
+        let (coerced, lost) = configuration.admit(operation)
         guard lost.isEmpty else {
             return Mapped(operation: coerced, requests: [], outcome: OperationOutcome(.rejected), findings: lost)
         }
@@ -73,7 +73,7 @@ import PatchbaySimulation
         try world.drain(atMost: Self.patience)
         let outcome = world.outcome(of: operation.id, on: provider.name)
         let examined = provider.adapter.examine(coerced)
-        var findings = catalogue.ownership(of: coerced, at: provider.descriptor.door) + examined
+        var findings = examined
         let told = try [outcome?.finding, world.parked(provider.name)].compactMap { $0 }
         let waits = outcome == nil ? try world.waits(of: provider.name) : []
         for finding in told + waits where !findings.contains(finding) { findings.append(finding) }

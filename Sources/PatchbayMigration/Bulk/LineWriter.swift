@@ -520,18 +520,11 @@ struct LineWriter: BitwiseCopyable {
             pen.put(resource)
             pen.put(provider)
             pen.put(0x22)
-            let token = pen.place
             pen.put(device.token.text)
-            // Tokens of the first service are hexadecimal text in lower case.
-            if device.service == 0 { Self.lower(token, device.token.text.count) }
             pen.put(0x22)
             pen.put(plan.pointee.subscriptions.closings[state])
         }
         return pen
-    }
-
-    private static func lower(_ start: UnsafeMutablePointer<UInt8>, _ count: Int) {
-        for index in 0..<count where start[index] &- 0x41 < 26 { start[index] |= 0x20 }
     }
 
     private func isDenied(_ channel: Int, _ view: RecordView, _ plan: UnsafePointer<LinePlan>) -> Bool {

@@ -83,7 +83,7 @@ struct DoorAsker: Sendable {
 
     /// Why nothing moves, if nothing does: every lane that wants something waits.
     func reasonToWait() async throws -> Finding? {
-        try await client.accounts().first { $0.provider == provider }?.waits.first
+        try await client.accounts().first { $0.provider == provider }?.waits.lazy.compactMap(\.reasons.first).first
     }
 
     /// What the vendor holds of some contacts. What leads on from an answer holds more of the same contacts; one that is gone

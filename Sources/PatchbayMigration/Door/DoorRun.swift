@@ -224,7 +224,7 @@ final class DoorRun {
             // What has ended is remembered until a checkpoint speaks of it.
             historyLimit: 4 * window,
             limits: OutboxLimits(operations: 4 * window, bytes: 1 << 40, rejects: 4 * window),
-            credentials: { _, contact in credentials[contact] },
+            credentials: CredentialSource(immediate: { credentials[$0.contact] }),
             host: surroundings.host,
             log: surroundings.log
         )

@@ -66,7 +66,7 @@ public struct DoorVerification {
             subject: "verification",
             plan: RoutingPlan(providers: [route]),
             transport: surroundings.transport,
-            credentials: { _, contact in credentials[contact] },
+            credentials: CredentialSource(immediate: { credentials[$0.contact] }),
             host: surroundings.host,
             log: surroundings.log
         )

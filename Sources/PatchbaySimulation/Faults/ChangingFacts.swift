@@ -26,7 +26,7 @@ struct ChangingFacts {
 
         /// What is changed with an opt-out.
         enum With: CaseIterable {
-            case nothing, lostPermission, consentTakenBack, denials, anotherPerson, otherSettings
+            case nothing, lostPermission, lostToken, consentTakenBack, denials, anotherPerson, otherSettings
         }
     }
 
@@ -34,9 +34,9 @@ struct ChangingFacts {
     var scenes: [String: ChangingScene]
     /// The contacts of a back end; empty for an app, on whose installation people come and go.
     var contacts: [Subject] = []
-    /// The scopes that the configuration may require a consent for.
+    /// What happens after everything has healed.
     var epilogue = Epilogue.optOut(.nothing)
-    /// The defect that is put into vendors or the network on purpose.
+    /// The defect of the simulated vendors that the run is to find; nil for none.
     var mutation = SimulationMutation.present
 
     /// Returns the contact of a back end; nil for an app.

@@ -18,6 +18,7 @@ public struct FaultDoor: Sendable {
     let opposites: [Action]
     let belief: Belief
     let handedOut: Set<String>
+    let waitsForApp: Set<String>
     let law: @Sendable (SceneStory, SimulatedVendor) -> [String]
     /// What runs with changing facts know of the vendor.
     let changing: ChangingScene
@@ -42,7 +43,7 @@ public struct FaultDoor: Sendable {
         (id, self.adapter, makeVendor) = (door.id, adapter, door.makeVendor)
         (credential, say, closing) = (door.credential, door.say, door.closing)
         (question, opposites, belief, law) = (door.question, door.opposites, door.belief, door.law)
-        handedOut = door.handedOut
+        (handedOut, waitsForApp) = (door.handedOut, door.waitsForApp)
     }
 
     private init<Scene: VendorScene>(of scene: Scene.Type, _ adapter: any VendorAdapter, _ changing: ChangingScene)
@@ -55,7 +56,7 @@ public struct FaultDoor: Sendable {
         credential = { Scene.credential(of: $0) }
         say = { Scene.say($0, &$1) }
         (closing, question, opposites) = (Scene.closing, Scene.question, Scene.opposites)
-        (belief, handedOut) = (Scene.belief, Scene.handedOut)
+        (belief, handedOut, waitsForApp) = (Scene.belief, Scene.handedOut, Scene.waitsForApp)
         law = { story, vendor in
             guard let state = vendor.state(as: Scene.Simulator.State.self) else { return ["the vendor has no state"] }
             return Scene.problems(in: story, at: state)

@@ -25,6 +25,12 @@ struct FaultScript {
             steps.append(step(.weather(provider: provider, isDead ? .down : weather())))
         }
         if let facts = setup.facts {
+            if facts.isApp, random.below(2) > 0 {
+                // Some people come before the app has a credential for them.
+                for contact in ["c-0", "c-1"] {
+                    steps.append(step(.credential(contact: contact, random.pick([.missing, .expired]))))
+                }
+            }
             for _ in 0..<setup.steps { for what in changes(facts) { steps.append(step(what)) } }
             return steps
         }
@@ -131,13 +137,14 @@ extension FaultScript {
     /// The next thing that happens in a run with changing facts.
     private mutating func changes(_ facts: ChangingFacts) -> [FaultStep.What] {
         switch random.below(48) {
-        case 0..<12: return [said((0...random.below(3)).map { _ in ordinaryAction(facts) })]
-        case 12..<17: return facts.isApp ? [said([personChange()])] : [said([ordinaryAction(facts)])]
+        case 0..<10: return [said((0...random.below(3)).map { _ in ordinaryAction(facts) })]
+        case 10..<17: return facts.isApp ? [said([personChange()])] : [said([ordinaryAction(facts)])]
         case 17..<19: return facts.isApp ? [said([.registerDevice(device())])] : [said([ordinaryAction(facts)])]
         case 19..<22:
             let channel: Channel = facts.isApp ? .push : random.pick([.email, .push])
             let state = random.pick([.subscribed, .subscribed, .unsubscribed, .suspended] as [Subscription.State])
-            return [said([.changeSubscription(Subscription(channel: channel, state: state))])]
+            let topic = random.pick([nil, nil, "offers"] as [String?])
+            return [said([.changeSubscription(Subscription(channel: channel, topic: topic, state: state))])]
         case 22..<26: return [said([consentChange()])]
         case 26..<29:
             let contact = random.pick([nil, "c-0", "c-1", "c-2"] as [String?])
@@ -192,7 +199,12 @@ extension FaultScript {
     }
 
     private mutating func personChange() -> Action {
-        random.below(3) == 0 ? .switchContact(ContactSwitch(.logOut)) : ScenePhone.logIn(&random)
+        switch random.below(12) {
+        case 0: .identify([Identifier(.external, "c-\(random.below(3))")])
+        case 1..<5: .switchContact(ContactSwitch(.logOut))
+        case 5 where random.below(3) == 0: .erase
+        default: ScenePhone.logIn(&random)
+        }
     }
 
     /// A registration with the present push token, another one, a malformed one or none.

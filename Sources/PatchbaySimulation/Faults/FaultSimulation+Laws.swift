@@ -37,7 +37,9 @@ extension FaultSimulation {
                 expect(false, "request \(sent.number) carries an operation that nobody made")
                 continue
             }
-            expect(!forgotten.contains(id), "request \(sent.number) carries what a person asked to forget")
+            // The vendor that was left still needs the unregister.
+            let mayBeSent = operation.action == .farewell || !forgotten.contains(id)
+            expect(mayBeSent, "request \(sent.number) carries what a person asked to forget")
             expect(answers[id] == nil, "request \(sent.number) asks what has its answer already")
             // An erasure goes for real to whoever was told of the person before.
             let isRehearsal = provider.mode == .shadow && !provider.sendsShadow && operation.action != .erase
@@ -73,7 +75,8 @@ extension FaultSimulation {
 
     /// What an action needs the person's word for: written down apart from the engine.
     static func purpose(of action: Action) -> Purpose? {
-        switch action.kind {
+        if case .switchContact(let change) = action, change.direction == .logOut { return nil }
+        return switch action.kind {
         case .track: .tracking
         case .changeSubscription: .messaging
         case .identify, .switchContact, .registerDevice, .changeAttributes, .changeTags, .readBack: .profile
@@ -184,8 +187,14 @@ extension FaultSimulation {
         let isMisled = deceived.contains(name) && accounts.parked?.code.hasPrefix("engine.") == false
         let mayWait = mode == .paused || isMisled || isSilent && !accounts.waits.isEmpty
         let held = accounts.held.values.reduce(0, +)
-        let reasons = (accounts.waits + [accounts.parked].compactMap { $0 }).map(\.code).joined(separator: " ")
-        expect(mayWait || accounts.pending == held, "\(name): \(accounts.pending - held) still pending: \(reasons)")
+        let forApp = waitingForApp(accounts)
+        let reasons = (accounts.waits.flatMap(\.reasons) + [accounts.parked].compactMap { $0 }).map(\.code).joined(
+            separator: " "
+        )
+        expect(
+            mayWait || accounts.pending == held + forApp,
+            "\(name): \(accounts.pending - held - forApp) still pending: \(reasons)"
+        )
         expect(accounts.parked == nil || isMisled, "\(name): stopped: \(accounts.parked?.code ?? "")")
         expect(held == 0, "\(name): held for \(accounts.held.keys.sorted()), and everybody was asked")
     }
@@ -199,7 +208,8 @@ extension FaultSimulation {
             expect(rehearsed.insert(ending.entry.id).inserted, "\(provider): rehearsed twice: \(ending.entry.id)")
         }
         var ended: [String: Int64] = [:]
-        for ending in endings where ending.entry.term != "shadowed" && !replayed.contains(OperationID(rawValue: ending.entry.id)) {
+        for ending in endings
+        where ending.entry.term != "shadowed" && !replayed.contains(OperationID(rawValue: ending.entry.id)) {
             let first = ended[ending.entry.id]
             ended[ending.entry.id] = first ?? ending.number
             expect(first == nil, "\(provider): an operation ended twice: \(ending.entry.id)")
@@ -215,13 +225,17 @@ extension FaultSimulation {
         }
     }
 
-    /// A person's no ends what that person did, and nothing that another one was allowed.
+    /// A denial ends operations of the person who denies, for a purpose that the operation or its side effect needs.
     private func checkRefusals(_ endings: [Ending]) {
         for ending in endings where ["engine.consent.denied", "engine.consent.withdrawn"].contains(ending.entry.code) {
             let id = OperationID(rawValue: ending.entry.id)
+            guard let operation = known[id] else { continue }
+            let providers = setup.plans.flatMap(\.providers).filter { $0.name == ending.entry.provider }
+            let sideEffects = providers.compactMap { $0.adapter.place(operation).alsoNeeds?.purpose }
+            let needed = Set(sideEffects + [Self.purpose(of: operation.action)].compactMap(\.self))
             expect(
-                known[id] == nil || refused.contains(id),
-                "\(ending.entry.provider): a no ended \(ending.entry.id.suffix(4)), and it was another person's"
+                !needed.isDisjoint(with: refused[id] ?? []),
+                "\(ending.entry.provider): a denial ended \(ending.entry.id.suffix(4)), and it was another person's"
             )
         }
     }
@@ -257,7 +271,9 @@ extension FaultSimulation {
         // From the last to the first: the earliest request of anything later in the queue must not precede this one.
         for operation in own.reversed() {
             let place = provider.adapter.place(operation)
-            let queue = "\(place.lane)|\(place.queue)|\(operation.action.kind.rawValue)"
+            // An opt-out may pass what waits in front of it.
+            let isOptOut = Self.isOptOut(operation.action)
+            let queue = "\(place.lane)|\(place.queue)|\(operation.action.kind.rawValue)|\(isOptOut)"
             let first = carried[operation.id]
             if let later = latest[queue], first.map({ $0.number > later.number }) ?? true {
                 let wasPending = ended[operation.id.rawValue].map { $0 > later.endedBefore } ?? true

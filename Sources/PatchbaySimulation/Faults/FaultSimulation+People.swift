@@ -2,6 +2,7 @@ import Patchbay
 import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
+import PatchbayOutbox
 
 /// Who used an installation: each stay of a person is one era, from 0.
 ///
@@ -83,15 +84,22 @@ extension FaultSimulation {
         case .track(.custom(let name, let attributes)):
             return .track(.custom(name: name + "_" + mark, attributes: attributes.mapValues { marked($0, " ") }))
         case .identify(let identifiers):
-            if identifiers.contains(where: { $0.kind == .external }), contact == nil {
-                history.contacts[history.era] = identifiers.first { $0.kind == .external }?.value
-            }
+            // Whoever is known already is identified again; nobody becomes another person by it.
+            let known = contact ?? history.contacts[history.era]
             return .identify(
                 identifiers.map { identifier in
-                    guard identifier.kind == .email else { return identifier }
-                    return Identifier(.email, mark + identifier.value)
+                    switch identifier.kind {
+                    case .external:
+                        history.contacts[history.era] = known ?? identifier.value
+                        return Identifier(.external, known ?? identifier.value)
+                    case .email: return Identifier(.email, mark + identifier.value)
+                    default: return identifier
+                    }
                 }
             )
+        case .erase:
+            history.era += 1
+            return action
         default: return action
         }
     }
@@ -127,7 +135,10 @@ extension FaultSimulation {
 
     func replayRejects(of provider: String) throws {
         noteWake()
-        replayed.formUnion(try world.replayRejects(of: provider))
+        // A process that dies of it may have put them back.
+        let rejects = try world.store.rejects(provider: provider, limit: 1000)
+        replayed.formUnion(rejects.map { OperationID(rawValue: $0.operation.id) })
+        try world.replayRejects(of: provider)
         try learnWhatWasCreated()
     }
 
@@ -201,9 +212,20 @@ extension FaultSimulation {
         func say(_ actions: [Action]) throws { try capture(actions, subject: 0, isGroup: false) }
         switch with {
         case .nothing: try say([optOut])
-        case .lostPermission: try say([.registerDevice(Self.deviceWithoutPush), optOut])
+        case .lostPermission:
+            var device = ScenePhone.device(token: "")
+            device.allowsPush = false
+            try say([.registerDevice(device), optOut])
+        case .lostToken:
+            var device = ScenePhone.device()
+            (device.pushToken, device.allowsPush) = (nil, false)
+            try say([.registerDevice(device), optOut])
         case .consentTakenBack:
-            try say(setup.requiredConsent.sorted { $0.rawValue < $1.rawValue }.map { .setConsent(Consent(purpose: $0, state: .unknown)) } + [optOut])
+            try say(
+                setup.requiredConsent.sorted { $0.rawValue < $1.rawValue }.map {
+                    .setConsent(Consent(purpose: $0, state: .unknown))
+                } + [optOut]
+            )
         case .denials:
             try say([optOut])
             for purpose in [Purpose.tracking, .messaging, .profile].shuffled(using: &random) {
@@ -215,7 +237,11 @@ extension FaultSimulation {
             isHealthy = false
             try say([optOut])
             try world.advance(by: .seconds(5))
-            try say([.switchContact(ContactSwitch(.logIn, identifiers: [Identifier(.external, person == "c-1" ? "c-2" : "c-1")]))])
+            try say([
+                .switchContact(
+                    ContactSwitch(.logIn, identifiers: [Identifier(.external, person == "c-1" ? "c-2" : "c-1")])
+                )
+            ])
             try world.advance(by: .seconds(5))
             isHealthy = true
         case .otherSettings:
@@ -251,10 +277,4 @@ extension FaultSimulation {
         guard !channels.isEmpty else { return }
         for provider in plan.providers where provider.isRouted { checkNobodyIsSubscribed(provider.name, of: nil) }
     }
-
-    private static let deviceWithoutPush: Device = {
-        var device = ScenePhone.device()
-        (device.pushToken, device.allowsPush) = (nil, false)
-        return device
-    }()
 }

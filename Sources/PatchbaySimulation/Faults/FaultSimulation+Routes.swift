@@ -22,10 +22,12 @@ extension FaultSimulation {
         return pending
     }
 
-    /// What stands in the outbox of every provider: its accounts, and the ids that are pending.
+    /// The outbox of every provider: its accounts, and the ids that are pending. The waits of the accounts are left out: their
+    /// next attempts depend on the configuration that is asked.
     func standing() throws -> [String: [String]] {
         var standing: [String: [String]] = [:]
-        for accounts in try ProviderAccounts.read(world.store) {
+        for var accounts in try ProviderAccounts.read(world.store) {
+            (accounts.waits, accounts.otherWaits) = ([], 0)
             standing[accounts.provider, default: []] += ["\(accounts.json)"]
         }
         for (provider, pending) in try pendingByProvider() {

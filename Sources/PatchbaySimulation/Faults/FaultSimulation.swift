@@ -41,6 +41,8 @@ public final class FaultSimulation {
         public var closing: [Action]
         /// What the adapters' memories claim, by the provider's name.
         public var beliefs: [String: Belief] = [:]
+        /// The codes of waits that only an operation of the app releases, by the provider's name.
+        public var waitsForApp: [String: Set<String>] = [:]
         /// Where the vendors' replies hand out tokens to one installation, by the provider's name.
         public var handedOut: [String: Set<String>] = [:]
         /// What changes beside the network, in runs whose facts change.
@@ -109,8 +111,8 @@ public final class FaultSimulation {
     private var left: [Subject: SubjectMirror] = [:]
     /// What was done before the last change of person: the words of who came then are not about it.
     private var past: Set<OperationID> = []
-    /// What a person's word has reached that may end it: a no, or a yes that was taken back.
-    private(set) var refused: Set<OperationID> = []
+    /// The purposes that the person of an operation has denied, or whose consent the person has withdrawn.
+    private(set) var refused: [OperationID: Set<Purpose>] = [:]
     /// Everything that was ever on its way, by id, with the providers that heard it at capture.
     var known: [OperationID: EngagementOperation] = [:]
     var heardBy: [OperationID: Set<String>] = [:]
@@ -519,11 +521,9 @@ public final class FaultSimulation {
             }
         case .setConsent(let consent):
             grantedNow.formUnion(setup.requiredConsent.filter { mirror.consent(for: $0) == .granted })
-            for (id, other) in known
-            where other.subject == subject && Self.purpose(of: other.action) == consent.purpose
-                && !isOfAnother(other, mirror)
-            {
-                if consent.state != .granted { refused.insert(id) }
+            for (id, other) in known where other.subject == subject && !isOfAnother(other, mirror) {
+                if consent.state != .granted { refused[id, default: []].insert(consent.purpose) }
+                guard Self.purpose(of: other.action) == consent.purpose else { continue }
                 switch consent.state {
                 case .granted where unanswered.remove(id) != nil: permitted.insert(id)
                 case .granted: break
@@ -563,8 +563,8 @@ public final class FaultSimulation {
         let before = left[operation.subject].flatMap { $0.contact == operation.contact ? $0 : nil }
         let person = now?.contact == operation.contact ? now : before ?? now
         let state = purpose.map { person?.consent(for: $0) ?? .unknown } ?? .granted
-        let words = person?.consents.filter { $0.purpose == Self.purpose(of: operation.action) } ?? []
-        if words.contains(where: { $0.state == .denied }) { refused.insert(operation.id) }
+        let denied = person?.consents.filter { $0.state == .denied }.map(\.purpose) ?? []
+        refused[operation.id, default: []].formUnion(denied)
         // What the engine makes at a yes is allowed, whoever comes after it in the same breath.
         let isMade = heardBy[operation.id] == nil && purpose.map(grantedNow.contains) ?? false
         // What was made for a person who has left since is as old as what that person did.

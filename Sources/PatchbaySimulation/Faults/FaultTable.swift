@@ -194,6 +194,7 @@ public struct FaultTable: Sendable {
             setup.sandboxes = Dictionary(try doors.map { ($0.id, try $0.makeVendor()) }) { first, _ in first }
         }
         setup.beliefs = Dictionary(doors.map { ($0.id, $0.belief) }) { first, _ in first }
+        setup.waitsForApp = Dictionary(doors.map { ($0.id, $0.waitsForApp) }) { first, _ in first }
         setup.handedOut = Dictionary(doors.map { ($0.id, $0.handedOut) }) { first, _ in first }
         setup.laws = Dictionary(doors.map { ($0.id, $0.law) }) { first, _ in first }
         return setup
@@ -251,6 +252,7 @@ extension FaultTable {
             switches ? "changing facts and a switch, \(policy.rawValue)" : "\(door.id), changing facts"
         setup.closing = playsServers ? chosen.map(\.closing) : []
         setup.beliefs = Dictionary(chosen.map { ($0.id, $0.belief) }) { first, _ in first }
+        setup.waitsForApp = Dictionary(chosen.map { ($0.id, $0.waitsForApp) }) { first, _ in first }
         setup.handedOut = Dictionary(chosen.map { ($0.id, $0.handedOut) }) { first, _ in first }
         setup.laws = Dictionary(chosen.map { ($0.id, $0.law) }) { first, _ in first }
         var facts = ChangingFacts(

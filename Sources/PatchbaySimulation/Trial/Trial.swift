@@ -263,7 +263,7 @@ public final class Trial {
     private func checkBooks() throws {
         for account in try world.accounts() {
             expect(account.balances, "the accounts do not balance")
-            expect(account.pending == 0, "\(account.pending) pending: \(account.waits.map(\.code))")
+            expect(account.pending == 0, "\(account.pending) pending: \(account.waits.flatMap(\.reasons).map(\.code))")
             expect(account.parked == nil, "stopped: \(account.parked?.code ?? "")")
         }
         for fault in try world.store.verify().faults { problems.append("outbox: \(fault.detail)") }

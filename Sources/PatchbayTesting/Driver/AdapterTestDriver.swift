@@ -455,7 +455,7 @@ public final class AdapterTestDriver<Adapter: VendorAdapter, Simulator: VendorSi
                 subject: subject,
                 contact: contact,
                 capturedAt: Corpus.start,
-                action: .farewell
+                action: .erase
             )
         ).lane
     }

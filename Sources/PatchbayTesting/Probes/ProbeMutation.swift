@@ -154,12 +154,8 @@ private struct Mutant<Base: VendorAdapter>: VendorAdapter {
 
     private func said(_ verdict: Verdict<Base>) -> Verdict<Self> {
         switch verdict {
-        case .rejected where mutation == .believes, .underway where mutation == .believes,
-            .retry where mutation == .believes:
-            .accepted()
-        case .underway(let step, let when): .underway(step, shortened(when))
-        case .retry(let when): .retry(shortened(when))
-        default: Verdict(verdict)
+        case .accepted, .unchanged, .superseded, .dropped: Verdict(verdict)
+        default: mutation == .believes ? .accepted() : Verdict(verdict, shortened)
         }
     }
 

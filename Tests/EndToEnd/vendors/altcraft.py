@@ -97,8 +97,8 @@ def check(view):
             unexplained += 1
         elif term == "accepted" and (sent or kinds[identifier] not in SILENT_KINDS):
             problems.append(f"operation {identifier}: accepted, but the vendor never took it")
-        elif term == "superseded" and kinds.get(identifier) == "switchContact":
-            # A log-in asks first who is there; what would follow may be left to a later subscription.
+        elif term == "superseded" and kinds.get(identifier) in ("switchContact", "changeSubscription"):
+            # A later decision replaces one whose request may have arrived without an answer.
             continue
         elif term in ("dropped", "moved", "superseded") and taken:
             problems.append(f"operation {identifier}: {term}, but the vendor took it")

@@ -58,7 +58,7 @@ import Testing
         let reason = try #require(reasons.first)
         #expect(reason.error == .unreachable)
         #expect(reason.reason.contains("since 2030-03-17T17:46:40"))
-        #expect(reason.reason.contains("one request at a time, the next at 2030-03-17T17:4"))
+        #expect(reason.reason.contains("one request at a time, next at 2030-03-17T17:4"))
         #expect(try failures(world).reduce(0, +) == world.sent.count)
     }
 

@@ -251,6 +251,8 @@ private struct FactsDevice: VendorAdapter {
         let optOut = try world.capture(.changeSubscription(Subscription(channel: .sms, state: .unsubscribed)))
         let event = try world.capture(.event("seen"))
         let erasure = try world.capture(.erase, subject: "installation-2")
+        // The first attempts have failed by then: nothing is in flight.
+        try world.advance(by: .seconds(1))
         var next = plan(isLeft: true)
         next.providers += plan("b").providers
         next.onSwitch = .retarget

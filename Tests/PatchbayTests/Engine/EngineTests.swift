@@ -51,20 +51,20 @@ import Testing
         try world.start(.probe())
         let event = try world.capture(.event("a"))
         #expect(try world.drain())
-        func replay(_ operation: EngagementOperation) throws -> [Engine.ReplayResult] {
+        func replay(_ operation: EngagementOperation) throws -> [ReplayResult] {
             try Engine(store: world.store, plan: .probe(), host: world.host) { _, _ in nil }
                 .replay([Engine.Replay(operation, on: "p")])
         }
-        #expect(try replay(event) == [.pending(isHeld: false)])
-        #expect(try replay(event) == [.busy])
+        #expect(try replay(event) == [.pending])
+        #expect(try replay(event) == [.alreadyPending])
         try world.restart(.probe())
         #expect(try world.drain())
         #expect(world.outcome(of: event.id, on: "p")?.term == .accepted)
-        #expect(try replay(event) == [.over])
+        #expect(try replay(event) == [.alreadyEnded])
         // What another outbox had rejected may be replayed here.
         var stranger = event
         stranger.id = "stranger"
-        #expect(try replay(stranger) == [.pending(isHeld: false)])
+        #expect(try replay(stranger) == [.pending])
         #expect(world.sent.count == 2)
         #expect(try world.account("p").balances)
     }

@@ -28,7 +28,7 @@ private final class MemoryLog: LogHandler {
             subject: "installation-1",
             plan: .probe(),
             transport: transport,
-            credentials: { _, _ in Secret("canary-credential") },
+            credentials: CredentialSource { _ in Secret("canary-credential") },
             log: log
         )
     }

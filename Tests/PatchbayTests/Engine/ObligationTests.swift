@@ -291,10 +291,15 @@ import Testing
         #expect(world.sent.count == 3)
     }
 
-    @Test func `of many lanes that wait a few are named, and the others counted`() throws {
+    @Test func `lanes that wait for the same are one wait; of many waits the oldest are listed`() throws {
         let world = try VirtualWorld()
         try world.start(.probe { $0.courtesy = 3_600_000 })
         for number in 0..<20 { try world.capture(.event("e"), subject: Subject(rawValue: "s-\(number)")) }
+        #expect(try world.account("p").waits.map(\.operations) == [20])
+        for number in 0..<19 {
+            try world.advance(by: .seconds(1))
+            try world.capture(.event("e"), subject: Subject(rawValue: "t-\(number)"))
+        }
         let account = try world.account("p")
         #expect(account.waits.count == 8 && account.otherWaits == 12)
         #expect(account.json["otherWaits"]?.integer == 12)

@@ -20,6 +20,8 @@ struct ProbeDevice: VendorAdapter {
         var circles = false
         /// Sends nothing before this many milliseconds have passed since capture, unless flushed.
         var courtesy = 0
+        /// Sends nothing without a credential.
+        var needsCredential = false
         /// Whether what a person allows is none of its business.
         var ignoresConsent = false
         static let table = SettingsTable<Settings>([])
@@ -47,6 +49,13 @@ struct ProbeDevice: VendorAdapter {
 
     static let refused = FindingRow("probe.refused", .error, .invalid, reason: "The vendor says no", remedy: "Mend it.")
     static let foreign = Finding(code: "probe.foreign", severity: .foreign, reason: "Not ours.", remedy: "None.")
+    static let unsigned = FindingRow(
+        "probe.credential.missing",
+        .note,
+        .unauthenticated,
+        reason: "There is no credential",
+        remedy: "Give one."
+    )
     static let waiting = FindingRow("probe.waiting", .note, reason: "Not yet", remedy: "Wait.")
 
     static let descriptor = AdapterDescriptor(
@@ -56,7 +65,7 @@ struct ProbeDevice: VendorAdapter {
         usesCredentials: true,
         capabilities: [.operation(.track): .native()],
         rules: [],
-        findings: [refused, waiting],
+        findings: [refused, waiting, unsigned],
         replies: ReplyTable([], otherwise: .otherwise(.refused, refused, rule: RuleID("probe", "1")))
     )
 
@@ -93,6 +102,9 @@ struct ProbeDevice: VendorAdapter {
         if settings.courtesy > 0, !moment.flush, !head.isImmediate {
             let due = head.since + .milliseconds(settings.courtesy)
             if due > moment.now { return .wait(until: due, because: Self.waiting.at()) }
+        }
+        if settings.needsCredential, head.credential == nil {
+            return .wait(until: nil, because: Self.unsigned.at())
         }
         if case .changeAttributes(let changes) = head.operation.action, settings.suppresses {
             let values = changes.compactMapValues { if case .set(let value) = $0 { value.plainText } else { nil } }

@@ -10,33 +10,48 @@ import Testing
             subject: "installation-1",
             plan: plan,
             transport: transport,
-            credentials: { provider, _ in Secret("key of \(provider)") }
+            credentials: CredentialSource { Secret("key of \($0.provider)") }
         )
     }
 
-    private func credential(_ provider: String, _ contact: String?) -> Secret? { Secret("new key of \(provider)") }
+    private let newKeys = CredentialSource { Secret("new key of \($0.provider)") }
 
-    @Test func `a plan that mixes an app's doors with a back end's is refused, and the old one goes on`() async throws {
+    @Test func `an unsound configuration is refused with every error, and the old one stays in use`() async throws {
         let transport = ScriptedTransport()
-        let old = RoutingPlan.routes(.retarget, .route("a", .live))
-        var mixed = old
-        mixed.providers.append(
-            RoutingPlan.Provider(name: "pool", adapter: PoolProbe(settings: PoolProbe.Settings()), mode: .live)
+        let probe = Configuration.Provider(name: "a", adapter: ProbeDevice(settings: .init()))
+        let sound = Configuration(providers: [probe], routes: [.init(to: "a")], outbox: .init(path: "unused"))
+        let unsound = Configuration(
+            providers: [probe, .init(name: "pool", adapter: PoolProbe(settings: PoolProbe.Settings()))],
+            routes: [.init(to: "a", mode: .paused), .init(to: "a", mode: .paused), .init(to: "b", mode: .shadow)],
+            outbox: .init(path: "unused")
         )
-        do {
-            _ = try await client(mixed, transport)
-            Issue.record("It was taken.")
-        } catch let error as ConfigurationError {
-            #expect(error.findings.map { $0.code } == ["configuration.provider.side"])
-            #expect(error.findings.map { $0.path } == ["providers.pool"])
+        let errors = [
+            "configuration.provider.side at providers.pool.adapter", "configuration.route.twice at routes[1].provider",
+            "configuration.route.provider at routes[2].provider", "configuration.route.none at routes",
+        ]
+        func client(_ configuration: Configuration) async throws -> EngagementClient {
+            try await EngagementClient(
+                configuration: configuration,
+                subject: "installation-1",
+                transport: transport,
+                outbox: .memory
+            )
         }
-        let taken = try await client(old, transport)
-        do {
-            try await taken.reconfigure(mixed, credentials: credential)
-            Issue.record("It was taken.")
-        } catch is ConfigurationError {}
+        let refused = await #expect(throws: ConfigurationError.self) { _ = try await client(unsound) }
+        #expect(refused?.findings.map { "\($0.code) at \($0.path)" } == errors)
+        let taken = try await client(sound)
+        await #expect(throws: ConfigurationError.self) { try await taken.reconfigure(unsound) }
         #expect(try await taken.track("still here").outcome(on: "a").term == .accepted)
         await taken.close()
+    }
+
+    @Test func `another configuration keeps the credential source`() async throws {
+        let transport = ScriptedTransport()
+        let client = try await client(.routes(.retarget, .route("a", .live)), transport)
+        try await client.reconfigure(.routes(.retarget, .route("a", nil), .route("b", .live)))
+        #expect(try await client.track("after").outcome(on: "b").term == .accepted)
+        #expect(transport.sent.last?[header: "Authorization"] == "key of b")
+        await client.close()
     }
 
     @Test func `while everybody captures, nothing is lost and nothing reaches two vendors`() async throws {
@@ -50,7 +65,7 @@ import Testing
             }
             try await client.reconfigure(
                 .routes(.retarget, .route("a", nil), .route("b", .live)),
-                credentials: credential
+                credentials: newKeys
             )
             return try await group.reduce(into: []) { $0 += $1 }
         }

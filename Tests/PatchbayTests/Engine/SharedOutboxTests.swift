@@ -160,7 +160,8 @@ import Testing
             log: Log(handler: nil),
             observer: { _ in },
             observerOfOthers: { _ in },
-            makeEngine: {
+            credentials: .constant(nil),
+            makeEngine: { credentials in
                 let store = try OutboxStore.open(.memory)
                 store.faultPoint = { point in
                     guard point == .begin(.full) else { return }
@@ -174,7 +175,7 @@ import Testing
                     default: return
                     }
                 }
-                return try Engine(store: store, plan: .probe(), host: host) { _, _ in nil }
+                return try Engine(store: store, plan: .probe(), host: host, credentials: credentials)
             }
         )
         try await loop.start()

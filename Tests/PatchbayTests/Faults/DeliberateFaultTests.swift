@@ -17,10 +17,10 @@ enum PlantedFault: Hashable, Sendable, CustomTestStringConvertible {
     static let all: [PlantedFault] =
         DeliberateFault.allCases.map(PlantedFault.inside)
         + [
-            .forgets, .trustsMemory, .believes, .hurries, .keepsNoJournal, .foreseesNoDoubt, .forgetsFailures,
+            .forgets, .trustsMemory, .believes, .hurries, .keepsNoJournal, .foreseesNoDoubt,
             .waitsInSilence,
         ].map(PlantedFault.adapter)
-        + SimulationMutation.allCases.map(PlantedFault.simulation)
+        + SimulationMutation.allCases.filter { ![.countedTwice].contains($0) }.map(PlantedFault.simulation)
         + ["adobe-classic", "altcraft", "des"].map { .door($0, .losesValues) }
 
     var name: String {

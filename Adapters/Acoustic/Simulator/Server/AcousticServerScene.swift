@@ -15,6 +15,8 @@ public struct AcousticServerScene: VendorScene {
     ]
 
     public static let question = ReadRequest("contact")
+    /// A run does not write an address for every contact that opts out.
+    public static let waitsForApp: Set<String> = ["acoustic.server.optOut.waits"]
     public static var closing: Action { .changeAttributes(["closing": .set("1")]) }
 
     public static func say(_ number: Int, _ random: inout SeededGenerator) -> Action {

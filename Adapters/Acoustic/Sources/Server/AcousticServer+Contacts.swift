@@ -12,10 +12,13 @@ extension AcousticServer: ContactDoor {
     /// The call that removes a contact from the database; the vendor's other erasure reaches everything of the person.
     public var removal: JSONObject? { ["erasure": .string(Settings.Erasure.remove.rawValue)] }
 
+    /// A migration brings contact and opt-out together: what is still missing then does not come later.
+    public func options(for contact: Contact) -> JSONObject? { ["optOutWaits": false] }
+
     /// The attribute that stands for an identifier.
     public func attribute(for kind: IdentifierKind) -> AttributeName? {
-        settings.identifierColumns[kind].map(AttributeName.init).flatMap {
-            settings.attributeNames[$0] == nil ? $0 : nil
+        settings.identifierColumns[exactly: kind].map(AttributeName.init).flatMap {
+            settings.attributeNames[exactly: $0] == nil ? $0 : nil
         }
     }
 
@@ -26,7 +29,9 @@ extension AcousticServer: ContactDoor {
     public func contacts(in answer: JSONValue, to wanted: ContactQuestion) -> ContactPage {
         guard case .keys(let keys) = wanted, let key = keys.first else { return ContactPage() }
         var columns = (answer["columns"]?.object ?? [:]).map { ($0.name, $0.value.string ?? "") }
-        if let email = answer["email"]?.string, !columns.contains(where: { $0.0 == settings.emailColumn }) {
+        if let email = answer["email"]?.string,
+            !columns.contains(where: { ScalarString.equal($0.0, settings.emailColumn) })
+        {
             columns.append((settings.emailColumn, email))
         }
         let isOut = !(answer["optedOut"]?.string ?? "").trimmed.isEmpty
@@ -50,7 +55,7 @@ extension AcousticServer: ContactDoor {
     private func columns(of operations: [EngagementOperation]) -> [(name: String, text: String)] {
         var columns: [(name: String, text: String)] = []
         for cell in operations.flatMap(cells) {
-            columns.removeAll { $0.name == cell.column }
+            columns.removeAll { ScalarString.equal($0.name, cell.column) }
             columns.append((cell.column, stored(cell.value)))
         }
         return columns
@@ -115,7 +120,7 @@ extension AcousticServer: ContactDoor {
                 contact.subscriptions.append(Self.subscription(wish, .subscribed))
             }
         }
-        for (name, text) in columns where name != settings.keyColumn && !text.isEmpty {
+        for (name, text) in columns where !settings.isKey(name) && !text.isEmpty {
             if let kind = Self.source(settings.identifierColumns, name) {
                 contact.identifiers.append(Identifier(kind, text))
             } else if let tag = Self.source(settings.tagColumns, name) {
@@ -123,7 +128,7 @@ extension AcousticServer: ContactDoor {
             } else if let wish = Self.source(settings.subscriptionColumns, name) {
                 contact.subscriptions.append(Self.subscription(wish, text == "Yes" ? .subscribed : .unsubscribed))
             } else {
-                contact.attributes[attributeName(of: name)] = Self.value(text, settings.columns[name])
+                contact.attributes[attributeName(of: name)] = Self.value(text, settings.columns[ScalarString(name)])
             }
         }
         if isOut {
@@ -147,7 +152,7 @@ extension AcousticServer: ContactDoor {
     }
 
     private static func source<Key: NeutralKey>(_ names: [Key: String], _ column: String) -> Key? {
-        names.filter { $0.value == column }.keys.min()
+        names.filter { ScalarString.equal($0.value, column) }.keys.min()
     }
 
     private func attributeName(of column: String) -> AttributeName {
@@ -157,8 +162,9 @@ extension AcousticServer: ContactDoor {
     /// The attribute that stands in a column; nil where that holds something else.
     private func attribute(in column: String) -> AttributeName? {
         let isTaken =
-            column == settings.keyColumn || settings.identifierColumns.values.contains(column)
-            || settings.tagColumns.values.contains(column) || settings.subscriptionColumns.values.contains(column)
+            settings.isKey(column) || settings.identifierColumns.values.containsExactly(column)
+            || settings.tagColumns.values.containsExactly(column)
+            || settings.subscriptionColumns.values.containsExactly(column)
         return isTaken ? nil : attributeName(of: column)
     }
 
@@ -177,7 +183,7 @@ extension AcousticServer: ContactDoor {
             case .date: day(text).flatMap { AttributeValue(text: $0, as: .date) }
             case .time: FileTime(text).map { .time($0.time) }
             case .timestamp: FileMoment(text, forms: [.american], zone: "Z").map { .timestamp($0.timestamp) }
-            case .country: AttributeValue(text: text.uppercased(), as: .country)
+            case .country: AttributeValue(text: text, as: .country)
             case .multiSelection: AttributeValue(text: text, as: .choices)
             default: nil
             }

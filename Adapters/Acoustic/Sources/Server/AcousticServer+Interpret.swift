@@ -4,6 +4,26 @@ import PatchbayModel
 
 extension AcousticServer {
     public func interpret(_ exchange: Exchange<Self>, memory: inout Memory) -> Interpretation<Self> {
+        let waiting = exchange.operations.filter { $0.step?.isAbsent == true }
+        guard [.addRecipient, .updateRecipient].contains(exchange.endpoint), !waiting.isEmpty else {
+            return interpretAlone(exchange, memory: &memory)
+        }
+        // Opt-outs that wait for the contact are carried beside what writes its row.
+        let written = Exchange<Self>(
+            endpoint: exchange.endpoint,
+            operations: exchange.operations.filter { $0.step?.isAbsent != true },
+            request: exchange.request,
+            outcome: exchange.outcome,
+            startedAt: exchange.startedAt,
+            moment: exchange.moment
+        )
+        var meaning = interpretAlone(written, memory: &memory)
+        let isThere = exchange.outcome.reply.flatMap(CallReply.init)?.isYes ?? false
+        for pending in waiting { meaning.verdicts[pending.id] = .underway(isThere ? nil : pending.step) }
+        return meaning
+    }
+
+    private func interpretAlone(_ exchange: Exchange<Self>, memory: inout Memory) -> Interpretation<Self> {
         let row = ReplyTable.acousticServer.row(for: exchange.outcome)
         if exchange.endpoint == .token { return interpretToken(exchange, row, &memory) }
         let call = exchange.outcome.reply.flatMap(CallReply.init)
@@ -70,6 +90,13 @@ extension AcousticServer {
         case .exportList: return interpretExport(exchange, result)
         case .importList: return interpretImport(exchange, result, &memory)
         case .jobStatus: return interpretJob(exchange, result, &memory)
+        case .addRecipient where exchange.operations.allSatisfy({ isOptOut($0.operation) }):
+            // The contact is there for its opt-out alone, which follows.
+            return Interpretation(exchange.operations) { pending in
+                var step = pending.step ?? Step()
+                (step.verb, step.isFound) = (.update, true)
+                return next(step)
+            }
         case .addRecipient where exchange.operations.allSatisfy({ $0.operation.action.kind == .track }):
             return interpretSelection(exchange, result, &memory)
         case .addRecipient, .updateRecipient: return Interpretation(endings(exchange.operations))
@@ -144,8 +171,10 @@ extension AcousticServer {
                 case .track where adds(pending.operation) && pending.step?.verb == nil:
                     var step = pending.step ?? Step()
                     step.verb = .add
-                    return .underway(step)
-                default: return .rejected(ServerFinding.contactUnknown.at("contact", call))
+                    return next(step)
+                default:
+                    return absence(of: pending)
+                        ?? .rejected(ServerFinding.contactUnknown.at("contact", call))
                 }
             }
         case (.addToList, ServerFinding.listHasIt): return interpretMember(exchange.operations)
@@ -153,12 +182,29 @@ extension AcousticServer {
             return interpretStranger(exchange.operations, finding.at("contact", call))
         case (.optOutRecipient, ServerFinding.optedOut):
             return Interpretation(exchange.operations) { _ in .unchanged(ServerFinding.alreadyOut.at()) }
+        case (.optOutRecipient, ServerFinding.contactUnknown):
+            return Interpretation(exchange.operations) { pending in
+                guard settings.isKeyedByEmail, adds(pending.operation), pending.step?.verb == nil else {
+                    return absence(of: pending)
+                        ?? .rejected(ServerFinding.contactUnknown.at("contact", call))
+                }
+                // The address is known, so the contact is added and opted out at once.
+                RuleID.acoustic("S62").fire()
+                var step = pending.step ?? Step()
+                step.verb = .add
+                return next(step)
+            }
         case (.eventErrors, ServerFinding.notFound):
             return Interpretation(exchange.operations) { _ in .rejected(ServerFinding.eventErrorsNowhere.at("action")) }
         case (.channelContact, ServerFinding.notFound):
             return Interpretation(exchange.operations) { _ in .rejected(ServerFinding.contactUnknown.at("contact")) }
         case (.readConsent, ServerFinding.notFound), (.writeConsent, ServerFinding.notFound):
-            return Interpretation(exchange.operations) { _ in .rejected(ServerFinding.consentNone.at("action")) }
+            return Interpretation(exchange.operations) { pending in
+                // A push consent is kept under its contact, so without the contact it can't be written yet.
+                let isPush = consent(of: pending)?.channel == .push && exchange.endpoint == .writeConsent
+                return (isPush ? absence(of: pending) : nil)
+                    ?? .rejected(ServerFinding.consentNone.at("action"))
+            }
         case (.readConsent, ServerFinding.conflict), (.writeConsent, ServerFinding.conflict):
             return Interpretation(exchange.operations) { _ in .rejected(ServerFinding.refused.at("action")) }
         case (.gdprStatus, ServerFinding.notFound): return lost(exchange)
@@ -175,7 +221,7 @@ extension AcousticServer {
             guard pending.step?.verb == nil else { return .rejected(finding.at("action", call)) }
             var step = pending.step ?? Step()
             step.verb = verb
-            return .underway(step)
+            return next(step)
         }
     }
 
@@ -191,7 +237,7 @@ extension AcousticServer {
         return Interpretation(operations) { pending in
             var step = pending.step ?? Step()
             (step.most, step.job) = (most, nil)
-            return .underway(step)
+            return next(step)
         }
     }
 
@@ -211,7 +257,9 @@ extension AcousticServer {
                 verdicts[one.id] = .underway(step)
                 continue
             }
-            verdicts[one.id] = later.map { .superseded(by: $0) } ?? .accepted()
+            let leftOut = ServerCells(one.operation, settings).leftOut.joined(separator: ", ")
+            let finding = leftOut.isEmpty ? nil : ServerFinding.incomplete.at("action", detail: leftOut)
+            verdicts[one.id] = later.map { .superseded(by: $0) } ?? .accepted(finding)
         }
         return verdicts
     }
@@ -231,16 +279,43 @@ extension AcousticServer {
             case .track: step.contactID = contact
             case .erase: (step.isFound, step.email) = (true, email.isEmpty ? nil : email)
             default:
-                if email.isEmpty { return .rejected(ServerFinding.noAddress.at("contact")) }
+                if email.isEmpty {
+                    return absence(of: pending)
+                        ?? .rejected(ServerFinding.noAddress.at("contact"))
+                }
                 (step.isFound, step.email) = (true, email)
             }
-            return .underway(step)
+            return next(step)
         }
     }
 
     // MARK: Jobs
 
-    private func poll(_ exchange: Exchange<Self>) -> When { .at(exchange.moment.now + .seconds(settings.pollSeconds)) }
+    /// When a job is asked for again. A caller waits for the answer, so a question is repeated sooner at first.
+    ///
+    /// - Returns: Nil if a caller has waited for the job as long as the settings say.
+    private func poll(_ exchange: Exchange<Self>, for pending: Pending<Self>) -> When? {
+        let now = exchange.moment.now
+        var pause = Duration.seconds(settings.pollSeconds)
+        guard pending.isImmediate else { return .at(now + pause) }
+        pause = min(pause, max(ServerPace.firstPoll, (now - pending.since) / 2))
+        return now + pause > pending.since + .seconds(settings.jobSeconds) ? nil : .at(now + pause)
+    }
+
+    /// An operation that continues at a step.
+    func next(_ step: Step) -> Verdict<Self> { .underway(step) }
+
+    /// The verdict for an operation whose job has not ended: it is asked for again, or the caller gets its number.
+    private func unfinished(_ step: Step, _ pending: Pending<Self>, _ exchange: Exchange<Self>) -> Verdict<Self> {
+        if let next = poll(exchange, for: pending) { return .underway(step, next) }
+        RuleID.acoustic("S63").fire()
+        var answer: JSONObject = ["id": .string(step.job ?? ""), "state": "RUNNING"]
+        if let file = step.file, !file.isEmpty { answer["file"] = .string(file) }
+        return .accepted(
+            ServerFinding.jobRunning.at("action", detail: "job \(step.job ?? "")"),
+            answer: .object(answer)
+        )
+    }
 
     private func interpretErasure(_ exchange: Exchange<Self>, _ memory: inout Memory) -> Interpretation<Self> {
         let id = exchange.outcome.reply?.json?["data"]?["id"]
@@ -250,7 +325,7 @@ extension AcousticServer {
         return Interpretation(exchange.operations) { pending in
             var step = pending.step ?? Step()
             step.job = job
-            return .underway(step, poll(exchange))
+            return unfinished(step, pending, exchange)
         }
     }
 
@@ -268,8 +343,15 @@ extension AcousticServer {
             }
         case "ERROR", "CANCELED": return halved(exchange.operations, ServerFinding.jobRefused, nil)
         default:
-            let next = poll(exchange)
-            return Interpretation(exchange.operations) { .underway($0.step, next) }
+            return Interpretation(exchange.operations) { pending in
+                var step = pending.step ?? Step()
+                if case .readBack(let request) = pending.operation.action,
+                    case .access(let job?)? = ServerQuestion(request)
+                {
+                    step.job = job
+                }
+                return unfinished(step, pending, exchange)
+            }
         }
     }
 
@@ -282,7 +364,8 @@ extension AcousticServer {
             guard step.lostJobs ?? 0 < ServerPace.lostJobs else {
                 return .rejected(ServerFinding.jobLost.at("action"))
             }
-            return .underway(step, poll(exchange))
+            let later = When.at(exchange.moment.now + .seconds(settings.pollSeconds))
+            return .underway(step, poll(exchange, for: pending) ?? later)
         }
     }
 
@@ -295,7 +378,7 @@ extension AcousticServer {
         return Interpretation(exchange.operations) { pending in
             var step = pending.step ?? Step()
             step.job = job
-            return .underway(step, poll(exchange))
+            return unfinished(step, pending, exchange)
         }
     }
 
@@ -306,7 +389,7 @@ extension AcousticServer {
         return Interpretation(exchange.operations) { pending in
             var step = pending.step ?? Step()
             (step.job, step.file) = (job, result["FILE_PATH"]?.text.trimmed)
-            return .underway(step, poll(exchange))
+            return unfinished(step, pending, exchange)
         }
     }
 
@@ -316,10 +399,10 @@ extension AcousticServer {
         guard let state = result["JOB_STATUS"]?.text.trimmed.uppercased(), !state.isEmpty else {
             return notUnderstood(exchange, &memory)
         }
-        let (answer, next) = (JobAnswer(result, state), poll(exchange))
+        let answer = JobAnswer(result, state)
         return Interpretation(exchange.operations) { pending in
             // Whoever asks for a job wants to know how far it is; whoever began it, what became of it.
-            guard pending.step?.job != nil else { return .accepted(answer: answer.json) }
+            guard let step = pending.step, step.job != nil else { return .accepted(answer: answer.json) }
             switch state {
             case "COMPLETE" where exchange.isExport(pending):
                 return .accepted(ServerFinding.exportReady.at(), answer: answer.json(with: pending.step?.file))
@@ -327,7 +410,7 @@ extension AcousticServer {
                 let row = answer.isWhole ? ServerFinding.importTaken : ServerFinding.importDropped
                 return .accepted(row.at(), answer: answer.json)
             case "ERROR", "CANCELED": return .rejected(ServerFinding.jobRefused.at("action"), answer: answer.json)
-            default: return .underway(pending.step, next)
+            default: return unfinished(step, pending, exchange)
             }
         }
     }

@@ -5,8 +5,19 @@ import PatchbayModel
 extension AcousticServer {
     public func plan(_ pending: PendingOperations<Self>, memory: Memory, at moment: Moment) -> Plan<Self> {
         let requests = ServerRequests(settings: settings, memory: memory)
+        if let plan = settleLeft(pending) { return plan }
+        // An opt-out of a contact that is not there yet waits for it, and nothing else waits behind the opt-out.
+        let hasWaiting = pending.contains { isWaiting($0) }
+        let active =
+            hasWaiting
+            ? PendingOperations(pending.filter { !isWaiting($0) }, hasMore: pending.hasMore) : pending
+        guard let head = active.first else { return wait(for: pending, at: moment) }
+        // The settings may have changed since the operation was captured: nothing that no longer fits is left out.
+        if !head.isImmediate, let finding = judge(head.operation).first(where: { $0.severity == .error }) {
+            return .settle([head.id: .rejected(finding)])
+        }
         return memory.plan(
-            pending,
+            active,
             at: moment,
             closed: ServerFinding.closed.at(),
             tokenLater: ServerFinding.tokenLater.at(),
@@ -15,14 +26,83 @@ extension AcousticServer {
                 RuleID.acoustic("S2").fire()
                 return Transmission(chore: .token, requests.token())
             },
-            work: { transmission(for: $0, pending, requests) }
+            work: { head in
+                let transmission = transmission(for: head, active, requests)
+                guard hasWaiting else { return transmission }
+                let carried = Set(transmission.operations)
+                let key = head.operation.acousticKey
+                guard [.addRecipient, .updateRecipient].contains(transmission.endpoint),
+                    pending.contains(where: { isWaiting($0) && $0.operation.acousticKey.isExactly(key) })
+                else { return transmission }
+                // What waits for the contact continues when its row is written.
+                return Transmission(
+                    transmission.endpoint,
+                    transmission.request,
+                    carrying: pending.filter { one in
+                        carried.contains(one.id)
+                            || isWaiting(one) && one.operation.acousticKey.isExactly(key)
+                    }
+                )
+            }
         )
+    }
+
+    // MARK: Opt-outs of contacts that are not there
+
+    /// Whether an opt-out waits until the database has its contact.
+    private func isWaiting(_ pending: Pending<Self>) -> Bool { pending.step?.isAbsent == true }
+
+    /// Whether an operation is an opt-out that waits for its contact.
+    func mayWait(_ operation: EngagementOperation) -> Bool {
+        guard case .changeSubscription(let subscription) = operation.action, subscription.state != .subscribed else {
+            return false
+        }
+        return adds(operation) && ServerOptions(operation).optOutWaits
+    }
+
+    /// An opt-out that waits from now on for its contact; nil for what does not wait.
+    func absence(of pending: Pending<Self>) -> Verdict<Self>? {
+        guard mayWait(pending.operation) else { return nil }
+        RuleID.acoustic("S62").fire()
+        var step = Step()
+        step.isAbsent = true
+        return .underway(step)
+    }
+
+    /// Nothing but opt-outs of contacts that are not there. If more operations are hidden behind them, they make room.
+    private func wait(for pending: PendingOperations<Self>, at moment: Moment) -> Plan<Self> {
+        guard !pending.hasMore else {
+            let pause = Duration.seconds(60 + Int64(moment.chance * 3540))
+            let verdicts = pending.map { ($0.id, Verdict<Self>.underway($0.step, .at(moment.now + pause))) }
+            return .settle(Dictionary(verdicts) { first, _ in first })
+        }
+        return .wait(until: nil, because: ServerFinding.optOutWaits.at())
+    }
+
+    /// Ends what leaves the vendor: an unregister once nothing is before it, and an opt-out before one whose contact never
+    /// came.
+    private func settleLeft(_ pending: PendingOperations<Self>) -> Plan<Self>? {
+        let unregisters = pending.all(.leave).filter { $0.operation.action == .farewell }
+        guard !unregisters.isEmpty else { return nil }
+        var verdicts: [OperationID: Verdict<Self>] = [:]
+        for unregister in unregisters {
+            let before = pending.filter { $0.queue == unregister.queue && $0.sequence < unregister.sequence }
+            if before.isEmpty { verdicts[unregister.id] = .unchanged(ServerFinding.nothingToLeave.at()) }
+            for one in before where one.step?.isAbsent == true {
+                verdicts[one.id] = .rejected(ServerFinding.contactUnknown.at("contact"))
+            }
+        }
+        return verdicts.isEmpty ? nil : .settle(verdicts)
+    }
+
+    /// Whether an operation fits the settings as they are now.
+    private func fits(_ operation: EngagementOperation) -> Bool {
+        !judge(operation).contains { $0.severity == .error }
     }
 
     /// How an operation ends that needs no request; nil where it needs one.
     private func ending(without operation: EngagementOperation) -> Verdict<Self>? {
         switch operation.action {
-        case .farewell: .unchanged(ServerFinding.nothingToLeave.at())
         case .identify where cells(of: operation).isEmpty: .unchanged(ServerFinding.keyKnown.at())
         default: nil
         }
@@ -71,6 +151,12 @@ extension AcousticServer {
         case .erase where erasure(of: head.operation) == .gdpr: job(head, pending, requests)
         case .erase:
             addressed(head, requests) { Transmission(.removeRecipient, requests.removal(of: $0, $1), carrying: [head]) }
+        case .changeSubscription where isOptOut(head.operation) && head.step?.verb == .add:
+            Transmission(
+                .addRecipient,
+                requests.recipient(RecipientRow(key: head.operation.acousticKey), .add),
+                carrying: [head]
+            )
         case .changeSubscription where isOptOut(head.operation):
             addressed(head, requests) { Transmission(.optOutRecipient, requests.optOut(of: $0, $1), carrying: [head]) }
         default: recipient(head, pending, requests)
@@ -106,7 +192,8 @@ extension AcousticServer {
         let (key, verb) = (head.operation.acousticKey, verb(of: head))
         RuleID.acoustic(verb == .add ? "S6" : "S7").fire()
         let group = group(of: head, pending, atMost: Self.mostTogether) { one in
-            needsRow(one) && self.verb(of: one) == verb && ScalarString.equal(one.operation.acousticKey, key)
+            needsRow(one) && self.verb(of: one) == verb && one.operation.acousticKey.isExactly(key)
+                && fits(one.operation)
         }
         let row = RecipientRow(group, key: key, settings)
         return Transmission(
@@ -144,7 +231,7 @@ extension AcousticServer {
             let key = head.operation.acousticKey
             let group = group(of: head, pending, atMost: settings.eventsPerRequest) { one in
                 isEvent(one.operation) && contactID(of: one) == nil && one.step?.verb == head.step?.verb
-                    && ScalarString.equal(one.operation.acousticKey, key)
+                    && one.operation.acousticKey.isExactly(key)
             }
             // Of whom nobody has said anything yet, the event is the first word: the contact is added with its key alone.
             guard head.step?.verb == .add else {
@@ -154,7 +241,7 @@ extension AcousticServer {
         }
         RuleID.acoustic("S40").fire()
         let group = group(of: head, pending, atMost: settings.eventsPerRequest) { one in
-            isEvent(one.operation) && contactID(of: one) != nil
+            isEvent(one.operation) && contactID(of: one) != nil && fits(one.operation)
         }
         let records = group.compactMap { one -> BehaviorRecord? in
             guard let content = ServerEvent(one.operation, settings).content, let contact = contactID(of: one) else {
@@ -187,9 +274,9 @@ extension AcousticServer {
         return Transmission(.gdprErasure, requests.erasure(of: keys), carrying: group)
     }
 
-    private func access(_ head: Pending<Self>, _ requests: ServerRequests) -> Transmission<Self> {
+    private func access(_ head: Pending<Self>, _ asked: String?, _ requests: ServerRequests) -> Transmission<Self> {
         RuleID.acoustic("S59").fire()
-        if let job = head.step?.job {
+        if let job = head.step?.job ?? asked {
             return Transmission(.gdprStatus, requests.status(ofErasure: job), carrying: [head])
         }
         return Transmission(.gdprAccess, requests.access(to: head.operation.acousticKey), carrying: [head])
@@ -198,7 +285,7 @@ extension AcousticServer {
     private func question(_ request: ReadRequest, _ head: Pending<Self>, _ requests: ServerRequests)
         -> Transmission<Self>
     {
-        if case .access? = ServerQuestion(request) { return access(head, requests) }
+        if case .access(let job)? = ServerQuestion(request) { return access(head, job, requests) }
         if let job = head.step?.job { return Transmission(.jobStatus, requests.status(ofJob: job), carrying: [head]) }
         switch ServerQuestion(request) {
         case .job(let job): return Transmission(.jobStatus, requests.status(ofJob: job), carrying: [head])

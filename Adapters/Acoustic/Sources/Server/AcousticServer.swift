@@ -85,6 +85,8 @@ public struct AcousticServer: VendorAdapter {
         var file: String?
         /// Jobs of which the vendor knew nothing any more.
         var lostJobs: Int?
+        /// Whether an opt-out waits because the database does not have the contact or its address yet.
+        var isAbsent: Bool?
     }
 
     let settings: AcousticServerSettings
@@ -104,7 +106,7 @@ public struct AcousticServer: VendorAdapter {
         problems(ofKeyOf: operation) + ServerOptions(operation).findings + judge(operation)
     }
 
-    private func judge(_ operation: EngagementOperation) -> [Finding] {
+    func judge(_ operation: EngagementOperation) -> [Finding] {
         switch operation.action {
         case .identify, .changeAttributes, .changeTags, .changeSubscription:
             return ServerCells(operation, settings).findings
@@ -154,6 +156,8 @@ struct ServerOptions: Sendable {
     var eventCode: String?
     /// What becomes of what is said of a contact that the database does not have.
     var unknownContacts: AcousticServerSettings.Unknown?
+    /// Whether an opt-out waits for a contact that the database does not have yet; a migration does not wait.
+    var optOutWaits = true
     /// The device that a consent is of, in its two ids.
     var userID: String?
     var channelID: String?
@@ -184,6 +188,9 @@ struct ServerOptions: Sendable {
             case "unknownContacts":
                 unknownContacts = member.value.string.flatMap(AcousticServerSettings.Unknown.init)
                 if unknownContacts == nil { findings.append(ServerFinding.optionValue.at(path)) }
+            case "optOutWaits":
+                optOutWaits = member.value.bool ?? true
+                if member.value.bool == nil { findings.append(ServerFinding.optionValue.at(path)) }
             case "userId":
                 userID = member.value.string.flatMap { $0.isDeviceID ? $0 : nil }
                 if userID == nil { findings.append(ServerFinding.optionValue.at(path)) }
@@ -211,8 +218,8 @@ enum ServerQuestion: Sendable {
     case consent(AcousticSourceName, device: String?, phone: String?)
     /// What the database holds of the contact of a device.
     case channelContact(AcousticSourceName, device: String)
-    /// Everything that the vendor holds of the contact.
-    case access
+    /// Everything that the vendor holds of the contact; with a job's number what a job of an earlier question found.
+    case access(job: String?)
     /// The database's columns.
     case columns
     /// Events that the vendor took and rejected afterwards, which the filter narrows in the vendor's own words.
@@ -231,7 +238,9 @@ enum ServerQuestion: Sendable {
         let ids = [texts["userId"], texts["channelId"]].compactMap(\.self)
         switch request.what {
         case "contact" where texts.isEmpty: self = .contact
-        case "access" where texts.isEmpty: self = .access
+        case "access" where has([], ["job"]):
+            guard texts["job"]?.isVendorNumber ?? true else { return nil }
+            self = .access(job: texts["job"])
         case "export" where has([], ["type", "format", "encoding", "start", "end", "columns"]):
             guard let export = ExportRecord(texts, columns: request.arguments["columns"]) else { return nil }
             self = .export(export)
@@ -302,7 +311,7 @@ struct ServerEvent: Sendable {
                     findings.append(ServerFinding.eventNested.at("\(path).attributes".dot(name.rawValue)))
                 }
             }
-            let code = own ?? settings.eventCodes[AcousticSourceName(rawValue: name)]
+            let code = own ?? settings.eventCodes[exactly: AcousticSourceName(rawValue: name)]
             set(code ?? Self.code("namedEvent"), name, members)
         case .sessionStarted: set(own ?? Self.code("sessionStarted"), "sessionStarted", [])
         case .sessionEnded: set(own ?? Self.code("sessionEnded"), "sessionEnded", [])
@@ -325,7 +334,7 @@ struct ServerEvent: Sendable {
     /// Each has its name as a member: a list without members is refused.
     private mutating func set(_ code: String, _ name: String, _ members: [ServerCells.Cell]) {
         RuleID.acoustic("S37").fire()
-        let rest = members.filter { $0.column != "Event Name" }
+        let rest = members.filter { !ScalarString.equal($0.column, "Event Name") }
         content = (code, [ServerCells.Cell(column: "Event Name", value: name)] + rest)
     }
 

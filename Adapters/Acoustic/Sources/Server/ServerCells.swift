@@ -9,7 +9,8 @@ struct ServerCells: Sendable {
         var column: String
         var value: String
 
-        var place: String { column }
+        /// The column's name in ASCII: canonically equivalent names are different columns.
+        var place: String { Place.name(column) }
     }
 
     /// What is written, each column once, in order of the neutral names.
@@ -18,6 +19,8 @@ struct ServerCells: Sendable {
     private(set) var lists: [String] = []
     /// What is to be said; an error where nothing is left to write.
     private(set) var findings: [Finding] = []
+    /// The places of entries that are invalid and left out, as the settings say.
+    private(set) var leftOut: [String] = []
     /// Whether the operation says nothing but who the contact is, which stands in every call.
     private(set) var isKeyAlone = false
 
@@ -45,7 +48,10 @@ struct ServerCells: Sendable {
         guard settings.onInvalid == .sendValid, !(cells.isEmpty && lists.isEmpty) else {
             return (cells, lists) = ([], [])
         }
-        for place in findings.indices where findings[place].severity == .error { findings[place].severity = .warning }
+        for place in findings.indices where findings[place].severity == .error {
+            findings[place].severity = .warning
+            leftOut.append(findings[place].path)
+        }
     }
 
     // MARK: Kinds
@@ -54,7 +60,7 @@ struct ServerCells: Sendable {
         for (place, identifier) in identifiers.enumerated() {
             let path = "action.identifiers[\(place)]"
             let isKey = ScalarString.equal(identifier.value.trimmed, key)
-            let column = settings.identifierColumns[identifier.kind]
+            let column = settings.identifierColumns[exactly: identifier.kind]
             if identifier.kind == .external {
                 if isKey { isKeyAlone = true } else { findings.append(ServerFinding.keyOther.at(path)) }
             } else if let column {
@@ -70,7 +76,7 @@ struct ServerCells: Sendable {
     private mutating func add(_ changes: [AttributeName: AttributeChange]) {
         for (name, change) in changes.sorted(by: { $0.key < $1.key }) {
             let path = "action.changes".dot(name.rawValue)
-            let column = settings.attributeNames[name] ?? name.rawValue
+            let column = settings.attributeNames[exactly: name] ?? name.rawValue
             switch change {
             case .set(let value): put(value, column, path)
             case .unset: clear(column, path)
@@ -93,9 +99,9 @@ struct ServerCells: Sendable {
         for tag in change.remove { states[tag] = false }
         for tag in change.add { states[tag] = true }
         for (tag, isOn) in states.sorted(by: { $0.key < $1.key }) {
-            if let column = settings.tagColumns[tag] {
+            if let column = settings.tagColumns[exactly: tag] {
                 put(.boolean(isOn), column, "action.tags")
-            } else if let list = settings.tagLists[tag] {
+            } else if let list = settings.tagLists[exactly: tag] {
                 join(list, isOn, "action.tags")
             } else {
                 findings.append(ServerFinding.nameMissing.at("action.tags"))
@@ -153,6 +159,9 @@ struct ServerCells: Sendable {
         guard let column = column(name, path) else { return }
         switch ServerForm.text(value, column.known, settings) {
         case .success(let text):
+            if case .timestamp(let instant) = value, instant.nanoseconds != 0 {
+                findings.append(ServerFinding.valuePrecision.at(path))
+            }
             if !settings.allowsHTML, text.contains("<") { findings.append(ServerFinding.valueMarkup.at(path)) }
             add(Cell(column: name, value: text), path)
         case .failure(let problem): findings.append(problem.row.at(path, detail: problem.detail))
@@ -167,7 +176,7 @@ struct ServerCells: Sendable {
     }
 
     private mutating func add(_ cell: Cell, _ path: String) {
-        guard !cells.contains(where: { $0.column == cell.column }) else {
+        guard !cells.contains(where: { ScalarString.equal($0.column, cell.column) }) else {
             return findings.append(ServerFinding.columnTwice.at(path))
         }
         cells.append(cell)
@@ -176,18 +185,18 @@ struct ServerCells: Sendable {
     /// The column as far as it is known; nil where nothing may be written into it.
     private mutating func column(_ name: String, _ path: String) -> (name: String, known: Column?)? {
         RuleID.acoustic("S14").fire()
-        if name == settings.keyColumn {
+        if settings.isKey(name) {
             findings.append(ServerFinding.columnKey.at(path))
             return nil
         }
         guard !settings.columns.isEmpty else {
-            guard AttributeRules.nameLengths.contains(name.count), XMLTree.canHold(name) else {
-                findings.append(ServerFinding.columnName.at(path, detail: "\(name.count) characters"))
+            guard AttributeRules.nameLengths.contains(name.utf16.count), XMLTree.canHold(name) else {
+                findings.append(ServerFinding.columnName.at(path, detail: "\(name.utf16.count) characters"))
                 return nil
             }
             return (name, nil)
         }
-        guard let column = settings.columns[name] else {
+        guard let column = settings.columns[ScalarString(name)] else {
             findings.append(ServerFinding.columnUnknown.at(path))
             return nil
         }
@@ -214,10 +223,10 @@ extension Subscription {
     /// The column that holds it; nil where the settings name none.
     func column(_ settings: AcousticServerSettings) -> String? {
         let name = [channel.rawValue, topic].compactMap(\.self).joined(separator: ".")
-        return settings.subscriptionColumns[AcousticSourceName(rawValue: name)]
+        return settings.subscriptionColumns[exactly: AcousticSourceName(rawValue: name)]
     }
 
-    /// Whether it is told by the vendor's own call: the end of all e-mail, where no column holds that.
+    /// Whether it is reported by the vendor's own call: the end of all e-mail, where no column holds that.
     func isOptOut(_ settings: AcousticServerSettings) -> Bool {
         channel == .email && topic == nil && (state == .unsubscribed || state == .suspended) && column(settings) == nil
     }

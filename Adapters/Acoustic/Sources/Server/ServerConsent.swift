@@ -83,7 +83,9 @@ struct ConsentPlace: Sendable {
     }
 
     private init?(_ name: AcousticSourceName, _ device: String?, _ phone: String?, _ settings: AcousticServerSettings) {
-        guard let qualifier = settings.consentQualifiers[name], let channel = name.consentChannel else { return nil }
+        guard let qualifier = settings.consentQualifiers[exactly: name], let channel = name.consentChannel else {
+            return nil
+        }
         (self.channel, self.qualifier) = (channel, qualifier)
         RuleID.acoustic("S53").fire()
         destination = channel == .push ? device : phone
@@ -108,7 +110,7 @@ extension Subscription {
     /// The name under which the settings keep its consent; nil where it is none.
     func consentName(_ settings: AcousticServerSettings) -> AcousticSourceName? {
         let name = AcousticSourceName(rawValue: [channel.rawValue, topic].compactMap(\.self).joined(separator: "."))
-        return settings.consentQualifiers[name] == nil || name.consentChannel == nil ? nil : name
+        return settings.consentQualifiers[exactly: name] == nil || name.consentChannel == nil ? nil : name
     }
 
     /// What is to be said of it as a consent.
@@ -259,7 +261,7 @@ extension AcousticServer {
     /// The contact's own number, which the database was asked for.
     func numbered(_ pending: Pending<Self>, _ result: XMLTree) -> Verdict<Self> {
         let column = settings.identifierColumns[.phone]
-        let cell = result["COLUMNS"]?.all("COLUMN").first { $0["NAME"]?.text == column }
+        let cell = result["COLUMNS"]?.all("COLUMN").first { ScalarString.equal($0["NAME"]?.text ?? "", column ?? "") }
         guard let phone = cell?["VALUE"]?.text.trimmed.consentNumber else {
             return .rejected(ServerFinding.consentNumber.at("contact"))
         }

@@ -152,6 +152,21 @@ enum ServerFinding: Sendable {
         reason: "The text holds markup, which the vendor stores as character entities",
         remedy: "Set allowHtml if the column is to hold markup."
     )
+    static let valuePrecision = FindingRow(
+        "acoustic.server.value.precision",
+        .note,
+        rule: .acoustic("S16"),
+        reason: "A timestamp has whole seconds; the fraction is cut off",
+        remedy: "Nothing."
+    )
+    static let incomplete = FindingRow(
+        "acoustic.server.update.incomplete",
+        .warning,
+        .invalid,
+        rule: .acoustic("S24"),
+        reason: "The valid entries were sent, and the invalid ones were left out",
+        remedy: "Correct the named entries and send them again."
+    )
     static let valueChoice = FindingRow(
         "acoustic.server.value.choice",
         .error,
@@ -166,7 +181,8 @@ enum ServerFinding: Sendable {
         .invalid,
         rule: .acoustic("S15"),
         reason: "A phone number for text messages is digits with the country's code",
-        remedy: "Send digits, with or without a plus sign in front."
+        remedy:
+            "Send the international number: digits that begin with the country's code, with or without a plus sign in front."
     )
     static let unsetRefused = FindingRow(
         "acoustic.server.value.unset",
@@ -231,6 +247,14 @@ enum ServerFinding: Sendable {
         rule: .acoustic("S31"),
         reason: "An opt-out needs an address, and the contact has none",
         remedy: "Write the address first."
+    )
+    static let optOutWaits = FindingRow(
+        "acoustic.server.optOut.waits",
+        .note,
+        .notFound,
+        rule: .acoustic("S62"),
+        reason: "An opt-out waits for its contact, which the database does not have yet, or not with an address",
+        remedy: "Write the contact with its address."
     )
     static let alreadyOut = FindingRow(
         "acoustic.server.subscription.alreadyOut",
@@ -556,6 +580,14 @@ enum ServerFinding: Sendable {
         reason: "Nobody knows whether the vendor began the job, and a repeat could begin it twice",
         remedy: "Look at the account's data jobs, then ask again or not."
     )
+    static let jobRunning = FindingRow(
+        "acoustic.server.job.running",
+        .warning,
+        .unavailable,
+        rule: .acoustic("S63"),
+        reason: "The vendor works on the job, and it has not ended within jobSeconds",
+        remedy: "Ask for it later: with the question job, or for access with access and its number as job."
+    )
     static let exportReady = FindingRow(
         "acoustic.server.export.complete",
         .note,
@@ -775,16 +807,18 @@ enum ServerFinding: Sendable {
     static let all: [FindingRow] = [
         keyBlank, keyControl, keyOther, keyKnown, optionUnknown, optionValue, nothing, nameMissing, columnKey,
         columnTwice, columnUnknown, columnName, columnUnwritable, columnOfDevice, valueNested, valueType, valueLong,
-        valueControl, valueMarkup, valueChoice, valuePhone, unsetRefused, arithmetic, subscriptionChannel,
+        valueControl, valuePrecision, incomplete, valueMarkup, valueChoice, valuePhone, unsetRefused, arithmetic,
+        subscriptionChannel,
         subscriptionUnknown,
-        subscriptionSuspended, subscriptionDetails, optIn, noAddress, alreadyOut, contactSwitch, device, consent,
+        subscriptionSuspended, subscriptionDetails, optIn, noAddress, optOutWaits, alreadyOut, contactSwitch, device,
+        consent,
         consentDevice, consentNumber, consentNone, consentUnnamed, consentDetails, consentChannel, consentTwice,
         consentPath, listLeft, listStays, listHasIt, listUnknown, listUncertain, listNumber, listTwice, listElsewhere,
         listTopic, columnsFit, columnsDiffer,
         eventKind, eventForeign, eventBlank, eventNested, eventCode, eventTaken, eventUnknown, eventErrorsNowhere,
         contactThere,
         contactUnknown, nothingToErase, erased, removed, nothingToLeave, question, importTaken, importDropped,
-        exportReady, exportUnnamed,
+        jobRunning, exportReady, exportUnnamed,
         importUnknown, jobRefused, jobLost, actionUnknown, closed, tokenLater, tokenRefused, tokenRefusedTwice,
         unauthenticated, faultOfServer, faultOfOrganisation, databaseUnknown, faultOfColumn, faultOfValue, faultOfCall,
         fault, optedOut, hiddenRefusal, forbidden, notFound, conflict, refused, throttled, unavailable, noReply, page,

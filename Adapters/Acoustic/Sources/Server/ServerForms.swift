@@ -57,7 +57,7 @@ enum ServerForm: Sendable {
         let text: String
         switch value {
         case .integer(let number): text = String(number)
-        case .decimal(let number): text = number.text
+        case .decimal(let number): text = WireValue.written(number)
         default: return mismatch(value)
         }
         let digits = text.utf8.count { (0x30...0x39).contains($0) }
@@ -101,7 +101,7 @@ enum ServerForm: Sendable {
     private static func selection(_ value: AttributeValue, _ column: Column) -> Outcome {
         guard case .string(let word) = value else { return mismatch(value) }
         RuleID.acoustic("S18").fire()
-        return column.values.contains(word) ? .success(word) : .failure(ServerProblem(ServerFinding.valueChoice))
+        return column.allows(word) ? .success(word) : .failure(ServerProblem(ServerFinding.valueChoice))
     }
 
     private static func choices(_ value: AttributeValue, _ column: Column?) -> Outcome {
@@ -109,8 +109,8 @@ enum ServerForm: Sendable {
         RuleID.acoustic("S18").fire()
         let isFit = words.allSatisfy { word in
             !word.isEmpty && word.trimmed == word && !word.unicodeScalars.contains(";")
-                && word.count <= Form.choiceLimit && XMLTree.canHold(word)
-                && column.map { $0.values.contains(word) } ?? true
+                && word.utf16.count <= Form.choiceLimit && XMLTree.canHold(word)
+                && column.map { $0.allows(word) } ?? true
         }
         guard isFit, !words.isEmpty else { return .failure(ServerProblem(ServerFinding.valueChoice)) }
         return .success(words.joined(separator: ";"))
@@ -118,12 +118,9 @@ enum ServerForm: Sendable {
 
     private static func digits(_ value: AttributeValue) -> Outcome {
         guard case .string(let text) = value else { return mismatch(value) }
-        let digits = text.hasPrefix("+") ? String(text.dropFirst()) : text
-        guard digits.utf8.count >= 7, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
-            return .failure(ServerProblem(ServerFinding.valuePhone))
-        }
+        guard let number = text.consentNumber else { return .failure(ServerProblem(ServerFinding.valuePhone)) }
         RuleID.acoustic("S15").fire()
-        return .success(digits)
+        return .success(number)
     }
 
     private static func mismatch(_ value: AttributeValue) -> Outcome {

@@ -70,7 +70,7 @@ extension Subscription {
     /// The contact list that holds it; nil where the settings name none.
     func list(_ settings: AcousticServerSettings) -> String? {
         let name = [channel.rawValue, topic].compactMap(\.self).joined(separator: ".")
-        return settings.subscriptionLists[AcousticSourceName(rawValue: name)]
+        return settings.subscriptionLists[exactly: AcousticSourceName(rawValue: name)]
     }
 }
 

@@ -13,6 +13,8 @@ enum ServerPace: Sendable {
         life: 14_400,
         repeatsTexts: true
     )
+    /// Between the first two questions of a caller for a job, at least.
+    static let firstPoll = Duration.seconds(2)
     /// Faults of the server's own in a row after which an operation ends (S12).
     static let faults = 5
     /// Jobs that may get lost before their contact is given up (S35).

@@ -11,7 +11,9 @@ struct ChannelContact: Sendable {
 
     /// The contact of the device that a question names; nil where the settings have no app key of that name.
     init?(_ name: AcousticSourceName, _ device: String, _ settings: AcousticServerSettings) {
-        guard name.consentChannel == .push, let qualifier = settings.consentQualifiers[name] else { return nil }
+        guard name.consentChannel == .push, let qualifier = settings.consentQualifiers[exactly: name] else {
+            return nil
+        }
         (self.qualifier, self.device) = (qualifier, device)
     }
 
@@ -79,14 +81,14 @@ struct DatabaseColumns: Sendable {
 
     /// The columns that an answer lists; nil where it lists none.
     init?(_ result: XMLTree) {
-        let keys = Set((result["KEY_COLUMNS"]?.all("COLUMN") ?? []).compactMap { $0["NAME"]?.text })
+        let keys = (result["KEY_COLUMNS"]?.all("COLUMN") ?? []).compactMap { $0["NAME"]?.text }
         rows = (result["COLUMNS"]?.all("COLUMN") ?? []).compactMap { column in
             guard let name = column["NAME"]?.text, !name.isEmpty else { return nil }
             return Row(
                 name: name,
                 code: column["TYPE"]?.text.trimmed ?? "",
                 values: (column["SELECTION_VALUES"]?.all("VALUE") ?? []).map(\.text),
-                isKey: keys.contains(name)
+                isKey: keys.containsExactly(name)
             )
         }
         if rows.isEmpty { return nil }
@@ -94,14 +96,15 @@ struct DatabaseColumns: Sendable {
 
     /// What the settings say otherwise, by column: it is missing, has another type, or does not allow some of the values.
     private func differences(_ settings: AcousticServerSettings) -> [JSONValue] {
-        let there = Dictionary(rows.map { ($0.name, $0) }) { first, _ in first }
-        return settings.namedColumns.sorted().compactMap { name in
-            guard let row = there[name] else { return ["column": .string(name), "what": "missing"] }
-            guard let said = settings.columns[name] else { return nil }
+        let there = Dictionary(rows.map { (ScalarString($0.name), $0) }) { first, _ in first }
+        return settings.namedColumns.map { name in
+            guard let row = there[ScalarString(name)] else { return ["column": .string(name), "what": "missing"] }
+            guard let said = settings.columns[ScalarString(name)] else { return nil }
             if let type = row.type, type != said.type { return ["column": .string(name), "what": "type"] }
-            let isWhole = row.values.isEmpty || Set(said.values).isSubset(of: row.values)
+            let isWhole = row.values.isEmpty || said.values.allSatisfy(row.values.containsExactly)
             return isWhole ? nil : ["column": .string(name), "what": "values"]
         }
+        .compactMap(\.self)
     }
 
     /// What the reader gets, and whether it is what the settings say.
@@ -114,10 +117,12 @@ struct DatabaseColumns: Sendable {
 }
 
 extension AcousticServerSettings {
-    /// Every column that some setting names.
-    fileprivate var namedColumns: Set<String> {
-        Set(columns.keys).union(attributeNames.values).union(identifierColumns.values).union(tagColumns.values)
-            .union(subscriptionColumns.values).union([keyColumn, emailColumn])
+    /// Every column that some setting names, in the order of the names.
+    fileprivate var namedColumns: [String] {
+        let names =
+            columns.keys.map(\.text) + attributeNames.values + identifierColumns.values + tagColumns.values
+            + subscriptionColumns.values + [keyColumn, emailColumn]
+        return names.eachOnce.sorted { $0.unicodeScalars.lexicographicallyPrecedes($1.unicodeScalars) }
     }
 }
 

@@ -49,7 +49,7 @@ enum AcousticServerRules: Sendable {
         ("S13", "Faults 106, 150 and 310 stop: a person has to act.", codes),
         ("S14", "A column is named exactly, letter case included, and has one source.", reference),
         ("S15", "Values are texts: Yes or No, digits, the text itself.", fields),
-        ("S16", "Days are MM/dd/yyyy, times HH:mm:ss, instants both in UTC.", inferred),
+        ("S16", "Days are MM/dd/yyyy, times HH:mm:ss, instants both in UTC, without fractions of a second.", inferred),
         ("S17", "A country is two letters; whether lower or upper case is a setting.", inferred),
         ("S18", "Selections take allowed values; several are joined by semicolons, always the whole set.", fields),
         ("S19", "A text has 4000 characters at most, a number 255 digits.", fields),
@@ -152,6 +152,17 @@ enum AcousticServerRules: Sendable {
             "Events that were taken and failed later are listed at an address of their own, whose beginning is inferred from "
                 + "the submission's.",
             events
+        ),
+        (
+            "S62",
+            "An opt-out of a contact that the database does not have waits until the contact is written with an address, and "
+                + "follows at once; a contact whose key is the address is added and opted out.",
+            house
+        ),
+        (
+            "S63",
+            "A query waits for its job within the reader's timeout; a job that takes longer is answered with its number.",
+            house
         ),
     ]
 }

@@ -76,7 +76,7 @@ public struct AcousticServerSettings: AdapterSettings {
     var unknownContacts = Unknown.add
     var createdFrom = CreatedFrom.manual
     var allowsHTML = false
-    var columns: [String: Column] = [:]
+    var columns: [ScalarString: Column] = [:]
     var attributeNames: [AttributeName: String] = [:]
     var identifierColumns: [IdentifierKind: String] = [:]
     var tagColumns: [Tag: String] = [:]
@@ -95,6 +95,7 @@ public struct AcousticServerSettings: AdapterSettings {
     var erasure = Erasure.gdpr
     var erasuresPerJob = 100
     var pollSeconds = 30
+    var jobSeconds = 25
     var lanes = 4
 
     /// The defaults; host, client, database and key column are empty.
@@ -279,7 +280,16 @@ public struct AcousticServerSettings: AdapterSettings {
             in: 1...3600,
             default: 30,
             rule: .acoustic("S34"),
-            "Seconds between two questions for a job; the vendor names no number."
+            "Seconds between two questions for a job, at most; the vendor names no number."
+        ),
+        .integer(
+            "jobSeconds",
+            \.jobSeconds,
+            in: 1...86_400,
+            default: 25,
+            rule: .acoustic("S63"),
+            "Seconds for which a query waits for its job before the job's number is the answer. Keep it below the timeout of "
+                + "the reader, which is 30 s by default."
         ),
         .integer(
             "lanes",
@@ -292,28 +302,31 @@ public struct AcousticServerSettings: AdapterSettings {
     ])
 
     /// Whether the contact's key is the address itself.
-    var isKeyedByEmail: Bool { keyColumn == emailColumn }
+    var isKeyedByEmail: Bool { isKey(emailColumn) }
+
+    /// Whether a column is the one that holds the contact's key.
+    func isKey(_ column: String) -> Bool { ScalarString.equal(column, keyColumn) }
 
     /// What is wrong beyond each setting alone.
     var problems: [Finding] {
         var problems: [Finding] = []
-        var owners: [String: String] = [:]
+        var owners: [ScalarString: String] = [:]
         let named =
             attributeNames.map { ("attributeNames".dot($0.key.rawValue), $0.value) }
             + identifierColumns.map { ("identifierColumns".dot($0.key.rawValue), $0.value) }
             + tagColumns.map { ("tagColumns".dot($0.key.rawValue), $0.value) }
             + subscriptionColumns.map { ("subscriptionColumns".dot($0.key.rawValue), $0.value) }
         for (path, column) in named.sorted(by: { $0.0 < $1.0 }) {
-            if column == keyColumn {
+            if isKey(column) {
                 problems.append(ServerFinding.columnKey.at("settings.\(path)"))
-            } else if let owner = owners.updateValue(path, forKey: column) {
+            } else if let owner = owners.updateValue(path, forKey: ScalarString(column)) {
                 problems.append(ServerFinding.columnTwice.at("settings.\(path)", detail: "the same as \(owner)"))
             }
-            if !columns.isEmpty, columns[column] == nil {
+            if !columns.isEmpty, columns[ScalarString(column)] == nil {
                 problems.append(ServerFinding.columnUnknown.at("settings.\(path)"))
             }
         }
-        if !columns.isEmpty, columns[keyColumn] == nil {
+        if !columns.isEmpty, columns[ScalarString(keyColumn)] == nil {
             problems.append(ServerFinding.columnUnknown.at("settings.keyColumn"))
         }
         for (name, code) in eventCodes.sorted(by: { $0.key < $1.key }) where !code.isVendorNumber {

@@ -69,7 +69,8 @@ public struct AdobeServerScene: VendorScene {
                     ? []
                     : Set(
                         account.subscriptions.filter { $0.profile == profile.key }.map(\.service)
-                            .filter { name in account.services.contains { $0.name == name && $0.messageType == "email" } }
+                            .filter { name in account.services.contains { $0.name == name && $0.messageType == "email" }
+                            }
                     )
             )
         }

@@ -1,4 +1,5 @@
 public import PatchbayAdapterKit
+public import PatchbayJSON
 import PatchbayModel
 
 extension AdobeClassicDevice {
@@ -8,16 +9,17 @@ extension AdobeClassicDevice {
         title: "Adobe Campaign Classic",
         door: .device,
         memory: .lane,
+        stateVersion: 2,
         timeout: .seconds(30),
         capabilities: capabilities,
         limits: [
-            VendorLimit("attempts of one operation", "1", rule: .adobe("C18")),
+            VendorLimit("attempts of one operation", "1; unlimited where it takes a person off", rule: .adobe("C18")),
             VendorLimit("operations in one request", "1"),
             VendorLimit("values of parameters", "one text each", rule: .adobe("C13")),
         ],
         rules: Rule.adobeClassic,
         findings: FindingRow.adobeClassic,
-        reasonsOfState: [FindingRow.classicFailed, .classicLost, .classicUnsent].map(\.code),
+        reasonsOfState: [FindingRow.classicFailed, .classicLost, .classicUnsent, .personLeft].map(\.code),
         fields: [ClassicTrackingCall.table.summary, ClassicRegistrationCall.table.summary],
         replies: .adobeClassic
     )
@@ -38,13 +40,16 @@ extension AdobeClassicDevice {
         ),
         .operation(.changeSubscription): .unsupported(reason: rest),
         .operation(.setConsent): .emulated(
-            how: "kept and obeyed; nothing waits for consent",
-            cost: "the vendor never learns of it"
+            how: "applied here; a denial registers the device without the person",
+            cost: "Campaign itself has no record of consent"
         ),
         .operation(.track): .native(note: "push messages"),
-        .operation(.farewell): .unsupported(reason: "A device can't leave."),
+        .operation(.farewell): .emulated(
+            how: "the device is registered without a user key and parameters",
+            cost: "the device stays until its push token expires"
+        ),
         .operation(.erase): .emulated(
-            how: "everything is forgotten here",
+            how: "the device is registered without the person, and everything is forgotten here",
             cost: "a person has to delete the recipient's subscription to the app in Campaign"
         ),
         .operation(.readBack): .unsupported(reason: "The vendor answers no question of a device."),
@@ -98,4 +103,18 @@ extension AdobeClassicDevice {
             cost: "one user key alone"
         ),
     ]
+}
+
+extension AdobeClassicDevice {
+    /// Version 1 did not know which registrations the vendor may hold: the next operation registers the device again.
+    public static func upgrade(_ state: JSONValue, of part: StatePart, from version: Int) throws -> JSONValue {
+        guard part == .memory, version == 1, let old = state.object else { return state }
+        var memory = AdobeClassicMemory()
+        memory.token = old["token"]?.string.map { Secret($0) }
+        memory.facts = old["deviceFacts"]?.embedded.flatMap { try? DeviceFacts(json: $0, at: "") }
+        memory.userKey = old["userKey"]?.string
+        for member in old["parameters"]?.object ?? [:] { memory.parameters[member.name] = member.value.string }
+        if let key = memory.userKey { memory.who = Person([], contact: key) }
+        return try JSONValue(parsing: String(decoding: StateEncoder.bytes(of: memory), as: UTF8.self))
+    }
 }

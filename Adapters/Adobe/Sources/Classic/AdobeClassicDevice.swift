@@ -17,9 +17,9 @@ public struct AdobeClassicDevice: VendorAdapter {
         case tracking
     }
 
-    /// How far the registration of a device has got.
+    /// How far an operation has got.
     public enum Step: String, Codable, Sendable, Equatable {
-        /// The device is remembered, and told next.
+        /// What the operation changes is remembered; the registration follows.
         case register
     }
 
@@ -32,7 +32,8 @@ public struct AdobeClassicDevice: VendorAdapter {
         let queue =
             switch operation.action {
             case .track: String(joining: "push/", operation.id.rawValue)
-            case .setConsent, .erase: "local"
+            case .setConsent: String(joining: "consent/", operation.id.rawValue)
+            case .erase: "local"
             default: "registration"
             }
         return Place(lane: operation.subject.rawValue, queue: queue, waitsForConsent: false)
@@ -54,7 +55,10 @@ extension AdobeClassicDevice {
         case .registerDevice(let device):
             guard let token = device.pushToken else { return [FindingRow.tokenNeeded.at("action.device.pushToken")] }
             let service: PushToken.Service = settings.platform == .ios ? .apns : .fcm
-            return token.service == service ? [] : [FindingRow.pushService.at("action.device.pushToken.service")]
+            guard token.service == service, PushService(device) != nil else {
+                return [FindingRow.pushService.at("action.device.pushToken.service")]
+            }
+            return PushService.text(of: token) == nil ? [FindingRow.tokenForm.at("action.device.pushToken.value")] : []
         case .changeAttributes, .changeTags, .identify, .switchContact:
             return ClassicChange(operation, settings).findings
         case .track(let event): return examine(event)
@@ -62,8 +66,7 @@ extension AdobeClassicDevice {
             let row: FindingRow = subscription.channel == .push ? .subscriptionPush : .subscriptionChannel
             return [row.at("action.subscription.channel")]
         case .readBack: return [FindingRow.readBack.at("action.read")]
-        case .farewell: return [FindingRow.classicFarewell.at("action")]
-        case .setConsent, .erase: return []
+        case .setConsent, .farewell, .erase: return []
         @unknown default: return [FindingRow.actionUnknown.at("action")]
         }
     }
@@ -92,49 +95,100 @@ extension AdobeClassicDevice {
 
 extension AdobeClassicDevice {
     public func plan(_ pending: PendingOperations<Self>, memory: Memory, at moment: Moment) -> Plan<Self> {
-        if let decision = remember(pending, memory) { return decision }
-        return pending.soonest { plan($0, memory) } ?? .wait(until: nil, because: FindingRow.deviceMissing.at())
+        var planner = ClassicPlanner(settings: settings, memory: memory, pending: pending)
+        if let decision = planner.decide() { return decision }
+        return pending.soonest(planner.plan) ?? .wait(until: nil, because: FindingRow.deviceMissing.at())
     }
+}
 
-    /// Remembers devices at once: what waits for a push token waits no longer.
-    private func remember(_ pending: PendingOperations<Self>, _ memory: Memory) -> Plan<Self>? {
-        // A device that is registered again behind an erasure must not be forgotten with it.
-        let end = pending.first { $0.operation.action == .erase }?.sequence ?? .max
-        let heads = pending.all(.registerDevice).filter { $0.step == nil && $0.sequence < end }
-        if heads.isEmpty { return nil }
-        var next = memory
-        var verdicts: [OperationID: Verdict<Self>] = [:]
-        for head in heads {
-            guard case .registerDevice(let device) = head.operation.action else { continue }
-            guard let token = device.pushToken else {
-                verdicts[head.id] = .unchanged(FindingRow.tokenNeeded.at("action.device.pushToken"))
-                continue
+/// Decides about the head of each queue.
+private struct ClassicPlanner {
+    typealias Adapter = AdobeClassicDevice
+    typealias Head = Pending<Adapter>
+
+    let settings: AdobeClassicSettings
+    var memory: AdobeClassicMemory
+    let pending: PendingOperations<Adapter>
+
+    // MARK: Decisions at first sight
+
+    /// Remembers devices and applies consent decisions at once, whatever waits in front of them.
+    mutating func decide() -> Plan<Adapter>? {
+        let stored = memory
+        var verdicts: [OperationID: Verdict<Adapter>] = [:]
+        for head in pending.all([.registerDevice, .setConsent]) {
+            switch head.operation.action {
+            // An erasure forgets the device, even one that was captured after it.
+            case .registerDevice(let device) where head.step == nil || memory.device == nil:
+                verdicts[head.id] = remember(device, head)
+            case .setConsent(let consent) where head.step == nil: verdicts[head.id] = apply(consent, head)
+            default: break
             }
-            next.token = Secret(token.service == .apns ? token.value.lowercased() : token.value)
-            next.facts = device.facts ?? next.facts
-            verdicts[head.id] = .underway(.register)
         }
-        return .settle(verdicts, remembering: next == memory ? nil : next)
+        if memory.token == nil, let hidden = pending.hidden.last(.registerDevice),
+            case .registerDevice(let device) = hidden.operation.action
+        {
+            take(device)
+        }
+        let hasChanged = memory != stored
+        return verdicts.isEmpty && !hasChanged ? nil : .settle(verdicts, remembering: hasChanged ? memory : nil)
     }
 
-    private func plan(_ head: Pending<Self>, _ memory: Memory) -> Plan<Self> {
+    private mutating func take(_ device: Device) {
+        guard let token = device.pushToken, let text = PushService.text(of: token) else { return }
+        memory.token = Secret(text)
+        memory.facts = device.facts ?? memory.facts
+    }
+
+    private mutating func remember(_ device: Device, _ head: Head) -> Verdict<Adapter> {
+        if let last = memory.device, head.sequence < last.sequence {
+            return .superseded(by: OperationID(rawValue: last.id))
+        }
+        guard device.pushToken != nil else { return .unchanged(FindingRow.tokenNeeded.at("action.device.pushToken")) }
+        take(device)
+        memory.device = DeviceRegistration(sequence: head.sequence, id: head.id.rawValue)
+        return .underway(.register)
+    }
+
+    private mutating func apply(_ consent: Consent, _ head: Head) -> Verdict<Adapter> {
+        let wasAllowed = memory.consents.allowsToken
+        memory.consents.note(consent, head.sequence)
+        RuleID.adobe("C17").fire()
+        if memory.consents.deniesProfile { memory.forgetPerson() }
+        if !memory.consents.allowsToken { RuleID.adobe("V6").fire() }
+        if !memory.consents.allowsToken, !memory.held.isEmpty { return .underway(.register) }
+        let isBack = consent.purpose == .messaging && !wasAllowed && memory.consents.allowsToken
+        if isBack, memory.token != nil, memory.userKey != nil || !memory.parameters.isEmpty {
+            return .underway(.register)
+        }
+        return .accepted(FindingRow.consentKept.at("action.consent"))
+    }
+
+    // MARK: Heads
+
+    func plan(_ head: Head) -> Plan<Adapter> {
         switch head.operation.action {
         case .track(.push(let interaction, let payload, _)): return track(interaction, payload, head)
         case .setConsent(let consent):
-            guard consent.state == .denied, consent.channel == nil else {
-                return .settle([head.id: .accepted(FindingRow.consentKept.at("action.consent"))])
-            }
-            RuleID.adobe("C17").fire()
-            return .settle(
-                [head.id: .accepted(FindingRow.consentKept.at("action.consent"))],
-                remembering: memory.afterOptOut
-            )
-        case .erase: return .settle([head.id: .accepted(FindingRow.eraseByHand.at())])
-        default: return register(head, memory)
+            if memory.consents.allowsToken, consent.state != .denied { return register(head, memory) }
+            let row: FindingRow =
+                consent.state == .denied && !memory.consents.allowsToken ? .classicDetached : .consentKept
+            return (memory.consents.allowsToken ? nil : detach(head))
+                ?? .settle([head.id: .accepted(row.at("action.consent"))])
+        case .farewell:
+            let isLast =
+                !pending.contains { $0.sequence < head.sequence && $0.operation.action != .farewell }
+                && (!pending.hasMore || pending.contains { $0.sequence > head.sequence })
+            guard isLast else { return .wait(until: nil, because: FindingRow.leavesLast.at()) }
+            let row = head.step == nil ? FindingRow.nothingToLeave : .classicLeft
+            return detach(head)
+                ?? .settle([head.id: head.step == nil ? .unchanged(row.at()) : .accepted(row.at())])
+        case .erase: return detach(head) ?? .settle([head.id: .accepted(FindingRow.eraseByHand.at())])
+        default: return change(head)
         }
     }
 
-    private func track(_ interaction: PushInteraction, _ payload: JSONObject, _ head: Pending<Self>) -> Plan<Self> {
+    private func track(_ interaction: PushInteraction, _ payload: JSONObject, _ head: Head) -> Plan<Adapter> {
         guard let message = PushMessage(payload), let action = ClassicAction(interaction),
             let id = message.broadlogID.flatMap({ ClassicMessageID.text($0, settings) }),
             let delivery = message.deliveryID
@@ -146,27 +200,96 @@ extension AdobeClassicDevice {
         return .send(Transmission(.tracking, WireRequest("GET", url), carrying: [head]))
     }
 
-    private func register(_ head: Pending<Self>, _ memory: Memory) -> Plan<Self> {
-        guard memory.token != nil else { return .wait(until: nil, because: FindingRow.deviceMissing.at()) }
-        let next = ClassicChange(head.operation, settings).applied(to: memory)
-        guard let call = call(next) else { return .wait(until: nil, because: FindingRow.deviceMissing.at()) }
-        if call.hash == memory.registeredHash {
-            return .settle([head.id: .unchanged(FindingRow.registrationKnown.at("action"))], remembering: next)
+    /// A change of device, person or parameters: the person counts at once, what is said of the person when the vendor took it.
+    private func change(_ head: Head) -> Plan<Adapter> {
+        let change = ClassicChange(head.operation, settings)
+        let arrived = change.person(in: memory, contact: head.operation.contact, head.sequence)
+        if arrived != memory { return .settle([:], remembering: arrived) }
+        let path = "action"
+        // Another app of the vendor, which the settings named before, still reaches the person.
+        if change.isSwitch, let detachment = detach(head, where: { !$0.isAt(settings) }) { return detachment }
+        if let end = obsolete(head) { return .settle([head.id: end]) }
+        guard memory.consents.allowsToken else {
+            let row: FindingRow = change.isSwitch ? .personChanged : .tokenWithheld
+            return .settle([head.id: change.isSwitch ? .unchanged(row.at(path)) : .dropped(row.at(path))])
         }
-        var doubting = memory
-        doubting.registeredHash = nil
-        return .send(Transmission(.registration, call.request(), carrying: [head], doubting: doubting))
+        guard memory.token != nil else {
+            if change.isLogOut { return .settle([head.id: .unchanged(FindingRow.personChanged.at("action.switch"))]) }
+            if pending.isLeaving { return .settle([head.id: .dropped(FindingRow.providerLeft.at(path))]) }
+            return .wait(until: nil, because: FindingRow.deviceMissing.at())
+        }
+        return register(head, change.applied(to: memory))
     }
 
-    private func call(_ memory: Memory) -> ClassicRegistrationCall? {
+    /// The outcome of an operation of a person who left before the device was registered: the registration belongs to the
+    /// person who is there.
+    private func obsolete(_ head: Head) -> Verdict<Adapter>? {
+        let later = pending.first { $0.sequence > head.sequence && $0.operation.action.kind == .switchContact }
+        let hidden = pending.hidden.first(.switchContact).flatMap { $0.sequence > head.sequence ? $0 : nil }
+        guard let successor = later?.operation ?? hidden?.operation, let token = memory.token,
+            let left = later?.sequence ?? hidden?.sequence, let device = memory.device, device.sequence > left,
+            let own = HeldRegistration(settings, token: token, userKey: memory.userKey ?? "", hasParameters: true),
+            !ClassicChange(head.operation, settings).isLogOut
+        else { return nil }
+        if memory.held.contains(own) { return nil }
+        if case .registerDevice = head.operation.action {
+            return memory.userKey == nil && memory.parameters.isEmpty ? nil : .superseded(by: successor.id)
+        }
+        return .rejected(FindingRow.personLeft.at("action"))
+    }
+
+    private func register(_ head: Head, _ next: AdobeClassicMemory) -> Plan<Adapter> {
+        guard let call = ClassicRegistrationCall(next, settings) else {
+            return .wait(until: nil, because: FindingRow.deviceMissing.at())
+        }
+        if call.hash == memory.registeredHash, memory.account == settings.account {
+            return .settle(
+                [head.id: .unchanged(FindingRow.registrationKnown.at("action"))],
+                remembering: next == memory ? nil : next
+            )
+        }
+        return send(call, head)
+    }
+
+    /// The registration that takes a person off the device; nil if the vendor holds none.
+    private func detach(_ head: Head, where isMeant: (HeldRegistration) -> Bool = { _ in true }) -> Plan<Adapter>? {
+        guard let held = memory.held.first(where: isMeant) else { return nil }
+        RuleID.adobe("C21").fire()
+        var former = settings
+        (former.marketingServer, former.integrationKey) = (held.server, held.key)
+        let call = ClassicRegistrationCall(
+            token: held.token.value,
+            settings: former,
+            userKey: "",
+            facts: memory.facts,
+            parameters: [:]
+        )
+        return send(call, head)
+    }
+
+    private func send(_ call: ClassicRegistrationCall, _ head: Head) -> Plan<Adapter> {
+        var doubting = memory
+        doubting.doubt(call.held)
+        return .send(Transmission(.registration, call.request(), carrying: [head], doubting: doubting))
+    }
+}
+
+extension ClassicRegistrationCall {
+    /// The registration of the present state; nil without a push token.
+    init?(_ memory: AdobeClassicMemory, _ settings: AdobeClassicSettings) {
         guard let token = memory.token else { return nil }
-        return ClassicRegistrationCall(
+        self.init(
             token: token.value,
             settings: settings,
             userKey: memory.userKey ?? "",
             facts: memory.facts,
             parameters: memory.parameters
         )
+    }
+
+    /// What the vendor holds of a person after it.
+    var held: HeldRegistration? {
+        HeldRegistration(settings, token: Secret(token), userKey: userKey, hasParameters: !parameters.isEmpty)
     }
 }
 
@@ -175,17 +298,91 @@ extension AdobeClassicDevice {
 extension AdobeClassicDevice {
     public func interpret(_ exchange: Exchange<Self>, memory: inout Memory) -> Interpretation<Self> {
         let row = ReplyTable.adobeClassic.row(for: exchange.outcome)
-        var detail: String? { exchange.outcome.reply.map { "HTTP \($0.status)" } }
-        if exchange.endpoint == .registration, exchange.mayHaveWorked { memory.registeredHash = nil }
-        if row.meaning == .accepted, exchange.endpoint == .registration, let pending = exchange.operations.first {
-            memory = ClassicChange(pending.operation, settings).applied(to: memory)
-            memory.registeredHash = call(memory)?.hash
+        guard exchange.endpoint == .registration, let pending = exchange.operations.first else {
+            return Interpretation(exchange.operations) { _ in
+                row.meaning == .accepted ? .accepted() : .rejected(refusal(row, exchange))
+            }
         }
+        let sent = SentRegistration(exchange.request, settings)
+        let verdict = registered(pending, sent, row, exchange, &memory)
+        return Interpretation([pending.id: verdict])
+    }
+
+    private func registered(
+        _ pending: Pending<Self>,
+        _ sent: SentRegistration,
+        _ row: ReplyRow,
+        _ exchange: Exchange<Self>,
+        _ memory: inout Memory
+    ) -> Verdict<Self> {
+        let takesAway = memory.held.contains { $0.replaces(sent.any) && $0 != sent.held }
+        // A page of a network or proxy in the vendor's place is no registration.
+        let isDetour = exchange.outcome.reply?.isDetour ?? false
+        guard row.meaning == .accepted, !isDetour else {
+            if exchange.mayHaveWorked { memory.doubt(sent.held) }
+            guard takesAway, exchange.outcome.mayPass else { return .rejected(refusal(row, exchange)) }
+            RuleID.adobe("C22").fire()
+            let asked = exchange.outcome.reply?.retryAfter(at: exchange.moment.date)
+            return .retry(.at(Self.backoff.next(after: pending.failures, asked: asked, at: exchange.moment)))
+        }
+        memory.held.removeAll { $0.replaces(sent.any) }
+        if let held = sent.held { memory.held.append(held) }
+        switch pending.operation.action {
+        case _ where !sent.any.isAt(settings): return .underway(pending.step)
+        case .setConsent where memory.consents.allowsToken: break
+        case .setConsent, .farewell, .erase:
+            memory.registeredHash = nil
+            return .underway(.register)
+        default: memory = ClassicChange(pending.operation, settings).applied(to: memory)
+        }
+        memory.registeredHash = ClassicRegistrationCall(memory, settings)?.hash
+        memory.account = settings.account
+        return .accepted()
+    }
+
+    /// Between attempts of a registration that takes a person off the device.
+    static let backoff = Backoff.doubling(from: .seconds(30), upTo: .seconds(3600))
+
+    private func refusal(_ row: ReplyRow, _ exchange: Exchange<Self>) -> Finding {
         var finding = row.finding ?? .classicFailed
         if case .failed(let failure) = exchange.outcome, failure.doubt == .notSent { finding = .classicUnsent }
-        return Interpretation(exchange.operations) { _ in
-            row.meaning == .accepted ? .accepted() : .rejected(finding.at(detail: detail))
-        }
+        return finding.at(detail: exchange.outcome.reply.map { "HTTP \($0.status)" })
+    }
+}
+
+/// What a registration says, read from the request itself.
+private struct SentRegistration {
+    /// The device at the app, whoever is registered.
+    let any: HeldRegistration
+    /// What the vendor holds of a person after it.
+    let held: HeldRegistration?
+
+    init(_ request: WireRequest, _ settings: AdobeClassicSettings) {
+        let items = URLText.queryItems(of: "?" + String(decoding: request.body, as: UTF8.self))
+        func item(_ name: String) -> String { items.first { $0.name == name }?.value ?? "" }
+        let userKey = item("userKey")
+        var any = HeldRegistration(
+            userKey: userKey,
+            token: Secret(item("registrationToken")),
+            key: item("mobileAppUuid")
+        )
+        any.server = settings.testAddress.isEmpty ? WebAddress(request.url)?.host ?? "" : settings.marketingServer
+        self.any = any
+        held = userKey.isEmpty && !item("additionalParams").contains("<param ") ? nil : any
+    }
+}
+
+extension HeldRegistration {
+    fileprivate init(userKey: String, token: Secret, key: String) {
+        (server, self.key, self.token, person) = ("", key, token, Person.digest(userKey))
+    }
+}
+
+extension Outcome {
+    /// Whether the same request may succeed later.
+    fileprivate var mayPass: Bool {
+        guard let reply else { return true }
+        return [408, 429].contains(reply.status) || reply.status >= 500 || reply.isDetour
     }
 }
 

@@ -9,9 +9,10 @@ struct ClassicChange {
     private var userKey: String??
     private var parameters: [(name: String, text: String?)] = []
     private let settings: AdobeClassicSettings
+    private let action: Action
 
     init(_ operation: EngagementOperation, _ settings: AdobeClassicSettings) {
-        self.settings = settings
+        (self.settings, action) = (settings, operation.action)
         switch operation.action {
         case .changeAttributes(let changes): add(changes)
         case .changeTags(let change): add(change)
@@ -23,16 +24,63 @@ struct ClassicChange {
         }
     }
 
-    /// The state after the change. What was said of one person is never told of the next.
+    /// Whether the operation changes the person.
+    var isSwitch: Bool { action.kind == .switchContact }
+    /// Whether a known person leaves.
+    var isLogOut: Bool { if case .switchContact(let change) = action { change.direction == .logOut } else { false } }
+
+    /// The state with the person whom the operation names. What was said of one person is never sent for the next.
+    func person(in memory: AdobeClassicMemory, contact: String?, _ sequence: Int64) -> AdobeClassicMemory {
+        var next = memory
+        switch action {
+        case .switchContact(let change) where change.direction == .logOut:
+            guard !next.who.isUnknown || next.userKey != nil else { return next }
+            RuleID.adobe("C20").fire()
+            next.begin(Person(), userKey: nil, sequence)
+        case .switchContact(let change):
+            let who = Person(change.identifiers, contact: contact)
+            let key = userKey.flatMap(\.self)
+            if next.who.differs(from: who) {
+                RuleID.adobe("C20").fire()
+                next.begin(who, userKey: key, sequence)
+            } else {
+                next.who.join(who)
+                replaceKey(key, in: &next)
+            }
+        case .identify(let identifiers):
+            let who = Person(identifiers, contact: contact)
+            if let external = who.external, let known = next.who.external, external != known {
+                RuleID.adobe("C20").fire()
+                next.begin(who, userKey: userKey.flatMap(\.self), sequence, keepingConsents: true)
+            } else {
+                next.who.join(who)
+                replaceKey(userKey.flatMap(\.self), in: &next)
+            }
+        default:
+            guard let contact else { return next }
+            if next.who.differs(from: contact) {
+                RuleID.adobe("C20").fire()
+                next.begin(Person([], contact: contact), userKey: nil, sequence, keepingConsents: true)
+            } else {
+                next.who.join(Person([], contact: contact))
+            }
+        }
+        return next
+    }
+
+    /// Another user key begins with empty parameters.
+    private func replaceKey(_ key: String?, in memory: inout AdobeClassicMemory) {
+        guard let key else { return }
+        if let former = memory.userKey, ScalarString(former) != ScalarString(key) {
+            RuleID.adobe("C20").fire()
+            memory.parameters = [:]
+        }
+        memory.userKey = key
+    }
+
+    /// The state once the vendor took the change.
     func applied(to memory: AdobeClassicMemory) -> AdobeClassicMemory {
         var next = memory
-        if let userKey {
-            if let former = memory.userKey, ScalarString(former) != userKey.map(ScalarString.init) {
-                RuleID.adobe("C20").fire()
-                next.parameters = [:]
-            }
-            next.userKey = userKey
-        }
         for parameter in parameters { next.parameters[parameter.name] = parameter.text }
         return next
     }
@@ -49,7 +97,9 @@ struct ClassicChange {
                 findings.append(FindingRow.identifierUnused.at("\(path)[\(position)].kind"))
             }
         }
-        if userKey == nil, needsKey || parameters.isEmpty { findings.append(FindingRow.userKeyMissing.at(path)) }
+        guard userKey == nil, needsKey || parameters.isEmpty else { return }
+        // A change of person counts without a user key, too.
+        findings.append((needsKey ? FindingRow.userKeyNone : .userKeyMissing).at(path))
     }
 
     private mutating func add(_ changes: [AttributeName: AttributeChange]) {

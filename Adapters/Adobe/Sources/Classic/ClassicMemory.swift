@@ -1,33 +1,96 @@
 public import PatchbayAdapterKit
 import PatchbayJSON
-import PatchbayModel
+public import PatchbayModel
 
-/// What one installation remembers of its vendor side.
+/// The state of one installation at the vendor, as far as the adapter knows it.
 public struct AdobeClassicMemory: AdapterMemory {
     /// The push token; nothing is registered without one.
     var token: Secret?
-    /// What the device says about itself, as neutral JSON.
+    /// What the device reports about itself, as neutral JSON.
     private var deviceFacts: JSONValue?
+    /// The newest device registration.
+    var device: DeviceRegistration?
     /// Who is there, by the kind of identifier that the settings name.
     var userKey: String?
     /// The additional parameters, by name.
     var parameters: [String: String] = [:]
+    /// Who uses the installation, as far as operations say.
+    var who = Person()
+    /// The consents of that person.
+    var consents = PushConsents()
     /// The digest of the last registration that the vendor took.
     var registeredHash: String?
+    /// A digest of the server and the app that `registeredHash` belongs to.
+    var account: String?
+    /// The registrations of a person that the vendor may hold, oldest first.
+    var held: [HeldRegistration] = []
 
-    /// Nothing known.
+    /// Creates an empty memory.
     public init() {}
 
-    /// What the device says about itself.
+    /// What the device reports about itself.
     var facts: DeviceFacts? {
         get { deviceFacts.flatMap { try? DeviceFacts(json: $0, at: "") } }
         set { deviceFacts = newValue?.json }
     }
 
-    /// After an opt-out only the device is known.
-    var afterOptOut: AdobeClassicMemory {
+    /// Returns what may be kept after an erasure: the devices that must still be registered without a person.
+    public var afterErase: AdobeClassicMemory {
         var next = AdobeClassicMemory()
-        (next.token, next.deviceFacts) = (token, deviceFacts)
+        next.held = held.map {
+            var rest = $0
+            rest.person = ""
+            return rest
+        }
         return next
+    }
+
+    /// Returns the memory unchanged: the denial itself is an operation, whose plan takes the person off the registration.
+    public func afterDenial(of scope: Consent.Scope) -> AdobeClassicMemory { self }
+
+    /// Forgets the person: the device stays.
+    mutating func forgetPerson() { (userKey, parameters) = (nil, [:]) }
+
+    /// Begins with another person. Consent decisions leave with the person unless `keepingConsents` is set.
+    mutating func begin(_ person: Person, userKey: String?, _ sequence: Int64, keepingConsents: Bool = false) {
+        forgetPerson()
+        (who, self.userKey) = (person, userKey)
+        if !keepingConsents { consents.forget(before: sequence) }
+    }
+
+    /// Notes what the vendor may hold after a request, whatever its answer.
+    mutating func doubt(_ sent: HeldRegistration?) {
+        registeredHash = nil
+        guard let sent, !held.contains(sent) else { return }
+        held = Array((held + [sent]).suffix(8))
+    }
+}
+
+/// A registration that names a person, at the vendor.
+struct HeldRegistration: Codable, Sendable, Equatable {
+    /// The host that holds it.
+    var server: String
+    /// The app's key there.
+    var key: String
+    /// The push token.
+    var token: Secret
+    /// A digest of the user key.
+    var person: String
+
+    /// What a registration holds of a person; nil without a user key and parameters.
+    init?(_ settings: AdobeClassicSettings, token: Secret, userKey: String, hasParameters: Bool) {
+        guard !userKey.isEmpty || hasParameters else { return nil }
+        (server, key) = (settings.marketingServer, settings.integrationKey)
+        (self.token, person) = (token, Person.digest(userKey))
+    }
+
+    /// Whether both are registrations of the same device at the same app.
+    func replaces(_ other: HeldRegistration) -> Bool {
+        (server, key, token) == (other.server, other.key, other.token)
+    }
+
+    /// Whether it is at the app that the settings name.
+    func isAt(_ settings: AdobeClassicSettings) -> Bool {
+        server == settings.marketingServer && key == settings.integrationKey
     }
 }

@@ -46,6 +46,8 @@ public struct AdobeClassicSettings: AdapterSettings {
     /// The defaults; hosts and key are empty.
     public init() {}
 
+    /// A digest of the server and the app.
+    var account: String { Person.digest("\(marketingServer)\n\(integrationKey)") }
     /// Where registrations go.
     var marketingBase: String { testAddress.isEmpty ? "https://\(marketingServer)" : testAddress }
     /// Where tracking goes.

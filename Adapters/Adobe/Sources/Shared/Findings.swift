@@ -5,19 +5,23 @@ extension FindingRow {
     /// The rows of Campaign Standard.
     static let adobe: [FindingRow] = [
         pushForeign, trackingOff, idMissing, idForm, impressionsMissed, dismissalsMissed, sessionEnded,
-        eventCustom, eventInApp, registrationNotDue, registrationPaused, deviceMissing, pushService,
-        identityForm, tokenUntold, pkeyMissing, attributesEmpty, attributeUnmapped, attributeNested,
-        attributeUnset, attributeInstruction, attributesKnown, visibleLater, tagUnmapped, tagsEmpty,
-        identifierUnmapped, identifiersNone, fieldTwice, fieldReserved, logOut, subscriptionPush,
-        subscriptionChannel, readBack, optionUnknown, actionUnknown, consentKept, optedOut, eraseByHand,
-        left, nothingToLeave, replyNotOK, replyNotFound, replyLater, replyRefused, noReply, replyPage, replyLost,
+        eventCustom, eventInApp, registrationNotDue, registrationPaused, deviceMissing, profileDenied, pushService,
+        tokenForm, identityForm, identityEnded, identityForgotten, tokenUntold, tokenWithheld, deviceRemembered,
+        pkeyMissing, attributesEmpty, attributeUnmapped, attributeNested,
+        attributeUnset, attributeInstruction, attributesKnown, attributesOvertaken, visibleLater, tagUnmapped,
+        tagsEmpty, identifierUnmapped, identifiersNone, fieldTwice, fieldReserved, personUnreconciled, personChanged,
+        personUnchanged, personOther, personLeft, tokenKept, subscriptionPush,
+        subscriptionChannel, readBack, optionUnknown, actionUnknown, consentKept, tokenTakenBack, optedOut,
+        eraseByHand, left, nothingToLeave, leavesLast, providerLeft, replyNotOK, replyNotFound, replyLater,
+        replyRefused, noReply, replyPage, replyLost,
         replyUnsent,
         clickRefused,
     ]
 
     /// The rows of Campaign Classic.
     static let adobeClassic: [FindingRow] = [
-        classicID, classicDismissed, classicSession, classicFarewell, tokenNeeded, userKeyMissing,
+        classicID, classicDismissed, classicSession, classicDetached, classicLeft, tokenNeeded, userKeyMissing,
+        userKeyNone, tokenForm, tokenWithheld, personChanged, personLeft, nothingToLeave, leavesLast, providerLeft,
         identifierUnused, parameterNested, parameterInstruction, parameterControl, parameterLines,
         tagParameterMissing, registrationKnown, classicFailed, classicLost, classicUnsent, pushForeign, idMissing,
         idForm,
@@ -120,6 +124,14 @@ extension FindingRow {
         remedy: "Capture registerDevice."
     )
 
+    static let profileDenied = FindingRow(
+        "adobe.profile.denied",
+        .note,
+        rule: .adobe("V6"),
+        reason: "The person denied profile, so that no mobile profile is registered and push events wait for one",
+        remedy: "Nothing is needed; a granted consent to profile releases it."
+    )
+
     // MARK: Devices and tokens
 
     static let pushService = FindingRow(
@@ -127,8 +139,47 @@ extension FindingRow {
         .error,
         .unsupported,
         rule: .adobe("S3"),
-        reason: "The vendor knows no such push service for this app",
-        remedy: "Use APNs, or Firebase on Android."
+        reason: "The vendor knows no such push service for this app and platform",
+        remedy: "Use APNs, or Firebase on Android. An app for iOS that uses Firebase passes its APNs token."
+    )
+    static let tokenForm = FindingRow(
+        "adobe.token.form",
+        .error,
+        .invalid,
+        rule: .adobe("I9"),
+        reason:
+            "The push token is malformed: one of APNs is pairs of hexadecimal digits, one of Firebase has no spaces",
+        remedy: "Pass the token as the system gave it. The token registered before stays in use."
+    )
+    static let identityEnded = FindingRow(
+        "adobe.identity.ended",
+        .warning,
+        .conflict,
+        rule: .adobe("I2"),
+        reason: "The identity that the app passes ended with an earlier person, an opt-out or an erasure",
+        remedy: "Reset the identities of the vendor's SDK when the person changes, and pass the new identity."
+    )
+    static let identityForgotten = FindingRow(
+        "adobe.identity.forgotten",
+        .error,
+        .conflict,
+        rule: .adobe("I10"),
+        reason: "The identity that was current at capture is not stored any more",
+        remedy: "Discard the operation, or capture it again."
+    )
+    static let tokenWithheld = FindingRow(
+        "adobe.token.withheld",
+        .note,
+        rule: .adobe("V6"),
+        reason: "The person opted out of push messages, so that the push token is not sent",
+        remedy: "Nothing is needed; a granted consent to messaging sends it."
+    )
+    static let deviceRemembered = FindingRow(
+        "adobe.device.remembered",
+        .note,
+        rule: .adobe("R4"),
+        reason: "There is no push token to send or to take back; the next session registers the mobile profile",
+        remedy: "Nothing is needed."
     )
     static let identityForm = FindingRow(
         "adobe.identity.form",
@@ -204,6 +255,13 @@ extension FindingRow {
         reason: "The vendor took these values already",
         remedy: "Nothing is needed."
     )
+    static let attributesOvertaken = FindingRow(
+        "adobe.attributes.overtaken",
+        .note,
+        rule: .adobe("P6"),
+        reason: "The vendor has values that were captured later",
+        remedy: "Nothing is needed."
+    )
     static let visibleLater = FindingRow(
         "adobe.attributes.later",
         .note,
@@ -260,16 +318,57 @@ extension FindingRow {
         remedy: "Name another field."
     )
 
+    // MARK: People
+
+    static let personUnreconciled = FindingRow(
+        "adobe.person.unreconciled",
+        .warning,
+        .notFound,
+        rule: .adobe("P9"),
+        reason: "No identifier of the person has a field at the vendor, so that only the identity changes",
+        remedy: "Name the field's id in identifierFields."
+    )
+    static let personChanged = FindingRow(
+        "adobe.person.changed",
+        .note,
+        rule: .adobe("N4"),
+        reason: "Another person uses the device under an identity of their own",
+        remedy: "Nothing is needed."
+    )
+    static let personUnchanged = FindingRow(
+        "adobe.person.unchanged",
+        .note,
+        rule: .adobe("N4"),
+        reason: "No known person left, so that the identity stays",
+        remedy: "Nothing is needed."
+    )
+    static let personOther = FindingRow(
+        "adobe.person.other",
+        .error,
+        .conflict,
+        rule: .adobe("I10"),
+        reason: "The operation belongs to another contact than the identity that was current at capture",
+        remedy: "Capture a log-in before what belongs to the contact."
+    )
+    static let personLeft = FindingRow(
+        "adobe.person.left",
+        .error,
+        .conflict,
+        rule: .adobe("I10"),
+        reason: "The person left the device before the operation could be carried out",
+        remedy: "Replay the operation when the person is logged in again, or discard it."
+    )
+    static let tokenKept = FindingRow(
+        "adobe.token.kept",
+        .error,
+        .unavailable,
+        rule: .adobe("I5"),
+        reason: "The identity service refused to take back the push token of the person before",
+        remedy: "Check organizationId and identityServer, and replay the operation."
+    )
+
     // MARK: What has no door
 
-    static let logOut = FindingRow(
-        "adobe.logOut",
-        .error,
-        .unsupported,
-        rule: .adobe("N4"),
-        reason: "The vendor's identity belongs to the device: nobody can log out of it",
-        remedy: "Overwrite what the next person must not have, or erase, which begins a new identity."
-    )
     static let subscriptionPush = FindingRow(
         "adobe.subscription.push",
         .error,
@@ -320,12 +419,19 @@ extension FindingRow {
         reason: "Consent is kept and obeyed here; the vendor never learns of it",
         remedy: "Nothing is needed."
     )
+    static let tokenTakenBack = FindingRow(
+        "adobe.consent.token",
+        .note,
+        rule: .adobe("V6"),
+        reason: "The opt-out is applied: the identity service holds no push token of this person",
+        remedy: "Nothing is needed."
+    )
     static let optedOut = FindingRow(
         "adobe.consent.optedOut",
         .note,
         rule: .adobe("V3"),
-        reason: "The device has a new identity from now on",
-        remedy: "Capture registerDevice again when the person allows it."
+        reason: "The opt-out ended the identity of the device; the next one begins with the next registration",
+        remedy: "Capture registerDevice when the person consents again."
     )
     static let eraseByHand = FindingRow(
         "adobe.erase.byHand",
@@ -339,8 +445,8 @@ extension FindingRow {
         "adobe.farewell.left",
         .note,
         rule: .adobe("N7"),
-        reason: "The push token was taken back; the mobile profile stays",
-        remedy: "Delete the mobile profile in Campaign if it must go."
+        reason: "Every push token of this installation was taken back; its mobile profiles stay",
+        remedy: "Delete the mobile profiles in Campaign if they must go."
     )
     static let nothingToLeave = FindingRow(
         "adobe.farewell.nothing",
@@ -348,6 +454,21 @@ extension FindingRow {
         rule: .adobe("N7"),
         reason: "The vendor has no push token of this device",
         remedy: "Nothing is needed."
+    )
+
+    static let leavesLast = FindingRow(
+        "adobe.farewell.last",
+        .note,
+        rule: .adobe("N7"),
+        reason: "The push token is taken back once everything captured before has an outcome",
+        remedy: "Nothing is needed."
+    )
+    static let providerLeft = FindingRow(
+        "adobe.farewell.over",
+        .note,
+        rule: .adobe("N7"),
+        reason: "The app left this vendor before the operation could be carried out",
+        remedy: "Nothing is needed; the vendor that follows receives the installation's state."
     )
 
     // MARK: Answers
@@ -451,13 +572,19 @@ extension FindingRow {
         reason: "Campaign Classic has no sessions",
         remedy: "Leave sessions to another provider."
     )
-    static let classicFarewell = FindingRow(
-        "adobe.classic.farewell",
-        .error,
-        .unsupported,
-        rule: .adobe("N7"),
-        reason: "Campaign Classic can't be left from a device",
-        remedy: "Remove the device in the platform, or let its push token expire."
+    static let classicDetached = FindingRow(
+        "adobe.classic.detached",
+        .note,
+        rule: .adobe("C21"),
+        reason: "The opt-out is applied: the device is registered without a user key and parameters",
+        remedy: "Nothing is needed."
+    )
+    static let classicLeft = FindingRow(
+        "adobe.classic.left",
+        .note,
+        rule: .adobe("C21"),
+        reason: "The device is registered without a user key and parameters; a device cannot remove its push token",
+        remedy: "Remove the device in Campaign, or let its push token expire."
     )
     static let tokenNeeded = FindingRow(
         "adobe.classic.tokenMissing",
@@ -473,6 +600,14 @@ extension FindingRow {
         .missing,
         rule: .adobe("C11"),
         reason: "The identifier that becomes the user key is missing",
+        remedy: "Give one of the kind that the setting userKey names."
+    )
+    static let userKeyNone = FindingRow(
+        "adobe.classic.userKey.none",
+        .warning,
+        .missing,
+        rule: .adobe("C11"),
+        reason: "The person who logs in has no identifier that becomes the user key, so that the device has none",
         remedy: "Give one of the kind that the setting userKey names."
     )
     static let identifierUnused = FindingRow(

@@ -35,7 +35,8 @@ struct PushMessage {
     }
 
     private static let marks: [(origin: Origin, names: [String])] = [
-        (.remote, ["_mId", "_dId", flag]), (.local, ["broadlogId", "deliveryId"]),
+        // Other vendors have a deliveryId of their own: it is no mark.
+        (.remote, ["_mId", "_dId", flag]), (.local, ["broadlogId"]),
     ]
 
     /// The message's id, exactly as it came; nil unless it is text that is not empty.
@@ -58,6 +59,8 @@ struct PushMessage {
         return word.lowercased() == "on"
     }
 
+    /// Whether the message came from APNs.
+    var isForApple: Bool { payload["aps"] != nil }
     /// Whether the message wakes an app in the background.
     var isSilent: Bool { payload["aps"]?["content-available"]?.integer == 1 }
     /// The category of the message, which has to be one that the app registered.

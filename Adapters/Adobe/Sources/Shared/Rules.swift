@@ -128,7 +128,11 @@ extension Rule {
                 "The identity is 38 decimal digits, an opaque text that belongs to the installation.",
                 Source.core
             ),
-            rule("I2", "An identity that the vendor's SDK made is kept.", Source.house),
+            rule(
+                "I2",
+                "An identity that the vendor's SDK made and the app passes is used until it ends; after that a new one is.",
+                Source.house
+            ),
             rule(
                 "I3",
                 "Every registration of a device tells its push token again, in lower-case hexadecimal digits.",
@@ -142,10 +146,19 @@ extension Rule {
             rule("I5", "An empty token means that push is off.", Source.core),
             rule("I6", "The identity service has to know the organisation.", Source.core),
             rule("I7", "Its yes is 200; it repeats as the others do, and drops everything else.", Source.core),
+            rule("I8", "An opt-out is notified at demoptout.jpg with organization and identity.", Source.core),
 
             rule("Q1", "Tracking and registrations share one queue; what is repeated stops it.", Source.both),
-            rule("Q2", "Attributes have a queue of their own, and so have push tokens.", Source.core),
-            rule("Q3", "408, 503 and 504 are repeated every 30 seconds, without an end.", Source.both),
+            rule(
+                "Q2",
+                "Attributes have a queue of their own; so has every change of device, person or consent.",
+                Source.core
+            ),
+            rule(
+                "Q3",
+                "408, 503 and 504 are repeated after 30 seconds, or after a longer Retry-After, without a limit.",
+                Source.both
+            ),
             rule("Q4", "200 alone is a yes; other successes are dropped.", Source.both),
             rule("Q5", "Everything else is dropped.", Source.both),
             rule("Q6", "Without a network it is repeated.", Source.both),
@@ -160,13 +173,21 @@ extension Rule {
                 "A web page with a status of success, where no page belongs, is none of the vendor's answers; it is tried again.",
                 Source.house
             ),
+            rule(
+                "Q12",
+                "A redirect of the tracking server to itself is a success; one to another host is tried again.",
+                Source.house
+            ),
             rule("Q10", "The same event twice is told twice: nobody looks for doubles.", Source.both),
 
             rule("V1", "Without a word of the person, tracking is dropped.", Source.both),
             rule("V2", "Without a word of the person, registrations and attributes wait.", Source.ios),
-            rule("V3", "A person's no ends what waits, and gives the device another identity.", Source.core),
+            rule(
+                "V3",
+                "A denial of both tracking and profile on every channel ends the identity of the device.",
+                Source.core
+            ),
 
-            rule("N4", "Nothing ties the identity to a log-in, so nobody can log out.", Source.ios),
             rule(
                 "S1",
                 "The server is a bare host: https is fixed, port and path are not allowed.",
@@ -182,6 +203,22 @@ extension Rule {
         rule("V4", "The vendor has no record of a person's word.", Source.house),
         rule("V5", "A device can't delete what the vendor holds of a person.", Source.profile),
         rule("S3", "An app's push service is APNs, or Firebase on Android.", Source.both),
+        rule(
+            "V6",
+            "While profile or messaging on push is denied, the vendor holds no push token of the person; without profile nothing is registered.",
+            Source.house
+        ),
+        rule("I9", "A malformed push token is refused at capture, and the token before stays in use.", Source.house),
+        rule(
+            "I10",
+            "An operation is sent for the person and identity that were current when it was captured, whatever follows.",
+            Source.core
+        ),
+        rule(
+            "N4",
+            "Another person has another identity, as resetIdentities of the vendor's SDK makes one; the push token moves with it.",
+            Source.core
+        ),
         rule("G5", "Without both ids as texts that are not empty nothing is sent.", Source.push),
         rule("N1", "A device can tell push messages and session starts, no other event.", Source.push),
         rule("N2", "Messages inside the app have no tracking beside their notification.", Source.local),
@@ -192,7 +229,7 @@ extension Rule {
         ),
         rule("N5", "A device can't ask for anything.", Source.rest),
         rule("N6", "An operation bears nothing for this vendor alone.", Source.house),
-        rule("N7", "A device can't leave; it can take its push token back.", Source.core),
+        rule("N7", "A device can't leave; the last request takes back what reaches the person.", Source.core),
         rule("S2", "In a test everything goes to one address, as it would go to the vendor's hosts.", Source.house),
     ]
 
@@ -235,9 +272,23 @@ extension Rule {
                 Source.classic
             ),
             rule("C16", "A registration like the one that the vendor took is not sent.", Source.classic),
-            rule("C17", "An opt-out forgets which registration the vendor took.", Source.classic),
+            rule(
+                "C17",
+                "A denial of profile or messaging on push ends the registration's hash; of profile, the person too.",
+                Source.classic
+            ),
             rule("C18", "Nothing is kept and nothing repeated, and without consent nothing waits.", Source.classic),
             rule("C19", "200 alone is a yes.", Source.classic),
-            rule("C20", "Another user key begins with empty parameters.", Source.house),
+            rule("C20", "Another person or user key begins with empty parameters.", Source.house),
+            rule(
+                "C21",
+                "An opt-out, an erasure and an unregister register the device without a user key and parameters.",
+                Source.house
+            ),
+            rule(
+                "C22",
+                "A registration that takes a person off the device is repeated until it is answered: after 30 s, doubling to 1 h.",
+                Source.house
+            ),
         ] + shared
 }

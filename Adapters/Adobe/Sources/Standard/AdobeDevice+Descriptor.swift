@@ -1,4 +1,5 @@
 public import PatchbayAdapterKit
+public import PatchbayJSON
 import PatchbayModel
 
 extension AdobeDevice {
@@ -8,10 +9,15 @@ extension AdobeDevice {
         title: "Adobe Campaign Standard",
         door: .device,
         memory: .lane,
+        stateVersion: 2,
         timeout: .seconds(5),
         capabilities: capabilities,
         limits: [
-            VendorLimit("pause before a repeat", "30 seconds, always", rule: .adobe("Q3")),
+            VendorLimit(
+                "pause before a repeat",
+                "30 seconds, or a longer Retry-After up to 1 hour",
+                rule: .adobe("Q3")
+            ),
             VendorLimit("repeats of one request", "none", rule: .adobe("Q3")),
             VendorLimit("identity", "38 decimal digits", rule: .adobe("I1")),
             VendorLimit("operations in one request", "1"),
@@ -19,7 +25,10 @@ extension AdobeDevice {
         ],
         rules: Rule.adobe + Rule.adobeFiles,
         findings: FindingRow.adobe + ContactFileFindings.adobe.all + [ContactFileFindings.adobe.otherKey],
-        fields: [TrackingCall.table.summary, ProfileCall.table.summary, TokenCall.table.summary],
+        reasonsOfState: [FindingRow.personOther, .personLeft, .identityForgotten, .tokenKept].map(\.code),
+        fields: [
+            TrackingCall.table.summary, ProfileCall.table.summary, TokenCall.table.summary, OptOutCall.table.summary,
+        ],
         replies: .adobeHits
     )
 
@@ -31,14 +40,17 @@ extension AdobeDevice {
             cost: "a workflow in Campaign joins mobile profile and person later"
         ),
         .operation(.switchContact): .emulated(
-            how: "the new person's identifiers are written, by identifierFields",
-            cost: "the mobile profile stays the device's; nobody can log out"
+            how: "another person has another identity, and the push token moves to it",
+            cost: "the mobile profile of the person before stays in Campaign, without a push token"
         ),
         .contact(.logIn): .emulated(
-            how: "the new person's identifiers are written, by identifierFields",
-            cost: "fields of the person before stay until they are overwritten"
+            how: "an identity for the person; identifiers are written by identifierFields",
+            cost: "a workflow in Campaign joins mobile profile and person later"
         ),
-        .contact(.logOut): .unsupported(reason: "Nothing ties the device's identity to a log-in."),
+        .contact(.logOut): .emulated(
+            how: "a new identity begins, and the push token is taken back from the one before",
+            cost: "the mobile profile of the person stays in Campaign"
+        ),
         .operation(.registerDevice): .native(
             note: "remembered, and the push token told; the mobile profile is registered when a session starts"
         ),
@@ -46,13 +58,13 @@ extension AdobeDevice {
         .operation(.changeTags): .emulated(how: "a field per tag says true or false", cost: "tags need tagFields"),
         .operation(.changeSubscription): .unsupported(reason: rest),
         .operation(.setConsent): .emulated(
-            how: "kept and obeyed; a no makes a new identity",
-            cost: "the vendor never learns of it"
+            how: "applied here; denials take back the push token, a complete one is notified",
+            cost: "Campaign itself has no record of consent"
         ),
         .operation(.track): .native(note: "push messages and session starts"),
-        .operation(.farewell): .emulated(how: "the push token is taken back", cost: "the mobile profile stays"),
+        .operation(.farewell): .emulated(how: "every push token is taken back", cost: "mobile profiles stay"),
         .operation(.erase): .emulated(
-            how: "everything is forgotten here, and a new identity begins",
+            how: "push tokens are taken back, everything is forgotten here, and a new identity begins",
             cost: "a person has to delete the profile in Campaign, or a back end with DELETE on its profile/{PKey}"
         ),
         .operation(.readBack): .unsupported(reason: "The vendor answers no question of a device."),
@@ -102,4 +114,27 @@ extension AdobeDevice {
         .identifier(.phone): .emulated(how: "a field, by identifierFields", cost: "joined by a workflow"),
         .identifier(.external): .emulated(how: "a field, by identifierFields", cost: "joined by a workflow"),
     ]
+}
+
+extension AdobeDevice {
+    /// Version 1 knew one identity, which the app passed or the adapter made, and one push token.
+    public static func upgrade(_ state: JSONValue, of part: StatePart, from version: Int) throws -> JSONValue {
+        guard part == .memory, version == 1, let old = state.object else { return state }
+        var memory = AdobeMemory()
+        memory.generation = old["generation"]?.integer.map(Int.init) ?? 0
+        memory.platform = old["platform"]?.string
+        memory.registeredECID = old["registeredECID"]?.string
+        if let at = old["registeredAt"]?.integer.map({ Instant(milliseconds: Int64($0)) }) {
+            memory.registrations = [RegistrationMark(at: at, notedAt: at)]
+        }
+        var identity = DeviceIdentity(generation: memory.generation, since: 0)
+        if memory.generation == 0 { identity.given = old["adopted"]?.string }
+        if old["hasToken"] == .bool(true) { identity.tokenOrganization = "" }
+        (identity.hasDevice, identity.mayRegister) = (memory.platform != nil, memory.platform != nil)
+        identity.takesToken = identity.tokenOrganization != nil
+        if old["isUnused"] != .bool(true) { identity.usedAs = identity.given ?? memory.registeredECID ?? "" }
+        for member in old["known"]?.object ?? [:] { identity.known[member.name] = member.value.string }
+        memory.identities = [identity]
+        return try JSONValue(parsing: String(decoding: StateEncoder.bytes(of: memory), as: UTF8.self))
+    }
 }

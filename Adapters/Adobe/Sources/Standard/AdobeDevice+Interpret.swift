@@ -4,13 +4,13 @@ import PatchbayModel
 
 extension AdobeDevice {
     public func interpret(_ exchange: Exchange<Self>, memory: inout Memory) -> Interpretation<Self> {
-        var verdicts: [OperationID: Verdict<Self>] = [:]
-        memory.isUnused = false
+        var interpretation = Interpretation<Self>()
         for pending in exchange.operations {
             let reading = Reading(exchange: exchange, pending: pending, adapter: self)
-            verdicts[pending.id] = reading.verdict(&memory)
+            interpretation.verdicts[pending.id] = reading.verdict(&memory)
+            if let followUp = reading.followUp(memory) { interpretation.followUps.append(followUp) }
         }
-        return Interpretation(verdicts)
+        return interpretation
     }
 }
 
@@ -21,25 +21,35 @@ private struct Reading {
     let exchange: Exchange<AdobeDevice>
     let pending: Pending<AdobeDevice>
     let adapter: AdobeDevice
+    let sent: SentRequest
+
+    init(exchange: Exchange<AdobeDevice>, pending: Pending<AdobeDevice>, adapter: AdobeDevice) {
+        (self.exchange, self.pending, self.adapter) = (exchange, pending, adapter)
+        sent = SentRequest(exchange.endpoint, exchange.request, of: pending.operation.subject)
+    }
 
     private var settings: AdobeSettings { adapter.settings }
     private var status: Int { exchange.outcome.reply?.status ?? 0 }
     private var detail: String? { exchange.outcome.reply.map { "HTTP \($0.status)" } }
+    /// Whether the request takes a push token back or notifies of an opt-out.
+    private var endsReach: Bool {
+        exchange.endpoint == .optOut || exchange.endpoint == .pushToken && !sent.tellsToken
+    }
 
     func verdict(_ memory: inout AdobeMemory) -> Result {
         let law = RetryLaw.law(of: exchange.endpoint, settings)
         let row = law.row(for: exchange.outcome)
-        let meaning = law.meaning(row, exchange.outcome, settings)
-        if meaning != .accepted, exchange.mayHaveWorked {
-            memory.doubt(exchange.endpoint, pending.operation, fields: sentFields)
-        }
+        let meaning = law.meaning(row, exchange.outcome, settings, endsReach: endsReach)
+        if let place = sent.place(in: memory) { memory.identities[place].usedAs = sent.ecid }
+        if meaning != .accepted, exchange.mayHaveWorked { memory.doubt(sent) }
         switch meaning {
         case .accepted: return accepted(&memory)
         case .retry:
             RuleID.adobe("Q3").fire()
-            return .retry(.at(exchange.moment.now + RetryLaw.pause))
+            let asked = exchange.outcome.reply?.retryAfter(at: exchange.moment.date)
+            return .retry(.at(RetryLaw.backoff.next(after: 0, asked: asked, at: exchange.moment)))
         case .refused, .park:
-            return refused(refusal(row).at(path, detail: detail))
+            return refused(refusal(row).at(path, detail: detail), &memory)
         }
     }
 
@@ -51,6 +61,7 @@ private struct Reading {
     }
 
     private func accepted(_ memory: inout AdobeMemory) -> Result {
+        let place = sent.place(in: memory)
         switch exchange.endpoint {
         case .tracking:
             if settings.trackingForm == .request { postpone(&memory, .anyHit) }
@@ -59,16 +70,67 @@ private struct Reading {
             postpone(&memory, .registration)
             return .accepted()
         case .attributes:
-            for field in sentFields { memory.known[field.name] = field.digest }
+            if let place {
+                for field in sent.fields {
+                    memory.identities[place].known[field.name] = field.digest
+                    memory.identities[place].written[field.name] = pending.sequence
+                }
+            }
+            if let refused = pending.step?.refused {
+                let detail = refused == 0 ? nil : "HTTP \(refused)"
+                return .rejected(FindingRow.tokenKept.at("action.switch", detail: detail))
+            }
             return .accepted(FindingRow.visibleLater.at("action"))
+        case .pushToken where sent.tellsToken:
+            if let place { memory.identities[place].tokenOrganization = sent.organization }
+            return .accepted(endedIdentity(memory))
         case .pushToken:
-            memory.hasToken = pending.operation.hasPushToken
-            return .accepted(pending.operation.action == .farewell ? FindingRow.left.at() : nil)
+            memory.takeBack(sent.ecid, of: pending.operation.subject)
+            return .underway(next)
+        case .optOut:
+            if let place { memory.identities[place].owesOptOut = false }
+            return .underway(next)
         }
     }
 
-    private func refused(_ finding: Finding) -> Result {
-        exchange.endpoint == .tracking ? told(clickRefused: finding) : .rejected(finding)
+    /// The step behind a request that ended reach: the same, or the one behind the first.
+    private var next: AdobeDevice.Step { pending.step ?? AdobeDevice.Step(.applied) }
+
+    /// Says that the identity that the app passes is not used any more.
+    private func endedIdentity(_ memory: AdobeMemory) -> Finding? {
+        guard case .registerDevice(let device) = pending.operation.action,
+            let given = device.identities[Identity.name], given != memory.identities.last?.given
+        else { return nil }
+        return FindingRow.identityEnded.at("action.device.identities".dot(Identity.name.rawValue))
+    }
+
+    private func refused(_ finding: Finding, _ memory: inout AdobeMemory) -> Result {
+        switch exchange.endpoint {
+        case .tracking: return told(clickRefused: finding)
+        case .optOut:
+            // The vendor's SDK sends it once and reads no answer.
+            if let place = sent.place(in: memory) { memory.identities[place].owesOptOut = false }
+            return .underway(next)
+        case .pushToken where !sent.tellsToken:
+            switch pending.operation.action {
+            case .switchContact, .identify: return .underway(AdobeDevice.Step(.applied, refused: status))
+            default: return .rejected(finding)
+            }
+        default: return .rejected(finding)
+        }
+    }
+
+    /// Once nobody else is reached, the installation is registered again for the person who is there, if consent allows.
+    func followUp(_ memory: AdobeMemory) -> FollowUp? {
+        guard endsReach, case .switchContact = pending.operation.action, let last = memory.identities.last,
+            !last.takesToken, let token = memory.token,
+            !memory.identities.contains(where: { $0.tokenOrganization != nil })
+        else { return nil }
+        let service: PushToken.Service = memory.platform == "gcm" ? .fcm : .apns
+        return FollowUp(
+            cause: pending.id,
+            action: .registerDevice(Device(pushToken: PushToken(token.value, service: service)))
+        )
     }
 
     /// The click is followed by the open, whatever the vendor thought of it; then both have one verdict.
@@ -78,7 +140,7 @@ private struct Reading {
         }
         let actions = adapter.actions(interaction, actionID: actionID, appState: pending.operation.appState)
         if actions.count > 1, pending.step == nil {
-            return .underway(AdobeDevice.Step(.open, refused: finding == nil ? nil : status))
+            return .underway(AdobeDevice.Step(.open, refused: finding == nil ? nil : status, ecid: sent.ecid))
         }
         if let finding { return .rejected(finding) }
         guard let refused = pending.step?.refused else { return .accepted() }
@@ -89,26 +151,16 @@ private struct Reading {
     private func postpone(_ memory: inout AdobeMemory, _ clock: AdobeSettings.RegistrationClock) {
         guard clock == .registration || settings.registrationClock == .anyHit else { return }
         RuleID.adobe("R7").fire()
-        memory.registeredAt = pending.since
-    }
-
-    private var sentFields: [JSONObject.Member] {
-        (exchange.request.json?.object ?? [:]).filter { !ProfileFields.reserved.contains($0.name) }
+        let mark = RegistrationMark(at: pending.since, notedAt: exchange.moment.now)
+        memory.registrations = Array((memory.registrations + [mark]).suffix(2))
     }
 
     private var path: String {
         switch exchange.endpoint {
         case .tracking: "action.event.payload"
         case .registration: "action.event"
-        case .attributes: "action"
+        case .attributes, .optOut: "action"
         case .pushToken: "action.device.pushToken"
         }
-    }
-}
-
-extension EngagementOperation {
-    /// Whether the operation registers a device that has a push token.
-    var hasPushToken: Bool {
-        if case .registerDevice(let device) = action { device.pushToken != nil } else { false }
     }
 }

@@ -4,9 +4,10 @@ import PatchbayModel
 
 extension AdobeDevice {
     public func plan(_ pending: PendingOperations<Self>, memory: Memory, at moment: Moment) -> Plan<Self> {
-        let planner = Planner(adapter: self, memory: memory)
+        var planner = Planner(adapter: self, memory: memory, isLeaving: pending.isLeaving)
         if let decision = planner.decide(pending) { return decision }
-        return pending.soonest(planner.plan) ?? .wait(until: nil, because: FindingRow.deviceMissing.at())
+        return pending.soonest { planner.plan($0, among: pending) }
+            ?? .wait(until: nil, because: FindingRow.deviceMissing.at())
     }
 }
 
@@ -17,99 +18,294 @@ private struct Planner {
     typealias Result = Verdict<AdobeDevice>
 
     let adapter: AdobeDevice
-    let memory: AdobeMemory
+    var memory: AdobeMemory
+    let isLeaving: Bool
 
     private var settings: AdobeSettings { adapter.settings }
+    private var organization: String { settings.organizationID }
 
-    // MARK: Decisions of the moment
+    // MARK: Decisions at first sight
 
-    /// Heeds the person's words before anything leaves, remembers devices, and decides whether the sessions of the window
-    /// register: by what was known when they began, not by what the requests before them will change.
-    func decide(_ pending: PendingOperations<AdobeDevice>) -> Plan<AdobeDevice>? {
-        let heads = pending.all([.setConsent, .registerDevice, .session]).filter { $0.step == nil }
-        if heads.isEmpty { return nil }
-        var next = memory
+    /// Applies changes of person, consent decisions and device registrations in the order of capture before anything is
+    /// sent, and decides whether sessions register by what was known when they began.
+    mutating func decide(_ pending: PendingOperations<AdobeDevice>) -> Plan<AdobeDevice>? {
+        let stored = memory
+        memory.enter(settings)
         var verdicts: [OperationID: Result] = [:]
-        for head in heads {
-            switch head.operation.action {
-            case .setConsent(let consent): verdicts[head.id] = heed(consent, &next)
-            case .registerDevice(let device): verdicts[head.id] = remember(device, &next)
-            case .track(.sessionStarted): verdicts[head.id] = session(head, &next)
-            default: break
+        var contact: String?
+        for head in pending {
+            if case .switchContact = head.operation.action {
+            } else if let name = head.operation.contact,
+                name != contact
+            {
+                memory.note(contact: name, head.sequence)
+                contact = name
+            }
+            if let verdict = apply(head) {
+                verdicts[head.id] = verdict
+                contact = nil
             }
         }
-        return verdicts.isEmpty ? nil : .settle(verdicts, remembering: next == memory ? nil : next)
+        // What waits for a device must not wait for the window to reach it.
+        if memory.platform == nil, let hidden = pending.hidden.first(.registerDevice),
+            case .registerDevice(let device) = hidden.operation.action
+        {
+            memory.platform = PushService(device)?.platform
+            let place = memory.current()
+            let given = device.identities[Identity.name]
+            if memory.identities.count == 1, memory.identities[place].given == nil {
+                memory.identities[place].given = given
+            }
+        }
+        if stored.account == nil, memory.isEqual(stored) { memory = stored }
+        let hasChanged = memory != stored
+        return verdicts.isEmpty && !hasChanged ? nil : .settle(verdicts, remembering: hasChanged ? memory : nil)
     }
 
-    /// The engine may have forgotten everything already, for a purpose that needs consent.
-    private func heed(_ consent: Consent, _ next: inout AdobeMemory) -> Result {
-        let isOptOut =
-            consent.state == .denied && consent.channel == nil && [.tracking, .profile].contains(consent.purpose)
-        guard isOptOut else { return .accepted(FindingRow.consentKept.at("action.consent")) }
-        if !next.isUnused { next = next.afterErase }
-        return .accepted(FindingRow.optedOut.at("action.consent.state"))
+    private mutating func apply(_ head: Head) -> Result? {
+        let isNew = head.step == nil
+        switch head.operation.action {
+        case .setConsent(let consent) where isNew: return apply(consent, head)
+        case .registerDevice(let device):
+            // An erasure forgets the device, even one that was captured after it.
+            if isNew || memory.device == nil { return remember(device, head) }
+            allow(head)
+            return nil
+        case .track(.sessionStarted) where isNew: return session(head)
+        case .switchContact(let change) where isNew:
+            return change.direction == .logOut ? logOut(head) : logIn(change, head)
+        case .identify(let identifiers) where isNew: return identify(identifiers, head)
+        case .changeAttributes, .changeTags:
+            let place = place(of: head)
+            if let place, !memory.identities[place].mayRegister {
+                memory.identities[place].mayRegister = true
+                memory.identities[place].consents.allowProfile()
+            }
+            return nil
+        default: return nil
+        }
     }
 
-    private func remember(_ device: Device, _ next: inout AdobeMemory) -> Result {
-        next.platform = PushService(device)?.platform
-        if let given = device.identities[Identity.name] { next.adopted = given }
-        let hasNews = device.pushToken != nil || memory.hasToken
-        if hasNews, !settings.organizationID.isEmpty { return .underway(Step(.token)) }
-        return .accepted(device.pushToken == nil ? nil : FindingRow.tokenUntold.at("action.device.pushToken"))
+    /// The position of the identity that an operation belongs to; nil if it is not kept any more.
+    private mutating func place(of head: Head) -> Int? {
+        _ = memory.current()
+        return memory.index(of: head.sequence)
     }
 
-    /// Nil while no device is registered: then nobody knows what to register.
-    private func session(_ head: Head, _ next: inout AdobeMemory) -> Result? {
-        guard next.platform != nil else { return nil }
+    // MARK: Consent
+
+    private mutating func apply(_ consent: Consent, _ head: Head) -> Result {
+        guard let place = place(of: head) else { return .accepted(FindingRow.consentKept.at("action.consent")) }
+        memory.identities[place].consents.note(consent, head.sequence)
+        let isLast = place == memory.identities.count - 1
+        if !memory.identities[place].consents.allowsToken { RuleID.adobe("V6").fire() }
+        var hasEnded = false
+        if consent.state == .denied, isLast, memory.identities[place].consents.hasOptedOut,
+            memory.identities[place].usedAs != nil
+        {
+            memory.identities[place].owesOptOut = !organization.isEmpty
+            memory.end(place)
+            memory.begin(head.sequence)
+            hasEnded = true
+        }
+        if hasWork || consent.state != .denied && isLast && wantsToken(consent) { return .underway(Step(.applied)) }
+        return .accepted((hasEnded ? FindingRow.optedOut : .consentKept).at("action.consent"))
+    }
+
+    /// Whether a push token must be taken back or an opt-out be notified.
+    private var hasWork: Bool { memory.staleToken(organization) != nil || memory.owedOptOut != nil }
+
+    /// Whether a decision on messages lets the identity service have the push token again. After one on the profile the
+    /// engine captures the device again.
+    private func wantsToken(_ consent: Consent) -> Bool {
+        guard consent.purpose == .messaging, !organization.isEmpty, let last = memory.identities.last else {
+            return false
+        }
+        return last.tokenOrganization == nil && memory.isEntitled(memory.identities.count - 1, organization)
+    }
+
+    // MARK: Devices
+
+    private mutating func remember(_ device: Device, _ head: Head) -> Result {
+        if isLeaving { return .dropped(FindingRow.providerLeft.at("action.device")) }
+        if let last = memory.device, head.sequence < last.sequence {
+            return .superseded(by: OperationID(rawValue: last.id))
+        }
+        guard let place = place(of: head) else { return .rejected(FindingRow.identityForgotten.at("action")) }
+        if place == memory.identities.count - 1 { adopt(device.identities[Identity.name], head) }
+        memory.platform = PushService(device)?.platform
+        memory.token = device.pushToken.flatMap(PushService.text).map(Secret.init)
+        memory.device = DeviceRegistration(sequence: head.sequence, id: head.id.rawValue)
+        allow(head)
+        if hasWork { return .underway(Step(.token)) }
+        guard device.pushToken != nil else { return .unchanged(FindingRow.deviceRemembered.at("action.device")) }
+        if organization.isEmpty { return .dropped(FindingRow.tokenUntold.at("action.device.pushToken")) }
+        let isAllowed = memory.identities.last?.consents.allowsToken ?? false
+        return isAllowed ? .underway(Step(.token)) : .dropped(FindingRow.tokenWithheld.at("action.device.pushToken"))
+    }
+
+    /// A device registration is the installation's: it counts for the person who is there.
+    private mutating func allow(_ head: Head) {
+        guard memory.device?.sequence == head.sequence else { return }
+        let place = memory.current()
+        (memory.identities[place].hasDevice, memory.identities[place].mayRegister) = (true, true)
+        memory.identities[place].takesToken = memory.token != nil
+        memory.identities[place].consents.allowProfile()
+    }
+
+    /// Uses the identity that the app passes, unless it ended.
+    private mutating func adopt(_ given: String?, _ head: Head) {
+        let place = memory.current()
+        let last = memory.identities[place]
+        guard let given, given != last.given, memory.mayUse(given, for: last.who) else { return }
+        RuleID.adobe("I2").fire()
+        if last.given == nil, !last.hasDevice, last.usedAs == nil {
+            memory.use(given, at: place)
+        } else {
+            memory.begin(head.sequence, given: given)
+        }
+    }
+
+    // MARK: People
+
+    private mutating func logOut(_ head: Head) -> Result {
+        guard let place = place(of: head), place == memory.identities.count - 1 else {
+            return .unchanged(FindingRow.personUnchanged.at("action.switch"))
+        }
+        guard !memory.identities[place].who.isUnknown else {
+            return .unchanged(FindingRow.personUnchanged.at("action.switch"))
+        }
+        RuleID.adobe("N4").fire()
+        memory.begin(head.sequence, for: Person())
+        return hasWork ? .underway(Step(.applied)) : .unchanged(FindingRow.personChanged.at("action.switch"))
+    }
+
+    private mutating func logIn(_ change: ContactSwitch, _ head: Head) -> Result {
+        guard let place = place(of: head) else { return .rejected(FindingRow.identityForgotten.at("action")) }
+        let who = Person(change.identifiers, contact: head.operation.contact)
+        if !memory.identities[place].who.differs(from: who) {
+            memory.join(place, who, head.sequence)
+        } else if place == memory.identities.count - 1 {
+            RuleID.adobe("N4").fire()
+            memory.begin(head.sequence, for: who)
+        } else {
+            return .rejected(FindingRow.personLeft.at("action.switch"))
+        }
+        if let place = memory.index(of: head.sequence) { memory.identities[place].mayRegister = true }
+        return .underway(Step(.applied))
+    }
+
+    /// Another external identifier is another person; any other identifier is one more of the same.
+    private mutating func identify(_ identifiers: [Identifier], _ head: Head) -> Result {
+        guard let place = place(of: head) else { return .rejected(FindingRow.identityForgotten.at("action")) }
+        let who = Person(identifiers, contact: nil)
+        if let external = who.external, let known = memory.identities[place].who.external, external != known {
+            guard place == memory.identities.count - 1 else {
+                return .rejected(FindingRow.personLeft.at("action.identifiers"))
+            }
+            RuleID.adobe("N4").fire()
+            memory.begin(
+                head.sequence,
+                for: Person(identifiers, contact: head.operation.contact),
+                keepingConsents: true
+            )
+        } else {
+            memory.join(place, who, head.sequence)
+        }
+        if let place = memory.index(of: head.sequence) { memory.identities[place].mayRegister = true }
+        return .underway(Step(.applied))
+    }
+
+    /// Whether an operation names another contact than its identity belongs to.
+    private func isOfAnother(_ head: Head, _ identity: DeviceIdentity) -> Bool {
+        head.operation.contact.map(identity.who.differs) ?? false
+    }
+
+    // MARK: Sessions
+
+    /// Nil while it waits for a device or for consent to the profile.
+    private mutating func session(_ head: Head) -> Result? {
         RuleID.adobe("A8").fire()
+        guard let place = place(of: head) else { return .rejected(FindingRow.identityForgotten.at("action.event")) }
+        let identity = memory.identities[place]
         if settings.registrationPaused { return .dropped(FindingRow.registrationPaused.at("action.event")) }
-        let ecid = Identity.ecid(of: head.operation.subject, next)
-        guard next.registeredECID == ecid else {
+        guard identity.person == memory.identities.last?.person else {
+            return .rejected(FindingRow.personLeft.at("action.event"))
+        }
+        guard memory.platform != nil, identity.mayRegister, !identity.consents.deniesProfile else {
+            return isLeaving ? .dropped(FindingRow.providerLeft.at("action.event")) : nil
+        }
+        let ecid = identity.ecid(of: head.operation.subject)
+        let step = Step(.register, ecid: ecid)
+        guard memory.registeredECID == ecid else {
             RuleID.adobe("R4").fire()
-            next.registeredECID = ecid
-            return .underway(Step(.register))
+            memory.registeredECID = ecid
+            return .underway(step)
         }
         RuleID.adobe("R5").fire()
-        guard let last = next.registeredAt else { return .underway(Step(.register)) }
-        let isDue = head.since - last >= .seconds(settings.registrationDelay * 86_400)
-        return isDue ? .underway(Step(.register)) : .unchanged(FindingRow.registrationNotDue.at("action.event"))
+        guard let last = memory.registrations.last(where: { $0.notedAt <= head.since }) else { return .underway(step) }
+        let isDue = head.since - last.at >= .seconds(settings.registrationDelay * 86_400)
+        return isDue ? .underway(step) : .unchanged(FindingRow.registrationNotDue.at("action.event"))
     }
 
     // MARK: Heads
 
-    func plan(_ head: Head) -> Plan<AdobeDevice> {
+    func plan(_ head: Head, among pending: PendingOperations<AdobeDevice>) -> Plan<AdobeDevice> {
         switch head.operation.action {
         case .track(.push(let interaction, let payload, let actionID)):
             return track(interaction, payload, actionID, head)
         case .track(.sessionStarted): return register(head)
-        case .changeAttributes, .changeTags, .identify, .switchContact: return post(head)
-        case .registerDevice(let device): return tell(device.pushToken, head)
-        case .farewell: return leave(head)
-        case .erase: return .settle([head.id: .accepted(FindingRow.eraseByHand.at())])
+        case .changeAttributes, .changeTags: return post(head)
+        case .identify, .switchContact: return takeBack(head) ?? post(head)
+        case .registerDevice: return send(token: head)
+        case .setConsent(let consent):
+            return takeBack(head) ?? giveToken(head)
+                ?? .settle([head.id: .accepted(finding(of: consent, head).at("action.consent"))])
+        case .farewell:
+            if pending.hasEarlier(than: head) { return .wait(until: nil, because: FindingRow.leavesLast.at()) }
+            return takeBack(head, all: true)
+                ?? .settle([
+                    head.id: head.step == nil
+                        ? .unchanged(FindingRow.nothingToLeave.at()) : .accepted(FindingRow.left.at())
+                ])
+        case .erase:
+            return takeBack(head, all: true) ?? .settle([head.id: .accepted(FindingRow.eraseByHand.at())])
         default: return .settle([head.id: .rejected(FindingRow.actionUnknown.at("action"))])
         }
     }
 
-    private func maker(_ head: Head) -> RequestMaker {
-        RequestMaker(settings: settings, ecid: Identity.ecid(of: head.operation.subject, memory))
+    private func finding(of consent: Consent, _ head: Head) -> FindingRow {
+        let place = memory.index(of: head.sequence)
+        let hasEnded = place.map { memory.identities[$0].consents.hasOptedOut } ?? false
+        return consent.state == .denied && hasEnded
+            ? .optedOut : consent.state == .denied ? .tokenTakenBack : .consentKept
     }
 
-    /// A request; with the fields of it whose values the vendor may have taken should the process die.
-    private func send(
-        _ endpoint: AdobeDevice.Endpoint,
-        _ request: WireRequest,
-        _ head: Head,
-        fields: [JSONObject.Member] = []
-    ) -> Plan<AdobeDevice> {
-        guard endpoint == .attributes || endpoint == .pushToken else {
-            return .send(Transmission(endpoint, request, carrying: [head]))
-        }
+    private func maker(_ ecid: String) -> RequestMaker { RequestMaker(settings: settings, ecid: ecid) }
+
+    /// A request, with the memory that holds if its answer never arrives.
+    private func send(_ endpoint: AdobeDevice.Endpoint, _ request: WireRequest, _ head: Head) -> Plan<AdobeDevice> {
         var doubting = memory
-        doubting.doubt(endpoint, head.operation, fields: fields)
+        doubting.doubt(SentRequest(endpoint, request, of: head.operation.subject))
         return .send(Transmission(endpoint, request, carrying: [head], doubting: doubting))
     }
 
-    private var waitsForDevice: Plan<AdobeDevice> { .wait(until: nil, because: FindingRow.deviceMissing.at()) }
+    /// What keeps an operation of an identity waiting, or ends it; nil if it can be sent.
+    private func obstacle(_ head: Head, _ identity: DeviceIdentity, at path: String) -> Plan<AdobeDevice>? {
+        if identity.since < memory.identities.last?.since ?? 0 { RuleID.adobe("I10").fire() }
+        if isOfAnother(head, identity) { return .settle([head.id: .rejected(FindingRow.personOther.at(path))]) }
+        if memory.platform == nil { return wait(head, .deviceMissing, at: path) }
+        guard identity.consents.deniesProfile else { return nil }
+        guard identity.person == memory.identities.last?.person else {
+            return .settle([head.id: .rejected(FindingRow.personLeft.at(path))])
+        }
+        return wait(head, .profileDenied, at: path)
+    }
+
+    private func wait(_ head: Head, _ row: FindingRow, at path: String) -> Plan<AdobeDevice> {
+        isLeaving
+            ? .settle([head.id: .dropped(FindingRow.providerLeft.at(path))]) : .wait(until: nil, because: row.at())
+    }
 
     // MARK: Hits
 
@@ -122,47 +318,122 @@ private struct Planner {
         guard let message = PushMessage(payload), message.isTracked else {
             return .settle([head.id: .dropped(FindingRow.trackingOff.at("action.event.payload".dot(PushMessage.flag)))])
         }
-        guard memory.platform != nil else { return waitsForDevice }
         let actions = adapter.actions(interaction, actionID: actionID, appState: head.operation.appState)
+        if let step = head.step, let ecid = step.ecid {
+            let action = step.stage == .open ? actions.last : actions.first
+            return send(.tracking, maker(ecid).tracking(message, action ?? .click), head)
+        }
+        guard let place = memory.index(of: head.sequence) else {
+            return .settle([head.id: .rejected(FindingRow.identityForgotten.at("action.event"))])
+        }
+        let identity = memory.identities[place]
+        if let obstacle = obstacle(head, identity, at: "action.event") { return obstacle }
+        let ecid = identity.ecid(of: head.operation.subject)
         let action = head.step?.stage == .open ? actions.last : actions.first
-        return send(.tracking, maker(head).tracking(message, action ?? .click), head)
+        return send(.tracking, maker(ecid).tracking(message, action ?? .click), head)
     }
 
     private func register(_ head: Head) -> Plan<AdobeDevice> {
-        guard let platform = memory.platform else { return waitsForDevice }
-        return send(.registration, maker(head).registration(platform), head)
+        guard let platform = memory.platform else { return wait(head, .deviceMissing, at: "action.event") }
+        guard let place = memory.index(of: head.sequence) else {
+            return .settle([head.id: .rejected(FindingRow.identityForgotten.at("action.event"))])
+        }
+        let identity = memory.identities[place]
+        guard identity.person == memory.identities.last?.person else {
+            return .settle([head.id: .rejected(FindingRow.personLeft.at("action.event"))])
+        }
+        if identity.consents.deniesProfile { return wait(head, .profileDenied, at: "action.event") }
+        guard head.step != nil else { return wait(head, .deviceMissing, at: "action.event") }
+        let ecid = head.step?.ecid ?? identity.ecid(of: head.operation.subject)
+        return send(.registration, maker(ecid).registration(platform), head)
     }
 
     // MARK: Attributes
 
     private func post(_ head: Head) -> Plan<AdobeDevice> {
-        guard let platform = memory.platform else { return waitsForDevice }
+        guard let place = memory.index(of: head.sequence) else {
+            return .settle([head.id: .rejected(FindingRow.identityForgotten.at("action"))])
+        }
+        let identity = memory.identities[place]
         let fields = ProfileFields(head.operation, settings).texts
-        let news = settings.onlyChanges ? fields.filter { memory.known[$0.name] != $0.digest } : Array(fields)
-        guard !news.isEmpty else { return .settle([head.id: .unchanged(FindingRow.attributesKnown.at("action"))]) }
+        if fields.isEmpty, case .switchContact = head.operation.action { return .settle([head.id: ended(head)]) }
+        if let obstacle = obstacle(head, identity, at: "action") { return obstacle }
+        // A value captured later was sent already.
+        let current = fields.filter { identity.written[$0.name].map { $0 <= head.sequence } ?? true }
+        let news = settings.onlyChanges ? current.filter { identity.known[$0.name] != $0.digest } : current
+        guard !news.isEmpty else {
+            let row: FindingRow = current.isEmpty ? .attributesOvertaken : .attributesKnown
+            return .settle([head.id: head.step?.refused == nil ? .unchanged(row.at("action")) : ended(head)])
+        }
         let changed = JSONObject(news.map { ($0.name, $0.value) })
-        return send(.attributes, maker(head).attributes(platform, changed), head, fields: news)
+        let maker = maker(identity.ecid(of: head.operation.subject))
+        return send(.attributes, maker.attributes(memory.platform ?? "", changed), head)
+    }
+
+    /// The outcome of a change of person behind which nothing is left to post.
+    private func ended(_ head: Head) -> Result {
+        if let refused = head.step?.refused {
+            return .rejected(FindingRow.tokenKept.at("action.switch", detail: refused == 0 ? nil : "HTTP \(refused)"))
+        }
+        let finding = FindingRow.personChanged.at("action.switch")
+        // A log-out has a step only if there was something to take back.
+        if case .switchContact(let change) = head.operation.action, change.direction == .logOut {
+            return .accepted(finding)
+        }
+        return .unchanged(finding)
     }
 
     // MARK: Push tokens
 
-    private func tell(_ token: PushToken?, _ head: Head) -> Plan<AdobeDevice> {
-        guard let service = memory.platform.flatMap(PushService.init(platform:)) else { return waitsForDevice }
-        RuleID.adobe(token == nil ? "I5" : "I3").fire()
-        let text = token.map { $0.service == .apns ? $0.value.lowercased() : $0.value } ?? ""
-        return send(.pushToken, maker(head).token(text, service), head)
+    private func send(token head: Head) -> Plan<AdobeDevice> {
+        if let last = memory.device, head.sequence < last.sequence {
+            return .settle([head.id: .superseded(by: OperationID(rawValue: last.id))])
+        }
+        if isLeaving { return .settle([head.id: .dropped(FindingRow.providerLeft.at("action.device"))]) }
+        return takeBack(head) ?? giveToken(head)
+            ?? .settle([
+                head.id: memory.token == nil
+                    ? .accepted() : .dropped(FindingRow.tokenWithheld.at("action.device.pushToken"))
+            ])
     }
 
-    /// The vendor can't be left; without a push token nobody is reached any more.
-    private func leave(_ head: Head) -> Plan<AdobeDevice> {
-        guard memory.hasToken, memory.platform != nil, !settings.organizationID.isEmpty else {
-            return .settle([head.id: .unchanged(FindingRow.nothingToLeave.at())])
+    /// The request that gives the identity service the push token of the current identity; nil if it must not have it.
+    private func giveToken(_ head: Head) -> Plan<AdobeDevice>? {
+        let place = memory.identities.count - 1
+        guard !isLeaving, place >= 0, !organization.isEmpty, memory.isEntitled(place, organization),
+            let token = memory.token, let service = memory.platform.flatMap(PushService.init(platform:))
+        else { return nil }
+        if case .setConsent = head.operation.action, memory.identities[place].tokenOrganization != nil { return nil }
+        RuleID.adobe("I3").fire()
+        let ecid = memory.identities[place].ecid(of: head.operation.subject)
+        return send(.pushToken, maker(ecid).token(token.value, service), head)
+    }
+
+    /// The request that takes back a push token or notifies of an opt-out; nil if nothing is left to do.
+    private func takeBack(_ head: Head, all: Bool = false) -> Plan<AdobeDevice>? {
+        guard head.step?.refused == nil else { return nil }
+        if let place = memory.staleToken(organization, all: all),
+            let service = memory.platform.flatMap(PushService.init(platform:))
+        {
+            RuleID.adobe("I5").fire()
+            let identity = memory.identities[place]
+            let maker = maker(identity.ecid(of: head.operation.subject))
+            return send(.pushToken, maker.token("", service, organization: identity.tokenOrganization ?? ""), head)
         }
-        return tell(nil, head)
+        guard let place = memory.owedOptOut, !organization.isEmpty else { return nil }
+        return send(.optOut, maker(memory.identities[place].ecid(of: head.operation.subject)).optOut(), head)
+    }
+}
+
+extension PendingOperations<AdobeDevice> {
+    /// Whether anything captured before an operation is still pending.
+    fileprivate func hasEarlier(than head: Pending<AdobeDevice>) -> Bool {
+        if contains(where: { $0.sequence < head.sequence && $0.operation.action != .farewell }) { return true }
+        return hasMore && !contains { $0.sequence > head.sequence }
     }
 }
 
 extension JSONObject.Member {
-    /// Tells whether a value is the one that was sent before, without keeping it.
-    var digest: String { String(SHA256.digest(of: (value.string ?? "").utf8).prefix(12).hexText) }
+    /// A digest that tells whether a value is the one that was sent before, without storing it.
+    var digest: String { Person.digest(value.string ?? "") }
 }

@@ -20,6 +20,8 @@ public struct AdobeDevice: VendorAdapter {
         case attributes
         /// Gives the identity service a push token.
         case pushToken
+        /// Notifies the identity service of an opt-out.
+        case optOut
     }
 
     /// How far an operation has got.
@@ -30,16 +32,23 @@ public struct AdobeDevice: VendorAdapter {
             case register
             /// The push token; the device itself is remembered.
             case token
-            /// The open; the click was told.
+            /// The open; the click was sent.
             case open
+            /// What follows a change of person, a consent decision, an erasure or an unregister: push tokens are taken
+            /// back, then a log-in's fields are posted.
+            case applied
         }
 
         /// What comes next.
         public var stage: Stage
         /// The status with which the vendor refused the request before; 0 without an answer, nil if it took it.
         public var refused: Int?
+        /// The identity of the earlier requests, which the later ones carry too.
+        public var ecid: String?
 
-        init(_ stage: Stage, refused: Int? = nil) { (self.stage, self.refused) = (stage, refused) }
+        init(_ stage: Stage, refused: Int? = nil, ecid: String? = nil) {
+            (self.stage, self.refused, self.ecid) = (stage, refused, ecid)
+        }
     }
 
     let settings: AdobeSettings
@@ -63,9 +72,9 @@ extension AdobeDevice {
         case hits
         /// Attributes, and tracking by the postback of old SDKs.
         case postbacks
-        /// Push tokens.
+        /// The unregister.
         case identity
-        /// What needs no request.
+        /// Erasures, and what needs no request.
         case local
     }
 
@@ -79,9 +88,14 @@ extension AdobeDevice {
         case .track:
             RuleID.adobe("V1").fire()
             (queue, waitsForConsent) = (settings.trackingForm == .postback ? .postbacks : .hits, false)
-        case .changeAttributes, .changeTags, .identify, .switchContact: queue = .postbacks
-        case .registerDevice, .farewell: queue = .identity
-        case .setConsent, .erase, .changeSubscription, .readBack: queue = .local
+        case .changeAttributes, .changeTags: queue = .postbacks
+        // Never behind a request that is repeated: what follows belongs to another person, identity or consent.
+        case .identify, .switchContact, .registerDevice, .setConsent:
+            RuleID.adobe("Q2").fire()
+            let name = String(joining: operation.action.kind.rawValue, "/", operation.id.rawValue)
+            return Place(lane: operation.subject.rawValue, queue: name)
+        case .farewell: queue = .identity
+        case .erase, .changeSubscription, .readBack: queue = .local
         @unknown default: queue = .local
         }
         RuleID.adobe(queue == .hits ? "Q1" : "Q2").fire()
@@ -102,8 +116,7 @@ extension AdobeDevice {
     private func examineAction(_ operation: EngagementOperation) -> [Finding] {
         switch operation.action {
         case .registerDevice(let device): return examine(device)
-        case .switchContact(let change) where change.direction == .logOut:
-            return [FindingRow.logOut.at("action.switch.direction")]
+        case .switchContact(let change) where change.direction == .logOut: return []
         case .changeAttributes, .changeTags, .identify, .switchContact: return examineFields(operation)
         case .changeSubscription(let subscription):
             let row: FindingRow = subscription.channel == .push ? .subscriptionPush : .subscriptionChannel
@@ -118,7 +131,11 @@ extension AdobeDevice {
     private func examine(_ device: Device) -> [Finding] {
         let path = "action.device"
         var findings: [Finding] = []
-        if PushService(device) == nil { findings.append(FindingRow.pushService.at("\(path).pushToken.service")) }
+        if PushService(device) == nil {
+            findings.append(FindingRow.pushService.at("\(path).pushToken.service"))
+        } else if let token = device.pushToken, PushService.text(of: token) == nil {
+            findings.append(FindingRow.tokenForm.at("\(path).pushToken.value"))
+        }
         if let given = device.identities[Identity.name], !Identity.isValid(given) {
             findings.append(FindingRow.identityForm.at("\(path).identities".dot(Identity.name.rawValue)))
         }
@@ -129,7 +146,10 @@ extension AdobeDevice {
     }
 
     private func examineFields(_ operation: EngagementOperation) -> [Finding] {
-        let findings = ProfileFields(operation, settings).findings
+        let fields = ProfileFields(operation, settings)
+        let findings = fields.findings
+        // A change of person counts, whether the vendor has a field for it or not.
+        if case .switchContact = operation.action, fields.texts.isEmpty { return findings }
         return settings.pkey.isEmpty ? findings + [FindingRow.pkeyMissing.at("action")] : findings
     }
 
@@ -156,6 +176,8 @@ extension AdobeDevice {
             RuleID.adobe("A10").fire()
             return findings
         }
+        // The system's rules for messages of APNs; those of Firebase have no such part.
+        guard message.isForApple else { return findings }
         if interaction == .received, operation.appState == .background, !message.isSilent {
             findings.append(FindingRow.impressionsMissed.at("\(path).aps.content-available"))
         }

@@ -1,49 +1,301 @@
 public import PatchbayAdapterKit
 import PatchbayJSON
-import PatchbayModel
+public import PatchbayModel
 
-/// What one installation remembers of its vendor side.
+/// The state of one installation at the vendor, as far as the adapter knows it.
 public struct AdobeMemory: AdapterMemory {
-    /// How often this installation began anew: each opt-out makes another identity.
-    var generation = 0
-    /// The identity that the app gave, as the vendor's own SDK made it; counts until the first opt-out.
-    var adopted: String?
-    /// The vendor's word for the push service; nil until a device was registered.
-    var platform: String?
-    /// Whether the vendor was told a push token.
-    var hasToken = false
-    /// The identity under which a registration was last decided, whether it got through or not.
-    var registeredECID: String?
-    /// When the request was captured whose success postpones the next registration.
-    var registeredAt: Instant?
-    /// Whether nothing has left under this identity: then an opt-out needs no other.
-    var isUnused = false
-    /// What the vendor took of each field: a digest, never the value.
-    var known: [String: String] = [:]
+    /// The maximum number of identities kept. Work captured under an older one is rejected.
+    static let identityLimit = 32
 
-    /// Nothing known.
+    /// The number of the next identity that the adapter makes.
+    var generation = 0
+    /// The identities of this installation, oldest first; the last is current. Empty until the first operation.
+    var identities: [DeviceIdentity] = []
+    /// Identities from the app that ended with a person, an opt-out or an erasure.
+    var ended: [EndedIdentity] = []
+    /// The vendor's name of the push service; nil until a device is registered.
+    var platform: String?
+    /// The push token of the newest device registration.
+    var token: Secret?
+    /// The newest device registration.
+    var device: DeviceRegistration?
+    /// The identity under which a registration was last decided, whether the vendor took it or not.
+    var registeredECID: String?
+    /// The last two requests that postpone the next registration, oldest first.
+    var registrations: [RegistrationMark] = []
+    /// A digest of the server and the app that `known` and `registeredECID` belong to.
+    var account: String?
+
+    /// Creates an empty memory.
     public init() {}
 
-    /// Forgets what a request may have changed at the vendor unseen.
-    mutating func doubt(
-        _ endpoint: AdobeDevice.Endpoint,
-        _ operation: EngagementOperation,
-        fields: [JSONObject.Member]
-    ) {
-        switch endpoint {
-        case .attributes: for field in fields { known[field.name] = nil }
-        case .pushToken: hasToken = hasToken || operation.hasPushToken
-        case .tracking, .registration: break
+    /// Returns what may be kept after an erasure: pacing, which identities must not be used again, and the identities whose
+    /// push token the identity service may still hold, so that it is taken back.
+    public var afterErase: AdobeMemory {
+        var next = AdobeMemory()
+        next.generation = generation + 1
+        // Who they belonged to is forgotten: they are not used again.
+        let all = ended.map(\.identity) + identities.compactMap { $0.given.map(Person.digest) }
+        next.ended = all.suffix(2 * Self.identityLimit).map { EndedIdentity(identity: $0) }
+        (next.platform, next.registrations, next.account) = (platform, registrations, account)
+        next.identities = identities.compactMap { former in
+            guard former.tokenOrganization != nil else { return nil }
+            var rest = DeviceIdentity(given: former.given, generation: former.generation, since: former.since)
+            (rest.person, rest.usedAs) = (former.person, former.usedAs)
+            rest.tokenOrganization = former.tokenOrganization
+            return rest
+        }
+        if let last = identities.last, !next.identities.isEmpty {
+            var fresh = DeviceIdentity(generation: next.generation, since: last.since)
+            fresh.person = last.person + 1
+            next.identities.append(fresh)
+        }
+        return next
+    }
+
+    /// Returns the memory unchanged: the denial itself is an operation, whose plan takes back the push token and ends the
+    /// identity where it covers them.
+    public func afterDenial(of scope: Consent.Scope) -> AdobeMemory { self }
+}
+
+/// The newest device registration, by its operation.
+struct DeviceRegistration: Codable, Sendable, Equatable {
+    /// The order of capture.
+    var sequence: Int64
+    /// The operation's id.
+    var id: String
+}
+
+/// An identity from the app that ended.
+struct EndedIdentity: Codable, Sendable, Equatable {
+    /// The identity's digest.
+    var identity: String
+    /// The person whom it belongs to; nil if nobody may use it again.
+    var who: Person?
+}
+
+/// A successful request that postpones the next registration.
+struct RegistrationMark: Codable, Sendable, Equatable {
+    /// When its operation was captured.
+    var at: Instant
+    /// When its answer arrived.
+    var notedAt: Instant
+}
+
+/// One identity (ECID) of the installation, with the vendor state that belongs to it alone.
+struct DeviceIdentity: Codable, Sendable, Equatable {
+    /// The identity that the app passed; nil if the adapter makes it.
+    var given: String?
+    /// The number from which the adapter makes the identity.
+    var generation: Int
+    /// The order of capture from which operations belong to it.
+    var since: Int64
+    /// The number of the person on this installation: another person has another number.
+    var person = 0
+    /// Who the person is, as far as operations say.
+    var who = Person()
+    /// The order of capture from which `who` is known.
+    var knownSince: Int64 = 0
+    /// The person's consents.
+    var consents = PushConsents()
+    /// Whether a device registration was captured under it.
+    var hasDevice = false
+    /// Whether an operation that needs consent to `profile` was let through, so that a session may register it.
+    var mayRegister = false
+    /// Whether the newest device registration of this person has a push token.
+    var takesToken = false
+    /// The organization under which the identity service may hold a push token; nil if it holds none.
+    var tokenOrganization: String?
+    /// Whether the identity service must still be notified of the opt-out.
+    var owesOptOut = false
+    /// The identity as text once a request was sent under it.
+    var usedAs: String?
+    /// Digests of the values that the vendor took, by field.
+    var known: [String: String] = [:]
+    /// The order of capture of the newest value sent, by field.
+    var written: [String: Int64] = [:]
+
+    /// The identity as text.
+    func ecid(of subject: Subject) -> String { given ?? Identity.made(for: subject, generation) }
+}
+
+// MARK: - Identities
+
+extension AdobeMemory {
+    /// The position of the identity that an operation was captured under; nil if it is not kept any more.
+    func index(of sequence: Int64) -> Int? { identities.lastIndex { $0.since <= sequence } }
+
+    /// The position of an identity by its text.
+    func index(of ecid: String, _ subject: Subject) -> Int? {
+        identities.lastIndex { $0.ecid(of: subject) == ecid }
+    }
+
+    /// The position of the current identity, which is made if there is none.
+    mutating func current() -> Int {
+        if identities.isEmpty { identities.append(DeviceIdentity(generation: generation, since: 0)) }
+        return identities.count - 1
+    }
+
+    /// Begins an identity for the same person.
+    mutating func begin(_ sequence: Int64, given: String? = nil) {
+        let last = identities[current()]
+        var next = DeviceIdentity(given: given, generation: generation, since: sequence)
+        (next.person, next.who, next.knownSince) = (last.person, last.who, last.knownSince)
+        next.consents = last.consents
+        if let given { use(given, for: &next) }
+        append(next)
+    }
+
+    /// Uses an identity that the app passes at a position that has none.
+    mutating func use(_ given: String, at place: Int) {
+        var identity = identities[place]
+        use(given, for: &identity)
+        identities[place] = identity
+    }
+
+    /// Moves the vendor state of an identity that the app passed before, so that no two positions share it.
+    private mutating func use(_ given: String, for identity: inout DeviceIdentity) {
+        identity.given = given
+        guard let place = identities.lastIndex(where: { $0.given == given }) else { return }
+        (identity.tokenOrganization, identity.usedAs) = (identities[place].tokenOrganization, identities[place].usedAs)
+        (identity.known, identity.written) = (identities[place].known, identities[place].written)
+        identities[place].tokenOrganization = nil
+    }
+
+    /// Begins an identity for another person. Consent decisions leave with the person unless `keepingConsents` is set.
+    mutating func begin(_ sequence: Int64, for who: Person, keepingConsents: Bool = false) {
+        let place = current()
+        end(place, for: identities[place].who)
+        var next = DeviceIdentity(generation: generation, since: sequence)
+        (next.person, next.who, next.knownSince) = (identities[place].person + 1, who, sequence)
+        if keepingConsents { next.consents = identities[place].consents }
+        append(next)
+    }
+
+    /// An identity that the app passed ends. The same person may use it again, unless it ended with an opt-out.
+    mutating func end(_ place: Int, for who: Person? = nil) {
+        guard let given = identities[place].given else { return }
+        let digest = Person.digest(given)
+        ended.removeAll { $0.identity == digest }
+        ended = Array((ended + [EndedIdentity(identity: digest, who: who)]).suffix(2 * Self.identityLimit))
+    }
+
+    /// Whether the current person may use an identity that the app passes.
+    func mayUse(_ given: String, for who: Person) -> Bool {
+        let digest = Person.digest(given)
+        guard let end = ended.last(where: { $0.identity == digest }) else { return true }
+        guard let former = end.who, !former.isUnknown, !who.isUnknown else { return false }
+        return !former.differs(from: who)
+    }
+
+    private mutating func append(_ identity: DeviceIdentity) {
+        generation += 1
+        var identity = identity
+        identity.generation = generation
+        identities.append(identity)
+        while identities.count > Self.identityLimit {
+            let place = identities.dropLast().firstIndex { $0.tokenOrganization == nil && !$0.owesOptOut }
+            identities.remove(at: place ?? 0)
         }
     }
 
-    /// After an opt-out or an erasure the person's traces are gone, and the device begins anew under another identity.
-    ///
-    /// The stored time stays, as on iOS: another identity registers at once anyway.
-    public var afterErase: AdobeMemory {
-        var next = AdobeMemory()
-        (next.generation, next.isUnused) = (generation + 1, true)
-        (next.platform, next.registeredAt) = (platform, registeredAt)
-        return next
+    /// Notes who was there when an operation was captured. A contact that the identity does not belong to begins another one.
+    mutating func note(contact: String, _ sequence: Int64) {
+        _ = current()
+        guard let place = index(of: sequence) else { return }
+        let other = Person([], contact: contact)
+        if identities[place].who.isUnknown {
+            join(place, other, sequence)
+        } else if identities[place].who.differs(from: contact), place == identities.count - 1,
+            sequence >= identities[place].knownSince
+        {
+            begin(sequence, for: other, keepingConsents: true)
+        }
     }
+
+    /// Notes what else is known of the person who is there.
+    mutating func join(_ place: Int, _ who: Person, _ sequence: Int64) {
+        if identities[place].who.isUnknown { identities[place].knownSince = sequence }
+        identities[place].who.join(who)
+    }
+
+    // MARK: What the identity service must be told
+
+    /// Whether an identity may hold the push token.
+    func isEntitled(_ place: Int, _ organization: String) -> Bool {
+        let identity = identities[place]
+        // State of version 1 knows neither the token nor its organization.
+        let isFormer = identity.tokenOrganization == ""
+        return place == identities.count - 1 && identity.takesToken && identity.consents.allowsToken
+            && (isFormer || token != nil && organization == identity.tokenOrganization ?? organization)
+    }
+
+    /// The first identity whose push token must be taken back.
+    func staleToken(_ organization: String, all: Bool = false) -> Int? {
+        identities.indices.first {
+            identities[$0].tokenOrganization != nil && (all || !isEntitled($0, organization))
+        }
+    }
+
+    /// The first identity whose opt-out the identity service does not know.
+    var owedOptOut: Int? { identities.firstIndex(where: \.owesOptOut) }
+
+    /// Notes that the identity service holds no push token under an identity any more.
+    mutating func takeBack(_ ecid: String, of subject: Subject) {
+        for place in identities.indices where identities[place].ecid(of: subject) == ecid {
+            identities[place].tokenOrganization = nil
+        }
+    }
+
+    // MARK: Doubt
+
+    /// Notes what a request may change at the vendor, whatever its answer.
+    mutating func doubt(_ sent: SentRequest) {
+        guard let place = sent.place(in: self) else { return }
+        identities[place].usedAs = sent.ecid
+        for field in sent.fields { identities[place].known[field.name] = nil }
+        if sent.tellsToken { identities[place].tokenOrganization = sent.organization }
+    }
+
+    /// Whether two memories differ in nothing but the account, which is stored with the next change.
+    func isEqual(_ other: AdobeMemory) -> Bool {
+        var other = other
+        other.account = account
+        return self == other
+    }
+
+    /// Forgets what belongs to another server or app than the settings name.
+    mutating func enter(_ settings: AdobeSettings) {
+        let present = Person.digest("\(settings.server)\n\(settings.pkey)")
+        defer { account = present }
+        guard let account, account != present else { return }
+        registeredECID = nil
+        registrations = []
+        for place in identities.indices { (identities[place].known, identities[place].written) = ([:], [:]) }
+    }
+}
+
+/// What a request says, read from the request itself.
+struct SentRequest {
+    let endpoint: AdobeDevice.Endpoint
+    let ecid: String
+    let organization: String
+    /// The fields of a mobile profile.
+    let fields: [JSONObject.Member]
+    /// Whether it gives the identity service a push token; false if it takes one back.
+    let tellsToken: Bool
+    private let subject: Subject
+
+    init(_ endpoint: AdobeDevice.Endpoint, _ request: WireRequest, of subject: Subject) {
+        (self.endpoint, self.subject) = (endpoint, subject)
+        let body = request.json?.object ?? [:]
+        let query = URLText.queryItems(of: request.url)
+        func item(_ name: String) -> String? { query.first { $0.name == name }?.value }
+        ecid = body["marketingCloudId"]?.string ?? item("mcId") ?? item("mcid") ?? item("d_mid") ?? ""
+        organization = item("d_orgid") ?? ""
+        fields = endpoint == .attributes ? body.filter { !ProfileFields.reserved.contains($0.name) } : []
+        tellsToken = endpoint == .pushToken && item("d_cid")?.hasSuffix("\u{1}") == false
+    }
+
+    func place(in memory: AdobeMemory) -> Int? { memory.index(of: ecid, subject) }
 }

@@ -19,7 +19,8 @@ struct ProfileFields {
         case .changeAttributes(let changes): add(changes)
         case .changeTags(let change): add(change)
         case .identify(let identifiers): add(identifiers, at: "action.identifiers")
-        case .switchContact(let change): add(change.identifiers, at: "action.switch.identifiers")
+        case .switchContact(let change):
+            add(change.identifiers, at: "action.switch.identifiers", isSwitch: true)
         default: break
         }
     }
@@ -72,7 +73,7 @@ struct ProfileFields {
         }
     }
 
-    private mutating func add(_ identifiers: [Identifier], at path: String) {
+    private mutating func add(_ identifiers: [Identifier], at path: String, isSwitch: Bool = false) {
         for (position, identifier) in identifiers.enumerated() {
             let path = "\(path)[\(position)]"
             guard let field = settings.identifierFields[identifier.kind] else {
@@ -82,7 +83,9 @@ struct ProfileFields {
             RuleID.adobe("P9").fire()
             set(field, identifier.value, path)
         }
-        if texts.isEmpty { findings.append(FindingRow.identifiersNone.at(path)) }
+        guard texts.isEmpty else { return }
+        if isSwitch { return findings.append(FindingRow.personUnreconciled.at(path)) }
+        findings.append(FindingRow.identifiersNone.at(path))
     }
 
     private mutating func set(_ field: String, _ text: String, _ path: String) {

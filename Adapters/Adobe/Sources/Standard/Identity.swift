@@ -6,16 +6,10 @@ enum Identity {
     /// Under which name an app gives the identity that the vendor's own SDK made.
     static let name: Device.IdentityName = "adobe.ecid"
 
-    /// The identity that an installation has now: the one given in, else one made from the installation's name.
-    ///
-    /// The same installation makes the same identity on every machine, until it opts out.
-    static func ecid(of subject: Subject, _ memory: AdobeMemory) -> String {
-        if memory.generation == 0, let adopted = memory.adopted {
-            RuleID.adobe("I2").fire()
-            return adopted
-        }
+    /// Returns the identity that the adapter makes for an installation: the same on every machine for the same number.
+    static func made(for subject: Subject, _ generation: Int) -> String {
         RuleID.adobe("I1").fire()
-        let name = String(joining: "adobe.ecid:", subject.rawValue, "#", memory.generation.description)
+        let name = String(joining: "adobe.ecid:", subject.rawValue, "#", generation.description)
         let digest = SHA256.digest(of: name.utf8)
         return String(unsafeUninitializedCapacity: 38) { room in
             put(number(digest, from: 0), in: room, before: 19)
@@ -55,10 +49,13 @@ struct PushService {
         .apns: PushService(platform: "apns", source: "20920"), .fcm: PushService(platform: "gcm", source: "20919"),
     ]
 
-    /// The service of a device: its token's, else the one of its platform; nil for a service that the vendor lacks.
+    /// The service of a device: its token's, else the one of its platform. Nil for a service that the vendor lacks, or that
+    /// the device's platform does not have.
     init?(_ device: Device) {
-        let android = device.facts?.platform.lowercased() == "android"
-        guard let row = Self.rows[device.pushToken?.service ?? (android ? .fcm : .apns)] else { return nil }
+        let android = device.facts.map { $0.platform.lowercased() == "android" }
+        let expected: PushToken.Service = android == true ? .fcm : .apns
+        let service = device.pushToken?.service ?? expected
+        guard let row = Self.rows[service], android == nil || service == expected else { return nil }
         self = row
     }
 
@@ -66,6 +63,17 @@ struct PushService {
     init?(platform: String) {
         guard let row = Self.rows.values.first(where: { $0.platform == platform }) else { return nil }
         self = row
+    }
+
+    /// The form of the service's tokens on the wire; nil if the text is not a token.
+    static func text(of token: PushToken) -> String? {
+        let bytes = token.value.utf8
+        switch token.service {
+        case .apns:
+            let isHex = bytes.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 || (0x41...0x46) ~= $0 & 0xDF }
+            return isHex && !bytes.isEmpty && bytes.count.isMultiple(of: 2) ? token.value.lowercased() : nil
+        default: return !bytes.isEmpty && bytes.allSatisfy { (0x21...0x7E) ~= $0 } ? token.value : nil
+        }
     }
 
     private init(platform: String, source: String) { (self.platform, self.source) = (platform, source) }

@@ -1,24 +1,26 @@
 import PatchbayAdapterKit
 import PatchbayModel
 
-/// What the vendor's answers mean. Three services, three laws; all repeat after the same pause, for ever.
+/// What the vendor's answers mean. Four tables; all repeat after the same pause, without a limit.
 enum RetryLaw: CaseIterable {
-    /// Tracking and registrations.
+    /// Tracking.
     case hits
+    /// Registrations.
+    case registrations
     /// Attributes, and tracking by the postback of old SDKs.
     case postbacks
-    /// Push tokens.
+    /// Push tokens and opt-outs.
     case identity
 
-    /// Between two attempts: constant, never longer, without an end.
-    static let pause = Duration.seconds(30)
+    /// Between two attempts: constant and without a limit, or what the server asks for if that is longer, up to an hour.
+    static let backoff = Backoff([.seconds(30)], longest: .seconds(3600))
 
     static func law(of endpoint: AdobeDevice.Endpoint, _ settings: AdobeSettings) -> RetryLaw {
         switch endpoint {
         case .tracking: settings.trackingForm == .postback ? .postbacks : .hits
-        case .registration: .hits
+        case .registration: .registrations
         case .attributes: .postbacks
-        case .pushToken: .identity
+        case .pushToken, .optOut: .identity
         }
     }
 
@@ -26,6 +28,7 @@ enum RetryLaw: CaseIterable {
     var table: ReplyTable {
         switch self {
         case .hits: .adobeHits
+        case .registrations: .adobeRegistrations
         case .postbacks: .adobePostbacks
         case .identity: .adobeIdentity
         }
@@ -34,13 +37,27 @@ enum RetryLaw: CaseIterable {
     func row(for outcome: Outcome) -> ReplyRow { table.row(for: outcome) }
 
     /// What a row means under the settings, which widen what the vendor's SDKs differ about.
-    func meaning(_ row: ReplyRow, _ outcome: Outcome, _ settings: AdobeSettings) -> ReplyMeaning {
+    ///
+    /// With `endsReach` the request takes a push token back or notifies of an opt-out: it is repeated until it is answered,
+    /// whatever the settings say.
+    func meaning(_ row: ReplyRow, _ outcome: Outcome, _ settings: AdobeSettings, endsReach: Bool = false)
+        -> ReplyMeaning
+    {
+        let hasOwnSuccess = self == .hits || self == .registrations
         switch outcome {
-        case .replied(let reply) where self == .hits && reply.isSuccess && settings.successStatuses == .any2xx:
+        case .replied(let reply)
+        where hasOwnSuccess && row.meaning == .refused && reply.isSuccess && settings.successStatuses == .any2xx:
             return .accepted
+        case .replied(let reply) where self == .hits && reply.redirects(within: settings.base):
+            RuleID.adobe("Q12").fire()
+            return .accepted
+        // An opt-out is not given up for a fault of the service.
+        case .replied(let reply) where endsReach && (reply.status >= 500 || reply.status == 429): return .retry
         case .replied: return row.meaning
         case .failed(let failure):
-            guard words.contains(failure.code) else { return settings.noAnswer == .retry ? .retry : .refused }
+            guard words.contains(failure.code) else {
+                return settings.noAnswer == .retry || endsReach ? .retry : .refused
+            }
             RuleID.adobe("Q6").fire()
             return .retry
         }
@@ -49,24 +66,41 @@ enum RetryLaw: CaseIterable {
     /// The transport's words for failures that the vendor's iOS SDK repeats.
     private var words: Set<String> {
         switch self {
-        case .hits: ["offline"]
+        case .hits, .registrations, .identity: ["offline"]
         case .postbacks: ["offline", "timedOut", "cannotConnect", "connectionLost"]
-        case .identity: []
         }
     }
 }
 
 extension ReplyTable {
-    /// Tracking and registrations: 200 alone is a yes.
+    /// Tracking: 200 alone is a success, and its body is not looked at.
     static let adobeHits = ReplyTable(
+        [redirect] + okAlone,
+        otherwise: .otherwise(.refused, .replyRefused, rule: .adobe("Q5")),
+        codes: adobeCodes
+    )
+
+    /// Registrations: 200 alone is a success, unless it is a web page.
+    static let adobeRegistrations = ReplyTable(
+        [page] + okAlone,
+        otherwise: .otherwise(.refused, .replyRefused, rule: .adobe("Q5")),
+        codes: adobeCodes
+    )
+
+    private static let okAlone: [ReplyRow] =
         [
             .status(200...200, .accepted, rule: .adobe("Q4")),
             .status(201...299, .refused, .replyNotOK, rule: .adobe("Q4")),
             .status(404...404, .refused, .replyNotFound, rule: .adobe("G6")),
-        ] + again + [.noAnswer(.retry, .noReply, rule: .adobe("Q7"))],
-        otherwise: .otherwise(.refused, .replyRefused, rule: .adobe("Q5")),
-        codes: adobeCodes
-    )
+        ] + again + [.noAnswer(.retry, .noReply, rule: .adobe("Q7"))]
+
+    /// A redirect that leaves the tracking server; `RetryLaw.meaning` accepts one that stays there.
+    private static let redirect = ReplyRow.reply(
+        "a redirect to another host",
+        .retry,
+        .replyPage,
+        rule: .adobe("Q12")
+    ) { (300...399).contains($0.status) && $0[header: "Location"] != nil }
 
     /// Attributes: every 2xx is a yes.
     static let adobePostbacks = ReplyTable(
@@ -87,10 +121,20 @@ extension ReplyTable {
     /// A code as text or, from the gateway, as number.
     private static let adobeCodes: [ReplyPlace] = [.member("error_code"), .member("code")]
 
-    /// Tracking and registrations may be answered with a page: their address is that of the vendor's redirections.
+    /// Tracking may be answered with a page: its address is that of the vendor's redirects.
     private static let page = ReplyRow.webPage(.retry, .replyPage, rule: .adobe("Q11"))
 
     private static let again: [ReplyRow] = [408, 503, 504].map {
         .status($0...$0, .retry, .replyLater, rule: .adobe("Q3"))
+    }
+}
+
+extension WireResponse {
+    /// Whether the reply is a redirect to the server that sent it.
+    fileprivate func redirects(within base: String) -> Bool {
+        guard (300...399).contains(status), let location = self[header: "Location"] else { return false }
+        if location.hasPrefix("/"), !location.hasPrefix("//") { return true }
+        guard let target = WebAddress(location), let server = WebAddress(base) else { return false }
+        return target.host == server.host
     }
 }

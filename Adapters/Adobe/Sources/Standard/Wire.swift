@@ -74,6 +74,20 @@ struct TokenCall: Sendable {
     )
 }
 
+/// The notification of an opt-out for the identity service.
+struct OptOutCall: Sendable {
+    var organizationID: String
+    var ecid: String
+
+    static let table = FieldTable<OptOutCall>(
+        "Query of an opt-out",
+        [
+            .required("d_orgid", \.organizationID, .text, from: "settings.organizationId", rule: .adobe("I8")),
+            .required("d_mid", \.ecid, .text, from: "device.identities.adobe.ecid", rule: .adobe("I8")),
+        ]
+    )
+}
+
 /// Makes the requests of this door.
 struct RequestMaker {
     let settings: AdobeSettings
@@ -122,14 +136,22 @@ struct RequestMaker {
         )
     }
 
-    func token(_ token: String, _ service: PushService) -> WireRequest {
+    /// A token for the organization, or for the one of the settings if that is empty.
+    func token(_ token: String, _ service: PushService, organization: String = "") -> WireRequest {
         let call = TokenCall(
-            organizationID: settings.organizationID,
+            organizationID: organization.isEmpty ? settings.organizationID : organization,
             ecid: ecid,
             source: service.source,
             token: token
         )
         let url = TokenCall.table.query(call, after: String(joining: settings.identityBase, "/id"), leaving: "@")
         return WireRequest("GET", url)
+    }
+
+    func optOut() -> WireRequest {
+        RuleID.adobe("I8").fire()
+        let call = OptOutCall(organizationID: settings.organizationID, ecid: ecid)
+        let address = String(joining: settings.identityBase, "/demoptout.jpg")
+        return WireRequest("GET", OptOutCall.table.query(call, after: address, leaving: "@"))
     }
 }

@@ -4,6 +4,40 @@ import PatchbayModel
 
 extension AltcraftServer {
     public func interpret(_ exchange: Exchange<Self>, memory: inout Memory) -> Interpretation<Self> {
+        var meaning = meaning(of: exchange, memory: &memory)
+        if memory.owed != nil { applyOwed(exchange, &meaning, &memory) }
+        return meaning
+    }
+
+    /// What was owed to a contact is applied by the operation that made it, before its later ones; a deleted contact is owed
+    /// nothing.
+    private func applyOwed(_ exchange: Exchange<Self>, _ meaning: inout Interpretation<Self>, _ memory: inout Memory) {
+        for pending in exchange.operations {
+            guard let key = ProfileKey(pending.operation, settings), let verdict = meaning.verdicts[pending.id] else {
+                continue
+            }
+            switch exchange.endpoint {
+            case .deleteProfile where verdict.isFinal: _ = memory.takeOwed(key.mark)
+            case .importProfiles, .increment:
+                guard case .accepted = verdict else { continue }
+                RuleID.altcraft("V24").fire()
+                let owed = memory.takeOwed(key.mark).filter { owed in
+                    guard case .changeSubscription(let later) = pending.operation.action else { return true }
+                    return owed.sequence > pending.sequence || !owed.isAbout(later.channel, later.topic)
+                }
+                if !owed.isEmpty { meaning.verdicts[pending.id] = .underway(Step(owed: owed)) }
+            default: break
+            }
+        }
+    }
+
+    /// How an operation goes on when the first of what was owed is applied, or has nothing to change.
+    private func next(behind owed: [Memory.Owed]) -> Verdict<Self> {
+        let rest = Array(owed.dropFirst())
+        return rest.isEmpty ? .accepted() : .underway(Step(owed: rest))
+    }
+
+    private func meaning(of exchange: Exchange<Self>, memory: inout Memory) -> Interpretation<Self> {
         if let results = results(exchange) {
             (memory.failures, memory.closedUntil) = (0, nil)
             return interpretRows(exchange, results)
@@ -109,6 +143,7 @@ extension AltcraftServer {
     }
 
     private func ending(of pending: Pending<Self>) -> Verdict<Self> {
+        if let owed = pending.step?.owed { return next(behind: owed) }
         guard ProfileRow.needsSecond(pending.operation, pending.step) else { return .accepted() }
         RuleID.altcraft("V11").fire()
         return .underway(Step(addsTags: true))
@@ -142,9 +177,29 @@ extension AltcraftServer {
             }
             let profile = key.profile(among: profiles)
             var targets: [SubscriptionTarget] = []
-            if case .changeSubscription(let subscription) = pending.operation.action {
+            if let owed = pending.step?.owed, let first = owed.first {
+                let subscription = Subscription(channel: first.channel, topic: first.topic, state: first.state)
+                let resource = settings.resource(first.channel, first.topic) ?? 0
+                targets = SubscriptionTarget.found(for: subscription, resource: resource, in: profile, key)
+                if targets.isEmpty { return next(behind: owed) }
+            } else if case .changeSubscription(let subscription) = pending.operation.action {
                 let resource = settings.resource(subscription.channel, subscription.topic) ?? 0
                 targets = SubscriptionTarget.found(for: subscription, resource: resource, in: profile, key)
+                if targets.isEmpty, profile == nil, subscription.state != .subscribed {
+                    RuleID.altcraft("V24").fire()
+                    let isKept = memory.owe(
+                        .init(
+                            contact: key.mark,
+                            channel: subscription.channel,
+                            topic: subscription.topic,
+                            state: subscription.state,
+                            sequence: pending.sequence
+                        )
+                    )
+                    return isKept
+                        ? .unchanged(ServerFinding.optOutKept.at("action.subscription"))
+                        : .rejected(ServerFinding.optOutsFull.at("action.subscription"))
+                }
                 if targets.isEmpty {
                     let path = "action.subscription.channel"
                     let isNeeded =

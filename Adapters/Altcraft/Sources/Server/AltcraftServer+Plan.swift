@@ -31,6 +31,7 @@ extension AltcraftServer {
         _ pending: PendingOperations<Self>,
         _ requests: ServerRequests
     ) -> Transmission<Self> {
+        if needsTargets(head) { return lookUp(head, pending, requests) }
         switch head.operation.action {
         case .erase:
             guard let key = ProfileKey(head.operation, settings) else { break }
@@ -45,25 +46,31 @@ extension AltcraftServer {
         case .readBack(let request):
             guard let question = PageQuestion(request) else { break }
             return Transmission(.listProfiles, requests.page(question), carrying: [head])
-        case .changeSubscription, .farewell:
-            guard head.step?.targets == nil else { break }
-            let group = group(of: head, pending, atMost: ServerPace.lookUps) { needsTargets($0) }
-            let question = PageQuestion(keys: group.compactMap { ProfileKey($0.operation, settings) })
-            return Transmission(.lookUp, requests.page(question), carrying: group)
         default: break
         }
         return rows(head, pending, requests)
     }
 
+    /// The question for the addresses of the first of the window and of all that goes with it.
+    private func lookUp(_ head: Pending<Self>, _ pending: PendingOperations<Self>, _ requests: ServerRequests)
+        -> Transmission<Self>
+    {
+        let group = group(of: head, pending, atMost: ServerPace.lookUps) { needsTargets($0) }
+        let question = PageQuestion(keys: group.compactMap { ProfileKey($0.operation, settings) })
+        return Transmission(.lookUp, requests.page(question), carrying: group)
+    }
+
     private func needsTargets(_ one: Pending<Self>) -> Bool {
-        switch one.operation.action {
+        if one.step?.owed != nil { return one.step?.targets == nil }
+        return switch one.operation.action {
         case .changeSubscription, .farewell: one.step?.targets == nil
         default: false
         }
     }
 
     private func isRow(_ one: Pending<Self>) -> Bool {
-        switch one.operation.action {
+        if one.step?.owed != nil { return one.step?.targets != nil }
+        return switch one.operation.action {
         case .identify, .changeAttributes, .changeTags: true
         case .changeSubscription, .farewell: one.step?.targets != nil
         default: false
@@ -92,9 +99,9 @@ extension AltcraftServer {
         -> Transmission<Self>
     {
         RuleID.altcraft("V7").fire()
-        let counts = ProfileRow.counts(head.operation)
+        let counts = ProfileRow.counts(head.operation, head.step)
         let group = group(of: head, pending, atMost: settings.profilesPerRequest) {
-            isRow($0) && ProfileRow.counts($0.operation) == counts
+            isRow($0) && ProfileRow.counts($0.operation, $0.step) == counts
         }
         var rows: [JSONValue] = []
         var size = requests.profiles([]).body.count

@@ -37,6 +37,8 @@ public struct AltcraftServer: VendorAdapter {
         var addsTags: Bool?
         /// The subscriptions of the profile that the operation changes.
         var targets: [SubscriptionTarget]?
+        /// What is owed to the contact that the operation made, the one that is applied now first.
+        var owed: [Memory.Owed]?
     }
 
     let settings: AltcraftServerSettings

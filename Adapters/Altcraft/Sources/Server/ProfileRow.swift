@@ -23,6 +23,10 @@ struct ProfileRow: Sendable {
     init(_ operation: EngagementOperation, _ step: AltcraftServer.Step?, _ settings: AltcraftServerSettings) {
         self.settings = settings
         key = ProfileKey(operation, settings)
+        if let status = step?.owed?.first?.state.status {
+            add(step?.targets ?? [], status: status, fields: nil)
+            return
+        }
         switch operation.action {
         case .identify(let identifiers): add(identifiers)
         case .changeAttributes(let changes): add(changes)
@@ -48,8 +52,8 @@ struct ProfileRow: Sendable {
     }
 
     /// Whether a repeat would count again.
-    static func counts(_ operation: EngagementOperation) -> Bool {
-        guard case .changeAttributes(let changes) = operation.action else { return false }
+    static func counts(_ operation: EngagementOperation, _ step: AltcraftServer.Step?) -> Bool {
+        guard step?.owed == nil, case .changeAttributes(let changes) = operation.action else { return false }
         return changes.values.contains { if case .increment = $0 { true } else { false } }
     }
 
@@ -107,7 +111,7 @@ struct ProfileRow: Sendable {
 
     /// Whether a change of tags needs a second request, because a field takes one instruction.
     static func needsSecond(_ operation: EngagementOperation, _ step: AltcraftServer.Step?) -> Bool {
-        guard case .changeTags(let change) = operation.action else { return false }
+        guard step?.owed == nil, case .changeTags(let change) = operation.action else { return false }
         return change.replace == nil && step?.addsTags != true && !change.remove.isEmpty && !change.add.isEmpty
     }
 

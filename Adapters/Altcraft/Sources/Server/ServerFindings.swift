@@ -120,6 +120,22 @@ enum ServerFinding: Sendable {
         reason: "The platform knows no address of the contact in this channel, so there is nobody to leave alone",
         remedy: "Say the no again once the contact has an address there, before any yes."
     )
+    static let optOutKept = FindingRow(
+        "altcraft.server.optOut.kept",
+        .note,
+        rule: .altcraft("V24"),
+        reason:
+            "The platform does not know the contact; the opt-out is kept and follows the request that makes the contact",
+        remedy: "Nothing to do."
+    )
+    static let optOutsFull = FindingRow(
+        "altcraft.server.optOut.full",
+        .error,
+        .tooLarge,
+        rule: .altcraft("V24"),
+        reason: "The platform does not know the contact, and no more opt-outs of such contacts can be kept",
+        remedy: "Make the contact, then replay the operation."
+    )
     static let contactSwitch = FindingRow(
         "altcraft.server.contactSwitch",
         .error,
@@ -356,6 +372,8 @@ enum ServerFinding: Sendable {
     static let all: [FindingRow] = [
         keyBlank, keyForm, keyOther, keyKnown, option, identifierUnnamed, empty, reserved, resource,
         subscriptionChannel, subscriptionUnknown, subscriptionDetails, subscriptionNested, address, nobodyToLeave,
+        optOutKept,
+        optOutsFull,
         contactSwitch, device, consent, eventKind, pixel, goalBlank, goalLong, goalCharacters, goalNested, goalData,
         pushUID, inDoubt, unclear, erased, nobody, nothingToLeave, question, closed, unauthenticated, tariff, forbidden,
         notFound, tooLarge, tooOften, unavailable, noReply, unreadable, page, refused, FindingRow.attributesEmpty,

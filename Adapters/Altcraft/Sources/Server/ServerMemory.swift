@@ -1,4 +1,5 @@
 public import PatchbayAdapterKit
+import PatchbayJSON
 import PatchbayModel
 
 extension AltcraftServer {
@@ -8,10 +9,56 @@ extension AltcraftServer {
         var failures = 0
         var closedUntil: Instant?
 
+        /// Opt-outs of contacts that the platform does not know yet, oldest first.
+        var owed: [Owed]?
+
         public init() {}
 
         public var afterErase: Memory { self }
+
+        /// An opt-out that is applied when its contact is made.
+        struct Owed: Codable, Sendable, Equatable {
+            /// A mark of the contact's key: enough to find it again, too little to read it.
+            var contact: String
+            var channel: Channel
+            var topic: String?
+            var state: Subscription.State
+            /// The operation's place in the order of capture.
+            var sequence: Int64
+        }
+
+        /// The most opt-outs that are kept.
+        static let owedLimit = 1_000
+
+        /// Keeps an opt-out in place of an earlier one for the same; false if there is no room.
+        mutating func owe(_ one: Owed) -> Bool {
+            var all = (owed ?? []).filter { !($0.contact == one.contact && $0.isAbout(one.channel, one.topic)) }
+            guard all.count < Self.owedLimit else { return false }
+            all.append(one)
+            owed = all
+            return true
+        }
+
+        /// Takes out what is owed to a contact.
+        mutating func takeOwed(_ contact: String) -> [Owed] {
+            guard let all = owed, all.contains(where: { $0.contact == contact }) else { return [] }
+            let left = all.filter { $0.contact != contact }
+            owed = left.isEmpty ? nil : left
+            return all.filter { $0.contact == contact }
+        }
     }
+}
+
+extension AltcraftServer.Memory.Owed {
+    /// Whether it is about a channel, or a topic of it.
+    func isAbout(_ channel: Channel, _ topic: String?) -> Bool {
+        self.channel == channel && self.topic.map(ScalarString.init) == topic.map(ScalarString.init)
+    }
+}
+
+extension ProfileKey {
+    /// Enough to find the key again, too little to read it.
+    var mark: String { RequestID.text(for: OperationID(rawValue: text), part: "key") }
 }
 
 /// How long the door waits; the vendor names no times.

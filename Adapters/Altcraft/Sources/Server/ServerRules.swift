@@ -94,6 +94,11 @@ enum AltcraftServerRules: Sendable {
         ("V20", "Profiles are read in pages of at most 1,000, each from the pointer that the last one gave.", list),
         ("V21", "429 and Retry-After keep every request back.", ours),
         ("V22", "After 408, 5xx and silence the wait doubles from 2 s to 5 minutes, for all requests.", ours),
+        (
+            "V24",
+            "An opt-out of a contact that the platform does not know is kept, and follows the request that makes the contact.",
+            ours
+        ),
         ("V23", "A success that is a web page, or not JSON, is none of the vendor's answers.", ours),
     ]
 }

@@ -61,7 +61,9 @@ extension SalesforceServer: ContactDoor {
                 capturedAt: Instant(milliseconds: 0),
                 action: action
             )
-            return cells(of: whole).filter { ContactAddress.isInItsSets($0) && ContactAddress.saysSomething($0) }
+            return ServerCells(whole, .contacts, settings, isPart: true).cells.filter {
+                ContactAddress.isInItsSets($0) && ContactAddress.saysSomething($0)
+            }
         }
         let attributes = contact.attributes.mapValues(AttributeChange.set)
         let parts = said(.changeAttributes(attributes)).filter(ContactAddress.isPart)

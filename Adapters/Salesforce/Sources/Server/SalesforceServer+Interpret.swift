@@ -43,6 +43,10 @@ extension SalesforceServer {
             }
             memory.restURL = host
         }
+        if exchange.outcome.reply?.status == 401, memory.asksForTokenAgain(exchange, ServerPace.tokens) {
+            RuleID.salesforce("V3").fire()
+            return Interpretation()
+        }
         return memory.interpretToken(exchange, row.meaning, asked: asked(exchange), ServerPace.tokens)
             ?? Interpretation(park: ServerFinding.tokenRefused.at())
     }
@@ -95,7 +99,7 @@ extension SalesforceServer {
         case .rows, .asyncRows, .readRows:
             if finding == ServerFinding.notFound { return parking(exchange, ServerFinding.dataExtensionUnknown) }
         case .createContact where finding == ServerFinding.conflict,
-            .updateContact where finding == ServerFinding.notFound:
+            .updateContact where finding == ServerFinding.notFound || finding == ServerFinding.hiddenRefusal:
             let other: Settings.Verb = endpoint == .createContact ? .update : .create
             return Interpretation(exchange.operations) { pending in
                 guard pending.step?.verb == nil else { return .rejected(finding.at("action")) }
@@ -103,6 +107,8 @@ extension SalesforceServer {
                 step.verb = other
                 return .underway(step)
             }
+        case .asyncResults where exchange.operations.first?.step?.hasFailed == true:
+            return halved(exchange.operations, of: exchange.operations.first?.step?.rows, ServerFinding.jobRefused)
         case .asyncStatus, .asyncResults: return lost(exchange)
         case .createContact, .updateContact, .deleteContacts, .event, .token: break
         }
@@ -195,14 +201,13 @@ extension SalesforceServer {
         }
         switch word {
         case "Complete" where status["hasErrors"]?.bool == false: return taken(exchange)
-        case "Complete":
+        case "Complete", "Error":
             return Interpretation(exchange.operations) { pending in
                 var step = pending.step
                 step?.isDone = true
+                if word == "Error" { step?.hasFailed = true }
                 return .underway(step)
             }
-        case "Error":
-            return halved(exchange.operations, of: exchange.operations.first?.step?.rows, ServerFinding.jobRefused)
         default:
             let next = poll(exchange)
             return Interpretation(exchange.operations) { .underway($0.step, next) }
@@ -221,21 +226,33 @@ extension SalesforceServer {
     private func interpretResults(_ exchange: Exchange<Self>, _ row: ReplyRow, _ memory: inout Memory)
         -> Interpretation<Self>
     {
-        guard let reply = exchange.outcome.reply?.json, let items = reply["items"]?.array else {
-            return notUnderstood(exchange, row, &memory)
-        }
         let first = exchange.operations.first?.step
+        let hasFailed = first?.hasFailed == true
+        let reply = exchange.outcome.reply?.json
+        guard let reply, let items = reply["items"]?.array else {
+            // A job that ended with an error may have no results; its rows go again in halves.
+            return hasFailed && exchange.outcome.reply?.json != nil
+                ? halved(exchange.operations, of: first?.rows, ServerFinding.jobRefused)
+                : notUnderstood(exchange, row, &memory)
+        }
         let page = (first?.row ?? 0) / ServerPace.resultsPage
         let awaited = min(ServerPace.resultsPage, (first?.rows ?? 0) - page * ServerPace.resultsPage)
         let isWhole =
             reply["count"]?.integer == Int64(first?.rows ?? 0) && items.count == awaited
             && reply["page"]?.integer ?? Int64(page + 1) == Int64(page + 1)
         // Results that are not one for each row can't be told apart: the rows go again in halves.
-        guard isWhole else { return halved(exchange.operations, of: first?.rows, ServerFinding.rowRefused) }
+        guard isWhole else {
+            let finding = hasFailed ? ServerFinding.jobRefused : ServerFinding.rowRefused
+            return halved(exchange.operations, of: first?.rows, finding)
+        }
         var verdicts: [OperationID: Verdict<Self>] = [:]
         for (row, operations) in Dictionary(grouping: exchange.operations, by: { $0.step?.row ?? 0 }) {
             let item = items[min(max(0, row - page * ServerPace.resultsPage), items.count - 1)]
-            if item["status"]?.string == "OK" {
+            if item["status"]?.string == "OK", hasFailed {
+                // Nobody says that a failed job has stored its good rows.
+                let meaning = halved(operations, of: first?.rows, ServerFinding.jobRefused)
+                verdicts.merge(meaning.verdicts) { first, _ in first }
+            } else if item["status"]?.string == "OK" {
                 verdicts.merge(endings(operations)) { first, _ in first }
             } else {
                 let vendor = VendorReply(status: 200, code: item["errorCode"]?.string)

@@ -130,6 +130,7 @@ extension SalesforceServer {
             row.add(one.id, cells(of: one.operation))
             row.note(ServerOptions(one.operation).address)
         }
+        row.note(settings.defaults(besides: row.cells + row.address))
         return Transmission(
             verb == .create ? .createContact : .updateContact,
             requests.contact(row, verb),

@@ -46,6 +46,8 @@ public struct SalesforceServer: VendorAdapter {
         var rows: Int?
         /// Whether the job has ended, so that its results can be asked for.
         var isDone: Bool?
+        /// Whether the job ended with an error.
+        var hasFailed: Bool?
         /// Jobs of which the vendor knew nothing any more.
         var lostJobs: Int?
         /// The other of the two requests for a contact, because the first did not fit.

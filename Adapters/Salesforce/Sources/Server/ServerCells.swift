@@ -30,7 +30,8 @@ struct ServerCells: Sendable {
     init(
         _ operation: EngagementOperation,
         _ route: SalesforceServerSettings.Route,
-        _ settings: SalesforceServerSettings
+        _ settings: SalesforceServerSettings,
+        isPart: Bool = false
     ) {
         (self.route, self.settings) = (route, settings)
         RuleID.salesforce("V6").fire()
@@ -41,7 +42,7 @@ struct ServerCells: Sendable {
         case .changeSubscription(let subscription): add(subscription)
         default: break
         }
-        if route == .contacts, !cells.isEmpty { checkSets(besides: ServerOptions(operation).address) }
+        if route == .contacts, !cells.isEmpty, !isPart { checkSets(besides: ServerOptions(operation).address) }
         if cells.isEmpty, !isKeyAlone {
             findings = findings.isEmpty ? [ServerFinding.empty.at("action")] : findings.map(\.asServerError)
         } else if route != .contacts, cells.count > Self.columnLimit {
@@ -167,9 +168,15 @@ struct ServerCells: Sendable {
     // MARK: Attribute sets
 
     private mutating func checkSets(besides address: [Cell]) {
-        guard !(cells + address).contains(where: ContactAddress.isInItsSets) else { return }
+        let said = cells + address
+        if !said.contains(where: ContactAddress.isInItsSets) {
+            findings.append(ServerFinding.channelMissing.at("action"))
+        } else if let missing = ContactAddress.missing(in: said + settings.defaults(besides: said)) {
+            findings.append(ServerFinding.setIncomplete.at("action", detail: missing))
+        } else {
+            return
+        }
         (cells, isKeyAlone) = ([], false)
-        findings.append(ServerFinding.channelMissing.at("action"))
     }
 }
 
@@ -177,10 +184,26 @@ struct ServerCells: Sendable {
 enum ContactAddress: Sendable {
     /// The sets, each with the attributes that say it, whoever fills them; of identifiers any does.
     private static let sets: [String: Set<String>] = [
-        "Email Addresses": ["Email Address"],
+        "Email Addresses": ["Email Address", "HTML Enabled"],
         "MobileConnect Demographics": ["Mobile Number", "Locale"],
         "MobilePush Demographics": ["Device ID", "Application"],
     ]
+
+    /// What each set must hold, and the set that another needs beside it (V47).
+    private static let required: [(set: String, part: String)] = [
+        ("Email Addresses", "HTML Enabled"), ("MobileConnect Demographics", "Locale"),
+        ("MobilePush Demographics", "Application"), ("Email Demographics", "Email Addresses"),
+    ]
+
+    /// Names what a set of these values lacks; nil if all are complete.
+    static func missing(in cells: [ServerCells.Cell]) -> String? {
+        RuleID.salesforce("V47").fire()
+        let places = cells.compactMap { AttributeSetPlace($0.name) }
+        let sets = Set(places.map(\.set))
+        return required.first { set, part in
+            sets.contains(set) && !sets.contains(part) && !places.contains { $0.set == set && $0.attribute == part }
+        }.map { "\($0.set) without \($0.part)" }
+    }
 
     static func isInItsSets(_ cell: ServerCells.Cell) -> Bool {
         AttributeSetPlace(cell.name).map { sets[$0.set] != nil } ?? false
@@ -196,6 +219,13 @@ enum ContactAddress: Sendable {
         guard let name = AttributeSetPlace(member.name)?.path else { return nil }
         let cell = ServerCells.Cell(name: name, value: member.value)
         return isInItsSets(cell) && saysSomething(cell) ? cell : nil
+    }
+
+    /// The value that a setting names; nil if its name is no place. `true` and `false` are booleans.
+    static func cell(_ path: String, _ text: String) -> ServerCells.Cell? {
+        guard let name = AttributeSetPlace(path)?.path else { return nil }
+        let flag: JSONValue? = ["true": true, "false": false][text]
+        return ServerCells.Cell(name: name, value: flag ?? .string(text))
     }
 
     /// Whether it is a number, a boolean, or a text that is neither blank nor too long.

@@ -191,6 +191,14 @@ enum ServerFinding: Sendable {
             + "MobilePush Demographics, and this one names none",
         remedy: "Say the address in the same operation, or in its option address; or take the route rows."
     )
+    static let setIncomplete = FindingRow(
+        "salesforce.server.sets.incomplete",
+        .error,
+        .missing,
+        rule: .salesforce("V47"),
+        reason: "An attribute set of the contact's request lacks what the vendor requires in it",
+        remedy: "Say it in the same operation or in its option address, or give it once in the setting contactDefaults."
+    )
     static let subscriptionChannel = FindingRow(
         "salesforce.server.subscription.channel",
         .error,
@@ -476,7 +484,7 @@ enum ServerFinding: Sendable {
         keyBlank, keyLong, keyOther, keyKnown, optionUnknown, optionRoute, optionAddress, dataExtensionMissing,
         dataExtensionUnknown, notQueued, jobRefused, jobLost, rowRefused, empty, unnamed, undefined, collision,
         manyColumns, nested,
-        separator, longText, arithmetic, channelMissing, subscriptionChannel, subscriptionUnknown,
+        separator, longText, arithmetic, channelMissing, setIncomplete, subscriptionChannel, subscriptionUnknown,
         subscriptionSuspended,
         subscriptionDetails, contactSwitch, device, consent, push, eventKind, eventBlank, eventNested, eventTaken,
         eventUnknown, eraseLater, nothingToLeave, question, actionUnknown, closed, tokenLater, tokenRefused,

@@ -123,6 +123,11 @@ enum SalesforceServerRules: Sendable {
         ),
         ("V44", "A deletion is queued, may take hours, concerns the whole enterprise and can't be taken back.", rest),
         ("V45", "Devices register themselves: one that a back end writes stays out of reach.", ours),
+        (
+            "V47",
+            "A contact's request is complete: Email Addresses with HTML Enabled, MobileConnect Demographics with Locale, "
+                + "MobilePush Demographics with Application, and Email Demographics beside Email Addresses.", rest
+        ),
         ("V46", "A job that the vendor knows nothing of any more goes again, three times at most.", rest),
     ]
 }

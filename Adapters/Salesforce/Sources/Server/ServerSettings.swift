@@ -77,6 +77,8 @@ public struct SalesforceServerSettings: AdapterSettings {
     public var columns: [String] = []
     /// The contact's attributes, as `set/attribute`, by what goes there.
     public var contactAttributes: [SalesforceSourceName: String] = [:]
+    /// Values, by `set/attribute`, that complete a set of a contact's request whose operations do not say them.
+    public var contactDefaults: [SalesforceSourceName: String] = [:]
     /// Which request comes first for a contact.
     public var contactsFirst = Verb.create
     /// What removing a value does.
@@ -179,6 +181,13 @@ public struct SalesforceServerSettings: AdapterSettings {
             "For the route `contacts`: `set/attribute` by neutral attribute name, `identifier.kind`, `tag.name` or "
                 + "`subscription.channel`.",
         ),
+        .names(
+            "contactDefaults",
+            \.contactDefaults,
+            rule: .salesforce("V47"),
+            "For the route `contacts`: values by `set/attribute` that complete a set, for example "
+                + "`\"Email Addresses/HTML Enabled\": \"true\"`; what an operation says counts first."
+        ),
         .choice(
             "contactsFirst",
             \.contactsFirst,
@@ -255,6 +264,14 @@ public struct SalesforceServerSettings: AdapterSettings {
                 "Write it like \"Email Addresses/Email Address\"."
             )
         }
+        for (path, _) in contactDefaults.sorted(by: { $0.key < $1.key })
+        where AttributeSetPlace(path.rawValue) == nil {
+            refuse(
+                "contactDefaults".dot(path.rawValue),
+                "It does not name a set and an attribute.",
+                "Write it like \"Email Addresses/HTML Enabled\"."
+            )
+        }
         let named = attributeNames.map(\.value) + identifierColumns.map(\.value) + tagColumns.map(\.value)
         let taken = Dictionary(grouping: named + subscriptionColumns.map(\.value)) { $0.lowercased() }
         for name in taken.filter({ $0.value.count > 1 }).keys.sorted() {
@@ -264,6 +281,18 @@ public struct SalesforceServerSettings: AdapterSettings {
             refuse("attributeNames", "The column \(name) is the key's.", "Give the value another column.")
         }
         return problems
+    }
+}
+
+extension SalesforceServerSettings {
+    /// The defaults of the sets that these values name, without what they say.
+    func defaults(besides said: [ServerCells.Cell]) -> [ServerCells.Cell] {
+        guard !contactDefaults.isEmpty else { return [] }
+        let sets = Set(said.compactMap { AttributeSetPlace($0.name)?.set })
+        return contactDefaults.sorted { $0.key < $1.key }.compactMap { ContactAddress.cell($0.key.rawValue, $0.value) }
+            .filter { cell in
+                sets.contains(AttributeSetPlace(cell.name)?.set ?? "") && !said.contains { $0.place == cell.place }
+            }
     }
 }
 

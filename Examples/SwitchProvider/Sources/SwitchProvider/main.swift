@@ -13,11 +13,9 @@ let secrets = ProcessInfo.processInfo.environment
 // README begin
 let setup = try Configuration.load(bytes: json, path: path, environment: secrets, modules: [.altcraft, .salesforce])
 let client = try await EngagementClient(
-    outbox: .file(setup.outbox.path),
+    configuration: setup,
     subject: installation,
-    plan: setup.plan,
-    transport: URLSessionTransport(),
-    credentials: setup.credential
+    transport: URLSessionTransport()
 )
 try client.capture(.registerDevice(phone))
 try client.capture(.switchContact(ContactSwitch(.logIn, identifiers: [Identifier(.external, "member-480013")])))

@@ -1,0 +1,116 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+
+// Whose ids, tags and push permission the memory holds.
+extension AcousticDevice.Memory {
+    /// Whether another person captured an operation than the one whom the memory is about.
+    ///
+    /// What an anonymous person captured belongs to the person who comes next.
+    func isAnother(_ contact: String?) -> Bool {
+        guard let contact, !person.isEmpty else { return false }
+        return !person.contains { ScalarString.equal(String($0.drop { $0 != "=" }.dropFirst()), contact) }
+    }
+
+    /// Notes that a person captured something that was carried out, although no log-in said who is there: the log-in may
+    /// have been refused.
+    mutating func arrive(_ contact: String?) {
+        guard let contact, person.isEmpty || isAnother(contact) else { return }
+        logIn([Identifier(.external, contact)])
+    }
+
+    /// Notes who is logged in. Another person has none of the former one's tags, and decides on push again.
+    mutating func logIn(_ identifiers: [Identifier]) {
+        let new = identifiers.map { "\($0.kind.rawValue)=\($0.value)" }.sorted()
+        let values = identifiers.map(\.value)
+        let isSame =
+            !Set(person.map(ScalarString.init)).isDisjoint(with: new.map(ScalarString.init))
+            || values.contains { !isAnother($0) }
+        if !person.isEmpty, !isSame {
+            let left = person.map { String($0.drop { $0 != "=" }.dropFirst()) }
+            remember(left, wantPush: wantsPush)
+            (tags, wantsPush) = ([], !(optedOut ?? []).contains { values.containsExactly($0) })
+        }
+        if person.isEmpty, (optedOut ?? []).contains(where: values.containsExactly) { wantsPush = false }
+        person = new
+        // A person may have several names.
+        if let owner, values.contains(where: owner.containsExactly) { self.owner = (owner + values).eachOnce }
+        forgetValues()
+    }
+
+    /// Notes a decision on push: of the person who is there, or of another one.
+    mutating func decide(_ contact: String?, wantsPush wants: Bool) {
+        guard let contact else { return wantsPush = wants }
+        remember([contact], wantPush: wants)
+        if !person.isEmpty, !isAnother(contact) { wantsPush = wants }
+    }
+
+    private mutating func remember(_ people: [String], wantPush: Bool) {
+        var names = (optedOut ?? []).filter { !people.containsExactly($0) }
+        if !wantPush { names += people }
+        optedOut = names.isEmpty ? nil : names
+    }
+
+    // MARK: Ids
+
+    /// Takes ids that the app gave with a registration. Given while a person is logged in they are that person's, else the
+    /// installation's; what another person captured does not go under a person's ids.
+    mutating func adopt(_ new: IDs, of registration: Pending<AcousticDevice>) {
+        let contact = registration.operation.contact
+        let isOther = ids != new
+        // The first ids that are given while no person is logged in serve whatever was captured before.
+        let isFirst = ids == nil && contact == nil
+        adopt(new)
+        if isOther {
+            (owner, idsSince) = (contact.map { [$0] }, isFirst ? nil : registration.sequence)
+        } else if let contact, let owner, !owner.containsExactly(contact) {
+            (self.owner, idsSince) = ([contact], registration.sequence)
+        }
+        arrive(contact)
+    }
+
+    /// Takes ids that the vendor named when an operation asked for them. Ids that did not change serve everybody, as before.
+    mutating func adopt(_ new: IDs, namedFor pending: Pending<AcousticDevice>, people: [String]) {
+        let isOther = ids.map { $0 != new } ?? false
+        adopt(new)
+        if isOther {
+            (owner, idsSince) = (people.isEmpty ? nil : people, pending.sequence)
+        } else if owner != nil, !people.isEmpty {
+            owner = people
+        }
+    }
+
+    /// Whether a registration gives other ids, or gives them to another person.
+    func changesIDs(_ registration: Pending<AcousticDevice>) -> Bool {
+        guard let ids, case .registerDevice(let device) = registration.operation.action,
+            let given = Identity.ids(of: device)
+        else { return false }
+        guard given == ids else { return true }
+        guard let contact = registration.operation.contact, let owner else { return false }
+        return !owner.containsExactly(contact)
+    }
+
+    /// What may become of an operation under the ids.
+    enum Ownership { case own, later, never }
+
+    /// Whether an operation may be sent under the ids.
+    ///
+    /// - Parameters:
+    ///   - pending: The operation.
+    ///   - next: Whom the next pending log-in or registration with other ids is about; nil if none is pending.
+    /// - Returns: Whether it may be sent now, when the ids of its person come, or never.
+    func ownership(of pending: Pending<AcousticDevice>, next: [String]?) -> Ownership {
+        let isEarlier = idsSince.map { pending.sequence < $0 } ?? false
+        guard let contact = pending.operation.contact else {
+            // An anonymous person is the one who logs in next.
+            guard isEarlier, let next, let owner else { return .own }
+            return next.contains(where: owner.containsExactly) ? .own : .never
+        }
+        if let owner {
+            if owner.containsExactly(contact) { return .own }
+        } else if !isEarlier {
+            return .own
+        }
+        return isEarlier || next.map { !$0.containsExactly(contact) } ?? false ? .never : .later
+    }
+}

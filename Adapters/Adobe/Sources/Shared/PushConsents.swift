@@ -1,0 +1,82 @@
+import PatchbayAdapterKit
+import PatchbayModel
+
+/// A person's consents as far as they decide about push messages and mobile profiles.
+struct PushConsents: Codable, Sendable, Equatable {
+    private var states: [String: Consent.State] = [:]
+    /// The order of capture of each decision.
+    private var sequences: [String: Int64] = [:]
+
+    init() {}
+
+    /// Applies a consent decision as the engine's snapshot does: a decision for every channel ends an earlier one for a
+    /// channel that allowed more.
+    mutating func note(_ consent: Consent, _ sequence: Int64) {
+        guard consent.channel == nil || consent.channel == .push else { return }
+        let push = Consent.Scope(consent.purpose, channel: .push).description
+        if consent.channel == nil, let earlier = states[push], earlier > consent.state { states[push] = nil }
+        states[consent.scope.description] = consent.state
+        sequences[consent.scope.description] = sequence
+    }
+
+    /// Forgets the decisions of a person who left with the operation of that order of capture.
+    mutating func forget(before sequence: Int64) {
+        states = states.filter { sequences[$0.key] ?? 0 > sequence }
+    }
+
+    /// The decision for a purpose on the push channel.
+    private func state(_ purpose: Purpose) -> Consent.State {
+        states[Consent.Scope(purpose, channel: .push).description] ?? states[purpose.rawValue] ?? .unknown
+    }
+
+    /// Whether the person denied the profile, so that nothing may be registered.
+    var deniesProfile: Bool { state(.profile) == .denied }
+    /// Whether the vendor may hold a push token for this person.
+    var allowsToken: Bool { !deniesProfile && state(.messaging) != .denied }
+    /// Whether the person denied tracking and profile on every channel, as the vendor's own privacy switch does.
+    var hasOptedOut: Bool {
+        [Purpose.tracking, .profile].allSatisfy { states[$0.rawValue] == .denied && state($0) == .denied }
+    }
+
+    /// Ends a recorded denial of the profile: the engine let an operation through that a denial would have ended.
+    mutating func allowProfile() {
+        guard deniesProfile else { return }
+        for scope in [Consent.Scope.profile, Consent.Scope(.profile, channel: .push)] {
+            states[scope.description] = nil
+        }
+    }
+}
+
+/// Who uses an installation, as far as operations say: digests of contacts and identifiers, never the values.
+struct Person: Codable, Sendable, Equatable {
+    /// Digests of contacts and identifiers; empty while nobody is known.
+    private(set) var digests: [String] = []
+    /// The digest of the external identifier.
+    private(set) var external: String?
+
+    init() {}
+
+    /// The person whom identifiers and a contact name.
+    init(_ identifiers: [Identifier], contact: String?) {
+        digests = (identifiers.map(\.value) + [contact].compactMap(\.self)).map(Self.digest)
+        external = identifiers.first { $0.kind == .external }.map { Self.digest($0.value) }
+    }
+
+    /// Whether nobody is known.
+    var isUnknown: Bool { digests.isEmpty }
+
+    /// Whether a contact is another person; false while nobody is known.
+    func differs(from contact: String) -> Bool { !isUnknown && !digests.contains(Self.digest(contact)) }
+
+    /// Whether a log-in of `other` is a change of person: nothing that is known of one names the other.
+    func differs(from other: Person) -> Bool { !isUnknown && !other.digests.contains(where: digests.contains) }
+
+    /// Adds what else is known of the same person.
+    mutating func join(_ other: Person) {
+        for digest in other.digests where !digests.contains(digest) { digests.append(digest) }
+        external = other.external ?? external
+    }
+
+    /// A short digest that tells values apart without storing them.
+    static func digest(_ text: String) -> String { String(SHA256.digest(of: text.utf8).prefix(12).hexText) }
+}

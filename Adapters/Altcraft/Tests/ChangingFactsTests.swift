@@ -1,0 +1,186 @@
+import Patchbay
+import PatchbayAdapterKit
+import PatchbayAltcraftSimulator
+import PatchbayJSON
+import PatchbayModel
+import PatchbayTesting
+import Testing
+
+@testable import PatchbayAltcraft
+
+/// Work waits while the person, the consent, the credential or the push token changes.
+@Suite("Altcraft: waiting work survives changing facts") struct ChangingFactsTests {
+    private static let subscribe = change(.subscribed)
+    private static let logOut = Action.switchContact(ContactSwitch(.logOut))
+
+    private static func logIn(_ contact: String) -> Action {
+        .switchContact(ContactSwitch(.logIn, identifiers: [Identifier(.external, contact)]))
+    }
+
+    private static func change(_ state: Subscription.State, topic: String? = nil) -> Action {
+        .changeSubscription(Subscription(channel: .push, topic: topic, state: state))
+    }
+
+    private static func device(_ token: String, allowsPush: Bool = true) -> Action {
+        var device = Corpus.phone
+        (device.pushToken, device.allowsPush) = (PushToken(token), allowsPush)
+        return .registerDevice(device)
+    }
+
+    /// An installation of a visitor, whose app also has Aino's credential.
+    private func driver() throws -> Driver { try Driver(account: ["databases": ["11", "12"]]) }
+
+    /// The statuses by database and token.
+    private func statuses(_ driver: Driver) -> Set<String> {
+        Set(
+            driver.state.profiles.flatMap { profile in
+                profile.subscriptions.map { "\(profile.database) \($0.token.prefix(4)) \($0.status)" }
+            }
+        )
+    }
+
+    @Test(.shows("altcraft/L10", of: AltcraftDevice.self))
+    func `a log-in that a later log-out has overtaken subscribes nobody`() throws {
+        let driver = try driver()
+        driver.deliver(Self.subscribe)
+        driver.credentials["aino"] = nil
+        let logIn = driver.capture(Self.logIn("aino"))
+        let subscribe = driver.capture(Self.subscribe)
+        driver.advance(by: .seconds(60))
+        driver.capture(Self.logOut)
+        driver.credentials["aino"] = Token.aino
+        driver.wake()
+        driver.drain()
+        #expect(driver.outcome(of: logIn)?.summary == "rejected altcraft.switch.overtaken")
+        #expect(driver.outcome(of: subscribe)?.summary == "rejected altcraft.switch.overtaken")
+        #expect(statuses(driver) == ["11 7c1f subscribed"])
+        #expect(driver.pendingCount == 0)
+    }
+
+    @Test func `opt-outs wait for no permission, token update or failing request`() throws {
+        let driver = try driver()
+        driver.deliver(Self.subscribe)
+        driver.deliver(Self.change(.subscribed, topic: "tips"))
+        driver.deliver(Self.device("7c1f3ad09be24c55", allowsPush: false))
+        driver.nextOutcomesByEndpoint[.tokenUpdate] = Array(repeating: .replied(WireResponse(503)), count: 8)
+        driver.capture(Self.device("0aa1f00d5588aa10", allowsPush: false))
+        let topic = driver.capture(Self.change(.unsubscribed, topic: "tips"))
+        let whole = driver.capture(Self.change(.unsubscribed))
+        driver.advance(by: .seconds(3))
+        #expect(driver.outcome(of: topic)?.isAccepted == true)
+        #expect(driver.outcome(of: whole)?.isAccepted == true)
+        #expect(!statuses(driver).contains { $0.hasSuffix(" subscribed") })
+        driver.drain()
+        #expect(!statuses(driver).contains { $0.hasSuffix(" subscribed") })
+    }
+
+    @Test(.shows("altcraft/T9", of: AltcraftDevice.self))
+    func `an opt-out passes a failing subscribe, which is not sent after it`() throws {
+        let driver = try driver()
+        driver.nextOutcomesByEndpoint[.subscribe] = [.replied(WireResponse(503))]
+        let on = driver.capture(Self.subscribe)
+        let off = driver.capture(Self.change(.unsubscribed))
+        driver.drain()
+        #expect(driver.outcome(of: on)?.term == .superseded)
+        #expect(driver.outcome(of: off)?.isAccepted == true)
+        #expect(statuses(driver) == ["11 7c1f unsubscribed"])
+    }
+
+    @Test func `an opt-out without a push token is applied when a log-in makes the subscription`() throws {
+        let driver = try Driver(Fixture.adapter([:]), AltcraftSimulator(settings: [:]))
+        driver.credentials = ["": Token.nobody, "aino": Token.aino]
+        driver.capture(Self.logIn("aino"))
+        let optOut = driver.capture(Self.change(.unsubscribed))
+        #expect(driver.outcome(of: optOut)?.summary == "unchanged altcraft.subscription.none")
+        driver.capture(Self.logOut)
+        driver.capture(Self.device("7c1f3ad09be24c55"))
+        driver.capture(Self.logIn("aino"))
+        driver.drain()
+        #expect(statuses(driver) == ["12 7c1f unsubscribed"])
+    }
+
+    @Test func `a second rotation after a lost reply ends with the newest token`() throws {
+        for isProcessed in [true, false] {
+            let driver = try driver()
+            driver.deliver(Self.subscribe)
+            driver.processesReplacedRequests = isProcessed
+            driver.nextOutcomesByEndpoint[.tokenUpdate] = [.failed(TransportFailure(.lost, "timedOut"))]
+            driver.capture(Self.device("0aa1f00d5588aa10"))
+            driver.capture(Self.device("1bb2e11e6699bb21"))
+            driver.drain()
+            #expect(statuses(driver) == ["11 1bb2 subscribed"])
+        }
+    }
+
+    @Test func `a registration behind an unfinished unregister ends subscribed`() throws {
+        let driver = try driver()
+        driver.deliver(Self.subscribe)
+        driver.nextOutcomes = [.replied(WireResponse(503)), .replied(WireResponse(503))]
+        driver.capture(.farewell)
+        driver.capture(Self.device("7c1f3ad09be24c5588aa10d2f6e7b3941d0c5e8f72ab46c98e03d1f5a6b7c8d9"))
+        driver.drain()
+        #expect(statuses(driver) == ["11 7c1f subscribed"])
+    }
+
+    @Test func `a pause survives a log-out whose release has no clear reply`() throws {
+        let driver = try driver()
+        driver.deliver(Self.change(.suspended))
+        driver.capture(Self.logIn("aino"))
+        driver.advance(by: .seconds(2))
+        driver.processesReplacedRequests = true
+        driver.nextOutcomesByEndpoint[.unsuspend] = [.replied(WireResponse(500))]
+        let logOut = driver.capture(Self.logOut)
+        driver.drain()
+        #expect(driver.outcome(of: logOut)?.summary == "rejected altcraft.switch.askAgain")
+        #expect(statuses(driver).contains("11 7c1f suspended"))
+    }
+
+    @Test(.shows("altcraft/E6", of: AltcraftDevice.self))
+    func `an unregister is the last request, and nothing that waits subscribes anybody after it`() throws {
+        let driver = try driver()
+        driver.deliver(Self.subscribe)
+        driver.nextOutcomesByEndpoint[.customEvent] = [.replied(WireResponse(503)), .replied(WireResponse(503))]
+        driver.capture(.track(.custom(name: "opened")))
+        driver.credentials["aino"] = nil
+        let logIn = driver.capture(Self.logIn("aino"))
+        driver.contact = nil
+        driver.capture(.farewell)
+        driver.drain()
+        driver.credentials["aino"] = Token.aino
+        driver.wake()
+        driver.drain()
+        #expect(driver.outcome(of: logIn)?.summary == "rejected altcraft.provider.left")
+        #expect(driver.endpoints.last == .subscribe)
+        #expect(driver.last?.body["subscription"]?["status"] == "suspended")
+        #expect(statuses(driver) == ["11 7c1f suspended"])
+    }
+
+    @Test func `everybody under whom the vendor may reach the installation is unregistered`() throws {
+        let driver = try driver()
+        driver.deliver(Self.subscribe)
+        driver.contact = "aino"
+        // Without a log-in nothing suspends the visitor's subscription.
+        driver.deliver(Self.subscribe)
+        #expect(driver.memory.registeredContacts == [nil, "aino"])
+        driver.deliver(.farewell)
+        driver.contact = nil
+        driver.deliver(.farewell)
+        #expect(statuses(driver) == ["11 7c1f suspended", "12 7c1f suspended"])
+        #expect(driver.memory.registeredContacts.isEmpty)
+    }
+
+    @Test func `no request of one person carries what another did`() throws {
+        let driver = try driver()
+        driver.deliver(Self.subscribe)
+        driver.goOffline()
+        driver.capture(.changeAttributes(["given_name": .set("Visitor")]))
+        driver.capture(Self.logIn("aino"))
+        driver.capture(.changeAttributes(["given_name": .set("Aino")]))
+        driver.capture(Self.logOut)
+        driver.capture(.changeAttributes(["city": .set("Visitortown")]))
+        driver.goOnline()
+        driver.drain()
+        #expect(driver.state.profiles(in: 11).map(\.fields) == [["_fname": "Visitor", "_city": "Visitortown"]])
+        #expect(driver.state.profiles(in: 12).map(\.fields) == [["_fname": "Aino"]])
+    }
+}

@@ -1,0 +1,243 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+import PatchbayOutbox
+
+/// Explains what is pending: how much of what kind, since when, why, and when it is attempted next.
+extension Runner {
+    /// Returns the waits of everything pending, the oldest first.
+    func waits() throws -> [Wait] {
+        var sum = WaitSum()
+        var planned: [String: [String: PlannedWait]] = [:]
+        try context.store.forEachPendingGroup(provider: name) { group in
+            let (until, reasons) = try explain(group, &planned)
+            sum.add(
+                group.kind,
+                group.count,
+                since: Instant(milliseconds: group.firstCapturedAt),
+                nextAttempt: until.map { context.date + ($0 - context.now) },
+                reasons
+            )
+        }
+        return sum.sorted
+    }
+
+    /// Leaves the explanation in the outbox, for people who look at the file while no process has it open.
+    func keepWaits() throws {
+        let pending = try context.store.pendingCount(provider: name)
+        guard (1...Self.explainedLimit).contains(pending) else { return }
+        let kept = KeptWaits(pending: pending, newest: try context.store.newestSequence(), waits: try waits())
+        try store { try context.store.setMeta(waitsKey, kept.text) }
+    }
+
+    /// The maximum number of pending operations that are explained when the process stops.
+    private static var explainedLimit: Int { 20_000 }
+
+    var waitsKey: String { KeptWaits.key(of: name) }
+
+    /// What an adapter says about one queue.
+    private typealias PlannedWait = (until: Instant?, reasons: [Finding])
+
+    private func explain(_ group: PendingGroup, _ planned: inout [String: [String: PlannedWait]]) throws -> PlannedWait
+    {
+        if let hold = group.hold { return (nil, [FindingRow.Engine.consentAwaited.at(detail: hold)]) }
+        if let parked { return (nil, [parked]) }
+        if isPaused { return (nil, [FindingRow.Engine.providerPaused.at()]) }
+        guard context.epoch != nil else { return (nil, [FindingRow.Engine.deliveredElsewhere.at()]) }
+        let lane = lanes[group.lane]
+        let failure = lane?.failures[group.queue]
+        if let flight = lane?.flight, flight.operations.contains(where: { $0.queue == group.queue }) {
+            let host = WebAddress(flight.request.url)?.host ?? "the vendor host"
+            return (nil, [FindingRow.Engine.requestInProgress.at(detail: host)] + [failure].compactMap(\.self))
+        }
+        if let closing = group.closing {
+            let until = closing.until.map(Instant.init(milliseconds:))
+            return (later(until), reasons(for: closing, failure ?? (group.hasFailed ? breaker.cause : nil)))
+        }
+        if planned[group.lane] == nil, let lane { planned[group.lane] = try plannedWaits(of: lane) }
+        var wait = planned[group.lane]?[group.queue] ?? (nil, [])
+        if let failure { wait.reasons.insert(failure, at: 0) }
+        if let outage = breaker.outage, wantingLanes > 1 {
+            wait.reasons.append(outage.finding(next: nil))
+            wait.until = max(wait.until ?? outage.nextProbe, outage.nextProbe)
+        } else if let gate, lane?.due.map({ $0 <= context.now }) ?? true {
+            wait.reasons.append(gate.because)
+            wait.until = wait.until ?? gate.until
+        }
+        if wait.reasons.isEmpty { wait.reasons = [lane?.because ?? resting.reasons[group.lane]].compactMap(\.self) }
+        if wait.until == nil, lane?.flight == nil { wait.until = lane?.due.flatMap { $0 > context.now ? $0 : nil } }
+        if wait.reasons.isEmpty { wait.reasons = [FindingRow.Engine.queuesOpen.at()] }
+        return wait
+    }
+
+    /// The later of a queue's end and the next request that an outage allows.
+    private func later(_ until: Instant?) -> Instant? {
+        guard let until, let outage = breaker.outage, wantingLanes > 1 else { return until }
+        return max(until, outage.nextProbe)
+    }
+
+    private func reasons(for closing: PendingGroup.Closing, _ failure: Finding?) -> [Finding] {
+        let outage = wantingLanes > 1 ? breaker.outage?.finding(next: nil) : nil
+        let known = [failure, outage].compactMap(\.self)
+        if !known.isEmpty { return known }
+        return [(closing.until == nil ? FindingRow.Engine.queuesUnwoken : FindingRow.Engine.queuesClosed).at()]
+    }
+
+    /// Asks the adapter about each queue of a lane alone: in a plan of all of them, the shortest wait hides the others.
+    private func plannedWaits(of lane: Lane) throws -> [String: PlannedWait] {
+        guard lane.flight == nil, lane.unsettled == nil, let shown = lane.window?.shown, !shown.operations.isEmpty,
+            let memory = keptMemory(of: lane)
+        else { return [:] }
+        var waits: [String: PlannedWait] = [:]
+        let moment = Moment(now: context.now, date: context.date, flush: false, chance: 0.5)
+        for queue in Set(shown.operations.map(\.queue)) {
+            var window = shown
+            let operations = shown.operations.filter { $0.queue == queue }
+            (window.operations, window.views) = (operations[...], operations.map { $0.view as AnyObject }[...])
+            guard case .wait(let until, let because) = try desk.plan(window, memory: memory, at: moment) else {
+                continue
+            }
+            waits[queue] = (until, [because] + credentialProblems(operations, because))
+        }
+        return waits
+    }
+
+    /// Says why there is no usable credential, where an adapter waits for one.
+    private func credentialProblems(_ operations: [Waiting], _ because: Finding) -> [Finding] {
+        guard descriptor.usesCredentials, because.error == .unauthenticated else { return [] }
+        let contacts = Set(
+            operations.filter { $0.credential == nil }.map { $0.operation.contact.map(ScalarString.init) }
+        )
+        let problems = contacts.compactMap { contact in
+            context.credentials.problem(of: name, for: contact?.text, at: context.date)
+        }
+        return Set(problems.map(\.finding)).sorted { $0.reason < $1.reason }
+    }
+}
+
+/// The waits of a provider when its process stopped; valid as long as the same operations are pending.
+struct KeptWaits {
+    let pending: Int
+    let newest: Int64
+    let waits: [Wait]
+
+    static func key(of provider: String) -> String { "waits.\(provider)" }
+
+    var text: String {
+        let json: JSONValue = [
+            "pending": .integer(pending), "newest": .integer(newest), "waits": .array(waits.map(\.json)),
+        ]
+        return json.text
+    }
+
+    /// Reads the waits that a process left; nil if there are none, or the outbox has changed since.
+    static func read(_ provider: String, pending: Int, in store: OutboxStore) throws -> [Wait]? {
+        guard let json = try store.meta(key(of: provider)).flatMap({ try? JSONValue(parsing: $0) }),
+            json["pending"]?.integer == Int64(pending), json["newest"]?.integer == (try store.newestSequence())
+        else { return nil }
+        return try? json["waits"]?.array?.map(Wait.init(json:))
+    }
+}
+
+extension CredentialCache.Problem {
+    /// The problem as a finding.
+    var finding: Finding {
+        switch self {
+        case .missing: FindingRow.Engine.credentialMissing.at()
+        case .requested: FindingRow.Engine.credentialRequested.at()
+        case .failed(let error): FindingRow.Engine.credentialFailed.at(detail: error)
+        case .expired(let instant): FindingRow.Engine.credentialExpired.at(detail: "at \(instant.text)")
+        case .refused(let refusal):
+            FindingRow.Engine.credentialRefused.at(
+                detail: "\(refusal.host): HTTP \(refusal.status.map(String.init) ?? "?") at \(refusal.date.text)"
+            )
+        }
+    }
+}
+
+extension FindingRow.Engine {
+    static let consentAwaited = FindingRow(
+        "engine.consent.awaited",
+        .note,
+        .consent,
+        reason: "A consent that the configuration requires has not been answered",
+        remedy: "Ask the person and capture the answer with setConsent."
+    )
+    static let providerPaused = FindingRow(
+        "engine.provider.paused",
+        .note,
+        reason: "The configuration pauses the provider",
+        remedy: "Set the mode of its route to \"live\" to resume delivery."
+    )
+    static let deliveredElsewhere = FindingRow(
+        "engine.process.delivers",
+        .note,
+        reason: "Another process delivers from this outbox",
+        remedy: "No action is needed; look for the reason in that process."
+    )
+    static let requestInProgress = FindingRow(
+        "engine.request.inProgress",
+        .note,
+        reason: "A request is in progress",
+        remedy: "No action is needed."
+    )
+    static let queuesFailed = FindingRow(
+        "engine.queue.failed",
+        .note,
+        reason: "An earlier attempt failed",
+        remedy: "Run `patchbay send`, or the app: the process that delivers repeats it and reports the cause."
+    )
+    static let queuesOpen = FindingRow(
+        "engine.queue.open",
+        .note,
+        reason: "Operations wait for their turn",
+        remedy: "Run `patchbay send`, or the app, to deliver them."
+    )
+    static let queuesClosed = FindingRow(
+        "engine.queue.closed",
+        .note,
+        reason: "The adapter postponed the queue",
+        remedy: "No action is needed while a process delivers."
+    )
+    static let queuesUnwoken = FindingRow(
+        "engine.queue.unwoken",
+        .note,
+        reason: "The adapter postponed the queue until something changes",
+        remedy: "A start, the network, the foreground, a flush or a new credential resumes it."
+    )
+    static let credentialMissing = FindingRow(
+        "engine.credential.missing",
+        .note,
+        .unauthenticated,
+        reason: "The credential source has no credential for the contact",
+        remedy: "Provide one and call credentialDidChange(for:)."
+    )
+    static let credentialRequested = FindingRow(
+        "engine.credential.requested",
+        .note,
+        .unauthenticated,
+        reason: "The credential source has not answered yet",
+        remedy: "No action is needed."
+    )
+    static let credentialFailed = FindingRow(
+        "engine.credential.failed",
+        .warning,
+        .unauthenticated,
+        reason: "The credential source failed",
+        remedy: "Correct the error that it throws; the client asks again."
+    )
+    static let credentialExpired = FindingRow(
+        "engine.credential.expired",
+        .warning,
+        .unauthenticated,
+        reason: "The contact's token has expired",
+        remedy: "Provide a new token and call credentialDidChange(for:)."
+    )
+    static let credentialRefused = FindingRow(
+        "engine.credential.refused",
+        .warning,
+        .unauthenticated,
+        reason: "The vendor refused the contact's credential, and the credential source gave no other",
+        remedy: "Provide a new credential and call credentialDidChange(for:)."
+    )
+}

@@ -1,0 +1,95 @@
+import Foundation
+import PatchbayJSON
+import Testing
+
+@Suite("patchbay check --outbox") struct CheckOutboxTests {
+    private let bench: Workbench
+
+    init() throws { bench = try Workbench() }
+
+    /// A configuration with two providers; nobody answers at their addresses.
+    private func configuration(
+        _ name: String,
+        routed: String,
+        settings: JSONObject = [:],
+        policy: JSONObject = [:]
+    ) throws -> String {
+        var crm: JSONObject = [
+            "endpoint": "http://127.0.0.1:9/salesforce", "applicationId": "3f2a1c9e-6b5d-4e8f-9a70-1b2c3d4e5f60",
+            "accessToken": "${ACCESS_TOKEN}",
+        ]
+        for member in settings { crm[member.name] = member.value }
+        var json: JSONObject = [
+            "outbox": ["path": "outbox.sqlite"],
+            "providers": [
+                "crm": ["adapter": "salesforce", "settings": .object(crm)],
+                "news": [
+                    "adapter": "altcraft",
+                    "settings": ["apiUrl": "http://127.0.0.1:9/altcraft", "pixel": "shop", "tagsField": "labels"],
+                ],
+            ],
+            "routes": [["provider": .string(routed), "mode": "live"]],
+        ]
+        for member in policy { json[member.name] = member.value }
+        return try bench.write(name, JSONValue.object(json).text)
+    }
+
+    private static func operation(_ id: String, _ action: String) -> String {
+        #"{"id":"\#(id)","subject":"installation-1","capturedAt":"2031-03-09T06:00:00.000Z","action":\#(action)}"#
+    }
+
+    private static let input = [
+        operation("tag", #"{"kind":"changeTags","tags":{"add":["vip"]}}"#),
+        operation("name", #"{"kind":"changeAttributes","changes":{"given_name":{"set":"Aino"}}}"#),
+        operation(
+            "opt-out",
+            #"{"kind":"changeSubscription","subscription":{"channel":"push","state":"unsubscribed"}}"#
+        ),
+    ].joined(separator: "\n")
+
+    private func capture() async throws {
+        let old = try configuration("old.json", routed: "crm")
+        _ = try await bench.run("send", "--config", old, "--until-idle", "0", input: Self.input)
+    }
+
+    @Test func `an unchanged configuration changes nothing, and the file stays as it is`() async throws {
+        try await capture()
+        let same = try configuration("same.json", routed: "crm")
+        let before = try Data(contentsOf: URL(filePath: bench.path("outbox.sqlite")))
+        let result = try await bench.run("check", "--config", same, "--outbox", "outbox.sqlite")
+        #expect(result.status == 0, "\(result.talk)")
+        #expect(result.talk.contains("0 would be rejected; nothing was changed."))
+        #expect(try Data(contentsOf: URL(filePath: bench.path("outbox.sqlite"))) == before)
+    }
+
+    @Test func `operations that new settings reject are listed with their reasons`() async throws {
+        try await capture()
+        let narrow = try configuration("narrow.json", routed: "crm", settings: ["accountAttributes": ["email"]])
+        let result = try await bench.run("check", narrow, "--outbox", "outbox.sqlite", "--json")
+        let rejected = try result.lines.filter { $0["severity"] == "error" }
+        #expect(result.status == 1)
+        #expect(rejected.map { $0["operation"] } == ["name"])
+        #expect(rejected.allSatisfy { $0["provider"] == "crm" && $0["remedy"]?.string != nil })
+    }
+
+    @Test func `a switch that retargets lists what moves and which opt-outs stay`() async throws {
+        try await capture()
+        let next = try configuration("next.json", routed: "news", policy: ["onSwitch": "retarget", "onLoss": "reject"])
+        let lines = try await bench.run("check", next, "--outbox", "outbox.sqlite", "--json").lines
+        #expect(lines.contains { $0["code"] == "switch.moved" && $0["provider"] == "crm" })
+    }
+
+    @Test func `a switch that drains lists what stays`() async throws {
+        try await capture()
+        let next = try configuration("next.json", routed: "news", policy: ["onSwitch": "drain"])
+        let result = try await bench.run("check", next, "--outbox", "outbox.sqlite")
+        #expect(result.output.contains("outbox.sqlite: crm: note switch.drained: "))
+        #expect(result.output.contains("1 changeAttributes, 1 changeTags"))
+    }
+
+    @Test func `an outbox that is not there is reported, and none is made`() async throws {
+        let same = try configuration("same.json", routed: "crm")
+        let result = try await bench.run("check", same, "--outbox", "none.sqlite")
+        #expect(result.status != 0 && !bench.files.contains("none.sqlite"))
+    }
+}

@@ -81,7 +81,7 @@ extension AcousticDevice {
             let changes = operations[..<(place ?? operations.endIndex)].filter { $0.queue == Queue.attributes.rawValue }
             // With a full window a change of person may be hidden behind the changes that are shown.
             let isFull = isCut && changes.count >= AcousticDevice.window / 4
-            let limit = barrier?.sequence ?? (isFull ? changes.last?.sequence : nil) ?? .max
+            let limit = barrier?.sequence ?? (isFull ? changes.last.map { $0.sequence + 1 } : nil) ?? .max
             let people = Self.peopleAfter(operations, memory)
             var before: [Pending<AcousticDevice>] = []
             // An erasure ends push messages, too, and forgets what came before it.

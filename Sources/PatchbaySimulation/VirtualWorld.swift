@@ -103,10 +103,10 @@ public final class VirtualWorld {
     }
 
     private struct Arrival {
-        let at: Instant
+        var at: Instant
         let number: Int
         let dispatch: Dispatch
-        let outcome: Outcome
+        var outcome: Outcome
     }
 
     private var processes: [Process]
@@ -635,6 +635,21 @@ public final class VirtualWorld {
     private func expect(_ outcome: Outcome, of dispatch: Dispatch, _ number: Int, after delay: Duration? = nil) {
         let at = host.uptime() + min(delay ?? dispatch.timeout, dispatch.timeout)
         processes[current].inbound.append(Arrival(at: at, number: number, dispatch: dispatch, outcome: outcome))
+    }
+
+    /// Gives a request in flight its outcome now, whatever its fate was to be.
+    ///
+    /// - Parameters:
+    ///   - number: The number of the request; an unknown one has no effect.
+    ///   - outcome: The outcome.
+    /// - Throws: An error of the storage.
+    package func answer(_ number: Int, with outcome: Outcome) throws {
+        for place in processes.indices {
+            guard let index = processes[place].inbound.firstIndex(where: { $0.number == number }) else { continue }
+            processes[place].inbound[index].at = host.uptime()
+            processes[place].inbound[index].outcome = outcome
+        }
+        try happen()
     }
 
     private func hear(_ events: [EngineEvent]) {

@@ -30,7 +30,7 @@ import Testing
 
     @Test(.shows("acoustic/O1")) func `what the server owns is refused by the catalogue and by the column`() throws {
         let configuration = try load()
-        let operation = Bench.operation(.set("points", 7))
+        let operation = try Bench().operation(.set("points", 7))
         #expect(
             configuration.catalogue.ownership(of: operation, at: .device).map(\.code) == ["catalogue.attribute.owner"]
         )

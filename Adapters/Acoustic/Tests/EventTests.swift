@@ -1,3 +1,4 @@
+import Patchbay
 import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
@@ -9,7 +10,7 @@ import Testing
 @Suite("Acoustic events") struct EventTests {
     /// The event that leaves for an action.
     private func event(_ action: Action, options: JSONObject = [:], _ settings: JSONObject = [:]) throws -> JSONValue {
-        var bench = try Bench.ready(settings)
+        let bench = try Bench.ready(settings)
         bench.capture(action, at: 0, options: options)
         return try #require(bench.transmission(at: 0, flush: true).request.json?["events"]?[0])
     }
@@ -150,43 +151,45 @@ import Testing
 
     @Test(.shows("acoustic/E8", "acoustic/E12")) func `events wait for the interval, a flush or a full request`() throws
     {
-        var bench = try Bench.ready()
+        let bench = try Bench.ready()
         bench.capture(.event("first"), at: 100)
         bench.capture(.event("second"), at: 200)
         #expect(bench.due(at: 200) == 100 + 1200)
         #expect(bench.reason(at: 200) == "acoustic.wait.interval")
-        #expect(bench.due(at: 200, flush: true) == 200)
         #expect(try bench.exchange(at: 1300).words == "POST events custom/first custom/second")
-        var small = try Bench.ready(["eventsPerRequest": 2, "eventMinutes": 15])
+        let flushed = try Bench.ready()
+        flushed.capture(.event("first"), at: 100)
+        #expect(flushed.due(at: 200, flush: true) == 200)
+        let small = try Bench.ready(["eventsPerRequest": 2, "eventMinutes": 15])
         for name in ["a", "b", "c"] { small.capture(.event(name), at: 0) }
         #expect(try small.exchange(at: 0).words == "POST events custom/a custom/b")
         #expect(small.due(at: 0) == 900)
     }
 
     @Test(.shows("acoustic/E8")) func `an urgent event takes all along`() throws {
-        var bench = try Bench.ready()
+        let bench = try Bench.ready()
         bench.capture(.event("calm"), at: 0)
         bench.capture(.event("urgent"), at: 5, options: ["immediate": true])
         #expect(try bench.exchange(at: 5).words == "POST events custom/calm custom/urgent")
     }
 
     @Test(.shows("acoustic/E9")) func `what nobody may ever see is told so`() throws {
-        var bench = try Bench.ready()
+        let bench = try Bench.ready()
         let custom = bench.capture(.event("x"), at: 0)
         let session = bench.capture(.track(.sessionStarted), at: 0)
         try bench.exchange(at: 0, flush: true)
-        #expect(bench.ending(custom) == "accepted event.unseen")
-        #expect(bench.ending(session) == "accepted event.taken")
+        #expect(bench.summary(custom) == "accepted event.unseen")
+        #expect(bench.summary(session) == "accepted event.taken")
     }
 
     @Test(.shows("acoustic/Q6", "acoustic/G3")) func `a refused event falls alone`() throws {
-        var bench = try Bench.ready()
+        let bench = try Bench.ready()
         let ids = (0..<5).map { bench.capture(.event("event-\($0)"), at: 0) }
         for second in 0..<20 where !bench.pending.isEmpty {
             let isBad = try bench.transmission(at: second, flush: true).request.words.contains("event-3")
             try bench.exchange(at: second, flush: true, reply(isBad ? 400 : 200))
         }
-        #expect(ids.map { bench.ending($0) == "rejected event.refused" } == [false, false, false, true, false])
+        #expect(ids.map { bench.summary($0) == "rejected event.refused" } == [false, false, false, true, false])
         #expect(bench.pending.isEmpty)
     }
 }

@@ -4,6 +4,7 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 import PatchbaySimulation
+import PatchbayTesting
 import Testing
 
 @testable import PatchbayAcoustic

@@ -1,3 +1,4 @@
+import Patchbay
 import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
@@ -8,24 +9,24 @@ import Testing
 
 @Suite("Acoustic knowledge") struct KnowledgeTests {
     @Test(.shows("acoustic/K1")) func `a value that the vendor holds is not sent, however long ago`() throws {
-        var bench = try Bench.ready([:], .set("City", "Turku"))
+        let bench = try Bench.ready([:], .set("City", "Turku"))
         let id = bench.capture(.set("City", "Turku"), at: 400 * 86_400)
-        try bench.settleAll(at: 400 * 86_400)
-        #expect(bench.ending(id) == "unchanged unchanged")
+        bench.settle(at: 400 * 86_400)
+        #expect(bench.summary(id) == "unchanged unchanged")
         #expect(bench.pending.isEmpty)
     }
 
     @Test(.shows("acoustic/K2")) func `of a group only what changes is sent`() throws {
-        var bench = try Bench.ready([:], .set("City", "Turku"))
+        let bench = try Bench.ready([:], .set("City", "Turku"))
         bench.capture(.changeAttributes(["City": .set("Turku"), "Visits": .set(3)]), at: 10)
         #expect(try bench.exchange(at: 10, flush: true).words == "PATCH attributes Visits=3")
     }
 
     @Test(.shows("acoustic/K2")) func `of values that are held and deletes only the deletes are sent`() throws {
-        var bench = try Bench.ready([:], .set("City", "Turku"))
+        let bench = try Bench.ready([:], .set("City", "Turku"))
         let id = bench.capture(.changeAttributes(["City": .set("Turku"), "Visits": .unset]), at: 10)
         #expect(try bench.exchange(at: 20).words == "DELETE attributes Visits")
-        #expect(bench.ending(id)?.hasPrefix("accepted") == true)
+        #expect(bench.summary(id)?.hasPrefix("accepted") == true)
     }
 
     @Test(
@@ -36,10 +37,10 @@ import Testing
         ]
     )
     func `numbers are compared as numbers`(_ row: (before: String, after: String, isSame: Bool)) throws {
-        var bench = try Bench.ready([:], .set("LifetimeValue", try typed(row.before, .decimal)))
+        let bench = try Bench.ready([:], .set("LifetimeValue", try typed(row.before, .decimal)))
         let id = bench.capture(.set("LifetimeValue", try typed(row.after, .decimal)), at: 10)
-        try bench.settleAll(at: 20)
-        #expect((bench.ending(id) == "unchanged unchanged") == row.isSame)
+        bench.advance(to: 20)
+        #expect((bench.summary(id) == "unchanged unchanged") == row.isSame)
     }
 
     @Test(.shows("acoustic/K6")) func `a number and its digits are two values`() throws {
@@ -47,7 +48,7 @@ import Testing
     }
 
     @Test(.shows("acoustic/K6")) func `a text that looks alike is another value`() throws {
-        var bench = try Bench.ready([:], .set("City", "Malm\u{F6}"))
+        let bench = try Bench.ready([:], .set("City", "Malm\u{F6}"))
         bench.capture(.set("City", "Malmo\u{308}"), at: 10)
         let sent = try bench.exchange(at: 10, flush: true)
         #expect(sent.json?["attributes"]?[0]?["value"] == "Malmo\u{308}")
@@ -55,14 +56,14 @@ import Testing
     }
 
     @Test(.shows("acoustic/K3")) func `after a delete the same value is sent again`() throws {
-        var bench = try Bench.ready([:], .set("City", "Turku"), .unset("City"))
+        let bench = try Bench.ready([:], .set("City", "Turku"), .unset("City"))
         bench.capture(.set("City", "Turku"), at: 10)
         #expect(try bench.exchange(at: 10, flush: true).words == "PATCH attributes City=Turku")
     }
 
     @Test(.shows("acoustic/G6", "acoustic/K3")) func `update, delete and update of one column keep their order`() throws
     {
-        var bench = try Bench.ready([:], .set("City", "Turku"))
+        let bench = try Bench.ready([:], .set("City", "Turku"))
         for action in [Action.set("City", "Oulu"), .unset("City"), .set("City", "Oulu")] {
             bench.capture(action, at: 10)
         }
@@ -74,13 +75,13 @@ import Testing
 
     @Test(.shows("acoustic/K7"), arguments: [lost, reply(500), reply(408), reply(503)])
     func `set b, answer lost, set a again is sent`(_ doubt: Outcome) throws {
-        var bench = try Bench.ready([:], .set("City", "a"))
+        let bench = try Bench.ready([:], .set("City", "a"))
         let second = bench.capture(.set("City", "b"), at: 10)
         try bench.exchange(at: 20, doubt)
         #expect(bench.memory.known["City"] == nil)
-        bench.capture(.set("City", "a"), at: 25)
+        let third = bench.capture(.set("City", "a"), at: 25)
         #expect(try bench.exchange(at: 200, flush: true).words == "PATCH attributes City=a")
-        #expect(bench.ending(second) == "superseded by op-4")
+        #expect(bench.summary(second) == "superseded by \(third.rawValue)")
         #expect(bench.pending.isEmpty)
     }
 
@@ -88,7 +89,7 @@ import Testing
         throws
     {
         // The process may have died with b on its way: nothing was interpreted, b is still pending.
-        var bench = try Bench.ready([:], .set("City", "a"))
+        let bench = try Bench.ready([:], .set("City", "a"))
         bench.capture(.set("City", "b"), at: 10)
         bench.capture(.set("City", "a"), at: 11)
         #expect(try bench.exchange(at: 20).words == "PATCH attributes City=a")
@@ -96,7 +97,7 @@ import Testing
 
     @Test(.shows("acoustic/K7"), arguments: [notSent, reply(429), reply(425), reply(400)])
     func `what surely did not happen leaves the knowledge as it is`(_ outcome: Outcome) throws {
-        var bench = try Bench.ready([:], .set("City", "a"), .set("Visits", 1))
+        let bench = try Bench.ready([:], .set("City", "a"), .set("Visits", 1))
         bench.capture(.set("City", "b"), at: 10)
         try bench.exchange(at: 20, outcome)
         #expect(bench.memory.known["City"]?.value == "a")
@@ -108,7 +109,7 @@ import Testing
     }
 
     @Test(.shows("acoustic/K5")) func `other ids forget every value`() throws {
-        var bench = try Bench.ready([:], .set("City", "Turku"))
+        let bench = try Bench.ready([:], .set("City", "Turku"))
         var device = Fixture.adopted
         device.identities["acoustic.userId"] = "another"
         bench.capture(.registerDevice(device), at: 10)
@@ -121,7 +122,7 @@ import Testing
     }
 
     @Test(.shows("acoustic/K5")) func `another person forgets every value and the tags`() throws {
-        var bench = try Bench.ready(["tagsColumn": "Tags"], .logIn("c-1"), .set("City", "Turku"), .add("music"))
+        let bench = try Bench.ready(["tagsColumn": "Tags"], .logIn("c-1"), .set("City", "Turku"), .add("music"))
         #expect(bench.memory.tags == ["music"])
         bench.capture(.logIn("c-2"), at: 10)
         bench.capture(.set("City", "Turku"), at: 11)
@@ -130,14 +131,14 @@ import Testing
     }
 
     @Test(.shows("acoustic/K5")) func `whose identifier looks alike is another person`() throws {
-        var bench = try Bench.ready(["tagsColumn": "Tags"], .logIn("Zo\u{EB}"), .add("music"))
+        let bench = try Bench.ready(["tagsColumn": "Tags"], .logIn("Zo\u{EB}"), .add("music"))
         bench.capture(.logIn("Zoe\u{308}"), at: 10)
         bench.capture(.add("sports"), at: 12)
         #expect(try bench.exchange(at: 20).words == "PATCH attributes Tags=sports")
     }
 
     @Test(.shows("acoustic/K5")) func `the same person keeps the tags`() throws {
-        var bench = try Bench.ready(["tagsColumn": "Tags"], .add("music"))
+        let bench = try Bench.ready(["tagsColumn": "Tags"], .add("music"))
         bench.capture(.logIn("c-1"), at: 10)
         bench.capture(.logIn("c-1"), at: 11)
         bench.capture(.add("sports"), at: 12)
@@ -145,12 +146,10 @@ import Testing
     }
 
     @Test(.shows("acoustic/L1")) func `the installation answers for itself`() throws {
-        var bench = try Bench.ready(["tagsColumn": "Tags"], .set("City", "Turku"), .add("music"))
+        let bench = try Bench.ready(["tagsColumn": "Tags"], .set("City", "Turku"), .add("music"))
         let ids = ["attributes", "tags", "ids"].map { bench.capture(.readBack(ReadRequest($0)), at: 10) }
-        try bench.settleAll(at: 10)
-        let answers = ids.map { id -> JSONValue? in
-            if case .accepted(_, let answer) = bench.ended[id] { answer } else { nil }
-        }
+        bench.settle(at: 10)
+        let answers = ids.map { bench.outcome(of: $0)?.answer }
         #expect(answers[0] == ["City": "Turku", "Tags": "music"])
         #expect(answers[1] == ["music"])
         #expect(answers[2] == ["userId": "user-from-sdk", "channelId": "channel-from-sdk"])
@@ -160,18 +159,18 @@ import Testing
     @Test(.shows("acoustic/K8", "acoustic/K9", "acoustic/V1")) func `endings tell how far, and name their columns`()
         throws
     {
-        var bench = try Bench.ready()
+        let bench = try Bench.ready()
         let update = bench.capture(.changeAttributes(["City": .set("Turku"), "Visits": .set(1)]), at: 0)
         try bench.exchange(at: 10)
-        #expect(bench.ending(update) == "accepted update.visibleLater")
+        #expect(bench.summary(update) == "accepted update.visibleLater")
         #expect(bench.finding(update)?.reason.contains("set: City, Visits") == true)
         let delete = bench.capture(.unset("City"), at: 20)
         try bench.exchange(at: 30)
-        #expect(bench.ending(delete) == "accepted delete.accepted")
+        #expect(bench.summary(delete) == "accepted delete.accepted")
         #expect(bench.finding(delete)?.reason.contains("deleted: City") == true)
-        var blind = try Bench.ready(["columns": [:]])
+        let blind = try Bench.ready(["columns": [:]])
         let unseen = blind.capture(.set("City", "Turku"), at: 0)
         try blind.exchange(at: 10)
-        #expect(blind.ending(unseen) == "accepted update.unseen")
+        #expect(blind.summary(unseen) == "accepted update.unseen")
     }
 }

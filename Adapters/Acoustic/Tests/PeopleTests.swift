@@ -361,7 +361,7 @@ extension AdapterTestDriver<AcousticDevice, AcousticSimulator> {
         let adapter = try Driver.adapter(
             Fixture.settings(["columns": ["Column": column], "attributeNames": [:]])
         )
-        let operation = Bench.operation(.changeAttributes(["Column": .set(value)]))
+        let operation = try Bench().operation(.changeAttributes(["Column": .set(value)]))
         return adapter.examine(operation).map { String($0.code.dropFirst("acoustic.".count)) }
     }
 
@@ -402,18 +402,10 @@ extension AdapterTestDriver<AcousticDevice, AcousticSimulator> {
     @Test(.shows("acoustic/C9"), arguments: [("40.0", "40"), ("-0.0", "0"), ("1e2", "100"), ("40.50", "40.50")])
     func `a whole number has no decimal point`(_ text: String, _ written: String) throws {
         let decimal = try #require(ExactDecimal(text: text))
-        guard case .success(let encoded) = Form.number(.decimal(decimal), Column(type: .numeric)) else {
-            throw Surprise("no number")
-        }
+        let encoded = try Form.number(.decimal(decimal), Column(type: .numeric)).get()
         #expect(encoded.value.value.text == written)
-        guard
-            case .success(let text) = ServerForm.text(
-                .decimal(decimal),
-                Column(type: .numeric),
-                AcousticServerSettings()
-            )
-        else { throw Surprise("no number") }
-        #expect(text == written)
+        let outcome = ServerForm.text(.decimal(decimal), Column(type: .numeric), AcousticServerSettings())
+        #expect(try outcome.get() == written)
     }
 
     @Test(
@@ -429,13 +421,12 @@ extension AdapterTestDriver<AcousticDevice, AcousticSimulator> {
     func `a number for text messages has its country's code, at both APIs`(_ text: String) throws {
         #expect(try codes(.string(text), in: ["type": "smsPhoneNumber"]) == ["value.phone"])
         let outcome = ServerForm.text(.string(text), Column(type: .smsPhoneNumber), AcousticServerSettings())
-        guard case .failure(let problem) = outcome else { throw Surprise("the server API takes it") }
-        #expect(problem.row == ServerFinding.valuePhone)
+        let problem = #expect(throws: ServerProblem.self) { try outcome.get() }
+        #expect(problem?.row == ServerFinding.valuePhone)
     }
 
     @Test func `the server API takes a number with a plus sign and does not send the sign`() throws {
         let outcome = ServerForm.text(.string("+358401234567"), Column(type: .smsPhoneNumber), AcousticServerSettings())
-        guard case .success(let text) = outcome else { throw Surprise("no number") }
-        #expect(text == "358401234567")
+        #expect(try outcome.get() == "358401234567")
     }
 }

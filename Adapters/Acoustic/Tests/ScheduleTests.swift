@@ -1,7 +1,9 @@
 import Foundation
+import Patchbay
 import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
+import PatchbaySimulation
 import PatchbayTesting
 import Testing
 
@@ -9,7 +11,7 @@ import Testing
 
 @Suite("Acoustic schedule") struct ScheduleTests {
     @Test(.shows("acoustic/Q1", "acoustic/R2")) func `delays go from one minute to sixty and on without end`() throws {
-        var bench = try Bench.ready()
+        let bench = try Bench.ready()
         bench.capture(.set("City", "Turku"), at: 0)
         var starts = [2]
         for _ in 0..<9 {
@@ -25,9 +27,10 @@ import Testing
 
     @Test(.shows("acoustic/Q1"), arguments: [(0.0, 48), (0.5, 60), (1.0, 72)])
     func `chance moves a delay up to a fifth`(_ row: (chance: Double, delay: Int)) throws {
-        var bench = try Bench.ready()
+        let bench = try Bench.ready()
         bench.capture(.set("City", "Turku"), at: 0)
-        try bench.exchange(at: 2, lost, chance: row.chance)
+        bench.world.host.fix(chance: row.chance)
+        try bench.exchange(at: 2, lost)
         #expect(bench.due(at: 2) == 2 + row.delay)
     }
 
@@ -36,14 +39,14 @@ import Testing
         arguments: [(10, 60), (600, 600), (1_000_000, 86_400)]
     )
     func `Retry-After decides if it is longer`(_ row: (asked: Int, delay: Int)) throws {
-        var bench = try Bench.ready()
+        let bench = try Bench.ready()
         bench.capture(.set("City", "Turku"), at: 0)
         try bench.exchange(at: 2, reply(429, retryAfter: row.asked))
         #expect(bench.due(at: 2) == 2 + row.delay)
     }
 
     @Test(.shows("acoustic/Q3")) func `each stream waits for itself`() throws {
-        var bench = try Bench.ready()
+        let bench = try Bench.ready()
         bench.capture(.set("City", "Turku"), at: 0)
         try bench.exchange(at: 2, reply(503))
         bench.capture(.event("x"), at: 3, options: ["immediate": true])
@@ -53,14 +56,15 @@ import Testing
 
     @Test(.shows("acoustic/Q5"), arguments: [401, 403, 404, 410])
     func `these stop the door and keep everything`(_ status: Int) throws {
-        var bench = try Bench.ready()
+        let bench = try Bench.ready()
         bench.capture(.set("City", "Turku"), at: 0)
         try bench.exchange(at: 2, reply(status))
-        #expect(bench.parked?.code == "acoustic.reply.stopped")
-        #expect(bench.parked?.reason.contains("HTTP \(status) to update") == true)
+        #expect(bench.suspension?.code == "acoustic.reply.stopped")
+        #expect(bench.suspension?.reason.contains("HTTP \(status) to update") == true)
         #expect(bench.pending.count == 1)
         #expect(bench.memory.mustPhone)
-        // Resumed by a person, the same goes again.
+        bench.advance(to: 9)
+        bench.resume()
         #expect(try bench.exchange(at: 10).words == "PATCH attributes City=Turku")
     }
 
@@ -72,10 +76,10 @@ import Testing
         ]
     )
     func `another answer ends it`(_ row: (status: Int, ending: String)) throws {
-        var bench = try Bench.ready()
+        let bench = try Bench.ready()
         let id = bench.capture(.set("City", "Turku"), at: 0)
         try bench.exchange(at: 2, reply(row.status))
-        #expect(bench.ending(id) == row.ending)
+        #expect(bench.summary(id) == row.ending)
         // Both ways are rules of the same table.
         _ = ReplyTable.acoustic.row(for: reply(200))
         _ = ReplyTable.acoustic.row(for: reply(418))
@@ -83,14 +87,14 @@ import Testing
 
     @Test(.shows("acoustic/R2", "acoustic/R4", "acoustic/R5"), arguments: [408, 425, 500, 503, 302, 999, -1])
     func `the rest is tried again`(_ status: Int) throws {
-        var bench = try Bench.ready()
+        let bench = try Bench.ready()
         bench.capture(.set("City", "Turku"), at: 0)
         try bench.exchange(at: 2, status < 0 ? notSent : reply(status))
         #expect(bench.pending.count == 1 && bench.due(at: 2) == 62)
     }
 
     @Test(.shows("acoustic/W4", "acoustic/W7", "acoustic/W8")) func `verbs, paths and wrappers are data`() throws {
-        var bench = try Bench.ready([
+        let bench = try Bench.ready([
             "baseUrl": "https://host.example/base", "appKey": "a/b",
             "profile": [
                 "update": ["method": "PUT", "path": "/4.0/{appKey}/of/{userId}", "wrapper": "columns"],
@@ -111,7 +115,7 @@ import Testing
         arguments: ["https://host.example", "https://host.example/3.0", "https://host.example/3.0/"]
     )
     func `the base address may name the version`(_ base: String) throws {
-        var bench = try Bench.ready(["baseUrl": .string(base)])
+        let bench = try Bench.ready(["baseUrl": .string(base)])
         bench.capture(.set("City", "Turku"), at: 0)
         #expect(
             try bench.exchange(at: 5).url == "https://host.example/3.0/apps/gcb4hVDsXq/users/user-from-sdk/attributes"
@@ -119,7 +123,7 @@ import Testing
     }
 
     @Test(.shows("acoustic/W2", "acoustic/W6")) func `requests name what they change and nothing else`() throws {
-        var bench = try Bench.ready([:], .set("City", "Turku"))
+        let bench = try Bench.ready([:], .set("City", "Turku"))
         bench.capture(.set("Visits", 1), at: 0)
         #expect(try bench.exchange(at: 5).json == ["attributes": [["key": "Visits", "type": "number", "value": 1]]])
         bench.capture(.unset("Visits"), at: 6)

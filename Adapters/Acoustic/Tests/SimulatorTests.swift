@@ -106,7 +106,7 @@ import Testing
     @Test func `the adapter's cure works: what is deleted can be set again`() throws {
         var host = try Host()
         host.update("LoyaltyTeir", "string", "gold")
-        var bench = try Bench.ready()
+        let bench = try Bench.ready()
         for action in [Action.unset("LoyaltyTeir"), .set("LoyaltyTier", "gold")] { bench.capture(action, at: 0) }
         for _ in 0..<2 {
             let url = try bench.transmission(at: 10).request.url

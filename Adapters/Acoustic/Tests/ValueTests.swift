@@ -9,7 +9,7 @@ import Testing
 @Suite("Acoustic values") struct ValueTests {
     /// The wire entry of a value in a column, `type value`.
     private func entry(_ name: AttributeName, _ value: AttributeValue, _ settings: JSONObject = [:]) throws -> String {
-        var bench = try Bench.ready(settings)
+        let bench = try Bench.ready(settings)
         bench.capture(.set(name, value), at: 0)
         let entry = try #require(bench.transmission(at: 0, flush: true).request.json?["attributes"]?[0])
         return "\(entry["type"]?.string ?? "?") \(entry["value"]?.text ?? "?")"
@@ -158,7 +158,7 @@ import Testing
     }
 
     @Test(.shows("acoustic/G2")) func `by a setting the valid rest goes, and the bad entry is named`() throws {
-        var bench = try Bench.ready(["onInvalid": "sendValid"])
+        let bench = try Bench.ready(["onInvalid": "sendValid"])
         let change = Action.changeAttributes(["City": .set("Turku"), "Visits": .set("many")])
         #expect(bench.words(change) == ["warning value.type"])
         bench.capture(change, at: 0)
@@ -182,7 +182,7 @@ import Testing
     }
 
     @Test(.shows("acoustic/K4")) func `a delete goes for what nobody wrote, to clear a poisoned cache`() throws {
-        var bench = try Bench.ready()
+        let bench = try Bench.ready()
         #expect(bench.words(.unset("LoyaltyTeir")) == ["warning delete.foreign"])
         #expect(bench.words(.unset("MemberNo")) == ["warning delete.foreign"])
         #expect(bench.words(.unset("Points")) == ["error column.owner"])

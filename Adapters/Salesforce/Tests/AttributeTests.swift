@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(arguments: Value.all) func `each type has one text form or is refused`(_ row: Value) throws {
-        var bench = try Bench()
+        let bench = try Bench()
         bench.capture(.registerDevice(.sample), at: 0)
         bench.capture(.set("x", row.value), at: 0)
         #expect(try bench.body(at: 0).pairs == row.text.map { ["x=\($0)"] } ?? [])
@@ -41,7 +41,7 @@ import Testing
 
     @Test(.shows("salesforce/A2", "salesforce/A6", "salesforce/W17"))
     func `names and values are trimmed, pairs sorted`() throws {
-        var bench = try Bench()
+        let bench = try Bench()
         bench.capture(.registerDevice(.sample), at: 0)
         bench.capture(.changeAttributes(["b ": .set(" 2 "), "a": .set("1"), "B": .set("3")]), at: 0)
         #expect(try bench.body(at: 0).pairs == ["B=3", "a=1", "b=2"])
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test(.shows("salesforce/A13")) func `bad pairs are left out and the rest goes`() throws {
-        var bench = try Bench()
+        let bench = try Bench()
         let change = Action.changeAttributes([
             "tier": .set("gold"), "status": .set("x"), "orders": .set(.list(["a"])),
             "visits": .increment(ExactDecimal(1)),
@@ -123,7 +123,7 @@ import Testing
         ]
     )
     func `unset empties the attribute or stops sending it`(setting: String, pairs: [String]) throws {
-        var bench = try Bench.registered(["unset": .string(setting)], .set("tier", "gold"), .set("city", "Turku"))
+        let bench = try Bench.registered(["unset": .string(setting)], .set("tier", "gold"), .set("city", "Turku"))
         bench.capture(.changeAttributes(["tier": .unset]), at: 0)
         #expect(try bench.exchange(at: 60).json?.pairs == pairs)
         bench.capture(.add("sports"), at: 60)

@@ -1,3 +1,4 @@
+import Patchbay
 import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
@@ -9,7 +10,7 @@ import Testing
 @Suite("Salesforce registration callback") struct CallbackTests {
     @Test(.shows("salesforce/R7")) func `whoever waits for a change is handed the registration as it was sent`() throws
     {
-        var bench = try Bench.registered([:], .identify("member-1"))
+        let bench = try Bench.registered([:], .identify("member-1"))
         let ids = [Action.add("sports"), .set("tier", "gold")].map { bench.capture($0, at: 10) }
         let body = try #require(bench.exchange(at: 70).json)
         for id in ids { #expect(bench.answer(id) == body) }
@@ -25,7 +26,7 @@ import Testing
 
     @Test(.shows("salesforce/R7"), arguments: [WireResponse(400), WireResponse(500), WireResponse(429)])
     func `a failure hands over nothing, the success after it does`(_ failure: WireResponse) throws {
-        var bench = try Bench.registered()
+        let bench = try Bench.registered()
         let id = bench.capture(.add("sports"), at: 0)
         try bench.exchange(at: 60, failure)
         #expect(bench.answer(id) == nil)
@@ -34,14 +35,14 @@ import Testing
     }
 
     @Test func `what sends nothing hands over nothing`() throws {
-        var bench = try Bench.registered()
+        let bench = try Bench.registered()
         let id = bench.capture(.remove("absent"), at: 0)
-        try bench.settle(at: 0)
+        bench.settle(at: 0)
         #expect(bench.answer(id) == nil)
     }
 
     @Test(.shows("salesforce/R7")) func `the app's signed string is not handed on`() throws {
-        var bench = try Bench()
+        let bench = try Bench()
         let id = bench.capture(.registerDevice(.sample), at: 0, options: ["signedString": "opaque"])
         #expect(try bench.exchange(at: 0).json?["signedString"] == "opaque")
         #expect(bench.answer(id)?["signedString"] == nil && bench.answer(id)?["deviceID"] != nil)

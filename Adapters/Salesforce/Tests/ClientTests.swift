@@ -52,7 +52,7 @@ import Testing
     }
 
     private func client(_ vendor: Vendor) async throws -> EngagementClient {
-        let plan = RoutingPlan(providers: [.init(name: "push", adapter: try Bench().adapter, mode: .live)])
+        let plan = RoutingPlan(providers: [.init(name: "push", adapter: try Bench.adapter(), mode: .live)])
         return try await EngagementClient(outbox: .memory, subject: Bench.subject, plan: plan, transport: vendor)
     }
 

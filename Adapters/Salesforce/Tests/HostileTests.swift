@@ -16,7 +16,7 @@ import Testing
         ]
 
     private func exchange(_ actions: Action...) throws -> (body: JSONValue, account: SalesforceAccount) {
-        var bench = try Bench()
+        let bench = try Bench()
         bench.capture(.registerDevice(.sample), at: 0)
         for action in actions { bench.capture(action, at: 0) }
         let request = try bench.transmission(at: 0).request
@@ -53,7 +53,7 @@ import Testing
         throws
     {
         let event = Action.track(.custom(name: "Order", attributes: [AttributeName(rawValue: text): .string(text)]))
-        var bench = try Bench.registered()
+        let bench = try Bench.registered()
         bench.capture(event, at: 1)
         let sent = try bench.body(at: 1)["nodes"]?[0]?["items"]?[0]?["event"]?["attributes"]?.object ?? [:]
         let key = text.trimmed

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Salesforce contact key") struct IdentityTests {
     @Test(.shows("salesforce/K2", "salesforce/W5")) func `a contact key is trimmed`() throws {
-        var bench = try Bench()
+        let bench = try Bench()
         bench.capture(.registerDevice(.sample), at: 0)
         bench.capture(.identify(" \u{A0}member-1\n"), at: 0)
         #expect(try bench.body(at: 0)["subscriberKey"] == "member-1")
@@ -16,19 +16,19 @@ import Testing
 
     @Test(.shows("salesforce/K1"), arguments: ["", " ", "\t\n"])
     func `a blank contact key is refused and the old one stays`(_ key: String) throws {
-        var bench = try Bench.registered([:], .identify("member-1"))
+        let bench = try Bench.registered([:], .identify("member-1"))
         #expect(bench.words(.identify(key)) == ["error salesforce.contactKey.blank"])
         bench.capture(.identify(key), at: 0)
-        try bench.settle(at: 0)
+        bench.settle(at: 0)
         #expect(bench.memory.registration.contactKey == "member-1")
     }
 
     @Test(.shows("salesforce/K3")) func `a log-out can't clear the contact key`() throws {
-        var bench = try Bench.registered([:], .identify("anna"))
+        let bench = try Bench.registered([:], .identify("anna"))
         let logOut = Action.switchContact(ContactSwitch(.logOut))
         #expect(bench.words(logOut) == ["warning salesforce.contactKey.notCleared"])
         let id = bench.capture(logOut, at: 60)
-        try bench.settle(at: 60)
+        bench.settle(at: 60)
         #expect(bench.ending(id) == "rejected salesforce.contactKey.notCleared")
         #expect(FindingRow.contactKeyNotCleared.remedy.contains("Log in"))
     }
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(.shows("salesforce/K5")) func `a setting names the kind of identifier`() throws {
-        var bench = try Bench(["contactKeyIdentifier": "email"])
+        let bench = try Bench(["contactKeyIdentifier": "email"])
         let both = Action.identify([Identifier(.external, "c-1"), Identifier(.email, "aino@example.com")])
         #expect(bench.words(both) == ["warning salesforce.identifier.ignored"])
         #expect(bench.words(.identify("c-1")) == ["error salesforce.contactKey.notGiven"])
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(.shows("salesforce/K6")) func `without a contact key the registration leaves it out`() throws {
-        var bench = try Bench()
+        let bench = try Bench()
         bench.capture(.registerDevice(.sample), at: 0)
         #expect(try bench.body(at: 0).object?.names.contains("subscriberKey") == false)
     }
@@ -71,14 +71,14 @@ import Testing
 
     @Test(.shows("salesforce/K10", "salesforce/W23"))
     func `the signed string is set, kept by a blank, removed by null`() throws {
-        var bench = try Bench()
+        let bench = try Bench()
         bench.capture(.registerDevice(.sample), at: 0, options: ["signedString": "opaque"])
         #expect(try bench.exchange(at: 0).json?["signedString"] == "opaque")
         bench.capture(.add("sports"), at: 60, options: ["signedString": " "])
         #expect(try bench.exchange(at: 120).json?["signedString"] == "opaque")
         bench.capture(.remove("sports"), at: 180, options: ["signedString": nil])
         #expect(try bench.exchange(at: 240).json?["signedString"] == nil)
-        let ignored = bench.adapter.examine(Bench.operation(.add("x"), options: ["signedString": 7, "sync": true]))
+        let ignored = bench.examine(.add("x"), options: ["signedString": 7, "sync": true])
         #expect(ignored.map(\.code) == ["salesforce.option.unknown", "salesforce.option.signedString"])
     }
 }

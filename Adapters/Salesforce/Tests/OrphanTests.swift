@@ -21,7 +21,7 @@ import Testing
 
     @Test(.shows("salesforce/K6", "salesforce/K12"))
     func `without delay the first registration may make a contact, and the key that follows orphans it`() throws {
-        var bench = try Bench()
+        let bench = try Bench()
         let first = bench.capture(.registerDevice(.sample), at: 0)
         try bench.exchange(at: 0)
         #expect(bench.ending(first) == "accepted salesforce.contactKey.lacking")
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test func `a doubt in between does not hide the contact that was made`() throws {
-        var bench = try Bench.registered()
+        let bench = try Bench.registered()
         bench.capture(.add("sports"), at: 100)
         try bench.exchange(at: 160, lost)
         let key = bench.capture(.identify("member-1"), at: 161)
@@ -41,26 +41,26 @@ import Testing
     }
 
     @Test(.shows("salesforce/S12")) func `with delay nobody is orphaned by the first key`() throws {
-        var bench = try Bench(["delayRegistrationUntilContactKeyIsSet": true])
+        let bench = try Bench(["delayRegistrationUntilContactKeyIsSet": true])
         let ids = [Action.registerDevice(.sample), .identify("member-1")].map { bench.capture($0, at: 0) }
         #expect(bench.due(at: 0) == 0)
         try bench.exchange(at: 0)
         #expect(ids.map { bench.ending($0) } == ids.map { _ in "accepted salesforce.visibleLater" })
         // The rule at work: without the key nothing would have left.
-        var other = try Bench(["delayRegistrationUntilContactKeyIsSet": true])
+        let other = try Bench(["delayRegistrationUntilContactKeyIsSet": true])
         other.capture(.registerDevice(.sample), at: 0)
         #expect(other.reason(at: 0) == "salesforce.contactKey.missing")
     }
 
     @Test func `a key that comes with the first registration orphans nobody`() throws {
-        var bench = try Bench()
+        let bench = try Bench()
         let ids = [Action.registerDevice(.sample), .identify("member-1")].map { bench.capture($0, at: 0) }
         try bench.exchange(at: 0)
         #expect(ids.map { bench.ending($0) } == ids.map { _ in "accepted salesforce.visibleLater" })
     }
 
     @Test func `an adopted device has its contact already`() throws {
-        var bench = try Bench()
+        let bench = try Bench()
         var device = Device.sample
         device.identities = ["salesforce.deviceID": "A1B2C3D4-0000-4000-8000-00000000D001"]
         let id = bench.capture(.registerDevice(device), at: 0)
@@ -73,14 +73,14 @@ import Testing
         arguments: ["member-2", "Member-1", "membe\u{301}r-1"]
     )
     func `a changed key is said, letter by letter`(_ key: String) throws {
-        var bench = try Bench.registered([:], .identify("member-1"))
+        let bench = try Bench.registered([:], .identify("member-1"))
         let id = bench.capture(.identify(key), at: 0)
         try bench.exchange(at: 60)
         #expect(bench.ending(id) == "accepted salesforce.contactKey.changed")
     }
 
     @Test(.shows("salesforce/K7")) func `keys that look alike and are written differently are different`() throws {
-        var bench = try Bench.registered([:], .identify("jos\u{E9}"))
+        let bench = try Bench.registered([:], .identify("jos\u{E9}"))
         let id = bench.capture(.identify("jose\u{301}"), at: 0)
         let body = try bench.exchange(at: 60).json
         #expect(body?["subscriberKey"]?.string.map { Array($0.utf8) } == Array("jose\u{301}".utf8))
@@ -88,17 +88,17 @@ import Testing
     }
 
     @Test(.shows("salesforce/K11", "salesforce/K12")) func `several people on one device are told of`() throws {
-        var bench = try Bench.registered([:], .logIn("aino"))
+        let bench = try Bench.registered([:], .logIn("aino"))
         let next = bench.capture(.logIn("bo"), at: 0)
         try bench.exchange(at: 60)
         #expect(bench.ending(next) == "accepted salesforce.contactKey.ofAnother")
         let same = bench.capture(.logIn("bo"), at: 100)
-        try bench.settle(at: 100)
+        bench.settle(at: 100)
         #expect(bench.ending(same) == "unchanged")
     }
 
     @Test(.shows("salesforce/S15")) func `a person who was gone before the registration left was never there`() throws {
-        var bench = try Bench.registered([:], .logIn("aino"))
+        let bench = try Bench.registered([:], .logIn("aino"))
         let bo = bench.capture(.logIn("bo"), at: 10)
         let eve = bench.capture(.logIn("eve"), at: 20)
         #expect(try bench.exchange(at: 70).json?["subscriberKey"] == "eve")
@@ -109,7 +109,7 @@ import Testing
     @Test func `the account counts every contact, and knows who is out of reach`() throws {
         let simulator = try SalesforceSimulator(settings: [:])
         var account = simulator.initialState
-        var bench = try Bench()
+        let bench = try Bench()
         func send(at seconds: Int) throws {
             let request = try bench.transmission(at: seconds).request
             try bench.exchange(at: seconds, simulator.respond(to: request, state: &account, now: Bench.at(seconds)))

@@ -13,9 +13,7 @@ typealias Phone = AdapterTestDriver<SalesforceDevice, SalesforceSimulator>
 
 extension AdapterTestDriver<SalesforceDevice, SalesforceSimulator> {
     convenience init(_ changes: JSONObject = [:]) throws {
-        var settings = Bench.configuration
-        for change in changes { settings[change.name] = change.value }
-        try self.init(settings: settings, account: [:])
+        try self.init(Bench.adapter(changes), SalesforceSimulator(settings: [:]))
         capture(.registerDevice(.sample))
     }
 
@@ -193,36 +191,22 @@ extension AdapterTestDriver<SalesforceDevice, SalesforceSimulator> {
     }
 
     @Test(.shows("salesforce/S12")) func `a contact key behind the window is sent with what the window shows`() throws {
-        var bench = try Bench(["delayRegistrationUntilContactKeyIsSet": true])
+        let bench = try Bench(["delayRegistrationUntilContactKeyIsSet": true])
         bench.capture(.registerDevice(.sample), at: 0)
-        bench.capture(.add("sports"), at: 0)
-        let key = Bench.operation(.identify("anna"), number: 3)
-        var pending = PendingOperations(bench.pending, hasMore: true)
-        let entry = HiddenOperations.Entry(key, sequence: 3)
-        pending.hidden = HiddenOperations([.identify: (first: entry, last: entry)])
-        guard case .send(let sent) = bench.adapter.plan(pending, memory: bench.memory, at: bench.moment(0)) else {
-            throw Surprise("nothing is sent")
+        for number in 0..<SalesforceDevice.descriptor.window {
+            bench.capture(.add(PatchbayModel.Tag(rawValue: "t\(number % 100)")), at: 0)
         }
-        #expect(sent.request.json?["subscriberKey"] == "anna" && sent.operations.count == 2)
-        let exchange = Exchange<SalesforceDevice>(
-            endpoint: .registration,
-            operations: bench.pending,
-            request: sent.request,
-            outcome: .replied(WireResponse(201)),
-            startedAt: Bench.at(0),
-            moment: bench.moment(0)
-        )
-        _ = bench.adapter.interpret(exchange, memory: &bench.memory)
-        bench.pending = []
-        let id = bench.capture(.identify("anna"), at: 1)
-        try bench.settle(at: 1)
+        let id = bench.capture(.identify("anna"), at: 0)
+        let sent = try bench.transmission(at: 0)
+        #expect(sent.request.json?["subscriberKey"] == "anna" && !sent.operations.contains(id))
+        try bench.exchange(at: 0)
+        bench.advance(to: 120)
         #expect(bench.ending(id) == "unchanged")
     }
 
     @Test(.shows("salesforce/D2")) func `the unregister names the contact that the vendor knows`() throws {
-        var bench = try Bench.registered([:], .identify("anna"), .set("tier", "gold"))
+        let bench = try Bench.registered([:], .identify("anna"), .set("tier", "gold"))
         let ids = [Action.logIn("bert"), .set("tier", "bert-gold"), .farewell].map { bench.capture($0, at: 10) }
-        try bench.settle(at: 10)
         let body = try bench.exchange(at: 70).json
         #expect(body?["subscriberKey"] == "anna" && body?["push_Enabled"] == false && body?.pairs == ["tier=gold"])
         #expect(
@@ -234,10 +218,9 @@ extension AdapterTestDriver<SalesforceDevice, SalesforceSimulator> {
 
     @Test(.shows("salesforce/D2"), arguments: [lost, interrupted])
     func `a device that may have been registered is unregistered`(_ outcome: Outcome) throws {
-        var bench = try Bench()
+        let bench = try Bench()
         bench.capture(.registerDevice(.sample), at: 0)
         try bench.exchange(at: 0, outcome)
-        bench.pending = []
         let id = bench.capture(.farewell, at: 1)
         #expect(try bench.exchange(at: 60).json?["push_Enabled"] == false)
         #expect(bench.ending(id) == "accepted salesforce.left")
@@ -247,15 +230,12 @@ extension AdapterTestDriver<SalesforceDevice, SalesforceSimulator> {
     func `a vendor that is left while a change of person waits does not keep the device for the earlier person`(
         _ change: [Action]
     ) throws {
-        for policy in ["retarget", "drain"] {
-            var bench = try Bench.registered([:], .logIn("anna"))
-            let ids = change.map { bench.capture($0, at: 10) }
-            try? bench.settle(at: 10)
+        for policy in [RoutingPlan.SwitchPolicy.retarget, .drain, .both] {
+            let bench = try Bench.registered([:], .logIn("anna"))
+            for action in change { bench.capture(action, at: 10) }
             if (try? bench.transmission(at: 70)) != nil { try bench.exchange(at: 70, notSent) }
-            // `retarget` moves what waits to the next vendor.
-            if policy == "retarget" { bench.pending.removeAll { ids.contains($0.id) } }
-            bench.capture(.farewell, at: 80)
-            try? bench.settle(at: 80)
+            bench.advance(to: 80)
+            try bench.leave(onSwitch: policy)
             let body = try bench.exchange(at: 1000).json
             #expect(body?["push_Enabled"] == false && body?["subscriberKey"] == "anna", "\(policy)")
             #expect(bench.pending.isEmpty)

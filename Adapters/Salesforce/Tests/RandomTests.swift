@@ -5,6 +5,7 @@ import PatchbayJSON
 import PatchbayModel
 import PatchbaySalesforceSimulator
 import PatchbaySimulation
+import PatchbayTesting
 import Testing
 
 @testable import PatchbaySalesforce
@@ -43,12 +44,12 @@ import Testing
         throws
     {
         for seed in seeds {
-            let bench = try Bench(world.settings)
+            let adapter = try Bench.adapter(world.settings)
             let vendor = SimulatedVendor(try SalesforceSimulator(settings: world.vendor))
             let run = try FaultSimulation(
                 seed: seed,
                 FaultSimulation.Setup(
-                    plans: [RoutingPlan(providers: [.init(name: "a", adapter: bench.adapter, mode: .live)])],
+                    plans: [RoutingPlan(providers: [.init(name: "a", adapter: adapter, mode: .live)])],
                     vendors: ["a": vendor],
                     steps: 80,
                     closing: .registerDevice(.sample),
@@ -57,7 +58,7 @@ import Testing
                         if number == 2 { return .logIn("aino") }
                         let action = Self.action(&random, number)
                         // Nobody logs in again after the last erase, so a delayed device would wait for ever.
-                        return action == .erase && bench.adapter.settings.delayRegistrationUntilContactKeyIsSet
+                        return action == .erase && adapter.settings.delayRegistrationUntilContactKeyIsSet
                             ? .push(.subscribed) : action
                     }
                 )
@@ -66,7 +67,7 @@ import Testing
             let account = try #require(vendor.state(as: SalesforceAccount.self))
             for violation in account.violations { run.expect(false, "rule broken: \(violation.what)") }
             for refusal in account.devices.flatMap(\.refusedLater) { run.expect(false, "refused: \(refusal.reasons)") }
-            check(run, account, bench.adapter.settings)
+            check(run, account, adapter.settings)
             let story = "seed \(seed)\n" + run.trace.joined(separator: "\n")
             #expect(run.problems == [], "\(story)")
         }
@@ -259,13 +260,13 @@ import Testing
 
 @Suite("Salesforce and consent") struct ConsentTimeTests {
     @Test func `an event that waited for consent goes with the time at which it happened`() throws {
-        let bench = try Bench()
+        let adapter = try Bench.adapter()
         let world = try VirtualWorld()
         let vendor = SimulatedVendor(try SalesforceSimulator(settings: [:]))
         world.network = { sent in .outcome(.replied(vendor.respond(to: sent.request, now: sent.vendorDate))) }
         try world.start(
             RoutingPlan(
-                providers: [.init(name: "a", adapter: bench.adapter, mode: .live)],
+                providers: [.init(name: "a", adapter: adapter, mode: .live)],
                 requiredConsent: [.tracking]
             )
         )

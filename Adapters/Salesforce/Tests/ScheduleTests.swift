@@ -9,14 +9,14 @@ import Testing
 
 @Suite("Salesforce schedule") struct ScheduleTests {
     @Test(.shows("salesforce/S1")) func `the first registration leaves at once`() throws {
-        var bench = try Bench()
+        let bench = try Bench()
         bench.capture(.registerDevice(.sample), at: 0)
         #expect(bench.due(at: 0) == 0)
     }
 
     @Test(.shows("salesforce/S2", "salesforce/S3", "salesforce/S4", "salesforce/S5"))
     func `changes are gathered for a minute from the first one`() throws {
-        var bench = try Bench.registered()
+        let bench = try Bench.registered()
         bench.capture(.add("sports"), at: 100)
         #expect(bench.due(at: 100) == 160)
         bench.capture(.set("tier", "gold"), at: 140)
@@ -27,14 +27,14 @@ import Testing
 
     @Test(arguments: [(change: 1, due: 61), (change: 0, due: 60), (change: 59, due: 119), (change: 600, due: 660)])
     func `the next registration starts a minute after the change and the last start`(change: Int, due: Int) throws {
-        var bench = try Bench.registered()
+        let bench = try Bench.registered()
         bench.capture(.add("sports"), at: change)
         #expect(bench.due(at: change) == due)
     }
 
     @Test(.shows("salesforce/S3"), arguments: [(change: 10, due: 60), (change: 100, due: 100)])
     func `a flush skips the gathering and not the spacing`(change: Int, due: Int) throws {
-        var bench = try Bench.registered()
+        let bench = try Bench.registered()
         bench.capture(.add("sports"), at: change)
         #expect(bench.due(at: change, flush: true) == due)
     }
@@ -47,7 +47,7 @@ import Testing
         ]
     )
     func `every sort of change causes a registration`(_ action: Action) throws {
-        var bench = try Bench.registered()
+        let bench = try Bench.registered()
         let id = bench.capture(action, at: 0)
         try bench.exchange(at: 60)
         #expect(bench.ending(id)?.hasPrefix("accepted") == true)
@@ -57,10 +57,10 @@ import Testing
     func `everything that a device says of itself causes a registration, and nothing else`(_ change: Device.Change)
         throws
     {
-        var bench = try Bench.registered([:], .identify("member-1"))
+        let bench = try Bench.registered([:], .identify("member-1"))
         let id = bench.capture(.registerDevice(change.device), at: 0)
         guard !change.keys.isEmpty else {
-            try bench.settle(at: 0)
+            bench.settle(at: 0)
             return #expect(bench.ending(id) == "unchanged")
         }
         let before = try #require(RegistrationRecord.of(.sample))
@@ -71,14 +71,14 @@ import Testing
 
     @Test(.shows("salesforce/S5", "salesforce/W16"))
     func `a new version of the sender causes a registration at the next start`() throws {
-        var bench = try Bench.registered()
+        let bench = try Bench.registered()
         bench.memory.acceptedAs = bench.memory.acceptedAs?.replacing(Sender.name, with: "Patchbay/0.9.0")
         bench.capture(.registerDevice(.sample), at: 0)
         #expect(bench.due(at: 0) == 60)
     }
 
     @Test(.shows("salesforce/S16")) func `a retry carries what changed in the meantime`() throws {
-        var bench = try Bench.registered()
+        let bench = try Bench.registered()
         bench.capture(.add("sports"), at: 0)
         try bench.exchange(at: 60, WireResponse(503))
         bench.capture(.add("music"), at: 70)
@@ -87,11 +87,12 @@ import Testing
     }
 
     @Test(.shows("salesforce/S14")) func `a time stamp at every start costs a registration a start`() throws {
-        var bench = try Bench.registered()
+        let bench = try Bench.registered()
         for start in 1...5 {
-            let operation = Bench.operation(.set("last_used", .integer(Int64(start))), appState: .background)
-            #expect(bench.adapter.examine(operation).map(\.code) == ["salesforce.capturedInBackground"])
-            bench.capture(operation.action, at: start * 1000)
+            bench.appState = .background
+            let action = Action.set("last_used", .integer(Int64(start)))
+            #expect(bench.examine(action).map(\.code) == ["salesforce.capturedInBackground"])
+            bench.capture(action, at: start * 1000)
             try bench.exchange(at: start * 1000 + 60)
         }
     }
@@ -104,47 +105,45 @@ import Testing
         ]
     )
     func `what changes nothing is settled without a request`(_ actions: [Action]) throws {
-        var bench = try Bench.registered([:], .identify("member-1"), .set("tier", "silver"))
+        let bench = try Bench.registered([:], .identify("member-1"), .set("tier", "silver"))
         let ids = actions.map { bench.capture($0, at: 10) }
-        try bench.settle(at: 10)
+        bench.settle(at: 10)
         #expect(ids.map { bench.ending($0) } == actions.map { _ in "unchanged" })
     }
 
     @Test(.shows("salesforce/S6", "salesforce/W7"))
     func `what shows nowhere yet is remembered: a yes counts once the device permits it`() throws {
-        var bench = try Bench.registered()
+        let bench = try Bench.registered()
         var device = Device.sample
         device.allowsPush = false
         for action in [Action.push(.unsubscribed), .registerDevice(device)] { bench.capture(action, at: 0) }
         #expect(try bench.exchange(at: 60).json?["push_Enabled"] == false)
         let yes = bench.capture(.push(.subscribed), at: 100)
-        try bench.settle(at: 100)
+        bench.settle(at: 100)
         #expect(bench.ending(yes) == "unchanged")
         bench.capture(.registerDevice(.sample), at: 200)
         #expect(try bench.exchange(at: 260).json?["push_Enabled"] == true)
     }
 
     @Test(.shows("salesforce/S6")) func `a tag added and removed while the first request waits sends nothing`() throws {
-        var bench = try Bench.registered()
+        let bench = try Bench.registered()
         bench.capture(.add("sports"), at: 10)
         #expect(bench.due(at: 10) == 70)
         bench.capture(.remove("sports"), at: 30)
-        try bench.settle(at: 30)
+        bench.settle(at: 30)
         #expect(bench.pending.isEmpty)
     }
 
     @Test func `other settings make another payload`() throws {
-        var bench = try Bench.registered()
-        let memory = bench.memory
-        bench = try Bench(["debug": true])
-        bench.memory = memory
+        let bench = try Bench.registered()
+        try bench.restart(with: Bench.adapter(["debug": true]))
         bench.capture(.remove("absent"), at: 100)
         #expect(bench.due(at: 100) == 160)
     }
 
     @Test(.shows("salesforce/S7", "salesforce/S8", "salesforce/R4"))
     func `delays double from a minute to a day and go on for ever`() throws {
-        var bench = try Bench()
+        let bench = try Bench()
         bench.capture(.registerDevice(.sample), at: 0)
         var starts = [0]
         for _ in 0..<14 {
@@ -160,7 +159,7 @@ import Testing
     }
 
     @Test(.shows("salesforce/S9")) func `a new change does not shorten the delays`() throws {
-        var bench = try Bench()
+        let bench = try Bench()
         bench.capture(.registerDevice(.sample), at: 0)
         for start in [0, 60, 180, 420] { try bench.exchange(at: start, WireResponse(503)) }
         #expect(bench.due(at: 500) == 900)
@@ -174,7 +173,7 @@ import Testing
     }
 
     @Test(.shows("salesforce/S11")) func `delays grow after a long and after a short Retry-After`() throws {
-        var bench = try Bench()
+        let bench = try Bench()
         bench.capture(.registerDevice(.sample), at: 0)
         var (start, waits): (Int, [Int]) = (0, [])
         for asked in ["1", "1", "1000", "1", "1", "90"] {
@@ -187,7 +186,7 @@ import Testing
     }
 
     @Test(.shows("salesforce/S9")) func `success starts the delays again`() throws {
-        var bench = try Bench()
+        let bench = try Bench()
         bench.capture(.registerDevice(.sample), at: 0)
         for start in [0, 60, 180] { try bench.exchange(at: start, WireResponse(503)) }
         try bench.exchange(at: 420)
@@ -197,11 +196,10 @@ import Testing
     }
 
     @Test(.shows("salesforce/S10", "salesforce/R6")) func `delays, spacing and knowledge survive a restart`() throws {
-        var bench = try Bench()
+        let bench = try Bench()
         bench.capture(.registerDevice(.sample), at: 0)
         try bench.exchange(at: 0, interrupted)
-        let stored = try JSONEncoder().encode(bench.memory)
-        bench.memory = try JSONDecoder().decode(SalesforceDevice.Memory.self, from: stored)
+        try bench.restart()
         #expect(bench.due(at: 1) == 60)
         try bench.exchange(at: 60, notSent)
         #expect(bench.due(at: 61) == 180)
@@ -215,7 +213,7 @@ import Testing
         ]
     )
     func `Retry-After beats the delay and is capped`(seconds: String, due: Int) throws {
-        var bench = try Bench()
+        let bench = try Bench()
         bench.capture(.registerDevice(.sample), at: 0)
         try bench.exchange(at: 0, WireResponse(429, headers: [WireHeader("Retry-After", seconds)]))
         #expect(bench.due(at: 1) == due)
@@ -224,7 +222,7 @@ import Testing
     }
 
     @Test(.shows("salesforce/S11")) func `Retry-After of a success holds too`() throws {
-        var bench = try Bench()
+        let bench = try Bench()
         bench.capture(.registerDevice(.sample), at: 0)
         try bench.exchange(at: 0, WireResponse(201, headers: [WireHeader("Retry-After", "500")]))
         bench.capture(.add("sports"), at: 1)
@@ -233,16 +231,16 @@ import Testing
     }
 
     @Test(.shows("salesforce/S12")) func `in delay mode nothing leaves before the contact key, then at once`() throws {
-        var bench = try Bench(["delayRegistrationUntilContactKeyIsSet": true])
+        let bench = try Bench(["delayRegistrationUntilContactKeyIsSet": true])
         bench.capture(.registerDevice(.sample), at: 0)
         bench.capture(.add("sports"), at: 5)
-        #expect(bench.plan(at: 5) == .wait(until: nil, because: FindingRow.contactKeyMissing.at()))
+        #expect(bench.due(at: 5) == nil && bench.wait(at: 5) == FindingRow.contactKeyMissing.at())
         bench.capture(.identify("member-1"), at: 1000)
         #expect(bench.due(at: 1000) == 1000)
     }
 
     @Test(.shows("salesforce/S13")) func `an accepted change shows later`() throws {
-        var bench = try Bench()
+        let bench = try Bench()
         bench.capture(.registerDevice(.sample), at: 0)
         let id = bench.capture(.add("sports"), at: 0)
         try bench.exchange(at: 0)
@@ -250,11 +248,12 @@ import Testing
     }
 
     @Test(.shows("salesforce/S14")) func `a change in the background is warned about, facts are not`() throws {
-        let adapter = try Bench().adapter
-        let change = adapter.examine(Bench.operation(.add("sports"), appState: .background))
+        let bench = try Bench()
+        bench.appState = .background
+        let change = bench.examine(.add("sports"))
         #expect(change.map(\.code) == ["salesforce.capturedInBackground"])
         #expect(change.map(\.severity) == [.warning])
-        #expect(adapter.examine(Bench.operation(.registerDevice(.sample), appState: .background)).isEmpty)
+        #expect(bench.examine(.registerDevice(.sample)).isEmpty)
     }
 
     @Test(
@@ -262,7 +261,7 @@ import Testing
         arguments: [lost, interrupted, .replied(WireResponse(500)), .replied(WireResponse(408))]
     )
     func `after doubt nothing is suppressed`(_ outcome: Outcome) throws {
-        var bench = try Bench.registered()
+        let bench = try Bench.registered()
         bench.capture(.add("sports"), at: 0)
         try bench.exchange(at: 60, outcome)
         bench.capture(.remove("sports"), at: 61)
@@ -272,25 +271,25 @@ import Testing
     }
 
     @Test func `a refusal leaves no doubt`() throws {
-        var bench = try Bench.registered()
+        let bench = try Bench.registered()
         bench.capture(.add("sports"), at: 0)
         try bench.exchange(at: 60, WireResponse(400))
         bench.capture(.remove("sports"), at: 61)
-        try bench.settle(at: 61)
+        bench.settle(at: 61)
         #expect(bench.pending.isEmpty)
     }
 
     @Test(.shows("salesforce/R3")) func `a person who asks why it waits hears of the refused token`() throws {
-        var bench = try Bench()
+        let bench = try Bench()
         bench.capture(.registerDevice(.sample), at: 0)
         try bench.exchange(at: 0, WireResponse(401))
-        guard case .wait(_, let because) = bench.plan(at: 1) else { throw Surprise("it does not wait") }
+        let because = try #require(bench.wait(at: 1))
         #expect(because.reason.contains("HTTP 401"))
         #expect(because.remedy.contains("access token"))
     }
 
     @Test(.shows("salesforce/W12")) func `without device facts nothing leaves`() throws {
-        var bench = try Bench()
+        let bench = try Bench()
         bench.capture(.identify("member-1"), at: 0)
         #expect(bench.reason(at: 0) == "salesforce.device.factsMissing")
         var device = Device.sample

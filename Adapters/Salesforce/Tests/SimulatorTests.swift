@@ -3,6 +3,7 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 import PatchbaySalesforceSimulator
+import PatchbayTesting
 import Testing
 
 @testable import PatchbaySalesforce
@@ -27,7 +28,7 @@ import Testing
     }
 
     private func registration(_ actions: Action...) throws -> WireRequest {
-        var bench = try Bench()
+        let bench = try Bench()
         bench.capture(.registerDevice(.sample), at: 0)
         for action in actions { bench.capture(action, at: 0) }
         return try bench.transmission(at: 0).request
@@ -142,7 +143,7 @@ import Testing
 
     @Test func `events need the token, and repeats are noticed`() throws {
         var host = try Host()
-        var bench = try Bench()
+        let bench = try Bench()
         bench.capture(.registerDevice(.sample), at: 0)
         let reply = host.send(try bench.transmission(at: 0).request)
         try bench.exchange(at: 0, reply)
@@ -216,7 +217,7 @@ import Testing
 
     @Test func `a subscriber token ends, and the adapter comes by another`() throws {
         var host = try Host(["tokenLifetime": 100_000])
-        var bench = try Bench()
+        let bench = try Bench()
         bench.capture(.registerDevice(.sample), at: 0)
         func exchange(at seconds: Int) throws -> WireResponse {
             let reply = host.send(try bench.transmission(at: seconds).request, at: seconds)
@@ -237,7 +238,7 @@ import Testing
 
     @Test func `an event that the account does not define has no effect`() throws {
         var host = try Host(["accountEvents": ["Order Placed"]])
-        var bench = try Bench()
+        let bench = try Bench()
         bench.capture(.registerDevice(.sample), at: 0)
         try bench.exchange(at: 0, host.send(try bench.transmission(at: 0).request))
         for name in ["order placed", "Other"] { bench.capture(.track(.custom(name: name)), at: 1) }

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Salesforce tags and subscriptions") struct TagTests {
     private func tags(_ settings: JSONObject = [:], _ actions: Action...) throws -> [String] {
-        var bench = try Bench(settings)
+        let bench = try Bench(settings)
         bench.capture(.registerDevice(.sample), at: 0)
         for action in actions { bench.capture(action, at: 0) }
         return try bench.body(at: 0).tags
@@ -61,9 +61,9 @@ import Testing
     }
 
     @Test(.shows("salesforce/T8")) func `removing an absent tag sends nothing`() throws {
-        var bench = try Bench.registered([:], .add("sports"))
+        let bench = try Bench.registered([:], .add("sports"))
         bench.capture(.remove("music"), at: 1)
-        try bench.settle(at: 1)
+        bench.settle(at: 1)
         #expect(bench.pending.isEmpty)
     }
 
@@ -79,7 +79,7 @@ import Testing
         ]
     )
     func `the push subscription is one switch`(state: Subscription.State, isOn: Bool, hasToken: Bool) throws {
-        var bench = try Bench()
+        let bench = try Bench()
         bench.capture(.registerDevice(.sample), at: 0)
         bench.capture(.push(state), at: 0)
         let body = try bench.body(at: 0)
@@ -88,7 +88,7 @@ import Testing
     }
 
     @Test func `a refused permission wins over a subscription`() throws {
-        var bench = try Bench()
+        let bench = try Bench()
         var device = Device.sample
         device.allowsPush = false
         bench.capture(.registerDevice(device), at: 0)

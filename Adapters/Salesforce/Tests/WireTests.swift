@@ -22,7 +22,7 @@ import Testing
         )
     )
     func `a registration is one whole record`() throws {
-        var bench = try Bench()
+        let bench = try Bench()
         bench.capture(.registerDevice(.sample), at: 0)
         bench.capture(.identify("member-480013"), at: 0)
         bench.capture(.changeAttributes(["LoyaltyTier": .set("silver"), "HomeStore": .set("")]), at: 0)
@@ -58,7 +58,7 @@ import Testing
 
     @Test(.shows("salesforce/W19"), arguments: [(0, "0"), (-14_400, "-14400"), (20_700, "20700")])
     func `the time zone is seconds as text`(offset: Int, text: String) throws {
-        var bench = try Bench()
+        let bench = try Bench()
         var device = Device.sample
         device.facts?.utcOffsetSeconds = offset
         bench.capture(.registerDevice(device), at: 0)
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test(.shows("salesforce/W6")) func `an unknown token is left out`() throws {
-        var bench = try Bench()
+        let bench = try Bench()
         var device = Device.sample
         device.pushToken = nil
         bench.capture(.registerDevice(device), at: 0)
@@ -99,33 +99,33 @@ import Testing
     }
 
     @Test(.shows("salesforce/W3")) func `the registration's id can be called uuid`() throws {
-        var bench = try Bench(["registrationIdKey": "uuid"])
+        let bench = try Bench(["registrationIdKey": "uuid"])
         bench.capture(.registerDevice(.sample), at: 0)
         let names = try #require(bench.body(at: 0).object).names
         #expect(names.contains("uuid") && !names.contains("registrationId"))
     }
 
     @Test(.shows("salesforce/W4", "salesforce/S6")) func `what changes by itself is no change`() throws {
-        var bench = try Bench.registered()
+        let bench = try Bench.registered()
         bench.capture(.registerDevice(.sample), at: 5000)
-        try bench.settle(at: 5000)
+        bench.settle(at: 5000)
         #expect(bench.pending.isEmpty)
     }
 
     @Test(.shows("salesforce/W2")) func `an adopted device id stays as it is`() throws {
-        var bench = try Bench()
+        let bench = try Bench()
         var device = Device.sample
         device.identities = ["salesforce.deviceID": " 1eb8c21d-ca72-41ac-930d-cec9a311d699 "]
         bench.capture(.registerDevice(device), at: 0)
         #expect(try bench.exchange(at: 0).json?["deviceID"] == "1eb8c21d-ca72-41ac-930d-cec9a311d699")
         bench.capture(.registerDevice(.sample), at: 0)
-        try bench.settle(at: 0)
+        bench.settle(at: 0)
         device.identities = ["salesforce.deviceID": "not-a-uuid"]
         #expect(bench.words(.registerDevice(device)) == ["warning salesforce.device.idInvalid"])
     }
 
     @Test(.shows("salesforce/W2")) func `a device id handed over too late makes no second device`() throws {
-        var bench = try Bench()
+        let bench = try Bench()
         bench.capture(.registerDevice(.sample), at: 0)
         let own = try bench.exchange(at: 0, lost).json?["deviceID"]
         var device = Device.sample
@@ -134,12 +134,12 @@ import Testing
         #expect(try bench.exchange(at: 61).json?["deviceID"] == own)
         #expect(bench.ending(id) == "accepted salesforce.device.idLate")
         let again = bench.capture(.registerDevice(device), at: 200)
-        try bench.settle(at: 200)
+        bench.settle(at: 200)
         #expect(bench.ending(again) == "unchanged salesforce.device.idLate")
     }
 
     @Test func `an id that was refused without doubt may still be adopted`() throws {
-        var bench = try Bench()
+        let bench = try Bench()
         bench.capture(.registerDevice(.sample), at: 0)
         try bench.exchange(at: 0, WireResponse(400))
         var device = Device.sample
@@ -169,7 +169,7 @@ import Testing
     }
 
     @Test func `a header holds no line break and no other script`() throws {
-        var bench = try Bench()
+        let bench = try Bench()
         var device = Device.sample
         device.facts?.model = "Puhelin\r\nX-Evil: ä"
         bench.capture(.registerDevice(device), at: 0)
@@ -178,7 +178,7 @@ import Testing
     }
 
     @Test(.shows("salesforce/W27")) func `the newest subscriber token is sent with registrations too`() throws {
-        var bench = try Bench.registered()
+        let bench = try Bench.registered()
         bench.capture(.add("sports"), at: 0)
         let request = try bench.exchange(
             at: 60,

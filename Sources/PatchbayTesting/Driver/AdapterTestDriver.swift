@@ -102,8 +102,14 @@ public final class AdapterTestDriver<Adapter: VendorAdapter, Simulator: VendorSi
     /// Whether the network is up. While it is down, every request fails with the doubt `.notSent`.
     public private(set) var isOnline = true
 
+    /// Whether requests stay in flight until ``answer(with:)`` gives a reply or the engine's timeout has passed. A scripted
+    /// outcome takes precedence. The default is false.
+    var holdsRequests = false
+
     private let provider = "vendor"
     private var settingsNumber = 0
+    /// The switch policy, if the route was given to another provider.
+    private var hasLeft: RoutingPlan.SwitchPolicy?
     private var operationNumber = 0
     private var firstRequest = 0
     private var firstEvent = 0
@@ -114,11 +120,17 @@ public final class AdapterTestDriver<Adapter: VendorAdapter, Simulator: VendorSi
     ///   - adapter: The adapter.
     ///   - simulator: The vendor simulator.
     ///   - subject: The installation.
+    ///   - start: The wall clock at the beginning.
     /// - Throws: An error of the engine if the outbox cannot be created.
-    public init(_ adapter: Adapter, _ simulator: Simulator, subject: Subject = Corpus.installation) throws {
+    public init(
+        _ adapter: Adapter,
+        _ simulator: Simulator,
+        subject: Subject = Corpus.installation,
+        start: Instant = Corpus.start
+    ) throws {
         (self.adapter, self.simulator, self.subject) = (adapter, simulator, subject)
         state = simulator.initialState
-        world = try VirtualWorld(start: Corpus.start)
+        world = try VirtualWorld(start: start)
         world.host.fix(chance: 0.5)
         world.network = { [unowned self] in fate(of: $0) }
         world.credentials = { [unowned self] in credentials[$1 ?? ""] ?? credential }
@@ -149,16 +161,22 @@ public final class AdapterTestDriver<Adapter: VendorAdapter, Simulator: VendorSi
 
     private var plan: RoutingPlan {
         let digest = "settings-\(settingsNumber)"
-        return RoutingPlan(
-            providers: [.init(name: provider, adapter: adapter, mode: .live, settingsDigest: digest)]
-        )
+        let vendor = RoutingPlan.Provider(name: provider, adapter: adapter, mode: .live, settingsDigest: digest)
+        guard let policy = hasLeft else { return RoutingPlan(providers: [vendor]) }
+        var left = vendor
+        left.mode = nil
+        let next = RoutingPlan.Provider(name: "next", adapter: adapter, mode: .live)
+        return RoutingPlan(providers: [left, next], onSwitch: policy)
     }
 
     private func fate(of sent: VirtualWorld.Sent) -> VirtualWorld.Fate {
         guard isOnline else { return .outcome(.offline, after: .zero) }
-        guard let outcome = scriptedOutcome(of: sent) else { return .outcome(reply(to: sent), after: replyDelay) }
+        guard sent.provider == provider else { return .outcome(.replied(WireResponse(200)), after: .zero) }
+        guard let outcome = scriptedOutcome(of: sent) else {
+            return holdsRequests ? .silence : .outcome(reply(to: sent), after: replyDelay)
+        }
         if processesReplacedRequests { _ = reply(to: sent) }
-        if case .failed(let failure) = outcome, failure.doubt == .interrupted { return .death }
+        if outcome.isInterruption { return .death }
         return .outcome(outcome, after: replyDelay)
     }
 
@@ -260,6 +278,12 @@ public final class AdapterTestDriver<Adapter: VendorAdapter, Simulator: VendorSi
         settle { try world.capture(rest, reading: reads, from: provider, timeout: .seconds(600)) }
     }
 
+    /// Returns an operation as ``operation(_:group:options:)`` does, after the contact has changed with it.
+    func prepare(_ action: Action, group: String?, options: JSONObject) -> EngagementOperation {
+        noteContact(action)
+        return operation(action, group: group, options: options)
+    }
+
     /// Captures an action and lets time pass until it has an outcome, at most 30 days.
     ///
     /// - Returns: The outcome; nil if the operation still waits.
@@ -326,6 +350,31 @@ public final class AdapterTestDriver<Adapter: VendorAdapter, Simulator: VendorSi
         try world.advance(by: .zero)
     }
 
+    /// Gives the route to another provider with the same adapter, whose vendor accepts every request. This vendor is left:
+    /// it receives the unregister last.
+    ///
+    /// - Parameter policy: What becomes of pending work.
+    /// - Throws: ``SwitchRefusal`` if pending work would be lost.
+    public func leave(onSwitch policy: RoutingPlan.SwitchPolicy) throws {
+        hasLeft = policy
+        try world.restart(plan)
+        try world.advance(by: .zero)
+    }
+
+    /// The requests in flight, in order.
+    var requestsInFlight: [Sent] {
+        world.inFlight.sorted().map { world.sent[$0 - 1] }.filter { $0.provider == provider }.compactMap(Sent.init)
+    }
+
+    /// Gives the first request in flight its outcome now.
+    func answer(with outcome: Outcome) {
+        guard let number = world.inFlight.sorted().first(where: { world.sent[$0 - 1].provider == provider }) else {
+            return
+        }
+        if outcome.isInterruption { return restart() }
+        settle { try world.answer(number, with: outcome) }
+    }
+
     // MARK: Time
 
     /// The engine's timeline.
@@ -354,7 +403,9 @@ public final class AdapterTestDriver<Adapter: VendorAdapter, Simulator: VendorSi
     public func forgetHistory() { (firstRequest, firstEvent) = (world.sent.count, world.told.count) }
 
     /// The requests that left, in order.
-    public var sent: [Sent] { world.sent.dropFirst(firstRequest).compactMap(Sent.init) }
+    public var sent: [Sent] {
+        world.sent.dropFirst(firstRequest).filter { $0.provider == provider }.compactMap(Sent.init)
+    }
 
     /// The last request that left.
     public var last: Sent? { world.sent.dropFirst(firstRequest).last.flatMap(Sent.init) }

@@ -203,7 +203,7 @@ extension OutboxStore {
         _ file: OutboxFile? = nil
     ) throws(OutboxError) {
         if case .empty = try examine(connection) { try connection.script("PRAGMA page_size = 4096") }
-        let mode = try connection.keepLog()
+        let mode = try configure(connection)
         guard mode == "wal" || mode == "memory" else {
             throw OutboxError(
                 .cannotOpen,
@@ -211,13 +211,21 @@ extension OutboxStore {
                 remedy: "Put the outbox on a local volume."
             )
         }
-        // What is deleted is overwritten: an outbox holds what people said. That no commit copies the log is due to the hook
-        // of the connection; the pragma that says so too would take the hook away.
-        try connection.script("PRAGMA trusted_schema = OFF; PRAGMA secure_delete = ON")
         switch try examine(connection) {
         case .outbox(let missing) where missing.isEmpty: return
         default: try migrate(connection, &report, of: file)
         }
+    }
+
+    /// Sets how a connection writes.
+    ///
+    /// - Returns: The journal mode.
+    static func configure(_ connection: Connection) throws(OutboxError) -> String? {
+        let mode = try connection.keepLog()
+        // What is deleted is overwritten: an outbox holds what people said. That no commit copies the log is due to the hook
+        // of the connection; the pragma that says so too would take the hook away.
+        try connection.script("PRAGMA trusted_schema = OFF; PRAGMA secure_delete = ON")
+        return mode
     }
 
     /// Applies what is missing in one transaction; another process may have been faster.

@@ -1,15 +1,31 @@
 import Synchronization
 
-/// What several checks look at, each made once per harness.
+/// Values that several checks need, each made once per harness, even if checks that run at the same time ask for it.
 final class OnceCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    private let values = Mutex<[Key: Value]>([:])
+    private final class Entry: Sendable {
+        let value = Mutex<Value?>(nil)
+    }
 
-    /// The value of that key, made now if nobody made it before.
+    private let entries = Mutex<[Key: Entry]>([:])
+    private let callers = Atomic(0)
+
+    /// Counts a caller that goes through many keys; true for every second one.
+    func isSecondCaller() -> Bool { callers.add(1, ordering: .relaxed).newValue.isMultiple(of: 2) }
+
+    /// Returns the value of a key. If another thread is making it, this one waits.
     func value(_ key: Key, _ make: () -> Value) -> Value {
-        if let known = values.withLock({ $0[key] }) { return known }
-        let value = make()
-        values.withLock { $0[key] = value }
-        return value
+        let entry = entries.withLock { entries in
+            if let known = entries[key] { return known }
+            let entry = Entry()
+            entries[key] = entry
+            return entry
+        }
+        return entry.value.withLock { value in
+            if let value { return value }
+            let made = make()
+            value = made
+            return made
+        }
     }
 }
 

@@ -52,7 +52,7 @@ extension ExchangeTestDriver<AcousticDevice> {
     }
 
     /// Returns the outcome of an operation without the vendor's prefix: `accepted update.visibleLater`.
-    func summary(_ id: OperationID) -> String? { ending(id)?.replacing(" acoustic.", with: " ") }
+    func summary(_ id: OperationID) -> String? { summary(of: id)?.replacing(" acoustic.", with: " ") }
 
     /// The finding of an operation that has an outcome.
     func finding(_ id: OperationID) -> Finding? { outcome(of: id)?.finding }

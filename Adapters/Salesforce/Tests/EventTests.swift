@@ -78,7 +78,7 @@ import Testing
         let bench = try Bench.registered()
         let id = bench.capture(lesson, at: 0)
         try bench.exchange(at: 0, WireResponse(202))
-        #expect(bench.ending(id) == "accepted salesforce.event.needsDefinition")
+        #expect(bench.summary(of: id) == "accepted salesforce.event.needsDefinition")
     }
 
     @Test(.shows("salesforce/E9")) func `a push of its own is refused, another vendor's is foreign`() throws {
@@ -185,9 +185,9 @@ import Testing
         )
         #expect(renewal.url.hasSuffix("/device/v1/registration"))
         #expect(renewal.json?.pairs == ["tier=gold"])
-        #expect(bench.ending(id) == nil)
+        #expect(bench.summary(of: id) == nil)
         #expect(try bench.exchange(at: 70)[header: "X-Subscriber-Token"] == "jwt-2")
-        #expect(bench.ending(id)?.hasPrefix("accepted") == true)
+        #expect(bench.summary(of: id)?.hasPrefix("accepted") == true)
     }
 
     @Test(.shows("salesforce/E14")) func `a renewal keeps the vendor's pace, and is given up where no token comes`()
@@ -212,7 +212,7 @@ import Testing
         let tag = bench.capture(.add("sports"), at: 20)
         #expect(bench.due(at: 70) == 80)
         try bench.exchange(at: 80, WireResponse(201, headers: [WireHeader("X-Subscriber-Token", "jwt-2")]))
-        #expect(bench.ending(tag)?.hasPrefix("accepted") == true)
+        #expect(bench.summary(of: tag)?.hasPrefix("accepted") == true)
         #expect(try bench.transmission(at: 80).endpoint == .events)
     }
 

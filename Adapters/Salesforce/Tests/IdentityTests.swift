@@ -29,7 +29,7 @@ import Testing
         #expect(bench.words(logOut) == ["warning salesforce.contactKey.notCleared"])
         let id = bench.capture(logOut, at: 60)
         bench.settle(at: 60)
-        #expect(bench.ending(id) == "rejected salesforce.contactKey.notCleared")
+        #expect(bench.summary(of: id) == "rejected salesforce.contactKey.notCleared")
         #expect(FindingRow.contactKeyNotCleared.remedy.contains("Log in"))
     }
 

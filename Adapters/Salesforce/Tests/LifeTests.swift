@@ -14,7 +14,7 @@ import Testing
         let request = try bench.exchange(at: 60)
         #expect(request.json?["push_Enabled"] == false)
         #expect(request.json?.pairs == ["tier=gold"])
-        #expect(bench.ending(id) == "accepted salesforce.left")
+        #expect(bench.summary(of: id) == "accepted salesforce.left")
     }
 
     @Test func `a device that comes back has push again`() throws {
@@ -30,7 +30,7 @@ import Testing
         let ids = [Action.registerDevice(.sample), .identify("member-1"), .farewell].map { bench.capture($0, at: 0) }
         bench.settle(at: 0)
         #expect(
-            ids.map { bench.ending($0) } == [
+            ids.map { bench.summary(of: $0) } == [
                 "dropped salesforce.neverSent", "dropped salesforce.neverSent", "unchanged salesforce.nothingToLeave",
             ]
         )
@@ -40,7 +40,7 @@ import Testing
         let bench = try Bench(["delayRegistrationUntilContactKeyIsSet": true])
         let ids = [Action.registerDevice(.sample), .farewell].map { bench.capture($0, at: 0) }
         bench.settle(at: 0)
-        #expect(ids.allSatisfy { bench.ending($0) != nil })
+        #expect(ids.allSatisfy { bench.summary(of: $0) != nil })
     }
 
     @Test func `an adopted device is told to leave`() throws {
@@ -61,7 +61,7 @@ import Testing
         #expect(body.tags == ["ALL", "IOS"])
         #expect(body["push_Enabled"] == false)
         #expect(body["device_Token"] == nil)
-        #expect(bench.ending(id) == "accepted salesforce.erase.byHand")
+        #expect(bench.summary(of: id) == "accepted salesforce.erase.byHand")
         #expect(bench.pending.map(\.operation.id) == [later])
     }
 
@@ -86,14 +86,14 @@ import Testing
         try bench.exchange(at: 0, WireResponse(400))
         let id = bench.capture(.farewell, at: 1)
         bench.settle(at: 1)
-        #expect(bench.ending(id) == "unchanged salesforce.nothingToLeave")
+        #expect(bench.summary(of: id) == "unchanged salesforce.nothingToLeave")
     }
 
     @Test(.shows("salesforce/D3")) func `an erase of a device that nobody knows asks for the hand alone`() throws {
         let bench = try Bench()
         let id = bench.capture(.erase, at: 0)
         bench.settle(at: 0)
-        #expect(bench.ending(id) == "accepted salesforce.erase.byHand")
+        #expect(bench.summary(of: id) == "accepted salesforce.erase.byHand")
     }
 
     @Test(.shows("salesforce/D1", "salesforce/D4")) func `reading and consent are refused`() throws {

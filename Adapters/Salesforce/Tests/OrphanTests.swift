@@ -24,10 +24,10 @@ import Testing
         let bench = try Bench()
         let first = bench.capture(.registerDevice(.sample), at: 0)
         try bench.exchange(at: 0)
-        #expect(bench.ending(first) == "accepted salesforce.contactKey.lacking")
+        #expect(bench.summary(of: first) == "accepted salesforce.contactKey.lacking")
         let key = bench.capture(.identify("member-1"), at: 100)
         try bench.exchange(at: 160)
-        #expect(bench.ending(key) == "accepted salesforce.contactKey.late")
+        #expect(bench.summary(of: key) == "accepted salesforce.contactKey.late")
         #expect(FindingRow.contactKeyLate.remedy.contains("delayRegistrationUntilContactKeyIsSet"))
     }
 
@@ -37,7 +37,7 @@ import Testing
         try bench.exchange(at: 160, lost)
         let key = bench.capture(.identify("member-1"), at: 161)
         try bench.exchange(at: 221)
-        #expect(bench.ending(key) == "accepted salesforce.contactKey.late")
+        #expect(bench.summary(of: key) == "accepted salesforce.contactKey.late")
     }
 
     @Test(.shows("salesforce/S12")) func `with delay nobody is orphaned by the first key`() throws {
@@ -45,7 +45,7 @@ import Testing
         let ids = [Action.registerDevice(.sample), .identify("member-1")].map { bench.capture($0, at: 0) }
         #expect(bench.due(at: 0) == 0)
         try bench.exchange(at: 0)
-        #expect(ids.map { bench.ending($0) } == ids.map { _ in "accepted salesforce.visibleLater" })
+        #expect(ids.map { bench.summary(of: $0) } == ids.map { _ in "accepted salesforce.visibleLater" })
         // The rule at work: without the key nothing would have left.
         let other = try Bench(["delayRegistrationUntilContactKeyIsSet": true])
         other.capture(.registerDevice(.sample), at: 0)
@@ -56,7 +56,7 @@ import Testing
         let bench = try Bench()
         let ids = [Action.registerDevice(.sample), .identify("member-1")].map { bench.capture($0, at: 0) }
         try bench.exchange(at: 0)
-        #expect(ids.map { bench.ending($0) } == ids.map { _ in "accepted salesforce.visibleLater" })
+        #expect(ids.map { bench.summary(of: $0) } == ids.map { _ in "accepted salesforce.visibleLater" })
     }
 
     @Test func `an adopted device has its contact already`() throws {
@@ -65,7 +65,7 @@ import Testing
         device.identities = ["salesforce.deviceID": "A1B2C3D4-0000-4000-8000-00000000D001"]
         let id = bench.capture(.registerDevice(device), at: 0)
         try bench.exchange(at: 0)
-        #expect(bench.ending(id) == "accepted salesforce.visibleLater")
+        #expect(bench.summary(of: id) == "accepted salesforce.visibleLater")
     }
 
     @Test(
@@ -76,7 +76,7 @@ import Testing
         let bench = try Bench.registered([:], .identify("member-1"))
         let id = bench.capture(.identify(key), at: 0)
         try bench.exchange(at: 60)
-        #expect(bench.ending(id) == "accepted salesforce.contactKey.changed")
+        #expect(bench.summary(of: id) == "accepted salesforce.contactKey.changed")
     }
 
     @Test(.shows("salesforce/K7")) func `keys that look alike and are written differently are different`() throws {
@@ -84,17 +84,17 @@ import Testing
         let id = bench.capture(.identify("jose\u{301}"), at: 0)
         let body = try bench.exchange(at: 60).json
         #expect(body?["subscriberKey"]?.string.map { Array($0.utf8) } == Array("jose\u{301}".utf8))
-        #expect(bench.ending(id) == "accepted salesforce.contactKey.changed")
+        #expect(bench.summary(of: id) == "accepted salesforce.contactKey.changed")
     }
 
     @Test(.shows("salesforce/K11", "salesforce/K12")) func `several people on one device are told of`() throws {
         let bench = try Bench.registered([:], .logIn("aino"))
         let next = bench.capture(.logIn("bo"), at: 0)
         try bench.exchange(at: 60)
-        #expect(bench.ending(next) == "accepted salesforce.contactKey.ofAnother")
+        #expect(bench.summary(of: next) == "accepted salesforce.contactKey.ofAnother")
         let same = bench.capture(.logIn("bo"), at: 100)
         bench.settle(at: 100)
-        #expect(bench.ending(same) == "unchanged")
+        #expect(bench.summary(of: same) == "unchanged")
     }
 
     @Test(.shows("salesforce/S15")) func `a person who was gone before the registration left was never there`() throws {
@@ -102,8 +102,8 @@ import Testing
         let bo = bench.capture(.logIn("bo"), at: 10)
         let eve = bench.capture(.logIn("eve"), at: 20)
         #expect(try bench.exchange(at: 70).json?["subscriberKey"] == "eve")
-        #expect(bench.ending(bo) == "superseded by \(eve.rawValue)")
-        #expect(bench.ending(eve) == "accepted salesforce.contactKey.ofAnother")
+        #expect(bench.summary(of: bo) == "superseded by \(eve.rawValue)")
+        #expect(bench.summary(of: eve) == "accepted salesforce.contactKey.ofAnother")
     }
 
     @Test func `the account counts every contact, and knows who is out of reach`() throws {

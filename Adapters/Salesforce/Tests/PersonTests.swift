@@ -201,7 +201,7 @@ extension AdapterTestDriver<SalesforceDevice, SalesforceSimulator> {
         #expect(sent.request.json?["subscriberKey"] == "anna" && !sent.operations.contains(id))
         try bench.exchange(at: 0)
         bench.advance(to: 120)
-        #expect(bench.ending(id) == "unchanged")
+        #expect(bench.summary(of: id) == "unchanged")
     }
 
     @Test(.shows("salesforce/D2")) func `the unregister names the contact that the vendor knows`() throws {
@@ -210,7 +210,7 @@ extension AdapterTestDriver<SalesforceDevice, SalesforceSimulator> {
         let body = try bench.exchange(at: 70).json
         #expect(body?["subscriberKey"] == "anna" && body?["push_Enabled"] == false && body?.pairs == ["tier=gold"])
         #expect(
-            ids.map { bench.ending($0) } == [
+            ids.map { bench.summary(of: $0) } == [
                 "dropped salesforce.neverSent", "dropped salesforce.neverSent", "accepted salesforce.left",
             ]
         )
@@ -223,7 +223,7 @@ extension AdapterTestDriver<SalesforceDevice, SalesforceSimulator> {
         try bench.exchange(at: 0, outcome)
         let id = bench.capture(.farewell, at: 1)
         #expect(try bench.exchange(at: 60).json?["push_Enabled"] == false)
-        #expect(bench.ending(id) == "accepted salesforce.left")
+        #expect(bench.summary(of: id) == "accepted salesforce.left")
     }
 
     @Test(.shows("salesforce/D2"), arguments: [[Action.logIn("bert")], [logOut], [logOut, .logIn("bert")]])

@@ -50,7 +50,7 @@ import Testing
         let bench = try Bench.registered()
         let id = bench.capture(action, at: 0)
         try bench.exchange(at: 60)
-        #expect(bench.ending(id)?.hasPrefix("accepted") == true)
+        #expect(bench.summary(of: id)?.hasPrefix("accepted") == true)
     }
 
     @Test(.shows("salesforce/S5", "salesforce/W13", "salesforce/W15", "salesforce/W20"), arguments: Device.changed)
@@ -61,7 +61,7 @@ import Testing
         let id = bench.capture(.registerDevice(change.device), at: 0)
         guard !change.keys.isEmpty else {
             bench.settle(at: 0)
-            return #expect(bench.ending(id) == "unchanged")
+            return #expect(bench.summary(of: id) == "unchanged")
         }
         let before = try #require(RegistrationRecord.of(.sample))
         let body = try #require(bench.exchange(at: 60).json?.object)
@@ -108,7 +108,7 @@ import Testing
         let bench = try Bench.registered([:], .identify("member-1"), .set("tier", "silver"))
         let ids = actions.map { bench.capture($0, at: 10) }
         bench.settle(at: 10)
-        #expect(ids.map { bench.ending($0) } == actions.map { _ in "unchanged" })
+        #expect(ids.map { bench.summary(of: $0) } == actions.map { _ in "unchanged" })
     }
 
     @Test(.shows("salesforce/S6", "salesforce/W7"))
@@ -120,7 +120,7 @@ import Testing
         #expect(try bench.exchange(at: 60).json?["push_Enabled"] == false)
         let yes = bench.capture(.push(.subscribed), at: 100)
         bench.settle(at: 100)
-        #expect(bench.ending(yes) == "unchanged")
+        #expect(bench.summary(of: yes) == "unchanged")
         bench.capture(.registerDevice(.sample), at: 200)
         #expect(try bench.exchange(at: 260).json?["push_Enabled"] == true)
     }
@@ -244,7 +244,7 @@ import Testing
         bench.capture(.registerDevice(.sample), at: 0)
         let id = bench.capture(.add("sports"), at: 0)
         try bench.exchange(at: 0)
-        #expect(bench.ending(id) == "accepted salesforce.visibleLater")
+        #expect(bench.summary(of: id) == "accepted salesforce.visibleLater")
     }
 
     @Test(.shows("salesforce/S14")) func `a change in the background is warned about, facts are not`() throws {

@@ -48,7 +48,7 @@ import Testing
         let bodies = [try bench.exchange(at: 70).body, try without.exchange(at: 70).body]
         #expect(bodies[0] == bodies[1])
         for (place, id) in ids.enumerated() {
-            let isSuperseded = bench.ending(id)?.hasPrefix("superseded by") == true
+            let isSuperseded = bench.summary(of: id)?.hasPrefix("superseded by") == true
             #expect(isSuperseded == row.superseded.contains(place), "\(place)")
         }
     }
@@ -57,8 +57,8 @@ import Testing
         let bench = try Bench.registered()
         let ids = (0..<3).map { bench.capture(.set("tier", .integer($0)), at: 10) }
         try bench.exchange(at: 70)
-        #expect(bench.ending(ids[0]) == "superseded by \(ids[2].rawValue)")
-        #expect(bench.ending(ids[1]) == "superseded by \(ids[2].rawValue)")
+        #expect(bench.summary(of: ids[0]) == "superseded by \(ids[2].rawValue)")
+        #expect(bench.summary(of: ids[1]) == "superseded by \(ids[2].rawValue)")
     }
 
     @Test(.shows("salesforce/D3")) func `what waits when an erasure is captured ends with it and is never sent`() throws
@@ -68,7 +68,7 @@ import Testing
         bench.capture(.erase, at: 10)
         let body = try bench.exchange(at: 70).json
         #expect(body?.pairs == [] && body?.tags == ["ALL", "IOS"] && body?["push_Enabled"] == false)
-        #expect(ids.map { bench.ending($0) } == ids.map { _ in "erased" })
+        #expect(ids.map { bench.summary(of: $0) } == ids.map { _ in "erased" })
     }
 
     @Test func `a signed string keeps its operation from being superseded`() throws {
@@ -76,7 +76,7 @@ import Testing
         let id = bench.capture(.set("tier", "gold"), at: 10, options: ["signedString": "opaque"])
         bench.capture(.set("tier", "silver"), at: 10)
         #expect(try bench.exchange(at: 70).json?["signedString"] == "opaque")
-        #expect(bench.ending(id) == "accepted salesforce.visibleLater")
+        #expect(bench.summary(of: id) == "accepted salesforce.visibleLater")
     }
 }
 

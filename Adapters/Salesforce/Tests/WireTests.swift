@@ -132,10 +132,10 @@ import Testing
         device.identities = ["salesforce.deviceID": "A1B2C3D4-0000-4000-8000-00000000D001"]
         let id = bench.capture(.registerDevice(device), at: 1)
         #expect(try bench.exchange(at: 61).json?["deviceID"] == own)
-        #expect(bench.ending(id) == "accepted salesforce.device.idLate")
+        #expect(bench.summary(of: id) == "accepted salesforce.device.idLate")
         let again = bench.capture(.registerDevice(device), at: 200)
         bench.settle(at: 200)
-        #expect(bench.ending(again) == "unchanged salesforce.device.idLate")
+        #expect(bench.summary(of: again) == "unchanged salesforce.device.idLate")
     }
 
     @Test func `an id that was refused without doubt may still be adopted`() throws {

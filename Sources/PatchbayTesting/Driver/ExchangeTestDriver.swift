@@ -237,7 +237,7 @@ public final class ExchangeTestDriver<Adapter: VendorAdapter> {
     }
 
     /// Returns the outcome of an operation and the code of its finding: `accepted toy.sent`, `superseded by op-2`.
-    public func ending(_ id: OperationID) -> String? {
+    public func summary(of id: OperationID) -> String? {
         guard let outcome = outcome(of: id) else { return driver.passedOver[id].map { "foreign \($0.code)" } }
         let successor = observer.current.successors[id].map { " by \($0.rawValue)" } ?? ""
         return outcome.summary + (outcome.term == .superseded ? successor : "")

@@ -51,7 +51,6 @@ private final class Reading {
     func verdict(_ memory: inout AltcraftMemory) -> Result {
         if case .registerDevice(let device) = pending.operation.action { memory.device = device }
         if endpoint == .unsuspend { memory.arrive(.init(contact: contact, sequence: pending.sequence)) }
-        if row.meaning == .accepted { memory.note(nil, of: contact) }
         noteDecision(&memory)
         noteDeparture(&memory)
         if exchange.mayHaveWorked { memory.doubt(endpoint, contact, sent, pending) }
@@ -60,20 +59,8 @@ private final class Reading {
         case .retry: return asksAgain ? never(row, memory) : again(&memory)
         case .refused, .park:
             if park != nil, !asksAgain { return .underway(pending.step, .woken) }
-            if waitsForCredential(&memory) { return .underway(pending.step) }
             return asksAgain && endpoint == .unsuspend ? never(row, memory) : refused(row, &memory)
         }
-    }
-
-    /// Whether the operation waits for another credential of its contact: not if the one before was refused, too.
-    private func waitsForCredential(_ memory: inout AltcraftMemory) -> Bool {
-        guard response?.status == 401, settings.onUnauthorized == .wait, settings.usedRoleToken == nil, !isRead,
-            let mark = pending.credential?.mark
-        else { return false }
-        let before = memory.refusal(of: contact)
-        let until = exchange.moment.now + AltcraftMemory.Refusal.pause
-        memory.note(.init(contact: contact, mark: mark, until: until), of: contact)
-        return before.map { $0.mark == mark } ?? true
     }
 
     /// The vendor has a decision of the person. One against a subscription counts although the vendor refused it.

@@ -161,13 +161,6 @@ struct Planner {
 
     func maker(_ head: Head, part: String? = nil) throws(Held) -> RequestMaker {
         let authorization = try Authorization(head.credential, adapter)
-        if adapter.settings.usedRoleToken == nil, adapter.settings.onUnauthorized == .wait,
-            let refused = memory.refusal(of: person(head)), refused.mark == head.credential.map(\.mark),
-            now < refused.until
-        {
-            RuleID.altcraft("A11").fire()
-            throw Held(finding: FindingRow.credentialRefused.at(), until: refused.until)
-        }
         return RequestMaker(
             adapter: adapter,
             authorization: authorization,

@@ -201,8 +201,8 @@ extension Rule {
         ),
         rule(
             "R10",
-            "An operation whose contact's credential is refused with 401 waits for the next one; a setting rejects it (documented) or stops the provider.",
-            Source.house
+            "An operation is rejected if its contact's next credential is refused, too; a setting stops the provider instead.",
+            Source.both
         ),
         rule(
             "R11",
@@ -282,8 +282,6 @@ extension Rule {
             "A token stands in a header: visible ASCII, nothing else; a blank role token is none.",
             Source.house
         ),
-
-        rule("A11", "A credential that the vendor refused signs nothing more.", Source.house),
 
         rule("P1", "A push is the vendor's if its payload has the key _ac_push.", Source.both),
         rule(

@@ -472,9 +472,7 @@ final class Planner {
     }
 
     private func setContactByToken(_ head: Head) -> Result {
-        guard let token = head.credential, !token.value.isEmpty, !IDToken.hasExpired(token, at: moment.date),
-            TextMark(token.value).digits != head.step?.refusedToken
-        else {
+        guard let token = head.credential, !token.value.isEmpty, !IDToken.hasExpired(token, at: moment.date) else {
             return awaitToken(head)
         }
         return set(
@@ -492,9 +490,7 @@ final class Planner {
         guard !isLeaving, !isOvertaken else {
             return .settle([head.id: .rejected(FindingRow.contactOvertaken.at("action"))])
         }
-        let row: FindingRow =
-            head.step?.refusedToken != nil
-            ? .credentialRefused : (head.credential?.value ?? "").isEmpty ? .credentialMissing : .credentialExpired
+        let row: FindingRow = (head.credential?.value ?? "").isEmpty ? .credentialMissing : .credentialExpired
         return .wait(until: nil, because: row.at())
     }
 

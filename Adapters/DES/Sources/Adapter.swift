@@ -30,15 +30,13 @@ public struct DESDevice: VendorAdapter {
         var leftContact = false
         /// The contact was changed then, by the wall clock; its session has to be reported.
         var changedAt: Instant?
-        /// The mark of the ID token that the vendor refused; another one is waited for.
-        var refusedToken: String?
         /// What is done so that the push token can be taken back although the contact token is refused.
         var recovery: Recovery?
 
         init() {}
 
         private enum CodingKeys: String, CodingKey {
-            case isRegistered, hasContact, isAnonymousRefused, hasToken, leftToken, leftContact, changedAt, refusedToken
+            case isRegistered, hasContact, isAnonymousRefused, hasToken, leftToken, leftContact, changedAt
             case recovery
             case renewal = "talk"
         }

@@ -216,14 +216,10 @@ import Testing
         bench.respond = { $0.endpoint == .contact ? .status(401) : nil }
         let id = bench.capture(.logIn("c-1001"))
         bench.advance(by: .seconds(5))
-        #expect(bench.outcome(of: id) == nil && bench.waits?.code == "des.credential.refused")
-        // The adapter asks for another token once, then the engine does.
-        for credential in ["second", "third"] {
-            #expect(bench.outcome(of: id) == nil)
-            bench.credential = Secret(credential)
-            bench.wake()
-            bench.advance(by: .seconds(5))
-        }
+        #expect(bench.outcome(of: id) == nil && bench.waits?.code == "des.credential.missing")
+        bench.credential = Secret("second")
+        bench.wake()
+        bench.advance(by: .seconds(5))
         #expect(bench.outcome(of: id)?.summary == "rejected des.reply.renewalsSpent")
     }
 

@@ -612,7 +612,7 @@ class EndToEnd:
             other = subprocess.run([str(processes.COMMAND), *words], env={**os.environ, **patient}, capture_output=True)
             self.expect(other.returncode == 2 and b"Another run" in other.stderr, f"a second run: {other.returncode} {other.stderr}")
             talk = ""
-            while "on their way" not in talk or "waits: " not in talk:
+            while not all(part in talk for part in ("on their way", "waits: ")):
                 line = process.stderr.readline().decode()
                 self.expect(line, f"the log ended without a word of progress: {talk}")
                 talk += line

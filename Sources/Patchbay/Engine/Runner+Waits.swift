@@ -89,7 +89,7 @@ extension Runner {
 
     private func explain(_ read: Lane.Read, _ lane: Lane) -> PlannedWait {
         if let stop = whyNothingLeaves { return (nil, [stop]) }
-        let failure = lane.failures[desk.place(read.operation).queue]
+        let failure = lane.failures[place(read.operation).queue]
         if let flight = lane.flight, flight.operations.contains(where: { $0.id == read.operation.id }) {
             return (nil, [inProgress(flight)] + [failure].compactMap(\.self))
         }

@@ -17,7 +17,7 @@ extension Command {
         optional: [.json]
     ) { session in
         let seeds = try seeds(session.invocation.argument(0) ?? "1-1000")
-        let doors = try Vendors.scenes.map { try FaultDoor($0, among: Vendors.modules.flatMap(\.doors)) }
+        let doors = try Vendors.scenes.map { try SceneAPI($0, among: Vendors.modules.flatMap(\.doors)) }
         let (table, console) = (FaultTable(doors: doors), session.console)
         let (campaign, clock) = (FaultCampaign(table), ContinuousClock())
         let (count, begun) = (Int(seeds.upperBound - seeds.lowerBound) + 1, clock.now)

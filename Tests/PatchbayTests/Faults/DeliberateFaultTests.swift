@@ -56,7 +56,7 @@ enum PlantedFault: Hashable, Sendable, CustomTestStringConvertible {
         }
         func broken<Adapter: VendorAdapter>(_ adapter: Adapter) -> any VendorAdapter { mutation.breaking(adapter) }
         return FaultTable(
-            doors: try FaultScenes.doors().map { door ?? $0.id == $0.id ? $0.replacing { broken($0) } : $0 }
+            doors: try FaultScenes.apis().map { door ?? $0.id == $0.id ? $0.replacing { broken($0) } : $0 }
         )
     }
 

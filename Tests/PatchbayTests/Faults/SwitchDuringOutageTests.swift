@@ -29,7 +29,7 @@ import Testing
     static let deviceAPIs = ["acoustic", "adobe", "adobe-classic", "altcraft", "des", "salesforce"]
 
     @Test(arguments: deviceAPIs, Way.allCases)
-    func `nobody who waited is reached through the vendor that is left`(_ left: String, way: Way) throws {
+    func `the vendor that is left reaches no person on this device`(_ left: String, way: Way) throws {
         for change in [Self.logOut, Self.logIn("c-2")] {
             let story = try Story(leaving: left, way)
             try story.capture(.registerDevice(ScenePhone.device()))
@@ -37,7 +37,7 @@ import Testing
             try story.capture(Self.logIn("c-1"))
             try story.capture(.changeSubscription(Subscription(channel: .push, state: .subscribed)))
             try story.world.advance(by: .seconds(600))
-            #expect(!story.reached.isEmpty, "the vendor that is left should reach somebody before the outage")
+            #expect(!story.reached.isEmpty, "the vendor that is left should reach a person before the outage")
             story.isOnline = false
             try story.capture(change)
             try story.world.advance(by: .seconds(5))
@@ -46,7 +46,7 @@ import Testing
             story.isOnline = true
             try story.world.wake()
             _ = try story.world.drain()
-            // With a percentage the vendor stays in use; whoever has left the installation is not reached there.
+            // With a percentage the vendor stays in use; the person who has left the installation is not reached there.
             let reached = way == .percentage ? story.reached.filter { $0 == .contact("c-1") } : story.reached
             #expect(reached.isEmpty, "\(change)")
             let accounts = try #require(try story.world.accounts().first { $0.provider == left })
@@ -59,17 +59,17 @@ import Testing
 private final class Story {
     let world: VirtualWorld
     var isOnline = true
-    private let left: FaultDoor
+    private let left: SceneAPI
     private let way: SwitchDuringOutageTests.Way
-    private let other: FaultDoor
+    private let other: SceneAPI
     private let vendors: [String: SimulatedVendor]
     private var contact: String?
     private var count = 0
 
     init(leaving id: String, _ way: SwitchDuringOutageTests.Way) throws {
-        let doors = try FaultScenes.doors()
-        left = try #require(doors.first { $0.id == id })
-        other = try #require(doors.first { $0.id == (id == "salesforce" ? "acoustic" : "salesforce") })
+        let apis = try FaultScenes.apis()
+        left = try #require(apis.first { $0.id == id })
+        other = try #require(apis.first { $0.id == (id == "salesforce" ? "acoustic" : "salesforce") })
         self.way = way
         world = try VirtualWorld()
         vendors = [left.id: try left.changing.makeVendor(), other.id: try other.changing.makeVendor()]
@@ -97,8 +97,8 @@ private final class Story {
         try world.reconfigure(RoutingPlan(providers: providers, onSwitch: way.policy, onLoss: .reject))
     }
 
-    private func provider(_ door: FaultDoor, _ mode: RoutingPlan.Mode?, _ share: Share = .all) -> RoutingPlan.Provider {
-        RoutingPlan.Provider(name: door.id, adapter: door.changing.adapters[0], mode: mode, share: share)
+    private func provider(_ api: SceneAPI, _ mode: RoutingPlan.Mode?, _ share: Share = .all) -> RoutingPlan.Provider {
+        RoutingPlan.Provider(name: api.id, adapter: api.changing.adapters[0], mode: mode, share: share)
     }
 
     /// Captures an action; after a change of person the app registers the device again, with the person's identities.

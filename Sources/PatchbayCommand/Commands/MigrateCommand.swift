@@ -58,7 +58,6 @@ extension Command {
         defer { input.end(isDone: isDone, session) }
         let old = session.oldOutput
         var progress = ProgressLine(session.console, total: ResumableMigration.size(of: files.input))
-        var code = StartCode()
         let outcome = try ResumableMigration(
             setup.migration,
             files,
@@ -70,7 +69,6 @@ extension Command {
             restarts: session.invocation.has(.restart),
             log: try session.log(),
             progress: { done in
-                code.giveBack(after: done.records)
                 progress.show(
                     records: done.records,
                     bytes: done.bytes,
@@ -134,7 +132,6 @@ extension Command {
         let rejects =
             isDry ? nil : try session.invocation.text(.rejects).map { try RejectFiles(path: $0, source: setup.source) }
         var progress = ProgressLine(session.console, total: input.size)
-        var code = StartCode()
         let phases = PhaseLog(try session.log())
         defer { phases.end() }
         phases.note(.moving)
@@ -143,7 +140,6 @@ extension Command {
             to: output,
             rejects: rejects.map { Rejects(list: $0.list, replay: $0.replay) },
             progress: { done in
-                code.giveBack(after: done.records)
                 phases.note(done.phase, records: done.records, bytes: done.bytes)
                 progress.show(records: done.records, bytes: done.bytes)
             },

@@ -38,7 +38,6 @@ extension Command {
         let invocation = session.invocation
         var input = try session.source(invocation.text(.input), chunk: FileSource.planChunk)
         var progress = ProgressLine(session.console, total: input.size)
-        var code = StartCode()
         let today = Timestamp(try session.host().date()).date
         var plan = try setup.migration.plan(
             &input,
@@ -46,10 +45,7 @@ extension Command {
             door: setup.door,
             requestsPerSecond: invocation.number(.rate),
             activity: invocation.text(.activity).map { (AttributeName(rawValue: $0), today) },
-            progress: { done in
-                code.giveBack(after: done.records)
-                progress.show(records: done.records, bytes: done.bytes)
-            },
+            progress: { done in progress.show(records: done.records, bytes: done.bytes) },
             isCancelled: { session.interruption.signalNumber != nil }
         )
         guard plan.report.isComplete, session.interruption.signalNumber == nil else {

@@ -19,9 +19,6 @@ extension Command {
             if let invocation, network == nil, try invocation.command.usesNetwork(invocation) {
                 try NetworkProgram.takeOver(for: invocation.command)
             }
-            FreeMemory.keepApart()
-            // Before another thread begins: each that has begun keeps a heap of its own.
-            if let invocation, network != nil, invocation.leadsThroughDoor { FreeMemory.share() }
             // Only now, so that another program finds the process's signals as they were.
             let interruption = Interruption()
             let listener = SignalListener(interruption)

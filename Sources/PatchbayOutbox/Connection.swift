@@ -261,6 +261,28 @@ final class Connection {
         if result != SQLITE_DONE { throw sqliteError(handle, result, other.name) }
     }
 
+    /// Returns everything that the database holds, as the bytes of a database file.
+    func serialized() throws(OutboxError) -> [UInt8] {
+        var size: sqlite3_int64 = 0
+        guard let bytes = sqlite3_serialize(handle, "main", &size, 0) else {
+            throw sqliteError(handle, sqlite3_extended_errcode(handle), name)
+        }
+        defer { sqlite3_free(bytes) }
+        return Array(UnsafeBufferPointer(start: bytes, count: Int(size)))
+    }
+
+    /// Replaces what a private database in memory holds by the bytes of a database file.
+    func become(_ bytes: [UInt8]) throws(OutboxError) {
+        let size = sqlite3_int64(bytes.count)
+        guard let copy = sqlite3_malloc64(sqlite3_uint64(size)) else { throw OutboxError(.full, "\(name): no memory.") }
+        copy.copyMemory(from: bytes, byteCount: bytes.count)
+        // SQLite frees the copy, also if this fails.
+        let flags = UInt32(SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_RESIZEABLE)
+        let pages = copy.assumingMemoryBound(to: UInt8.self)
+        let result = sqlite3_deserialize(handle, "main", pages, size, size, flags)
+        if result != SQLITE_OK { throw sqliteError(handle, result, name) }
+    }
+
     /// The path of the write-ahead log; nil if there is no file.
     var logPath: String? {
         guard let file = sqlite3_db_filename(handle, "main"), file.pointee != 0 else { return nil }

@@ -19,3 +19,17 @@ package final class OutboxImage {
         return OutboxStore(made, file: nil, isReadOnly: false, report: report)
     }
 }
+
+extension OutboxStore {
+    /// Returns everything that the store holds, for copies in memory; call it between two transactions.
+    package func serialized() throws(OutboxError) -> [UInt8] { try connection.serialized() }
+
+    /// Opens a store in memory that holds what another one held when it was serialized.
+    package static func open(serialized bytes: [UInt8]) throws(OutboxError) -> OutboxStore {
+        let made = try Connection(.memory, .readWrite)
+        try made.become(bytes)
+        var report = OpenReport()
+        try prepare(made, &report)
+        return OutboxStore(made, file: nil, isReadOnly: false, report: report)
+    }
+}

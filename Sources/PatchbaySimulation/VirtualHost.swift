@@ -31,6 +31,9 @@ public final class VirtualHost: EngineHost {
         state = Mutex(State(uptime: uptime, wallOffset: start - uptime, random: SeededGenerator(seed: seed)))
     }
 
+    /// A machine that continues where another one is now.
+    init(continuing other: VirtualHost) { state = Mutex(other.state.withLock { $0 }) }
+
     public func date() -> Instant { state.withLock { $0.uptime + $0.wallOffset } }
     /// The wall clock of everybody else: what this one would show without its jumps.
     public var trueDate: Instant { state.withLock { $0.uptime + ($0.wallOffset - $0.jumped) } }

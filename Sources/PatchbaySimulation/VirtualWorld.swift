@@ -146,6 +146,24 @@ public final class VirtualWorld {
         }
     }
 
+    /// What a world holds while no process runs, to continue from it in other worlds.
+    package struct Snapshot: Sendable {
+        fileprivate let outbox: [UInt8]
+        fileprivate let host: VirtualHost
+    }
+
+    /// Ends the process, and returns what it leaves behind.
+    package func snapshot() throws -> Snapshot {
+        kill()
+        return Snapshot(outbox: try store.serialized(), host: VirtualHost(continuing: host))
+    }
+
+    /// A world without a process that continues where another one left off.
+    package init(_ snapshot: Snapshot) throws {
+        host = VirtualHost(continuing: snapshot.host)
+        processes = [Process(store: try OutboxStore.open(serialized: snapshot.outbox), host: host)]
+    }
+
     /// The outbox, as the process at hand has it open; it outlives every process of this world.
     package var store: OutboxStore { processes[current].store }
 
@@ -389,6 +407,21 @@ public final class VirtualWorld {
         try settleDown()
     }
 
+    /// Captures operations in one transaction and asks a vendor, before any request for them can leave.
+    package func capture(
+        _ operations: [EngagementOperation],
+        reading reads: [EngagementOperation],
+        from provider: String,
+        timeout: Duration = .seconds(30)
+    ) throws {
+        guard let engine else { return }
+        if !operations.isEmpty {
+            try engine.takeIn(operations.map { Engine.Capture($0, uptime: host.uptime(), hasNewID: true) })
+        }
+        for read in reads { _ = try engine.read(read, provider: provider, timeout: timeout) }
+        try settleDown()
+    }
+
     /// Captures an action of a subject, now.
     ///
     /// - Returns: the operation.
@@ -492,6 +525,16 @@ public final class VirtualWorld {
             host.advance(by: max(.zero, next - host.uptime()))
             try happen()
         }
+    }
+
+    /// Lets the next thing happen that happens by itself, when its time has come.
+    ///
+    /// - Returns: Whether there was one.
+    package func step() throws -> Bool {
+        guard let next = nextInstant else { return false }
+        host.advance(by: max(.zero, next - host.uptime()))
+        try happen()
+        return true
     }
 
     /// The time until something happens by itself: a reply arrives or the engine acts. Nil if only an event can follow.

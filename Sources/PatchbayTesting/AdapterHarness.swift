@@ -3,6 +3,7 @@ public import PatchbayAdapterKit
 public import PatchbayJSON
 public import PatchbayModel
 import PatchbaySimulation
+import Testing
 
 /// An adapter under test: its settings, its vendor played in memory, its samples and its goldens.
 public struct AdapterHarness<Adapter: VendorAdapter>: Sendable {
@@ -45,8 +46,8 @@ public struct AdapterHarness<Adapter: VendorAdapter>: Sendable {
     /// Samples that can't pass a check, each with the vendor's rule that forbids it.
     public let exemptions: [Exemption]
     let cache = DriveCache()
-    /// Engines behind the preparation, which is played once for all drives that begin with it.
-    private let preparations = OnceCache<Script.Preparation, MiniEngine<Adapter>>()
+    /// What the preparation leaves behind: it is played once for all drives that begin with it.
+    private let preparations = OnceCache<Script.Preparation, SampleRun<Adapter>.Prepared?>()
     /// The vendor's other side; nil where the vendor is played by answers alone.
     let simulatorType: (any VendorSimulator.Type)?
     let makeVendor: @Sendable () -> any PlayedVendor
@@ -62,7 +63,7 @@ public struct AdapterHarness<Adapter: VendorAdapter>: Sendable {
     ///   - simulator: the vendor, played; without one `answer` says yes to everything.
     ///   - answer: the yes of a vendor without a simulator, by endpoint.
     ///   - refusal: a final no of this vendor; nil where its law has none.
-    ///   - statusAlone: the rule by which the status alone is a yes, by endpoint; elsewhere an error inside a success is told.
+    ///   - statusAlone: the rule by which the status alone is a yes, by endpoint; elsewhere an error inside a success is reported.
     ///   - preparation: what happened before each sample; by default a device door registers and logs in.
     ///   - extras: samples of the adapter alone.
     ///   - belief: what the memory claims of the vendor, and what the vendor holds; needed where there is both a memory
@@ -185,6 +186,8 @@ protocol ConformanceSubject: Sendable {
         _ script: Script
     ) -> [Reading]
     func examine(_ operation: EngagementOperation) -> [Finding]
+    /// What another adapter with the same settings finds in each operation; nil if there can be none.
+    func examineByAnotherAdapter(_ operations: [EngagementOperation]) -> [[Finding]]?
     func place(_ operation: EngagementOperation) -> Place
     /// What is wrong with these settings.
     func findings(in settings: JSONObject) -> [Finding]
@@ -263,23 +266,33 @@ extension AdapterHarness: ConformanceSubject {
     }
 
     func drive(turns: [Turn], _ script: Script) -> Drive {
-        var engine = engine(script)
-        for turn in turns { engine.deliver(turn.operations, requests: turn.requests) }
-        return engine.drive
+        run(turns, script)?.drive ?? Drive()
     }
 
-    /// An engine before a vendor that knows what happened before, if the script says so.
-    func engine(_ script: Script) -> MiniEngine<Adapter> {
-        let make = {
-            MiniEngine(adapter, credential: credential, vendor: makeVendor(), belief: belief, script: script)
-        }
-        guard script.isPrepared else { return make() }
+    /// A run before a vendor that knows what happened before, if the script says so; nil if the engine fails.
+    func run(_ turns: [Turn], _ script: Script) -> SampleRun<Adapter>? {
         let prepared = preparations.value(script.preparation) {
-            var engine = make()
-            engine.prepare(preparation)
-            return engine
+            recordingErrors {
+                try SampleRun(adapter, credential: credential, vendor: makeVendor(), expected: belief, script: script)
+                    .prepare(script.isPrepared ? preparation : [])
+            }
         }
-        return prepared.following(script)
+        guard let prepared else { return nil }
+        return recordingErrors {
+            let run = try SampleRun(adapter, credential: credential, continuing: prepared, script: script)
+            for turn in turns { try run.deliver(turn.operations, requests: turn.requests) }
+            return run
+        }
+    }
+
+    /// Runs what fails only if the engine does.
+    private func recordingErrors<Result>(_ body: () throws -> Result) -> Result? {
+        do {
+            return try body()
+        } catch {
+            Issue.record("The engine failed: \(error)")
+            return nil
+        }
     }
 
     func play(_ scenario: Scenario, cutting cut: ScenarioRun.Cut?) throws -> Stage.Played {
@@ -289,6 +302,10 @@ extension AdapterHarness: ConformanceSubject {
     func held(_ state: any Sendable) -> JSONObject? { belief.flatMap { $0.held(in: state) } }
 
     func examine(_ operation: EngagementOperation) -> [Finding] { adapter.examine(operation) }
+
+    func examineByAnotherAdapter(_ operations: [EngagementOperation]) -> [[Finding]]? {
+        (try? AdapterHarness.make(settings)).map { operations.map($0.examine) }
+    }
 
     func place(_ operation: EngagementOperation) -> Place { adapter.place(operation) }
 

@@ -6,6 +6,16 @@ extension ConformanceCheck {
     /// Obligations that hold in every plan and every interpretation, watched while all samples are driven.
     static let promises: [ConformanceCheck] = [
         unbroken("the same values give the same plan and meaning", "A1"),
+        ConformanceCheck("examine depends on the operation and the settings alone", "A1") { subject in
+            subject.samples.flatMap { sample -> [Problem] in
+                let examinations = (1...2).map { _ in sample.operations.map(subject.examine) }
+                if examinations[0] != examinations[1] {
+                    return [Problem(sample.name, "examine answers the same operation differently.")]
+                }
+                return subject.examineByAnotherAdapter(sample.operations) == examinations[0]
+                    ? [] : [Problem(sample.name, "another adapter with the same settings answers differently.")]
+            }
+        },
         unbroken("a plan names only operations of its window", "A2"),
         unbroken("every carried operation gets a verdict, and no other", "A3"),
         unbroken("waits lie in the future and within a day", "A6"),

@@ -1,3 +1,4 @@
+import Patchbay
 import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
@@ -33,9 +34,12 @@ struct Script: Sendable {
     struct Preparation: Hashable {
         let dateShift: Duration
         let keepsDescriptions: Bool
+        let isPrepared: Bool
     }
 
-    var preparation: Preparation { Preparation(dateShift: dateShift, keepsDescriptions: keepsDescriptions) }
+    var preparation: Preparation {
+        Preparation(dateShift: dateShift, keepsDescriptions: keepsDescriptions, isPrepared: isPrepared)
+    }
 }
 
 /// Operations captured together, and how many requests may leave before the next turn; nil is until nothing can be done.
@@ -45,40 +49,17 @@ struct Turn {
 }
 
 /// What became of one operation, whatever the adapter.
-enum Ending: Sendable {
-    case accepted(Finding?)
-    case unchanged(Finding?)
-    case superseded
-    case rejected(Finding)
-    case dropped(Finding)
-    case foreign(Finding)
+struct Ending: Sendable {
+    /// The outcome in a word.
+    let word: String
+    let finding: Finding?
 
-    var word: String {
-        switch self {
-        case .accepted: "accepted"
-        case .unchanged: "unchanged"
-        case .superseded: "superseded"
-        case .rejected: "rejected"
-        case .dropped: "dropped"
-        case .foreign: "foreign"
-        }
-    }
+    init(_ outcome: OperationOutcome) { (word, finding) = (outcome.term.rawValue, outcome.finding) }
 
-    var finding: Finding? {
-        switch self {
-        case .accepted(let finding), .unchanged(let finding): finding
-        case .rejected(let finding), .dropped(let finding), .foreign(let finding): finding
-        case .superseded: nil
-        }
-    }
+    init(foreign finding: Finding) { (word, self.finding) = ("foreign", finding) }
 
-    /// Whether the vendor holds what the operation said.
-    var isTaken: Bool {
-        switch self {
-        case .accepted, .unchanged, .superseded: true
-        case .rejected, .dropped, .foreign: false
-        }
-    }
+    /// Whether the vendor holds what the operation said, or a later operation has made it obsolete.
+    var isTaken: Bool { ["accepted", "unchanged", "superseded", "erased"].contains(word) }
 }
 
 /// Everything that happened while operations were driven through an adapter.

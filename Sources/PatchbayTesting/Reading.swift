@@ -31,9 +31,8 @@ extension AdapterHarness {
         of operations: [EngagementOperation],
         _ script: Script
     ) -> [Reading] {
-        var engine = engine(script)
-        engine.deliver(operations)
-        guard let (exchange, memory) = engine.exchanges.dropFirst(number).first else { return [] }
+        let run = run([Turn(operations: operations)], script)
+        guard let (exchange, memory) = run?.exchanges.dropFirst(number).first else { return [] }
         let carried = Set(exchange.operations.map(\.id))
         return outcomes.map { outcome in
             var memory = memory

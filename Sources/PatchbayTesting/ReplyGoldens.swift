@@ -141,8 +141,9 @@ struct ReplyGoldens {
             return "not reached"
         }
         let sent = drive.sent[occasion.number]
-        let meaning = sent.meaning?.text ?? "forgotten with the process; planned again"
-        guard drive.sent.count > occasion.number + 1 else { return meaning }
+        let isPlannedAgain = drive.sent.count > occasion.number + 1
+        let meaning = sent.meaning?.text ?? "forgotten with the process" + (isPlannedAgain ? "; planned again" : "")
+        guard isPlannedAgain else { return meaning }
         let next = drive.sent[occasion.number + 1]
         return "\(meaning); next \(next.endpoint) after \((next.at - sent.at).inSeconds) s"
     }

@@ -14,7 +14,8 @@ enum Fault: String, NeutralWord {
     case codeWithoutRow, claimsTooMuch, refusesSilently, mangles, manyQueues, lossyMemory
     case believesTooMuch, placesAtRandom, forgetsVerdictsOfNonsense, triesRefusalsAgain, fallsTogether,
         saysThatTextIsJSON
-    case doublesEffects, pastesTexts, believesPages, believesFailures, believesErrors, tellsTokens
+    case examinesAtRandom, examinesByInstance, doublesEffects, pastesTexts, believesPages, believesFailures,
+        believesErrors, tellsTokens
 }
 
 /// An adapter that can break each rule; without a fault it keeps them all.
@@ -54,7 +55,7 @@ struct ProbeAdapter: VendorAdapter {
             title: "Probe",
             capabilities: Capabilities(Capability.known.map { ($0, available.contains($0) ? .native() : none) }),
             rules: [Rule(RuleID("probe", "1"), "All is as it is.", source: "This file")],
-            findings: [unsupported, refused, waiting, told],
+            findings: [unsupported, refused, waiting, noted],
             replies: ReplyTable(
                 [
                     .webPage(.retry, waiting, rule: RuleID("probe", "1")),
@@ -77,7 +78,7 @@ struct ProbeAdapter: VendorAdapter {
     )
     static let refused = FindingRow("probe.refused", .error, .invalid, reason: "Refused", remedy: "Mend it.")
     static let waiting = FindingRow("probe.waiting", .note, reason: "Pacing", remedy: "Wait.")
-    static let told = FindingRow("probe.told", .note, reason: "Told", remedy: "Nothing.")
+    static let noted = FindingRow("probe.told", .note, reason: "Told", remedy: "Nothing.")
 
     /// Whether a success says in its body that it is none.
     @Sendable private static func isError(_ reply: WireResponse) -> Bool {
@@ -87,13 +88,18 @@ struct ProbeAdapter: VendorAdapter {
     let settings: Settings
     var fault: Fault { settings.fault }
 
+    /// Names this instance, for a fault.
+    private let instance = UUID()
+
     init(settings: Settings) { self.settings = settings }
 
     func examine(_ operation: EngagementOperation) -> [Finding] {
+        if fault == .examinesAtRandom { return [Self.noted.at("action", detail: UUID().uuidString)] }
+        if fault == .examinesByInstance { return [Self.noted.at("action", detail: instance.uuidString)] }
         let isMissing = Capabilities.needs(of: operation).contains { !Self.descriptor.capabilities[$0].isAvailable }
         if fault == .claimsTooMuch, case .track = operation.action { return [Self.unsupported.at()] }
         if isMissing { return fault == .refusesSilently ? [] : [Self.unsupported.at("action")] }
-        if fault == .tellsValues, let text = text(operation) { return [Self.told.at("action", detail: text)] }
+        if fault == .tellsValues, let text = text(operation) { return [Self.noted.at("action", detail: text)] }
         return []
     }
 

@@ -75,6 +75,8 @@ import Testing
 
     /// Faults of the probe and the checks that find them.
     private static let planted: [(fault: Fault, check: String)] = [
+        (.examinesAtRandom, "A1: examine depends on the operation and the settings alone"),
+        (.examinesByInstance, "A1: examine depends on the operation and the settings alone"),
         (.plansByHash, "A1: the same values give the same plan and meaning"),
         (.plansByHash, "A1: the same sample sends the same bytes each time"),
         (.carriesStrangers, "A2: a plan names only operations of its window"),

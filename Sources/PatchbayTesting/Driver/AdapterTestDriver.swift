@@ -253,14 +253,11 @@ public final class AdapterTestDriver<Adapter: VendorAdapter, Simulator: VendorSi
         return operations.map(\.id)
     }
 
-    /// Captures operations in one transaction, before any request for them can leave. Reads follow one by one.
+    /// Captures operations in one transaction, before any request for them can leave.
     public func capture(together operations: [EngagementOperation]) {
         let reads = operations.filter { $0.action.kind == .readBack }
-        settle {
-            let rest = operations.filter { $0.action.kind != .readBack }
-            if !rest.isEmpty { try world.capture(rest) }
-            for read in reads { try world.read(read, from: provider, timeout: .seconds(600)) }
-        }
+        let rest = operations.filter { $0.action.kind != .readBack }
+        settle { try world.capture(rest, reading: reads, from: provider, timeout: .seconds(600)) }
     }
 
     /// Captures an action and lets time pass until it has an outcome, at most 30 days.
@@ -458,7 +455,7 @@ public final class AdapterTestDriver<Adapter: VendorAdapter, Simulator: VendorSi
                 subject: subject,
                 contact: contact,
                 capturedAt: Corpus.start,
-                action: .farewell
+                action: .erase
             )
         ).lane
     }

@@ -90,9 +90,10 @@ private struct Mutant<Base: VendorAdapter>: VendorAdapter {
     func plan(_ pending: PendingOperations<Self>, memory: Memory, at moment: Moment) -> Plan<Self> {
         var moment = moment
         if mutation == .hurries { moment.now = moment.now + .seconds(400 * 86_400) }
-        let window = mutation == .readsBackwards ? pending.reversed().map(shown) : pending.map(shown)
+        var window = PendingOperations<Base>(pending, shown)
+        if mutation == .readsBackwards { window = PendingOperations(window.reversed(), hasMore: pending.hasMore) }
         let known = mutation == .forgets ? Memory() : memory
-        switch base.plan(PendingOperations(window, hasMore: pending.hasMore), memory: known, at: moment) {
+        switch base.plan(window, memory: known, at: moment) {
         case .send(let transmission):
             let carried = Set(transmission.operations)
             let isJournaled = transmission.endpoint.isJournaled && mutation != .keepsNoJournal
@@ -153,14 +154,8 @@ private struct Mutant<Base: VendorAdapter>: VendorAdapter {
 
     private func said(_ verdict: Verdict<Base>) -> Verdict<Self> {
         switch verdict {
-        case .accepted(let finding, let answer): .accepted(finding, answer: answer)
-        case .unchanged(let finding): .unchanged(finding)
-        case .superseded(let id): .superseded(by: id)
-        case .rejected(let finding, let answer):
-            mutation == .believes ? .accepted() : .rejected(finding, answer: answer)
-        case .dropped(let finding): .dropped(finding)
-        case .underway(let step, let when): mutation == .believes ? .accepted() : .underway(step, shortened(when))
-        case .retry(let when): mutation == .believes ? .accepted() : .retry(shortened(when))
+        case .accepted, .unchanged, .superseded, .dropped: Verdict(verdict)
+        default: mutation == .believes ? .accepted() : Verdict(verdict, shortened)
         }
     }
 

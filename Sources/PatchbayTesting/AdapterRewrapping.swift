@@ -1,0 +1,44 @@
+import PatchbayAdapterKit
+
+// Values of one adapter as values of another that has the same steps: for adapters that forward to another one.
+
+extension Pending {
+    /// The same pending operation for another adapter.
+    convenience init<Other>(_ other: Pending<Other>) where Other.Step == Adapter.Step {
+        self.init(
+            operation: other.operation,
+            sequence: other.sequence,
+            since: other.since,
+            queue: other.queue,
+            isImmediate: other.isImmediate,
+            step: other.step,
+            failures: other.failures,
+            refusals: other.refusals,
+            credential: other.credential
+        )
+    }
+}
+
+extension PendingOperations {
+    /// The window for another adapter.
+    init<Other>(_ other: PendingOperations<Other>, _ convert: (Pending<Other>) -> Pending<Adapter>) {
+        self.init(other.operations.map(convert)[...], kinds: other.kinds, hasMore: other.hasMore)
+        (hidden, isLeaving) = (other.hidden, other.isLeaving)
+    }
+}
+
+extension Verdict {
+    /// The same verdict of another adapter, with other waits.
+    init<Other>(_ other: Verdict<Other>, _ change: (When) -> When = { $0 }) where Other.Step == Adapter.Step {
+        self =
+            switch other {
+            case .accepted(let finding, let answer): .accepted(finding, answer: answer)
+            case .unchanged(let finding): .unchanged(finding)
+            case .superseded(let id): .superseded(by: id)
+            case .rejected(let finding, let answer): .rejected(finding, answer: answer)
+            case .dropped(let finding): .dropped(finding)
+            case .underway(let step, let when): .underway(step, change(when))
+            case .retry(let when): .retry(change(when))
+            }
+    }
+}

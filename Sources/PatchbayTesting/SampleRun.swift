@@ -1,0 +1,178 @@
+import Patchbay
+import PatchbayAdapterKit
+import PatchbayModel
+import PatchbaySimulation
+
+/// Drives operations through an adapter with the real engine, and records what happens.
+final class SampleRun<Adapter: VendorAdapter> {
+    /// What a preparation leaves behind, for runs that continue from it.
+    struct Prepared: Sendable {
+        fileprivate let world: VirtualWorld.Snapshot
+        fileprivate let record: AdapterObserver<Adapter>.Record
+    }
+
+    private static var provider: String { "vendor" }
+    private let world: VirtualWorld
+    private let observer: AdapterObserver<Adapter>
+    /// The events of the engine that were taken up.
+    private var eventCount = 0
+    /// The captured reads without an answer.
+    private var reads: Set<OperationID> = []
+    /// The requests that were in flight when a process ended.
+    private var interruptions = 0
+
+    /// What happened so far.
+    var drive: Drive { observer.current.drive }
+    /// Every exchange after the preparation, with the memory before it.
+    var exchanges: [(exchange: Exchange<Adapter>, memory: Adapter.Memory)] { observer.current.exchanges }
+
+    /// Creates a run that begins with nothing.
+    init(
+        _ adapter: Adapter,
+        credential: Secret?,
+        vendor: any PlayedVendor,
+        expected: Belief?,
+        script: Script
+    ) throws {
+        world = try VirtualWorld(start: Corpus.start)
+        observer = AdapterObserver(vendor: vendor, expected: expected, script: script)
+        try start(adapter, credential)
+        world.host.jump(by: script.dateShift)
+    }
+
+    /// Creates a run that continues from a preparation.
+    init(_ adapter: Adapter, credential: Secret?, continuing prepared: Prepared, script: Script) throws {
+        world = try VirtualWorld(prepared.world)
+        var record = prepared.record
+        record.script = script
+        observer = AdapterObserver(continuing: record)
+        try start(adapter, credential)
+    }
+
+    private func start(_ adapter: Adapter, _ credential: Secret?) throws {
+        world.host.fix(chance: 0.5)
+        world.network = { [observer] in observer.answer($0) }
+        world.credentials = { _, _ in credential }
+        let observed = ObservedAdapter(adapter, observer: observer)
+        try world.start(RoutingPlan(providers: [.init(name: Self.provider, adapter: observed, mode: .live)]))
+    }
+
+    /// Delivers what happened before. Its requests are forgotten, its breaches are not. Of the script it follows the clock,
+    /// and whether descriptions are kept.
+    func prepare(_ operations: [EngagementOperation]) throws -> Prepared {
+        observer.change { $0.isPreparing = true }
+        if !operations.isEmpty { try deliver(operations, requests: nil) }
+        observer.change { record in
+            record.isPreparing = false
+            (record.drive.operations, record.drive.sent, record.drive.waits) = ([], [], [])
+        }
+        return Prepared(world: try world.snapshot(), record: observer.current)
+    }
+
+    /// Captures the operations together and continues until nothing can be done, or this number of requests have left.
+    func deliver(_ operations: [EngagementOperation], requests: Int? = nil) throws {
+        let now = world.now ?? Corpus.start
+        if let first = operations.first, first.capturedAt > now { world.host.advance(by: first.capturedAt - now) }
+        let shifted = observer.change { record in
+            record.begin(operations.map(\.id), requests: requests)
+            return operations.map { operation in
+                var operation = operation
+                operation.capturedAt = operation.capturedAt + record.script.dateShift
+                return operation
+            }
+        }
+        var end = Drive.End.settled
+        for part in shifted.partsByUnregister { end = try captureAndRun(part) }
+        observer.change { record in
+            record.drive.end = end
+            record.conclude()
+        }
+    }
+
+    private func captureAndRun(_ operations: [EngagementOperation]) throws -> Drive.End {
+        let reads = operations.filter { $0.action.kind == .readBack }
+        self.reads.formUnion(reads.map(\.id))
+        let rest = operations.filter { $0.action.kind != .readBack }
+        try world.capture(rest, reading: reads, from: Self.provider, timeout: .seconds(600))
+        return try run()
+    }
+
+    /// Lets everything happen that happens by itself, and one event when nothing else does.
+    private func run() throws -> Drive.End {
+        var wokenAt: Int?
+        while true {
+            takeEvents()
+            // Whoever asked has gone with the process.
+            if world.interrupted.count > interruptions { (interruptions, reads) = (world.interrupted.count, []) }
+            let wait = world.timeToNextAction
+            if world.inFlight.isEmpty, wait != .zero, let end = try end() { return end }
+            let progress = observer.current.progress
+            if let wait {
+                if world.inFlight.isEmpty, wait > .zero, let now = world.now {
+                    observer.change { $0.drive.waits.append(now + wait) }
+                }
+                _ = try world.step()
+            } else if wokenAt != progress {
+                wokenAt = progress
+                // Something happens only in time; after a failure wakes are a second apart.
+                world.host.advance(by: .seconds(1))
+                try world.wake()
+            } else {
+                return .held(try world.waits(of: Self.provider).first)
+            }
+        }
+    }
+
+    /// How the run has ended; nil if it goes on.
+    private func end() throws -> Drive.End? {
+        if let finding = try world.parked(Self.provider) {
+            guard finding.code == "engine.adapter.loops" else { return .parked(finding) }
+            observer.change { $0.breach("A5", "plans go round without a request.") }
+            return .limit
+        }
+        guard try world.pendingCount > 0 || !reads.isEmpty else { return .settled }
+        return observer.change { record in
+            if record.drive.sent.count >= record.limit { return .limit }
+            return record.isFaulty ? .settled : nil
+        }
+    }
+
+    private func takeEvents() {
+        let new = world.told.dropFirst(eventCount)
+        guard !new.isEmpty else { return }
+        eventCount += new.count
+        observer.change { record in
+            for notice in new {
+                switch notice.event {
+                case .ended(let id, _, let outcome), .answered(let id, _, let outcome):
+                    record.enter(id)
+                    record.drive.endings[id] = Ending(outcome)
+                case .passedOver(let id, _, let finding): record.drive.endings[id] = Ending(foreign: finding)
+                default: break
+                }
+            }
+        }
+        for notice in new {
+            if case .answered(let id, _, _) = notice.event { reads.remove(id) }
+        }
+    }
+}
+
+extension AdapterObserver.Record {
+    /// Begins another turn.
+    fileprivate mutating func begin(_ operations: [OperationID], requests: Int?) {
+        drive.operations += operations
+        limit = requests.map { drive.sent.count + $0 } ?? (isPreparing ? Script().limit : script.limit)
+    }
+}
+
+extension [EngagementOperation] {
+    /// The operations in parts that end with an unregister each: the engine captures nothing behind one that waits, because
+    /// a provider that is used again withdraws it.
+    fileprivate var partsByUnregister: [[EngagementOperation]] {
+        reduce(into: [[]]) { parts, operation in
+            if parts.last?.last?.action == .farewell { parts.append([]) }
+            parts[parts.count - 1].append(operation)
+        }
+    }
+}

@@ -121,6 +121,55 @@ import Testing
         #expect(phone.examine(.logIn("bert")).map(\.severity) == [.warning, .warning])
     }
 
+    @Test(.shows("adobe/I2", of: AdobeDevice.self))
+    func `a vendor that is left receives values under the identity that the app passed for their person`() throws {
+        let phone = try StandardPhone(device: device("anna"))
+        phone.goOffline()
+        phone.capture(.logIn("bert"))
+        phone.capture(.registerDevice(device("bert")))
+        phone.capture(.set("cusTier", "bert-gold"))
+        phone.capture(.farewell)
+        phone.goOnline()
+        phone.drain()
+        #expect(phone.state.profiles.filter { $0.fields["cusTier"] != nil }.map(\.ecid) == [Self.given["bert"]])
+        #expect(phone.heldTokens.isEmpty)
+    }
+
+    @Test(.shows("adobe/I2", of: AdobeDevice.self))
+    func `a consent counts for every identity of the person`() throws {
+        let phone = try StandardPhone(["identifierFields": ["external": "cusNumber"]])
+        phone.capture(.consent(.profile, .denied, on: .push))
+        phone.capture(.logIn("anna"))
+        phone.capture(.registerDevice(device("anna")))
+        phone.capture(.set("cusTier", "anna-gold"))
+        phone.capture(.consent(.profile, .granted, on: .push))
+        phone.drain()
+        #expect(phone.pending.isEmpty)
+    }
+
+    @Test(.shows("adobe/V6", of: AdobeDevice.self))
+    func `an opt-out captured behind an unanswered erasure survives it`() throws {
+        let phone = try StandardPhone()
+        phone.goOffline()
+        phone.capture(.erase)
+        phone.capture(.consent(.messaging, .denied))
+        phone.goOnline()
+        phone.drain()
+        phone.deliver(.registerDevice(device(token: "0bb1")))
+        #expect(phone.heldTokens.isEmpty)
+
+        let classic = try ClassicPhone()
+        classic.deliver(.registerDevice(device()))
+        classic.deliver(.logIn("anna"))
+        classic.nextOutcomes = [.status(503)]
+        classic.capture(.erase)
+        classic.capture(.consent(.messaging, .denied))
+        classic.drain()
+        classic.deliver(.registerDevice(device()))
+        classic.deliver(.set("tier", "gold"))
+        #expect(classic.state.subscribers.allSatisfy { $0.userKey.isEmpty && $0.parameters.isEmpty })
+    }
+
     @Test(.shows("adobe/I3", of: AdobeDevice.self))
     func `a second rotation after an unanswered one ends with the newest token`() throws {
         let phone = try StandardPhone()

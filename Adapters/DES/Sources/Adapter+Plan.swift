@@ -128,7 +128,7 @@ final class Planner {
 
     /// Ends events of a person for whom the vendor's contact was never set: it is set for another person.
     private func endForOthers() -> Result? {
-        guard memory.identity != nil, memory.person != nil else { return nil }
+        guard memory.identity != nil && memory.person != nil || memory.overtaken != nil else { return nil }
         let others = stretch.filter { isForAnother($0) && !mayChangeContact(before: $0) }
         guard !others.isEmpty else { return nil }
         RuleID.des("N6").fire()
@@ -488,7 +488,9 @@ final class Planner {
             stored.contains { $0.changesContact && $0.sequence > head.sequence }
             || hidden.last(.switchContact).map { $0.sequence > head.sequence } ?? false
         guard !isLeaving, !isOvertaken else {
-            return .settle([head.id: .rejected(FindingRow.contactOvertaken.at("action"))])
+            var next = memory
+            next.noteOvertaken(Person(head.operation.contact))
+            return .settle([head.id: .rejected(FindingRow.contactOvertaken.at("action"))], remembering: next)
         }
         let row: FindingRow = (head.credential?.value ?? "").isEmpty ? .credentialMissing : .credentialExpired
         return .wait(until: nil, because: row.at())

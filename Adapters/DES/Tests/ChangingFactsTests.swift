@@ -232,6 +232,7 @@ import Testing
         bench.capture(.event("José's"))
         #expect(bench.outcome(of: first)?.summary == "rejected des.contact.overtaken")
         #expect(events(bench, of: "2575=token:token-of-José") == ["José's"])
+        #expect(events(bench, of: "anonymous").isEmpty)
     }
 
     @Test(.shows("des/B3", of: DESDevice.self)) func `a malformed push token replaces no good one`() throws {

@@ -141,10 +141,25 @@ extension Engine {
         try forEachMirror { subject, mirror in
             guard provider.rehearsesOutside || change.joins(mirror.contact, subject) else { return }
             try context.takeBackFarewells(runner, of: subject)
+            let isKnown = change.record != nil
+            if try isKnown || hasPending(of: subject), let logOut = context.logOut(of: subject, mirror, runner) {
+                try context.create(logOut, for: subject, mirror, because: "mirror", runner)
+            }
             for action in mirror.replay.flatMap({ context.portions(of: $0, for: subject, mirror, runner) }) {
                 try context.create(action, for: subject, mirror, because: "mirror", runner)
             }
         }
+    }
+
+    /// Whether an operation that a known person captured is pending for a subject, at any provider.
+    private func hasPending(of subject: Subject) throws -> Bool {
+        var isFound = false
+        for record in try context.store.providers() where !isFound {
+            try context.store.forEachRow(provider: record.name, subject: subject.rawValue) { row in
+                isFound = isFound || (try? EngagementOperation(jsonBytes: row.operation.body))?.contact != nil
+            }
+        }
+        return isFound
     }
 
     /// Another vendor under the name of one that is done with: what that one's adapter remembered is nothing to it.
@@ -282,6 +297,7 @@ extension Engine {
         let journal = try context.store.journal(provider: change.name)
             .filter { !$0.request.isEmpty || plan.onUnacknowledged == .keep }
         let journaled = Set(journal.flatMap(\.operations))
+        let arriving = try arrivingContacts(at: change.name, except: journaled)
         try context.store.forEachRow(provider: change.name, subject: nil) { row in
             // What may have been processed stays; the new provider gets the state it leads to with the snapshot.
             let mayBeDone = row.isUncertain && policy == .retarget && plan.onUnacknowledged == .keep
@@ -295,6 +311,12 @@ extension Engine {
             let policy = operation.action.isOptOut ? .both : policy
             if DeliberateFault.retargetLeavesOne.isPresent, row.operation.sequence.isMultiple(of: 3) { return }
             let mirror = try context.mirror(of: operation.subject)
+            // The old provider alone knows a person who has left and whose log-in it has received.
+            if change.runner != nil, let contact = operation.contact, !contact.isSame(as: mirror.contact),
+                summarizesPeople(change), arriving[operation.subject]?.contains(ScalarString(contact)) != true
+            {
+                return
+            }
             let examined = examined(operation, mirror, takers)
             // A push of the old vendor's is nobody else's: it stays.
             if examined.isEmpty { return }
@@ -314,6 +336,24 @@ extension Engine {
             if policy == .retarget { try end(row, operation, from: change.name, takers.map(\.0.name)) }
         }
     }
+
+    /// Returns the contacts whose log-in or identification is pending at a provider and has not been attempted, by subject.
+    private func arrivingContacts(at provider: String, except journaled: Set<String>) throws -> [Subject: Set<
+        ScalarString
+    >] {
+        let kinds = [Action.Kind.identify, .switchContact].map(\.rawValue)
+        var contacts: [Subject: Set<ScalarString>] = [:]
+        try context.store.forEachRow(provider: provider, subject: nil) { row in
+            guard kinds.contains(row.kind ?? ""), row.step == nil, !journaled.contains(row.operation.id),
+                let operation = try? EngagementOperation(jsonBytes: row.operation.body), let contact = operation.contact
+            else { return }
+            contacts[operation.subject, default: []].insert(ScalarString(contact))
+        }
+        return contacts
+    }
+
+    /// Whether several people may use the installations that a provider serves; a back end has a subject for each contact.
+    private func summarizesPeople(_ change: Change) -> Bool { change.runner?.descriptor.door == .device }
 
     /// What a provider has against an operation: what it says now, or what was said when it heard it.
     private func whyNot(_ taker: Taker, _ operation: EngagementOperation) throws -> [Finding] {

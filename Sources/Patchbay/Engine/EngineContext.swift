@@ -150,7 +150,8 @@ final class EngineContext {
 
     /// Stores an operation that a reply asked for, and puts it on its way to that provider alone.
     ///
-    /// It ends there at once if the person does not allow it.
+    /// It ends there at once if the person does not allow it. At a provider that was left it never waits for a consent: whatever
+    /// is released later is not carried out there.
     func enter(_ action: Action, causedBy cause: EngagementOperation, runner: Runner) throws -> Entry {
         let operation = EngagementOperation(
             id: host.makeID(),
@@ -162,7 +163,17 @@ final class EngineContext {
         )
         let sequence = try store.insert(OutboxOperation(operation, since: now))
         try store.count(provider: runner.name, term: "created", code: "followUp", by: 1)
-        let entry = try enter(operation, sequence, runner, mirror(of: cause.subject), findings: [], keepsRejects: false)
+        let mirror = try mirror(of: cause.subject)
+        let isLeft = runner.isUnrouted || !runner.share.holds(mirror.contact, on: cause.subject)
+        let entry = try enter(
+            operation,
+            sequence,
+            runner,
+            mirror,
+            findings: [],
+            keepsRejects: false,
+            mayWait: !isLeft
+        )
         try store.discardIfUnrouted(sequence)
         return entry
     }
@@ -233,14 +244,27 @@ final class EngineContext {
         )
     }
 
+    /// Returns the log-out that precedes a replayed state; nil if it needs none, or if the provider cannot log anybody out.
+    ///
+    /// The state of an anonymous person names nobody, so that it would be joined to the person before: the vendor may hold that
+    /// person, or receive that person's pending log-in first.
+    func logOut(of subject: Subject, _ mirror: SubjectMirror, _ runner: Runner) -> Action? {
+        guard mirror.cameAfter != nil, mirror.contact == nil, mirror.identifiers.isEmpty else { return nil }
+        let logOut = Action.switchContact(ContactSwitch(.logOut))
+        return isTaken(logOut, for: subject, mirror, runner) ? logOut : nil
+    }
+
+    /// Whether a provider raises no objection to an action that the engine itself makes.
+    private func isTaken(_ action: Action, for subject: Subject, _ mirror: SubjectMirror, _ runner: Runner) -> Bool {
+        let trial = operation(action, "00000000-0000-4000-8000-000000000000", of: subject, mirror)
+        return !runner.examine(trial).contains { $0.severity == .error }
+    }
+
     /// What of a replayed state can go together: what a provider refuses stands alone, and takes nothing else with it.
     func portions(of action: Action, for subject: Subject, _ mirror: SubjectMirror, _ runner: Runner)
         -> [Action]
     {
-        func isRefused(_ action: Action) -> Bool {
-            let trial = operation(action, "00000000-0000-4000-8000-000000000000", of: subject, mirror)
-            return runner.examine(trial).contains { $0.severity == .error }
-        }
+        func isRefused(_ action: Action) -> Bool { !isTaken(action, for: subject, mirror, runner) }
         guard isRefused(action) else { return [action] }
         switch action {
         case .changeAttributes(let changes) where changes.count > 1:
@@ -310,7 +334,8 @@ final class EngineContext {
         _ mirror: SubjectMirror,
         findings: [Finding],
         keepsRejects: Bool,
-        isRehearsed: Bool = false
+        isRehearsed: Bool = false,
+        mayWait: Bool = true
     ) throws -> Entry {
         let place = runner.place(operation)
         var hold: String?
@@ -320,6 +345,7 @@ final class EngineContext {
             case .pass: break
             case .deny where DeliberateFault.denialIgnored.isPresent: break
             case .hold where DeliberateFault.holdIgnored.isPresent: break
+            case .hold where !mayWait: end = OperationOutcome(.dropped, finding: FindingRow.Engine.providerLeft.at())
             case .hold(let reason) where place.waitsForConsent: hold = reason
             case .hold: end = OperationOutcome(.dropped, finding: FindingRow.Engine.consentUnknown.at())
             case .deny: end = OperationOutcome(.dropped, finding: FindingRow.Engine.consentDenied.at())

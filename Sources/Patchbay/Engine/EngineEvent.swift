@@ -163,7 +163,7 @@ extension FindingRow {
             "engine.provider.left",
             .error,
             .conflict,
-            reason: "The operation waited for a consent when the provider was left, and no other provider takes it",
+            reason: "The operation needs a consent that is missing, and the provider was left",
             remedy:
                 "Nothing is sent to a provider that was left. Route the provider again and replay the operation if the provider must get it."
         )

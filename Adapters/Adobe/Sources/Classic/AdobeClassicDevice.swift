@@ -115,6 +115,7 @@ private struct ClassicPlanner {
     /// Remembers devices and applies consent decisions at once, whatever waits in front of them.
     mutating func decide() -> Plan<Adapter>? {
         let stored = memory
+        if let erasure = pending.firstErasure { memory.erasure = erasure }
         var verdicts: [OperationID: Verdict<Adapter>] = [:]
         for head in pending.all([.registerDevice, .setConsent]) {
             switch head.operation.action {

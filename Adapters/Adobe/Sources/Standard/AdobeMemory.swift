@@ -26,11 +26,14 @@ public struct AdobeMemory: AdapterMemory {
     /// A digest of the server and the app that `known` and `registeredECID` belong to.
     var account: String?
 
+    /// The order of capture of the first pending erasure.
+    var erasure: Int64?
+
     /// Creates an empty memory.
     public init() {}
 
-    /// Returns what may be kept after an erasure: pacing, which identities must not be used again, and the identities whose
-    /// push token the identity service may still hold, so that it is taken back.
+    /// Returns what may be kept after an erasure: pacing, which identities must not be used again, the identities whose push
+    /// token the identity service may still hold, so that it is taken back, and consent decisions captured after the erasure.
     public var afterErase: AdobeMemory {
         var next = AdobeMemory()
         next.generation = generation + 1
@@ -45,9 +48,11 @@ public struct AdobeMemory: AdapterMemory {
             rest.tokenOrganization = former.tokenOrganization
             return rest
         }
-        if let last = identities.last, !next.identities.isEmpty {
+        var decisions = identities.last?.consents ?? PushConsents()
+        decisions.forget(before: erasure ?? .max)
+        if let last = identities.last, !next.identities.isEmpty || decisions != PushConsents() {
             var fresh = DeviceIdentity(generation: next.generation, since: last.since)
-            fresh.person = last.person + 1
+            (fresh.person, fresh.consents) = (last.person + 1, decisions)
             next.identities.append(fresh)
         }
         return next
@@ -128,6 +133,11 @@ extension AdobeMemory {
     /// The position of an identity by its text.
     func index(of ecid: String, _ subject: Subject) -> Int? {
         identities.lastIndex { $0.ecid(of: subject) == ecid }
+    }
+
+    /// The consents of the person whom an identity belongs to. The newest identity of a person has the latest decisions.
+    func consents(of identity: DeviceIdentity) -> PushConsents {
+        (identities.last { $0.person == identity.person } ?? identity).consents
     }
 
     /// The position of the current identity, which is made if there is none.

@@ -26,6 +26,14 @@ enum Vendors {
         return (vendor?.loads ?? []).filter { $0.format ?? format.id == format.id }
     }
 
+    /// A finding's code after the sentence that an adapter documents for it, where one does.
+    static func sentence(for code: String) -> String {
+        for door in modules.flatMap(\.doors) {
+            if let row = door.descriptor.findings.first(where: { $0.code == code }) { return "\(row.reason) (\(code))" }
+        }
+        return code
+    }
+
     /// The vendors' other sides, for the sandbox and for looking ahead.
     static let simulators: [any VendorSimulator.Type] = [
         AcousticSimulator.self, AcousticServerSimulator.self, AdobeSimulator.self, AdobeClassicSimulator.self,

@@ -58,7 +58,7 @@ import Testing
         let before = try Data(contentsOf: URL(filePath: bench.path("outbox.sqlite")))
         let result = try await bench.run("check", "--config", same, "--outbox", "outbox.sqlite")
         #expect(result.status == 0, "\(result.talk)")
-        #expect(result.talk.contains("0 would be rejected; nothing was changed."))
+        #expect(result.talk.contains("0 would be rejected. Nothing was changed."))
         #expect(try Data(contentsOf: URL(filePath: bench.path("outbox.sqlite"))) == before)
     }
 

@@ -90,14 +90,14 @@ import Testing
         #expect(folderError?.finding.remedy == "Name a file, not a folder.")
         let missing = #expect(throws: FileError.self) { try OutputFile(path: "\(self.folder)/none/a.csv") }
         #expect(missing?.path == "\(folder)/none/a.csv")
-        #expect(missing?.finding.remedy == "Check the path, and that its folder is there.")
+        #expect(missing?.finding.remedy == "Check the path and its folder.")
     }
 
     #if os(Linux)
     @Test func `a full disk is named with a remedy`() throws {
         let file = try OutputFile(path: "/dev/full")
         let error = #expect(throws: FileError.self) { try file.write([1]) }
-        #expect(error?.finding.remedy == "Free some space, or choose another disk.")
+        #expect(error?.finding.remedy == "Free space, or choose another disk.")
     }
     #endif
 

@@ -111,7 +111,7 @@ extension FindingRow {
         .warning,
         .consent,
         rule: .altcraft("X4"),
-        reason: "Nobody knows what the person wants, so no subscription is written",
+        reason: "The person's decision is unknown, so no subscription is written",
         remedy: "Ask the person."
     )
     static let recordDenied = FindingRow(
@@ -120,7 +120,7 @@ extension FindingRow {
         .consent,
         rule: .altcraft("X5"),
         reason: "The person denied messages on this channel, so the subscription is written as unsubscribed",
-        remedy: "Ask the person if the two contradict each other."
+        remedy: "Ask the person which one applies."
     )
     static let recordResource = FindingRow(
         "altcraft.record.resource",
@@ -176,7 +176,7 @@ extension FindingRow {
         .invalid,
         rule: .altcraft("X8"),
         reason: "The line is no JSON object",
-        remedy: "Mend the text at that place."
+        remedy: "Correct the text at this position."
     )
     static let lineProfile = FindingRow(
         "altcraft.profile.data",

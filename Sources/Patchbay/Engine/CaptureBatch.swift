@@ -142,6 +142,12 @@ struct CaptureBatch {
             try context.takeBackFarewells(runner, of: subject)
             try tellAgain(position, operation, mirror) { _ in true }
         } else if did, !does {
+            // The other side receives the whole state, where it waits on.
+            try context.store.forEachRow(provider: runner.name, subject: subject.rawValue) { row in
+                if row.hold.map({ ConsentGate.scope(ofHold: $0) != nil }) ?? false {
+                    try context.rejectHeld(row, at: runner.name)
+                }
+            }
             for entry in try context.unregister(subject, before, runner) {
                 touched[position, default: [:]][entry.lane, default: []] += entry.ready.map { [$0] } ?? []
             }

@@ -247,17 +247,7 @@ extension Engine {
                 if hearing == .none { try move(operation, row.operation.sequence, to: taker, mirror, isLost: false) }
             }
             if isTaken { return try end(row, operation, from: change.name, takers.map(\.0.name)) }
-            let finding = FindingRow.Engine.providerLeft.at()
-            let outcome = OperationOutcome(.rejected, finding: finding)
-            try context.store.end(
-                provider: change.name,
-                sequence: row.operation.sequence,
-                term: outcome.term.rawValue,
-                code: finding.code,
-                at: context.date.milliseconds,
-                reject: finding.jsonBytes
-            )
-            context.emit([.ended(operation.id, provider: change.name, outcome)])
+            try context.rejectHeld(row, at: change.name)
         }
     }
 

@@ -324,6 +324,21 @@ final class EngineContext {
         emit([.ended(OperationID(rawValue: row.operation.id), provider: provider, outcome)])
     }
 
+    /// Rejects what waits for a consent at a provider that is left: once it is released, nothing may leave there any more.
+    func rejectHeld(_ row: OutboxRow, at provider: String) throws {
+        let finding = FindingRow.Engine.providerLeft.at()
+        let outcome = OperationOutcome(.rejected, finding: finding)
+        try store.end(
+            provider: provider,
+            sequence: row.operation.sequence,
+            term: outcome.term.rawValue,
+            code: finding.code,
+            at: date.milliseconds,
+            reject: finding.jsonBytes
+        )
+        emit([.ended(OperationID(rawValue: row.operation.id), provider: provider, outcome)])
+    }
+
     /// Puts a stored operation on its way to a provider, or ends it there: what examination refuses, and what the person
     /// does not allow, never leaves. What is pending of a person who has left was allowed by that person. The operation stays
     /// for its other routes: the caller discards it if it has none.

@@ -401,10 +401,16 @@ public final class FaultSimulation {
         let old = setup.plans[served]
         let before = try pendingByProvider()
         allowMoves(from: old, to: plan, before)
+        let formerPhases = phases
         for provider in plan.providers where provider.isRehearsed != old.isRehearsed(provider.name) {
             phases[provider.name, default: 0] += 1
         }
-        try body()
+        do {
+            try body()
+        } catch let refusal as SwitchRefusal {
+            phases = formerPhases
+            throw refusal
+        }
         // A start that failed is made up for by the first look after the outbox that succeeds.
         guard world.delivers else { return }
         self.served = position

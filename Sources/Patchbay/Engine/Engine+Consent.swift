@@ -31,7 +31,7 @@ extension Engine {
                 var mirrors: [Subject: SubjectMirror] = [:]
                 try context.store.forEachRow(provider: name, subject: nil) { row in
                     guard let operation = try? EngagementOperation(jsonBytes: row.operation.body) else { return }
-                    let mirror = try mirrors[operation.subject] ?? context.mirror(of: operation.subject)
+                    let mirror = try mirrors[operation.subject] ?? context.snapshot(of: operation.subject)
                     if mirrors.count < 10_000 { mirrors[operation.subject] = mirror }
                     if mirror.isOfAnother(operation, row.operation.sequence) {
                         if isNewlyRequired(operation, before) {

@@ -239,7 +239,7 @@ extension Engine {
             guard row.hold != nil, let operation = try? EngagementOperation(jsonBytes: row.operation.body),
                 change.leaves(operation.contact, operation.subject)
             else { return }
-            let mirror = try context.mirror(of: operation.subject)
+            let mirror = try context.snapshot(of: operation.subject)
             var isTaken = false
             for taker in examined(operation, mirror, takers) where !taker.refuses {
                 let hearing = try context.store.hearing(of: row.operation.id, provider: taker.runner.name)
@@ -300,7 +300,7 @@ extension Engine {
             // An opt-out goes to the new provider and stays with the old one, too.
             let policy = operation.action.isOptOut ? .both : policy
             if DeliberateFault.retargetLeavesOne.isPresent, row.operation.sequence.isMultiple(of: 3) { return }
-            let mirror = try context.mirror(of: operation.subject)
+            let mirror = try context.snapshot(of: operation.subject)
             // The old provider alone knows a person who has left and whose log-in it has received.
             if change.runner != nil, let contact = operation.contact, !contact.isSame(as: mirror.contact),
                 summarizesPeople(change), arriving[operation.subject]?.contains(ScalarString(contact)) != true

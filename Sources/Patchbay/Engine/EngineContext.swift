@@ -163,7 +163,7 @@ final class EngineContext {
         )
         let sequence = try store.insert(OutboxOperation(operation, since: now))
         try store.count(provider: runner.name, term: "created", code: "followUp", by: 1)
-        let mirror = try mirror(of: cause.subject)
+        let mirror = try snapshot(of: cause.subject)
         let isLeft = runner.isUnrouted || !runner.share.holds(mirror.contact, on: cause.subject)
         let entry = try enter(
             operation,
@@ -246,17 +246,17 @@ final class EngineContext {
 
     /// Returns the log-out that precedes a replayed state; nil if it needs none, or if the provider cannot log anybody out.
     ///
-    /// The state of an anonymous person names nobody, so that it would be joined to the person before: the vendor may hold that
+    /// The state of an anonymous person has no contact, so that it would be joined to the person before: the vendor may hold that
     /// person, or receive that person's pending log-in first.
-    func logOut(of subject: Subject, _ mirror: SubjectMirror, _ runner: Runner) -> Action? {
-        guard mirror.cameAfter != nil, mirror.contact == nil, mirror.identifiers.isEmpty else { return nil }
+    func logOut(of subject: Subject, _ snapshot: SubjectMirror, _ runner: Runner) -> Action? {
+        guard snapshot.cameAfter != nil, snapshot.contact == nil, snapshot.identifiers.isEmpty else { return nil }
         let logOut = Action.switchContact(ContactSwitch(.logOut))
-        return isTaken(logOut, for: subject, mirror, runner) ? logOut : nil
+        return isTaken(logOut, for: subject, snapshot, runner) ? logOut : nil
     }
 
     /// Whether a provider raises no objection to an action that the engine itself makes.
-    private func isTaken(_ action: Action, for subject: Subject, _ mirror: SubjectMirror, _ runner: Runner) -> Bool {
-        let trial = operation(action, "00000000-0000-4000-8000-000000000000", of: subject, mirror)
+    private func isTaken(_ action: Action, for subject: Subject, _ snapshot: SubjectMirror, _ runner: Runner) -> Bool {
+        let trial = operation(action, "00000000-0000-4000-8000-000000000000", of: subject, snapshot)
         return !runner.examine(trial).contains { $0.severity == .error }
     }
 

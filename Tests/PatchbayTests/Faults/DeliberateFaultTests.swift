@@ -18,10 +18,11 @@ enum PlantedFault: Hashable, Sendable, CustomTestStringConvertible {
         DeliberateFault.allCases.map(PlantedFault.inside)
         + [
             .forgets, .trustsMemory, .believes, .hurries, .keepsNoJournal, .foreseesNoDoubt,
-            .waitsInSilence,
+            .forgetsFailures, .waitsInSilence,
         ].map(PlantedFault.adapter)
-        + SimulationMutation.allCases.filter { ![.countedTwice].contains($0) }.map(PlantedFault.simulation)
+        + SimulationMutation.allCases.map(PlantedFault.simulation)
         + ["adobe-classic", "altcraft", "des"].map { .door($0, .losesValues) }
+        + [.door("adobe-classic", .repeatsRefusals), .door("salesforce", .waitsForContact)]
 
     var name: String {
         switch self {

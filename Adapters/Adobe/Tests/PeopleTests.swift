@@ -147,12 +147,29 @@ import Testing
         #expect(phone.pending.isEmpty)
     }
 
+    @Test(.shows("adobe/N4", of: AdobeDevice.self))
+    func `nothing captured behind an unanswered erasure is posted under the erased identity`() throws {
+        let phone = try StandardPhone(device: device("anna"))
+        phone.deliver(.logIn("anna"))
+        phone.nextOutcomesByEndpoint = [.pushToken: [.status(503)]]
+        phone.capture(.erase)
+        phone.contact = nil
+        phone.capture(.set("cusTier", "gold"))
+        phone.drain()
+        #expect(
+            phone.state.profiles.filter { $0.fields["cusTier"] != nil }.allSatisfy { $0.ecid != Self.given["anna"] }
+        )
+        #expect(phone.state.profiles.contains { $0.fields["cusTier"] == "gold" })
+        #expect(phone.heldTokens.isEmpty)
+    }
+
     @Test(.shows("adobe/V6", of: AdobeDevice.self))
     func `an opt-out captured behind an unanswered erasure survives it`() throws {
         let phone = try StandardPhone()
         phone.goOffline()
         phone.capture(.erase)
         phone.capture(.consent(.messaging, .denied))
+        phone.capture(.set("cusTier", "gold"))
         phone.goOnline()
         phone.drain()
         phone.deliver(.registerDevice(device(token: "0bb1")))
@@ -163,6 +180,9 @@ import Testing
         classic.deliver(.logIn("anna"))
         classic.nextOutcomes = [.status(503)]
         classic.capture(.erase)
+        classic.contact = nil
+        classic.capture(.set("tier", "silver"))
+        #expect(!classic.state.subscribers.contains { !$0.userKey.isEmpty && $0.parameters["tier"] != nil })
         classic.capture(.consent(.messaging, .denied))
         classic.drain()
         classic.deliver(.registerDevice(device()))

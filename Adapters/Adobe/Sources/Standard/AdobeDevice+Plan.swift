@@ -31,10 +31,15 @@ private struct Planner {
     mutating func decide(_ pending: PendingOperations<AdobeDevice>) -> Plan<AdobeDevice>? {
         let stored = memory
         memory.enter(settings)
-        if let erasure = pending.firstErasure { memory.erasure = erasure }
+        let erasure = pending.firstErasure
+        memory.erasure = erasure ?? memory.erasure
         var verdicts: [OperationID: Result] = [:]
         var contact: String?
         for head in pending {
+            // What is captured behind an erasure never belongs to the person who is erased.
+            if let erasure, head.sequence >= erasure, memory.identities.last.map({ $0.since <= erasure }) ?? false {
+                memory.begin(erasure + 1, for: Person())
+            }
             if case .switchContact = head.operation.action {
             } else if let name = head.operation.contact,
                 name != contact

@@ -33,7 +33,7 @@ public struct AdobeMemory: AdapterMemory {
     public init() {}
 
     /// Returns what may be kept after an erasure: pacing, which identities must not be used again, the identities whose push
-    /// token the identity service may still hold, so that it is taken back, and consent decisions captured after the erasure.
+    /// token the identity service may still hold, so that it is taken back, and the identities that began after it.
     public var afterErase: AdobeMemory {
         var next = AdobeMemory()
         next.generation = generation + 1
@@ -41,20 +41,20 @@ public struct AdobeMemory: AdapterMemory {
         let all = ended.map(\.identity) + identities.compactMap { $0.given.map(Person.digest) }
         next.ended = all.suffix(2 * Self.identityLimit).map { EndedIdentity(identity: $0) }
         (next.platform, next.registrations, next.account) = (platform, registrations, account)
-        next.identities = identities.compactMap { former in
+        let later = identities.filter { $0.since > erasure ?? .max }
+        next.identities = identities.dropLast(later.count).compactMap { former in
             guard former.tokenOrganization != nil else { return nil }
             var rest = DeviceIdentity(given: former.given, generation: former.generation, since: former.since)
             (rest.person, rest.usedAs) = (former.person, former.usedAs)
             rest.tokenOrganization = former.tokenOrganization
             return rest
         }
-        var decisions = identities.last?.consents ?? PushConsents()
-        decisions.forget(before: erasure ?? .max)
-        if let last = identities.last, !next.identities.isEmpty || decisions != PushConsents() {
+        if let last = identities.last, later.isEmpty, !next.identities.isEmpty {
             var fresh = DeviceIdentity(generation: next.generation, since: last.since)
-            (fresh.person, fresh.consents) = (last.person + 1, decisions)
+            fresh.person = last.person + 1
             next.identities.append(fresh)
         }
+        next.identities += later
         return next
     }
 

@@ -87,7 +87,7 @@ struct MiniEngine<Adapter: VendorAdapter> {
             drive.operations.append(operation.id)
             enter(operation)
         }
-        wake()
+        wake(timed: false)
         drive.end = run(until: requests.map { drive.sent.count + $0 } ?? (isPreparing ? Script().limit : script.limit))
         for lane in memories.keys.sorted() { checkBelief(lane) }
         drive.held = belief.flatMap { belief in vendor.memory.flatMap { belief.held(in: $0) } }
@@ -112,10 +112,10 @@ struct MiniEngine<Adapter: VendorAdapter> {
         }
     }
 
-    /// A capture, the network, the foreground: what waits for an event is looked at again.
-    private mutating func wake() {
+    /// The network or the foreground, or, without `timed`, a capture: what waits for an event is looked at again.
+    private mutating func wake(timed: Bool = true) {
         laneWaits = [:]
-        blocks = blocks.filter { !$0.value.orWoken }
+        blocks = blocks.filter { !$0.value.orWoken || !timed && $0.value.until != nil }
     }
 
     private mutating func run(until limit: Int) -> Drive.End {

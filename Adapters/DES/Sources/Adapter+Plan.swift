@@ -3,6 +3,8 @@ import PatchbayJSON
 import PatchbayModel
 
 extension DESDevice {
+    public func mustRegisterAgain(_ memory: Memory) -> Bool { memory.isOfAnotherApplication(than: settings) }
+
     public func plan(_ pending: PendingOperations<Self>, memory: Memory, at moment: Moment) -> Plan<Self> {
         Planner(adapter: self, memory: memory, moment: moment, pending: pending).plan()
     }

@@ -132,6 +132,40 @@ private func decimal(_ text: String) throws -> AttributeValue { .decimal(try #re
         #expect(mirror == before)
     }
 
+    @Test func `identities of a person who left are not replayed for the next person`() {
+        func device(in mirror: SubjectMirror) -> Device? {
+            for case .registerDevice(let device) in mirror.replay { return device }
+            return nil
+        }
+        let given = Device(allowsPush: true, identities: ["vendor.user": "u-1"])
+        func operation(_ action: Action, of contact: String?) -> EngagementOperation {
+            EngagementOperation(
+                id: "o",
+                subject: "s",
+                contact: contact,
+                capturedAt: Instant(milliseconds: 0),
+                action: action
+            )
+        }
+        func logIn(_ name: String) -> Action {
+            .switchContact(ContactSwitch(.logIn, identifiers: [Identifier(.external, name)]))
+        }
+        var mirror = SubjectMirror()
+        mirror.apply(operation(.registerDevice(given), of: nil))
+        mirror.apply(operation(logIn("aino"), of: "aino"))
+        #expect(device(in: mirror)?.identities == given.identities)
+        mirror.apply(operation(.registerDevice(given), of: "aino"))
+        #expect(device(in: mirror)?.identities == given.identities)
+        for next in ["bert", nil] {
+            var later = mirror
+            later.apply(operation(next.map(logIn) ?? .switchContact(ContactSwitch(.logOut)), of: next))
+            #expect(device(in: later)?.identities == [:] && device(in: later)?.allowsPush == true)
+            #expect(later.device == given)
+            later.apply(operation(.registerDevice(given), of: next))
+            #expect(device(in: later)?.identities == given.identities)
+        }
+    }
+
     @Test func `what is replayed gives the same state again`() {
         let mirror = mirror(
             .setConsent(Consent(purpose: .tracking, state: .granted)),

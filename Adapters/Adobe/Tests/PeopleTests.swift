@@ -287,6 +287,17 @@ import Testing
         #expect(phone.state.subscribers.map(\.parameters) == [["tier": "anna-gold"]])
     }
 
+    @Test(.shows("adobe/C20", of: AdobeClassicDevice.self), arguments: [[Purpose.profile], [.messaging, .profile]])
+    func `the denial of one person does not bind the next person`(_ purposes: [Purpose]) throws {
+        let phone = try phone()
+        for purpose in purposes { phone.deliver(.consent(purpose, .denied)) }
+        #expect(phone.state.subscribers.map(\.userKey) == [""])
+        #expect(phone.deliver(.logIn("bert"))?.code == "accepted")
+        #expect(phone.deliver(.set("tier", "bert-gold"))?.code == "accepted")
+        #expect(phone.state.subscribers.map(\.userKey) == ["bert"])
+        #expect(phone.state.subscribers.map(\.parameters) == [["tier": "bert-gold"]])
+    }
+
     @Test(.shows("adobe/I10", of: AdobeClassicDevice.self))
     func `what waited for a push token is not carried out for a person who left`() throws {
         let phone = try ClassicPhone()

@@ -54,6 +54,7 @@ private final class Reading {
         noteDecision(&memory)
         noteDeparture(&memory)
         if exchange.mayHaveWorked { memory.doubt(endpoint, contact, sent, pending) }
+        if pending.operation.action == .erase, endpoint == .subscribe, row.meaning != .retry { return erased(&memory) }
         switch row.meaning {
         case .accepted: return success(&memory)
         case .retry: return asksAgain ? never(row, memory) : again(&memory)
@@ -61,6 +62,14 @@ private final class Reading {
             if park != nil, !asksAgain { return .underway(pending.step, .woken) }
             return asksAgain && endpoint == .unsuspend ? never(row, memory) : refused(row, &memory)
         }
+    }
+
+    /// An erasure goes on whatever the vendor replied: nothing more can be done from here.
+    private func erased(_ memory: inout AltcraftMemory) -> Result {
+        if let address = sent.address {
+            memory.change(contact, at: address) { ($0.status, $0.mayBeSubscribed) = (nil, false) }
+        }
+        return .underway(pending.step)
     }
 
     /// The vendor has a decision of the person. One against a subscription counts although the vendor refused it.
@@ -304,8 +313,17 @@ private final class Reading {
         return .rejected(finding.at(detail: detail), answer: answer(\.final).json)
     }
 
+    /// Whether the operation takes something back that the vendor must not keep: it is repeated without a limit.
+    private var endsSubscription: Bool {
+        switch pending.operation.action {
+        case .farewell, .erase: true
+        case .changeSubscription(let subscription): subscription.state != .subscribed
+        default: false
+        }
+    }
+
     private func again(_ memory: inout AltcraftMemory) -> Result {
-        guard response != nil, pending.refusals + 1 >= RetryLadder.attempts else {
+        guard response != nil, pending.refusals + 1 >= RetryLadder.attempts, !endsSubscription else {
             return .retry(RetryLadder.next(pending.failures, exchange))
         }
         if let on = stay(&memory) { return on }

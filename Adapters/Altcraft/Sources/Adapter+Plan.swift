@@ -143,8 +143,7 @@ struct Planner {
             case .readBack(let request): return try ask(request, head)
             case .farewell: return try leave(head)
             case .setConsent(let consent): return keep(consent, head)
-            case .erase:
-                return .settle([head.id: .accepted(FindingRow.eraseByHand.at())], remembering: AltcraftMemory())
+            case .erase: return erase(head)
             @unknown default: return .settle([head.id: .rejected(FindingRow.actionUnknown.at("action"))])
             }
         } catch {

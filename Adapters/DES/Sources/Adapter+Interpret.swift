@@ -28,7 +28,10 @@ private struct Reading {
 
     func interpret(_ memory: inout DESMemory) -> Result {
         if exchange.endpoint == .contactToken { return renewed(&memory) }
-        if !isQuestion { memory.stopped = nil }
+        // What an opt-out has passed goes on waiting until something happens.
+        let optOuts = DESDevice.Queue.optOuts.rawValue
+        let hasPassed = memory.stopped != optOuts && heads.allSatisfy { $0.queue == optOuts }
+        if !isQuestion, !hasPassed { memory.stopped = nil }
         if exchange.outcome.reply?.status == 401, let renewal = renewal(&memory) { return renewal }
         if exchange.mayHaveWorked { memory.markUnacknowledged(exchange.endpoint) }
         switch row.meaning {

@@ -3,6 +3,8 @@ import PatchbayJSON
 import PatchbayModel
 
 extension DESDevice {
+    public func mustRegisterAgain(_ memory: Memory) -> Bool { memory.isOfAnotherApplication(than: settings) }
+
     public func plan(_ pending: PendingOperations<Self>, memory: Memory, at moment: Moment) -> Plan<Self> {
         Planner(adapter: self, memory: memory, moment: moment, pending: pending).plan()
     }
@@ -219,12 +221,12 @@ final class Planner {
     private func deliver() -> Result {
         if let head = stored.first(where: { $0.operation.action == .erase }) { return erase(head) }
         if let stopped = memory.stopped {
+            // An opt-out does not wait for requests in front of it that fail again and again.
+            if memory.isRegistered, let optOut = stored.first(where: \.isPushOptOut) { return plan(optOut) }
             // What stopped may also be gone: moved to another provider, or erased. Then nothing is out of sight.
             if hasMore, !stored.contains(where: { $0.queue == stopped }) {
                 return .wait(until: nil, because: FindingRow.stopped.at())
             }
-            // An opt-out does not wait for requests in front of it that fail again and again.
-            if memory.isRegistered, let optOut = stored.first(where: \.isPushOptOut) { return plan(optOut) }
         }
         guard let first = stored.first else { return .wait(until: nil, because: FindingRow.stopped.at()) }
         guard memory.isRegistered else { return begin() }

@@ -118,7 +118,7 @@ extension DESDevice {
     /// separate so that they are recorded while a request that has to be repeated blocks `requests`, and each click has its
     /// own queue so that no other click blocks it: a question for an inline message carries every click before it.
     enum Queue: String {
-        case device, requests, views, local
+        case device, requests, views, optOuts, local
     }
 
     public func place(_ operation: EngagementOperation) -> Place {
@@ -130,7 +130,10 @@ extension DESDevice {
         switch operation.action {
         case .registerDevice: queue = .device
         case .setConsent: queue = .local
-        case .changeSubscription(let subscription): queue = subscription.channel == .inApp ? .local : .requests
+        case .changeSubscription(let subscription) where subscription.channel == .inApp: queue = .local
+        // A request in front of them that has no answer does not stop them.
+        case .changeSubscription(let subscription) where subscription.state != .subscribed: queue = .optOuts
+        case .erase: queue = .optOuts
         case .track(.messageViewed): queue = .views
         case .track(.messageClicked): return "click/\(operation.id.rawValue)"
         default: queue = .requests

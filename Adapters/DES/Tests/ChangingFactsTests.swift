@@ -393,6 +393,22 @@ import Testing
 
     // MARK: Settings and routes
 
+    @Test(arguments: [nil, 503] as [Int?])
+    func `opt-outs and erasures do not wait behind a request that is in flight and has no answer`(status: Int?) throws {
+        for action in [Action.changeSubscription(Subscription(channel: .push, state: .unsubscribed)), .erase] {
+            let bench = try Bench.started()
+            bench.replyDelay = .seconds(5)
+            bench.script = [status.map { .status($0) } ?? .failed(TransportFailure(.lost, "timedOut"))]
+            bench.capture(.event("first"))
+            bench.advance(by: .seconds(1))
+            let id = bench.capture(action)
+            // Nothing else happens.
+            bench.advance(by: .seconds(60))
+            #expect(bench.outcome(of: id)?.isAccepted == true)
+            #expect(bench.client?.pushToken == nil)
+        }
+    }
+
     @Test(.shows("des/R39", of: DESDevice.self))
     func `a half-complete registration begins again at another application`()
         throws

@@ -25,6 +25,8 @@ protocol AdapterDesk: Sendable {
     func memory(_ stored: [UInt8]?) throws -> Memory
     /// How far an operation got, as it was stored.
     func step(_ stored: [UInt8]) throws -> Step
+    /// Whether what is remembered belongs to another account than the settings name.
+    func mustRegisterAgain(_ memory: Memory) -> Bool
     /// Turns stored state of an older version into the present form.
     func upgrade(_ state: JSONValue, of part: StatePart, from version: Int) throws -> JSONValue
 }
@@ -279,6 +281,8 @@ final class Desk<Adapter: VendorAdapter>: AdapterDesk {
     private func value(_ memory: Memory) -> Adapter.Memory {
         unsafeDowncast(memory.form, to: Remembering<Adapter.Memory>.self).value
     }
+
+    func mustRegisterAgain(_ memory: Memory) -> Bool { adapter.mustRegisterAgain(value(memory)) }
 
     func plan(_ pending: Window, memory: Memory, at moment: Moment) throws -> Intent {
         var window = PendingOperations<Adapter>(known(pending.views), kinds: pending.kinds, hasMore: pending.hasMore)

@@ -48,7 +48,7 @@ struct CaptureBatch {
         let before = mirror
         mirror.apply(operation)
         // A registration that no provider accepts, because its push token is malformed, does not replace a good one.
-        if operation.action.kind == .registerDevice, isRefusedByAll(operation) { mirror.device = before.device }
+        if operation.action.kind == .registerDevice, isRefusedByAll(operation) { mirror.keepDevice(of: before) }
         if before.isAnotherPerson(after: operation.action) {
             mirror.cameAfter = Int(try context.store.newestSequence())
         }

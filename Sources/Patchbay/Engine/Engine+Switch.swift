@@ -184,8 +184,22 @@ extension Engine {
         else { return }
         try runner.placeAgain()
         try runner.examineAgain()
+        try registerAgain(change, runner)
         record.settingsDigest = provider.settingsDigest
         try context.store.setProvider(record)
+    }
+
+    /// Where the settings name another account of the vendor, the installation and its person are registered there, behind what
+    /// is pending: that belongs to the former account, and what is captured from now on to the new one.
+    private func registerAgain(_ change: Change, _ runner: Runner) throws {
+        try forEachMirror { subject, mirror in
+            guard change.old.holds(mirror.contact, on: subject), change.new.holds(mirror.contact, on: subject),
+                try runner.mustRegisterAgain(subject, mirror)
+            else { return }
+            for action in mirror.replay where [.registerDevice, .identify].contains(action.kind) {
+                try context.create(action, for: subject, mirror, because: "mirror", runner)
+            }
+        }
     }
 
     /// Remembers which providers the configuration does not name, for whoever looks at the outbox, and tells what waits for

@@ -267,7 +267,7 @@ public struct ScenarioRun {
         }
         let pending = try configuration.providers.flatMap { try world.store.pendingLines(of: $0.name) }
         // Numbers of the outbox are nothing that anybody said.
-        var mirror = try world.snapshot(of: scenario.subject)
+        var mirror = try world.mirror(of: scenario.subject)
         mirror?.cameAfter = nil
         var end: JSONObject = [
             "end": .string(world.host.date().text),

@@ -77,7 +77,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         if let contact = try? Contact(jsonBytes: bytes), (try? Contact(jsonBytes: contact.jsonBytes)) != contact {
             return "a contact is not read again as it was written"
         }
-        _ = try? SubjectMirror(jsonBytes: bytes)
+        _ = try? SubjectSnapshot(jsonBytes: bytes)
         _ = try? Finding(jsonBytes: bytes)
         return nil
     }

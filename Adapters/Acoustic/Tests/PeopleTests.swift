@@ -118,13 +118,13 @@ extension AdapterTestDriver<AcousticDevice, AcousticSimulator> {
         let driver = try Driver.make()
         arrive("anna", driver)
         driver.capture(.switchContact(ContactSwitch(.logOut)))
-        let late = [driver.capture(.set("City", "A stranger's town")), driver.capture(.event("A stranger's event"))]
+        let late = [driver.capture(.set("City", "Another person's town")), driver.capture(.event("Another person's event"))]
         driver.drain()
-        #expect(!driver.sent.contains { $0.body.text.contains("stranger") })
+        #expect(!driver.sent.contains { $0.body.text.contains("Another person") })
         arrive("bert", driver)
         driver.drain()
         #expect(late.allSatisfy { driver.outcome(of: $0)?.isAccepted == true })
-        for sent in driver.requests(of: "u-anna") { #expect(!sent.body.text.contains("stranger")) }
+        for sent in driver.requests(of: "u-anna") { #expect(!sent.body.text.contains("Another person")) }
     }
 
     @Test(.shows("acoustic/I9")) func `who leaves before the ids came is not waited for`() throws {

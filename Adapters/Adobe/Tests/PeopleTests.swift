@@ -147,7 +147,7 @@ import Testing
         #expect(phone.pending.isEmpty)
     }
 
-    @Test(.shows("adobe/N4", of: AdobeDevice.self))
+    @Test(.shows("adobe/I5", of: AdobeDevice.self))
     func `nothing captured behind an unanswered erasure is posted under the erased identity`() throws {
         let phone = try StandardPhone(device: device("anna"))
         phone.deliver(.logIn("anna"))

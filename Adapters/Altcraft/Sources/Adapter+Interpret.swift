@@ -64,7 +64,7 @@ private final class Reading {
         }
     }
 
-    /// An erasure goes on whatever the vendor replied: nothing more can be done from here.
+    /// An erasure continues whatever the vendor replied: nothing more can be done from here.
     private func erased(_ memory: inout AltcraftMemory) -> Result {
         if let address = sent.address {
             memory.change(contact, at: address) { ($0.status, $0.mayBeSubscribed) = (nil, false) }

@@ -28,7 +28,7 @@ private struct Reading {
 
     func interpret(_ memory: inout DESMemory) -> Result {
         if exchange.endpoint == .contactToken { return renewed(&memory) }
-        // What an opt-out has passed goes on waiting until something happens.
+        // What an opt-out has passed waits on until an event wakes it.
         let optOuts = DESDevice.Queue.optOuts.rawValue
         let hasPassed = memory.stopped != optOuts && heads.allSatisfy { $0.queue == optOuts }
         if !isQuestion, !hasPassed { memory.stopped = nil }

@@ -331,7 +331,7 @@ public final class EngagementClient: Sendable {
     }
 
     /// The last neutral state of the current subject, from this device alone: no vendor is asked.
-    public func mirror() async throws -> SubjectMirror {
+    public func mirror() async throws -> SubjectSnapshot {
         let subject = current.withLock { $0.subject }
         return try await loop.withEngine { try $0.snapshot(of: subject) }
     }

@@ -12,7 +12,7 @@ protocol AdapterDesk: Sendable {
     func examine(_ operation: EngagementOperation) -> [Finding]
     func place(_ operation: EngagementOperation) -> Place
 
-    /// An operation in the adapter's own form. `step` is one that this desk made.
+    /// An operation in the adapter's own form. `step` was made here.
     func view(of pending: Waiting.Facts) -> any AnyObject & Sendable
     /// What is to be done now.
     func plan(_ pending: Window, memory: Memory, at moment: Moment) throws -> Intent
@@ -107,7 +107,7 @@ final class Waiting: Sendable {
     let facts: Facts
     /// What sort of operation it is.
     let kinds: ActionKinds
-    /// The same in the adapter's form, made by its desk: a `Pending`, which never changes either.
+    /// The same in the adapter's form, made here: a `Pending`, which never changes either.
     let view: any AnyObject & Sendable
 
     init(_ facts: consuming Facts, _ desk: any AdapterDesk) {

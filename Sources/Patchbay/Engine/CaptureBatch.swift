@@ -12,9 +12,9 @@ struct CaptureBatch {
     /// How many operations were added.
     private(set) var count = 0
     /// The states of the subjects that changed, read inside the transaction: another process may capture too.
-    private(set) var mirrors: [Subject: SubjectMirror] = [:]
+    private(set) var mirrors: [Subject: SubjectSnapshot] = [:]
     /// The same as the outbox holds them: what has not changed is not written.
-    var storedMirrors: [Subject: SubjectMirror] = [:]
+    var storedMirrors: [Subject: SubjectSnapshot] = [:]
     /// What others had committed then.
     private(set) var version: Int64 = 0
     /// What entered each lane and is ready, by position of the runner; nothing where a lane is only to be looked at.
@@ -37,7 +37,7 @@ struct CaptureBatch {
 
     mutating func add(_ operation: EngagementOperation, _ stored: OutboxOperation) throws {
         count += 1
-        var mirror: SubjectMirror
+        var mirror: SubjectSnapshot
         if let known = mirrors[operation.subject] {
             mirror = known
         } else {
@@ -110,7 +110,7 @@ struct CaptureBatch {
         _ operation: EngagementOperation,
         _ sequence: Int64,
         _ position: Int,
-        _ mirror: SubjectMirror
+        _ mirror: SubjectSnapshot
     ) throws -> [Finding] {
         let runner = runners[position]
         let findings = runner.examine(operation)
@@ -123,7 +123,7 @@ struct CaptureBatch {
     }
 
     /// Whether a provider hears of who is there now.
-    func hears(_ position: Int, _ operation: EngagementOperation, _ mirror: SubjectMirror) -> Bool {
+    func hears(_ position: Int, _ operation: EngagementOperation, _ mirror: SubjectSnapshot) -> Bool {
         routed.contains(position) && shares[position].holds(mirror.contact, on: operation.subject)
     }
 
@@ -132,10 +132,10 @@ struct CaptureBatch {
     private mutating func changeSides(
         _ operation: EngagementOperation,
         _ position: Int,
-        _ before: SubjectMirror,
-        _ mirror: SubjectMirror
+        _ before: SubjectSnapshot,
+        _ mirror: SubjectSnapshot
     ) throws {
-        guard before != SubjectMirror() else { return }
+        guard before != SubjectSnapshot() else { return }
         let (subject, runner, share) = (operation.subject, runners[position], shares[position])
         let (did, does) = (share.holds(before.contact, on: subject), share.holds(mirror.contact, on: subject))
         if does, !did {
@@ -159,7 +159,7 @@ struct CaptureBatch {
         _ operation: EngagementOperation,
         _ sequence: Int64,
         _ position: Int,
-        _ mirror: SubjectMirror,
+        _ mirror: SubjectSnapshot,
         _ live: [[Finding]]
     ) throws {
         let runner = runners[position]
@@ -175,7 +175,7 @@ struct CaptureBatch {
         _ operation: EngagementOperation,
         _ sequence: Int64,
         _ position: Int,
-        _ mirror: SubjectMirror
+        _ mirror: SubjectSnapshot
     ) throws {
         let findings = runners[position].examine(operation)
         if let refusal = findings.first(where: { $0.severity == .foreign || $0.severity == .error }) {
@@ -202,7 +202,7 @@ struct CaptureBatch {
         _ operation: EngagementOperation,
         _ sequence: Int64,
         _ position: Int,
-        _ mirror: SubjectMirror,
+        _ mirror: SubjectSnapshot,
         _ findings: [Finding],
         isRehearsed: Bool = false
     ) throws {

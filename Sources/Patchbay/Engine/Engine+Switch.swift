@@ -274,7 +274,7 @@ extension Engine {
     /// The takers that an operation concerns, with what each has against it.
     private func examined(
         _ operation: EngagementOperation,
-        _ mirror: SubjectMirror,
+        _ mirror: SubjectSnapshot,
         _ takers: [(Runner, Change)]
     ) -> [Taker] {
         takers.filter { $0.1.new.holds(operation.contact, on: operation.subject) }
@@ -371,7 +371,7 @@ extension Engine {
         _ operation: EngagementOperation,
         _ sequence: Int64,
         to taker: Taker,
-        _ mirror: SubjectMirror,
+        _ mirror: SubjectSnapshot,
         isLost: Bool
     ) throws {
         guard taker.joins || operation.action.kind == .track || isLost else { return }
@@ -420,7 +420,7 @@ extension Engine {
         try context.store.setProvider(record)
     }
 
-    private func forEachMirror(_ body: (Subject, SubjectMirror) throws -> Void) throws {
+    private func forEachMirror(_ body: (Subject, SubjectSnapshot) throws -> Void) throws {
         try context.store.forEachMirror { subject, bytes in
             let subject = Subject(rawValue: subject)
             if let mirror = try context.mirror(bytes, of: subject) { try body(subject, mirror) }
@@ -437,7 +437,7 @@ private struct Taker {
     let findings: [Finding]
 
     /// Examines the operation: one that was there before knows nobody but the person of the mirror.
-    init(runner: Runner, change: Engine.Change, _ operation: EngagementOperation, _ mirror: SubjectMirror) {
+    init(runner: Runner, change: Engine.Change, _ operation: EngagementOperation, _ mirror: SubjectSnapshot) {
         self.runner = runner
         joins = change.joins(operation.contact, operation.subject)
         let found = runner.examine(operation)

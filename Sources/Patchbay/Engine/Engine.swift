@@ -297,7 +297,7 @@ package final class Engine {
     }
 
     /// The last neutral state of a subject.
-    package func mirror(of subject: Subject) throws -> SubjectMirror { try context.snapshot(of: subject) }
+    package func snapshot(of subject: Subject) throws -> SubjectSnapshot { try context.snapshot(of: subject) }
 
     /// Asks a vendor at once; the answer comes as ``EngineEvent/answered(_:provider:_:)``.
     ///

@@ -103,7 +103,7 @@ public enum SimulationMutation: String, Sendable, CaseIterable {
     case confirmedNotStored
     /// The vendor counts each view and each click twice.
     case countedTwice
-    /// The vendor confirms a new push token and goes on with the one before.
+    /// The vendor confirms a new push token and keeps the one before.
     case newTokenIgnored
 
     /// The mutation of this task.

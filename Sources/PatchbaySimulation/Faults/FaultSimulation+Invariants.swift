@@ -128,7 +128,7 @@ extension FaultSimulation {
     }
 
     /// Returns the number of operations that wait for nothing but an operation of the app. A provider without a route gets no
-    /// more operations, so that nothing may wait for one, and where somebody is logged in no app waits for a log-in.
+    /// more operations, so that nothing may wait for one, and while a contact is logged in no app waits for a log-in.
     func waitingForApp(_ accounts: ProviderAccounts) -> Int {
         let codes = setup.waitsForApp[accounts.provider] ?? []
         guard let provider = plan.providers.first(where: { $0.name == accounts.provider && $0.isRouted }) else {
@@ -174,7 +174,7 @@ extension FaultSimulation {
     /// After a settled opt-in the vendor reaches the present person through the newest push token, and nobody else.
     func checkReach(_ subscription: OperationID) throws {
         guard let facts = setup.facts, let history = people[Self.subjects[0]] else { return }
-        let mirror = mirrors[Self.subjects[0]] ?? SubjectMirror()
+        let mirror = mirrors[Self.subjects[0]] ?? SubjectSnapshot()
         let present = Set(mirror.identifiers.map(\.value) + [mirror.contact].compactMap(\.self))
         for provider in plan.providers where provider.mode == .live {
             guard let scene = facts.scenes[provider.name], scene.hasSubscription(.push) else { continue }

@@ -354,7 +354,7 @@ extension FaultSimulation {
             }
         }
         story.wakes = (wakes + world.placings).sorted()
-        story.mirror = acknowledged.first.flatMap { mirrors[$0.subject] } ?? SubjectMirror()
+        story.mirror = acknowledged.first.flatMap { mirrors[$0.subject] } ?? SubjectSnapshot()
         story.isTold = !isUntold(provider)
         story.isWhole =
             setup.facts == nil && setup.plans.count == 1 && plan.providers.count == 1 && !deceived.contains(provider)

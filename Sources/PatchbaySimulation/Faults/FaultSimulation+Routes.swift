@@ -91,11 +91,11 @@ extension FaultSimulation {
                 let isOfFormer =
                     operation.contact != nil && operation.contact != mirrors[operation.subject]?.contact
                     && !ids.contains { other, wasBegun in
-                        guard let arrival = known[other], !wasBegun, arrival.subject == operation.subject else {
+                        guard let capture = known[other], !wasBegun, capture.subject == operation.subject else {
                             return false
                         }
-                        return [.identify, .switchContact].contains(arrival.action.kind)
-                            && arrival.contact == operation.contact
+                        return [.identify, .switchContact].contains(capture.action.kind)
+                            && capture.contact == operation.contact
                     }
                 // What was to end first may have ended as it should, and what has come back had left before.
                 let hasEnded = heard[leaver]?.contains(id) ?? false

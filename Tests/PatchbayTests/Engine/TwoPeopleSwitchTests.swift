@@ -53,7 +53,7 @@ enum SwitchWay: String, CaseIterable, CustomTestStringConvertible {
         try say(.set("tier", "gold"), "anna")
         try say(.event("of anna"), "anna")
         try say(.switchContact(ContactSwitch(.logOut)), nil)
-        try say(.event("of nobody"), nil)
+        try say(.event("anonymous"), nil)
         try say(logIn("bo"), "bo")
         try say(.event("of bo"), "bo")
         #expect(world.sent.isEmpty)
@@ -124,7 +124,7 @@ enum SwitchWay: String, CaseIterable, CustomTestStringConvertible {
         var plan = plan(part("a", isLow: isLowWithout), part("b", isLow: !isLowWithout))
         plan.requiredConsent = [.tracking]
         try world.start(plan)
-        try world.capture(.event("of nobody"))
+        try world.capture(.event("anonymous"))
         try world.capture(logIn(anna), contact: anna)
         try world.capture(.setConsent(Consent(purpose: .tracking, state: .granted)), contact: anna)
         #expect(try world.drain())

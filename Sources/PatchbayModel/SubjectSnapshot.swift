@@ -5,7 +5,7 @@ public import PatchbayJSON
 /// It serves local reads, because no vendor can be read from an app, and is replayed as the first operations to a new
 /// vendor. It holds what the app said, whether or not a vendor took it. When somebody else logs in, or the known person
 /// logs out, attributes, tags, subscriptions and consents go with the person: they are never told of the next one.
-public struct SubjectMirror: ScannedValue {
+public struct SubjectSnapshot: ScannedValue {
     /// Who was logged in last; selects the credential of what is replayed.
     public var contact: String?
     /// The person's identifiers, the newest of each kind.
@@ -20,7 +20,7 @@ public struct SubjectMirror: ScannedValue {
     public var consents: [Consent] = []
     /// The installation, if it is one.
     public var device: Device?
-    /// The person for whom the app gave the device's identities; nil if it gave none, or if nobody was known.
+    /// The person for whom the app gave the device's identities; nil if it gave none, or if no person was known.
     var deviceContact: String?
     /// The last change of person, if there was one.
     public var contactSwitch: ContactSwitch?
@@ -63,7 +63,7 @@ public struct SubjectMirror: ScannedValue {
                 $0.scope == consent.scope || consent.scope.covers($0.scope) && $0.state > consent.state
             }
             consents.append(consent)
-        case .erase: self = SubjectMirror()
+        case .erase: self = SubjectSnapshot()
         case .track, .farewell, .readBack: break
         }
     }
@@ -82,7 +82,7 @@ public struct SubjectMirror: ScannedValue {
     }
 
     /// Takes a registration back that no provider accepts.
-    package mutating func keepDevice(of earlier: SubjectMirror) {
+    package mutating func keepDevice(of earlier: SubjectSnapshot) {
         (device, deviceContact) = (earlier.device, earlier.deviceContact)
     }
 

@@ -118,7 +118,9 @@ extension AdapterTestDriver<AcousticDevice, AcousticSimulator> {
         let driver = try Driver.make()
         arrive("anna", driver)
         driver.capture(.switchContact(ContactSwitch(.logOut)))
-        let late = [driver.capture(.set("City", "Another person's town")), driver.capture(.event("Another person's event"))]
+        let late = [
+            driver.capture(.set("City", "Another person's town")), driver.capture(.event("Another person's event")),
+        ]
         driver.drain()
         #expect(!driver.sent.contains { $0.body.text.contains("Another person") })
         arrive("bert", driver)

@@ -45,7 +45,7 @@ struct OutboxBounds {
         throw OutboxError(
             .full,
             "The outbox is full, and none of its operations may be dropped.",
-            remedy: "Deliver operations, clear those that are not needed, or raise the limits. Stored operations are safe."
+            remedy: "Deliver operations, clear some, or raise the limits. Stored operations are safe."
         )
     }
 

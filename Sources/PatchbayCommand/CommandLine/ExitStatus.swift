@@ -33,6 +33,7 @@ enum ExitStatus: Equatable {
     /// - Parameters:
     ///   - findings: The meaning of status 1; nil leaves it out.
     ///   - isConfigured: Whether the command reads a configuration or settings.
+    /// - Returns: The statuses in ascending order.
     static func table(findings: String?, isConfigured: Bool = true) -> [(code: String, meaning: String)] {
         [("0", "success")] + (findings.map { [("1", $0)] } ?? []) + [
             ("2", "failed, for example because a file cannot be read"),

@@ -28,10 +28,10 @@ enum Vendors {
 
     /// A finding's code after the sentence that an adapter documents for it, where one does.
     static func sentence(for code: String) -> String {
-        for door in modules.flatMap(\.doors) {
-            if let row = door.descriptor.findings.first(where: { $0.code == code }) { return "\(row.reason) (\(code))" }
-        }
-        return code
+        let rows = modules.flatMap(\.doors).flatMap { door in door.descriptor.findings.filter { $0.code == code } }
+        // A code with several sentences does not say which one applies.
+        let reasons = Set(rows.map(\.reason))
+        return reasons.count == 1 ? reasons.map { "\($0) (\(code))" }[0] : code
     }
 
     /// The vendors' other sides, for the sandbox and for looking ahead.

@@ -20,7 +20,7 @@ extension FindingRow {
         .error,
         .missing,
         rule: .altcraft("X1"),
-        reason: "No identifier can find the profile, so the contact is not written",
+        reason: "The contact has no identifier that finds a profile, so it is not written",
         remedy:
             "Give the contact such an identifier, or choose another matching in the format's settings; with custom, "
             + "identifierFields names the field of the contact's key."
@@ -64,7 +64,7 @@ extension FindingRow {
         .warning,
         .unsupported,
         rule: .altcraft("X2"),
-        reason: "The import has no place for it",
+        reason: "The import has no field for it",
         remedy: "Make it an attribute with a field of its own."
     )
     static let recordSecond = FindingRow(
@@ -159,7 +159,7 @@ extension FindingRow {
         .warning,
         .consent,
         rule: .altcraft("X4"),
-        reason: "Nothing says whether the person wants push messages, so the token is left out",
+        reason: "It is unknown whether the person wants push messages, so the token is left out",
         remedy: "Give the contact a push subscription with its state, and a resource for it."
     )
     static let tokenProviderUnknown = FindingRow(

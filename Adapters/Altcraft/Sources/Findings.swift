@@ -563,7 +563,7 @@ extension FindingRow {
         "altcraft.farewell.nothing",
         .note,
         rule: .altcraft("E1"),
-        reason: "There is no push token under which the vendor could still reach the person",
+        reason: "The vendor has no push token for this installation",
         remedy: "Nothing is needed."
     )
     static let actionUnknown = FindingRow(

@@ -430,7 +430,7 @@ public struct ContactFileFindings: Sendable {
             "row.deviceAssumed",
             .note,
             rule: rules.device,
-            reason: "The row does not say these facts of the device, so they are taken to be empty, zero or false",
+            reason: "The row lacks some facts of the device; they are assumed to be empty, zero or false",
             remedy: "Name the columns that hold them \(columns), or let the app register the device itself."
         )
         keyMissing = row(

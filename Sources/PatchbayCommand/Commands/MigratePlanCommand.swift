@@ -100,7 +100,7 @@ extension Command {
             ["with findings", "\(report.writtenWithFindings)"], ["would be rejected", "\(report.rejected)"],
             [
                 "billed contacts",
-                plan.billed.map { "\($0), by \(plan.billedKind ?? "")" }
+                plan.billed.map { "\($0), counted by \(plan.billedKind ?? "") key" }
                     ?? (plan.billedKind == nil
                         ? "unknown: the format has no key"
                         : "unknown: the key of a contact is duplicate or made by a mapping rule"),

@@ -341,8 +341,10 @@ private final class Reading {
         } else {
             memory.refused = address
         }
-        guard case .registerDevice(let device) = pending.operation.action else { return .underway(pending.step) }
-        return wasOpen && PushAddress(device) != address ? .underway(pending.step) : nil
+        if case .registerDevice(let device) = pending.operation.action, !wasOpen || PushAddress(device) == address {
+            return nil
+        }
+        return .underway(pending.step)
     }
 
     private func refused(_ row: ReplyRow, _ memory: inout AltcraftMemory) -> Result {

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""A bookshop's app changes its vendor in the middle of a day, and nothing is lost. Run it with `make demo`, or with
+"""A bookshop's app switches vendors in the middle of a day, and no operation is lost. Run it with `make demo`, or with
 any two vendors: `make demo FROM=altcraft TO=salesforce`.
 
-Everything is real but the vendors and the speed of the clock: the built command, HTTP, files, a crash. The vendors are
-played by `patchbay sandbox` on this machine; twelve minutes of the day pass in a second. It takes about two minutes
-after the build and leaves its files in .build/demo. It ends with 1 if any two of ledger, outbox and vendors disagree.
+The command, HTTP, the files and the crash are real. `patchbay sandbox` simulates the vendors on this machine, and the clock
+runs 720 times as fast. The demo takes about two minutes after the build and leaves its files in .build/demo. Its exit status
+is 1 if receipts, outbox and vendors disagree.
 """
 
 import argparse
@@ -31,7 +31,7 @@ SPEED = 720
 DAWN = datetime.datetime(2031, 3, 9, 6, 0, tzinfo=datetime.timezone.utc)
 DATA = ROOT / "Examples/Data"
 FOLDER = ROOT / ".build/demo"
-# The form of a file that is nobody's, and its settings.
+# The vendor-neutral file format, and its settings.
 NEUTRAL = ("neutral.contacts", {})
 
 
@@ -50,24 +50,30 @@ class Clock:
         time.sleep(max(0, pause))
 
 
+def show(text=""):
+    """Prints a line, and keeps it for the transcript in the README."""
+    print(text, flush=True)
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with open(FOLDER / "transcript.txt", "a", encoding="utf-8") as transcript:
+        transcript.write(text + "\n")
+
+
 def heading(text):
-    print(f"\n{text}\n{'-' * len(text)}", flush=True)
+    show(f"\n{text}\n{'-' * len(text)}")
 
 
 def build():
     heading("Building")
     begun = time.monotonic()
-    print("  swift build: some minutes from bare, seconds the next time", flush=True)
+    show("The first build takes some minutes.")
     for program in ["patchbay", "patchbay-network"]:
         subprocess.run(["swift", "build", "--package-path", str(ROOT), "--product", program, "--quiet"], check=True)
-    print(f"  built in {time.monotonic() - begun:.0f} s")
+    show(f"Built in {time.monotonic() - begun:.0f} s.")
 
 
 class Demo:
     def __init__(self, old, new):
         self.old, self.new = old, new
-        shutil.rmtree(FOLDER, ignore_errors=True)
-        FOLDER.mkdir(parents=True)
         self.clock = Clock()
         self.environment = {"PATCHBAY_CLOCK": self.clock.setting}
         self.ledger = FOLDER / "ledger.txt"
@@ -77,14 +83,14 @@ class Demo:
         self.agrees = True
 
     def say(self, text):
-        print(f"  {self.clock.now():%H:%M}  {text}", flush=True)
+        show(f"{self.clock.now():%H:%M}  {text}")
 
-    def doubt(self, text):
+    def report_difference(self, text):
         self.agrees = False
-        print(f"  DIFFERENCE: {text}")
+        show(f"DIFFERENCE: {text}")
 
     def send(self, configuration, *more):
-        """The app: it says each operation of the day when its time has come."""
+        """The app: it captures each operation of the day at its time."""
         return processes.Sender(
             configuration, self.ledger, "--replay", *more, self.day,
             environment=self.environment, talk=FOLDER / "talk.txt",
@@ -95,7 +101,7 @@ class Demo:
             ended = collections.Counter(provider for provider, *_ in outbox.history())
             waiting = collections.Counter(provider for provider, *_ in outbox.pending())
         names = sorted(set(ended) | set(waiting))
-        return "; ".join(f"{name}: {ended[name]} done, {waiting[name]} waiting" for name in names)
+        return ", ".join(f"{name} {ended[name]:3} done {waiting[name]:3} pending" for name in names)
 
     # The day
 
@@ -114,59 +120,58 @@ class Demo:
 
         old, new = vendors.ALL[self.old].TITLE, vendors.ALL[self.new].TITLE
         heading(f"A day with {old}")
-        self.say(f"the shop opens: {len(self.operations)} operations of 25 installations are to come")
+        self.say(f"The app starts with {old}: {len(self.operations)} operations from 25 installations today")
         app = self.send(before)
-        self.offline(sandbox, (9, 30), (10, 40), "the network is gone, the app goes on")
+        self.offline(sandbox, (9, 30), (10, 40), "The network is down; the app keeps capturing")
         self.clock.wait_until(13, 0)
         sandbox.set_faults({"vendor": self.old, "effect": {"delayMilliseconds": 300}})
         self.clock.wait_until(13, 10)
         app.kill()
-        self.say("kill -9, in the middle of work; " + self.status())
+        self.say(f"{'Killed with kill -9 during delivery:':38}" + self.status())
         sandbox.set_faults()
         self.clock.wait_until(13, 30)
         app = self.send(before)
-        self.say("started again on the same outbox")
+        self.say("Restarted on the same outbox")
         self.clock.wait_until(16, 0)
         sandbox.set_faults({"vendor": self.old, "effect": "reset"})
-        self.say("the network is gone again; work piles up")
+        self.say("The network is down again")
 
         heading(f"The switch to {new}")
         self.clock.wait_until(17, 30)
         app.process.send_signal(signal.SIGTERM)
         app.wait(30)
-        self.say("stopped, with work pending; " + self.status())
-        print("         before.json and after.json differ in one word: the provider of the route")
+        self.say(f"{'Stopped with pending operations:':38}" + self.status())
         sandbox.set_faults()
         app = self.send(after, "--until-idle", 90)
-        self.say(f"started with after.json: {new} hears the state of every installation, then what was pending")
+        self.say(f"Restarted with a configuration that routes to {new}")
         self.clock.wait_until(19, 0)
-        self.say(self.status())
+        self.say(f"{'Delivering:':38}" + self.status())
         app.wait(300)
-        self.say("the day is over; " + self.status())
+        self.say(f"{'Done:':38}" + self.status())
 
     def offline(self, sandbox, begin, end, words):
         self.clock.wait_until(*begin)
         sandbox.set_faults({"effect": "reset"})
         self.say(words)
         self.clock.wait_until(*end)
-        self.say("the network is back; " + self.status())
+        self.say(f"{'The network is up:':38}" + self.status())
         sandbox.set_faults()
 
     # The migration
 
     def migrate(self):
-        # The shop's export is in one vendor's form; the neutral one stands for those that have none.
+        # The export has the format of one vendor; a vendor without a contact file gets the neutral format.
         export, file = vendors.ALL["salesforce"].SOURCE, DATA / "salesforce-contacts.csv"
         source, target = vendors.ALL[self.old].SOURCE or NEUTRAL, vendors.ALL[self.new].TARGET or NEUTRAL
-        heading(f"The contacts move: {source[0]} to {target[0]}")
+        heading(f"The contacts are migrated: {source[0]} to {target[0]}")
         if source != export:
             written = FOLDER / "contacts.ndjson"
             self.apply(export, source, file, written)
             file = written
-        self.tell_migration(file, FOLDER / f"{self.new}-contacts.ndjson", source, target)
+        self.run_migration(file, FOLDER / f"{self.new}-contacts.ndjson", source, target)
 
     def apply(self, source, target, file, written):
-        """Moves contacts between two files: the command, and where the rejects are."""
+        """Migrates contacts from one file to another. Returns the file of rejects and the finished command."""
         settings, rejects = FOLDER / "migration.json", written.with_name(written.stem + "-rejected.ndjson")
         settings.write_text(json.dumps({"from": source[1], "to": target[1]}, indent=2))
         return rejects, processes.run(
@@ -175,7 +180,7 @@ class Demo:
         )
 
     def plan(self, source, target, file):
-        """What the migration would do, before it does anything: the numbers, and a page for people."""
+        """Plans the migration, and writes a page to read."""
         settings, page = FOLDER / "migration.json", FOLDER / "plan.html"
         settings.write_text(json.dumps({"from": source[1], "to": target[1]}, indent=2))
         done = processes.run(
@@ -183,46 +188,47 @@ class Demo:
             "--in", file, "--html", page, "--json",
         )
         if done.returncode not in (0, 1):
-            return self.doubt(f"migrate plan ended with {done.returncode}: {done.stderr.decode().strip()}")
+            return self.report_difference(f"migrate plan failed with {done.returncode}: {done.stderr.decode().strip()}")
         plan = json.loads(done.stdout)
         lost = [each["name"] for each in plan["attributes"] if each["fate"] == "lost"]
-        print(f"  The plan: {plan['report']['written']} of {plan['report']['read']} would arrive, as "
-              f"{plan['billing']['contacts']} different people by their {plan['billing']['key']} key;")
-        print(f"  {len(plan['attributes']) - len(lost)} of {len(plan['attributes'])} attributes have a place"
-              f"{' (none: ' + ', '.join(lost) + ')' if lost else ''}. Open {self.shown(page)} in a browser.")
+        show(f"Plan:      {plan['report']['written']} of {plan['report']['read']} records can be migrated, "
+             f"{plan['billing']['contacts']} people by {plan['billing']['key']} key")
+        show(f"           {len(plan['attributes']) - len(lost)} of {len(plan['attributes'])} attributes can be migrated"
+             f"{'; lost: ' + ', '.join(lost) if lost else ''}")
+        show(f"           Open {self.shown(page)} in a browser.")
         return plan
 
-    def tell_migration(self, source, target, source_form, target_form):
+    def run_migration(self, source, target, source_form, target_form):
         plan = self.plan(source_form, target_form, source)
         rejects, done = self.apply(source_form, target_form, source, target)
         if done.returncode not in (0, 1):
-            return self.doubt(f"migrate ended with {done.returncode}: {done.stderr.decode().strip()}")
+            return self.report_difference(f"migrate apply failed with {done.returncode}: {done.stderr.decode().strip()}")
         report = json.loads(done.stdout)
         with open(source, encoding="utf-8-sig", errors="replace", newline="") as file:
             rows = sum(1 for _ in csv.reader(file)) - 1 if source.suffix == ".csv" else sum(1 for _ in file)
         refused = ndjson(rejects)
         written = sum(1 for line in open(target, "rb") if line.strip())
-        print(f"  {rows} rows in the export, {written} contacts written, {len(refused)} rejected:")
+        show(f"Migrated:  {written} of {rows} records, {len(refused)} rejected:")
         for (code, path), count in sorted(collections.Counter((row["code"], row["path"]) for row in refused).items()):
-            print(f"    {count:4}  {code} at {path or 'the row'}")
-        told = {code: tally["count"] for code, tally in report["findings"].items() if tally["severity"] == "warning"}
-        if told:
-            print("  What the written contacts could not take along, or what is worth a look:")
-        for code, count in sorted(told.items()):
-            print(f"    {count:4}  {code}")
-        print(f"  contacts:  {self.shown(target)}")
-        print(f"  rejects:   {self.shown(rejects)} says what is wrong with each, and how to mend it;")
+            show(f"    {count:4}  {code} at {path or 'the row'}")
+        warnings = {code: tally["count"] for code, tally in report["findings"].items() if tally["severity"] == "warning"}
+        if warnings:
+            show("Warnings about migrated contacts:")
+        for code, count in sorted(warnings.items()):
+            show(f"    {count:4}  {code}")
+        show(f"Contacts:  {self.shown(target)}")
+        show(f"Rejects:   {self.shown(rejects)} has the reason and remedy of each")
         if rejects.with_suffix(source.suffix).exists():
-            print(f"             {self.shown(rejects.with_suffix(source.suffix))} holds the rows, to mend and feed in again")
+            show(f"           {self.shown(rejects.with_suffix(source.suffix))} has their rows, to correct and migrate again")
         if plan and plan["report"]["written"] != written:
-            self.doubt(f"the plan says that {plan['report']['written']} arrive, and {written} did")
+            self.report_difference(f"the plan says {plan['report']['written']} contacts, and {written} were migrated")
         if written + len(refused) != rows or (report["read"], report["rejected"]) != (rows, len(refused)):
-            self.doubt(f"{rows} rows are not {written} written and {len(refused)} rejected; the report says {report}")
+            self.report_difference(f"{rows} rows are not {written} migrated and {len(refused)} rejected; the report says {report}")
 
     # The summary
 
     def recount(self, states):
-        heading("Counted again, by a stranger (Python's SQLite and CRC-32, none of our code)")
+        heading("Counted again by an independent reader (Python's SQLite and CRC-32)")
         with OutboxFile(self.outbox) as outbox:
             recount = Recount(
                 outbox, self.ledger.read_text().split(), self.operations, ndjson(FOLDER / "sandbox.ndjson"),
@@ -233,7 +239,7 @@ class Demo:
         self.agrees = self.agrees and not recount.problems
         missing = {operation["id"] for operation in self.operations} - recount.known()
         if missing:
-            self.doubt(f"{len(missing)} of {len(self.operations)} operations were said, and the outbox has not heard of them")
+            self.report_difference(f"{len(missing)} of {len(self.operations)} operations are not in the outbox")
         return recount, refused
 
     def summary(self, recount, refused, states):
@@ -241,24 +247,24 @@ class Demo:
         for _, row in recount.table:
             total.update(row)
         heading("Summary")
-        print(f"  captured   {len(self.operations):5}   each promised only when it was on the disk")
-        print(f"  created    {total['created']:5}   by the switch: every installation's state for the new vendor, a farewell to the old one,")
-        print("                  and what was pending when it came")
-        print(f"  accepted   {total['accepted']:5}")
-        print(f"  unchanged  {total['unchanged']:5}   the vendor held it already")
-        print(f"  superseded {total['superseded']:5}   a later word replaced it before it left")
-        print(f"  moved      {total['moved']:5}   from the old vendor to the new one, where it counts again")
-        print(f"  rejected   {total['rejected']:5}   kept in {self.shown(self.outbox)}, with the reasons:")
+        show(f"  captured   {len(self.operations):5}   each acknowledged only when stored on disk")
+        show(f"  created    {total['created']:5}   by the switch: state of each installation, and unregisters")
+        show(f"  accepted   {total['accepted']:5}")
+        show(f"  unchanged  {total['unchanged']:5}   the vendor had the value already")
+        show(f"  superseded {total['superseded']:5}   replaced by a later operation before it was sent")
+        show(f"  moved      {total['moved']:5}   from the old vendor to the new one, where they count again")
+        show(f"  rejected   {total['rejected']:5}   kept in {self.shown(self.outbox)}:")
         for provider, codes in sorted(refused.items()):
             for code, count in sorted(codes.items()):
-                print(f"             {count:5}   {provider}: {code}")
-        print(f"  dropped    {total['dropped']:5}")
-        print(f"  lost       {recount.lost:5}")
-        print("\n  The vendors hold now:")
+                show(f"             {count:5}   {provider}: {code}")
+        show(f"  dropped    {total['dropped']:5}")
+        show(f"  lost       {recount.lost:5}")
+        show("\nAt the vendors:")
         for name, file in states.items():
-            print(f"    {vendors.ALL[name].TITLE:20}{vendors.ALL[name].holds(json.loads(file.read_text()))}")
-        print(f"\n  All files are in {self.shown(FOLDER)}; `.build/debug/patchbay outbox stats {self.shown(self.outbox)}` looks inside.")
-        print("\n" + ("Ledger, outbox and vendors agree." if self.agrees else "Ledger, outbox and vendors DISAGREE; see DIFFERENCE above."))
+            show(f"  {vendors.ALL[name].TITLE:12}{vendors.ALL[name].holds(json.loads(file.read_text()))}")
+        show(f"\nThe files are in {self.shown(FOLDER)}. Look inside with `.build/debug/patchbay outbox stats {self.shown(self.outbox)}`.")
+        verdict = "agree" if self.agrees else "DISAGREE; see DIFFERENCE above"
+        show(f"\n{len(self.operations)} operations captured, {recount.lost} lost: receipts, outbox and vendors {verdict}.")
 
     @staticmethod
     def shown(path):
@@ -266,8 +272,8 @@ class Demo:
 
 
 def chosen():
-    """The two vendors that the person at the terminal asks for."""
-    parser = argparse.ArgumentParser(description="A day in which an app changes its vendor.")
+    """The two vendors on the command line."""
+    parser = argparse.ArgumentParser(description="Runs a day in which an app switches vendors.")
     for flag, usual in [("--from", "salesforce"), ("--to", "altcraft")]:
         parser.add_argument(flag, default=usual, choices=list(vendors.ALL), dest=flag.strip("-") + "_vendor")
     arguments = parser.parse_args()
@@ -278,6 +284,7 @@ def chosen():
 
 def main():
     pair = chosen()
+    shutil.rmtree(FOLDER, ignore_errors=True)
     build()
     demo = Demo(*pair)
     with processes.Sandbox(FOLDER, pair, vendors.accounts(pair), demo.environment) as sandbox:
@@ -293,7 +300,7 @@ if __name__ == "__main__":
     try:
         main()
     except KeyboardInterrupt:
-        print("\nStopped. The next `make demo` begins anew.", file=sys.stderr)
+        print("\nInterrupted. `make demo` starts over.", file=sys.stderr)
         sys.exit(130)
     except subprocess.CalledProcessError as error:
-        sys.exit(f"The build failed with {error.returncode}; its words stand above.")
+        sys.exit(f"The build failed with status {error.returncode}; see its messages above.")

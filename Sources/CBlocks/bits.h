@@ -1,15 +1,5 @@
 #pragma once
 
-#if defined(__linux__) && __has_include(<malloc.h>)
-#include <malloc.h>
-#endif
-
-#if defined(__linux__)
-#include <stdint.h>
-#include <sys/mman.h>
-#include <unistd.h>
-#endif
-
 typedef signed char CBlocks_marks __attribute__((ext_vector_type(16)));
 typedef _Bool CBlocks_flags __attribute__((ext_vector_type(16)));
 
@@ -18,20 +8,6 @@ typedef _Bool CBlocks_flags __attribute__((ext_vector_type(16)));
 static inline unsigned short CBlocks_bits(CBlocks_marks marks) {
     return __builtin_bit_cast(unsigned short, __builtin_convertvector(marks, CBlocks_flags));
 }
-
-typedef unsigned long long CBlocks_line __attribute__((ext_vector_type(8)));
-typedef _Bool CBlocks_places __attribute__((ext_vector_type(8)));
-
-/// One bit for each of eight words that equals `word`, the lowest for the first. The words are aligned as a line of the
-/// processor's cache is.
-static inline unsigned char CBlocks_equal(const void *words, unsigned long long word) {
-    return __builtin_bit_cast(
-        unsigned char, __builtin_convertvector(*(const CBlocks_line *)words == (CBlocks_line)(word), CBlocks_places)
-    );
-}
-
-/// Asks for a line of memory that will be looked at soon.
-static inline void CBlocks_fetch(const void *place) { __builtin_prefetch(place); }
 
 typedef long long CBlocks_lanes __attribute__((vector_size(16), aligned(1)));
 
@@ -80,43 +56,5 @@ static inline void CBlocks_fold(unsigned state, const void *bytes, long count, v
     *(CBlocks_lanes *)folded = d;
 #else
     __builtin_trap();
-#endif
-}
-
-/// Gives memory that was freed back to the system, where the C library (glibc) can be asked to.
-static inline void CBlocks_trim(void) {
-#if defined(__GLIBC__)
-    malloc_trim(0);
-#endif
-}
-
-/// Lets all threads share one heap from now on, where the C library (glibc) would give each its own.
-static inline void CBlocks_share(void) {
-#if defined(__GLIBC__)
-    mallopt(M_ARENA_MAX, 1);
-#endif
-}
-
-/// Takes memory of a mebibyte and more from the system and gives it back there, where the C library (glibc) would keep what was
-/// freed of that size in its heap from the first time on.
-static inline void CBlocks_apart(void) {
-#if defined(__GLIBC__)
-    mallopt(M_MMAP_THRESHOLD, 1 << 20);
-#endif
-}
-
-#if defined(__linux__)
-// Where the program's code begins, and where it ends, as the linker says.
-extern const char __executable_start[] __attribute__((weak));
-extern const char etext[] __attribute__((weak));
-#endif
-
-/// Leaves the program's code to its file, from which the system takes again what is run: a page of it costs no memory until then.
-/// Nothing else may have been written there: what a debugger has set in the code by then is gone.
-static inline void CBlocks_forget(void) {
-#if defined(__linux__)
-    uintptr_t unit = (uintptr_t)sysconf(_SC_PAGESIZE);
-    uintptr_t start = (uintptr_t)__executable_start & ~(unit - 1), end = (uintptr_t)etext & ~(unit - 1);
-    if (start && start < end) madvise((void *)start, end - start, MADV_DONTNEED);
 #endif
 }

@@ -26,6 +26,14 @@ enum Vendors {
         return (vendor?.loads ?? []).filter { $0.format ?? format.id == format.id }
     }
 
+    /// A finding's code after the sentence that an adapter documents for it, where one does.
+    static func sentence(for code: String) -> String {
+        let rows = modules.flatMap(\.doors).flatMap { door in door.descriptor.findings.filter { $0.code == code } }
+        // A code with several sentences does not say which one applies.
+        let reasons = Set(rows.map(\.reason))
+        return reasons.count == 1 ? reasons.map { "\($0) (\(code))" }[0] : code
+    }
+
     /// The vendors' other sides, for the sandbox and for looking ahead.
     static let simulators: [any VendorSimulator.Type] = [
         AcousticSimulator.self, AcousticServerSimulator.self, AdobeSimulator.self, AdobeClassicSimulator.self,

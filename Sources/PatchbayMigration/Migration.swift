@@ -134,14 +134,14 @@ public struct Migration: Sendable {
         "migration.input.empty",
         .error,
         .missing,
-        reason: "There are no contacts in it",
-        remedy: "Export again, with contacts."
+        reason: "The source holds no contacts",
+        remedy: "Export the contacts again."
     )
     private static let oneWay = FindingRow(
         "migration.format.direction",
         .error,
         .unsupported,
-        reason: "The format has no such direction",
+        reason: "The format cannot be used in this direction",
         remedy: "Choose another format; `patchbay adapters` lists them."
     )
 

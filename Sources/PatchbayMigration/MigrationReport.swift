@@ -78,11 +78,11 @@ public struct MigrationReport: Hashable, Sendable {
         let all = refusalsInOrder
         guard let most = all.first else { return [] }
         let decides =
-            most.refusal.setting.map { ": the setting \($0) decides it" }
-            ?? ": each reject says what mends it"
-        return ["\(most.refusal.contacts) of \(rejected) are refused by \(most.code)\(decides)."]
+            most.refusal.setting.map { "; the setting \($0) decides" }
+            ?? "; each reject has its remedy"
+        return ["\(most.refusal.contacts) of \(rejected) are rejected with \(most.code)\(decides)."]
             + all.dropFirst().compactMap { code, refusal in
-                refusal.setting.map { "\(refusal.contacts) of \(rejected) have \(code): the setting \($0) decides it." }
+                refusal.setting.map { "\(refusal.contacts) of \(rejected) have \(code); the setting \($0) decides." }
             }
     }
 

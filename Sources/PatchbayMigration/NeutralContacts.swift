@@ -40,21 +40,21 @@ enum NeutralContacts {
         .error,
         .invalid,
         reason: "The line is not JSON",
-        remedy: "Mend the text at that place."
+        remedy: "Correct the text at this position."
     )
     static let notContact = FindingRow(
         "neutral.contact",
         .error,
         .invalid,
-        reason: "The line is no contact",
-        remedy: "Mend the value at that path."
+        reason: "The line is not a contact",
+        remedy: "Correct the value at this path."
     )
     static let lineTooLong = FindingRow(
         "neutral.line.length",
         .error,
         .tooLarge,
-        reason: "The line is longer than any contact may be, and was passed over",
-        remedy: "Split it: one contact a line."
+        reason: "The line is longer than a contact may be, and was skipped",
+        remedy: "Write one contact per line."
     )
 
     /// Reads a contact from each line; empty lines are passed over.

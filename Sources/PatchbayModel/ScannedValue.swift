@@ -38,7 +38,7 @@ extension EngagementOperation {
     public init(jsonBytes: some Collection<UInt8>) throws(ModelError) { self = try Self.read(jsonBytes) }
 }
 
-extension SubjectMirror {
+extension SubjectSnapshot {
     /// Reads the JSON form from bytes.
     public init(jsonBytes: some Collection<UInt8>) throws(ModelError) { self = try Self.read(jsonBytes) }
 }

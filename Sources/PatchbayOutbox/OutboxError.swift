@@ -40,13 +40,13 @@ extension OutboxError.Code {
     var remedy: String {
         switch self {
         case .cannotOpen: "Check that the folder exists and that this user may create files in it."
-        case .readOnly: "Give this user the right to write the file and its folder, or open it read-only."
-        case .full: "Free space on the volume of the outbox, or lower its storage limits. What was stored is safe."
-        case .busy: "Another process is writing. Try again; if it lasts, look for a process that hangs."
-        case .newer: "Update this program, or give it another outbox file. The file was left as it is."
-        case .corrupt: "Close the outbox and open it again: on opening, it is recovered and the old file moved aside."
+        case .readOnly: "Allow this user to write the file and its folder, or open the file read-only."
+        case .full: "Free space on the disk of the outbox, or lower its storage limits. Stored operations are safe."
+        case .busy: "Another process is writing. Try again; if that does not help, look for a process that hangs."
+        case .newer: "Update this program, or use another outbox file. The file was not changed."
+        case .corrupt: "Close the outbox and open it again. It is recovered then, and the old file is kept beside it."
         case .io: "Check the volume for faults, then open the outbox again."
-        case .misuse: "This is a fault in the calling code: please report it."
+        case .misuse: "This is a fault in the calling code. Please report it."
         }
     }
 }

@@ -9,7 +9,7 @@ extension OutboxFile {
     /// nothing but zeros, nobody's words are lost.
     func requireNoStranger() throws(OutboxError) {
         guard !Self.isFolder(path) else {
-            throw OutboxError(.cannotOpen, "\(path) is a folder.", remedy: "Name the outbox in that folder.")
+            throw OutboxError(.cannotOpen, "\(path) is a folder.", remedy: "Name the outbox file in this folder.")
         }
         guard let size = Self.size(path), size > 0, (Self.size(path + "-wal") ?? 0) == 0 else { return }
         // What can't be read is named when it is opened.
@@ -17,8 +17,8 @@ extension OutboxFile {
         guard let bytes = try? Self.read(path, at: 0, count: Self.look), !Self.isOutbox(bytes) else { return }
         throw OutboxError(
             .cannotOpen,
-            "\(path) is no outbox: it is not a database, and nothing in it comes from an outbox.",
-            remedy: "Give the outbox a path of its own, or move this file away. It was left as it is."
+            "\(path) is not an outbox.",
+            remedy: "Choose another path, or move this file away. The file was not changed."
         )
     }
 

@@ -6,6 +6,8 @@ package struct QueueClosings: Sendable, Equatable {
     package var first: Int64?
     /// Whether a wake may open any.
     package var mayBeWoken = false
+    /// Whether a capture or a read may open any: those that no instant opens.
+    package var mayBeOpenedByCapture = false
 
     package init() {}
 
@@ -13,7 +15,14 @@ package struct QueueClosings: Sendable, Equatable {
     package mutating func add(until: Int64?, orWoken: Bool) {
         isAny = true
         mayBeWoken = mayBeWoken || orWoken
+        mayBeOpenedByCapture = mayBeOpenedByCapture || orWoken && until == nil
         if let until { first = min(first ?? until, until) }
+    }
+
+    /// What a wake opens is open; with `timed` also what an instant opens.
+    package mutating func noteOpened(timed: Bool) {
+        mayBeOpenedByCapture = false
+        if timed { mayBeWoken = false }
     }
 }
 
@@ -52,10 +61,12 @@ extension OutboxStore {
         }
     }
 
-    /// Opens every queue of a provider, or of one of its lanes, that a wake opens.
-    package func openWokenQueues(provider: String, lane: String? = nil) throws(OutboxError) {
+    /// Opens every queue of a provider, or of one of its lanes, that a wake opens; without `timed` only those that no instant
+    /// opens.
+    package func openWokenQueues(provider: String, lane: String? = nil, timed: Bool = true) throws(OutboxError) {
+        let place = lane == nil ? "?2 IS NULL" : "lane = ?2"
         let opened = try change(
-            "DELETE FROM block WHERE provider = ?1 AND or_woken = 1 AND \(lane == nil ? "?2 IS NULL" : "lane = ?2")",
+            "DELETE FROM block WHERE provider = ?1 AND or_woken = 1 AND \(place)\(timed ? "" : " AND until IS NULL")",
             .text(provider),
             .optional(lane)
         )
@@ -90,6 +101,7 @@ extension OutboxStore {
         closings.isAny = isAny != nil
         closings.first = try connection.number(Self.firstEnd, .text(provider), .text(lane))
         closings.mayBeWoken = closings.mayBeWoken && closings.isAny
+        closings.mayBeOpenedByCapture = closings.mayBeOpenedByCapture && closings.isAny
     }
 
     private static let anyBlock = Query("SELECT 1 FROM block WHERE provider = ?1 AND lane = ?2 LIMIT 1")

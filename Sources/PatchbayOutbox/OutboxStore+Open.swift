@@ -34,7 +34,7 @@ extension OutboxStore {
     private static func openForLooking(_ path: String) throws(OutboxError) -> OutboxStore {
         let connection = try openForReading(path)
         guard case .outbox(let missing) = try examine(connection) else {
-            throw OutboxError(.cannotOpen, "\(path) is empty.", remedy: "Open it once for writing.")
+            throw OutboxError(.cannotOpen, "\(path) is empty.", remedy: "Open it for writing once.")
         }
         let current = missing.isEmpty ? connection : try migratedCopy(of: connection)
         try requireSoundSchema(current, path)
@@ -165,8 +165,8 @@ extension OutboxStore {
         case (false, false):
             throw OutboxError(
                 .cannotOpen,
-                "\(connection.name) is a SQLite file of another program.",
-                remedy: "Give the outbox a file of its own."
+                "\(connection.name) is a database of another program.",
+                remedy: "Choose another path for the outbox."
             )
         }
         let applied = try appliedMigrations(connection)
@@ -208,7 +208,7 @@ extension OutboxStore {
             throw OutboxError(
                 .cannotOpen,
                 "\(connection.name): the volume does not support a write-ahead log.",
-                remedy: "Put the outbox on a local volume."
+                remedy: "Move the outbox to a local disk."
             )
         }
         switch try examine(connection) {

@@ -3,7 +3,7 @@ public import PatchbayAdapterKit
 public import PatchbayJSON
 public import PatchbayModel
 
-/// A back end at the real engine, under a virtual clock, before a played vendor: for the tests of a server door.
+/// A back end at the real engine, under a virtual clock, before a simulated vendor: for the tests of a server API.
 ///
 /// ```swift
 /// let desk = try BackEnd(adapter, before: SimulatedVendor(simulator))
@@ -17,7 +17,7 @@ public final class BackEnd<Adapter: VendorAdapter> {
     public let world: VirtualWorld
     /// The vendor that answers.
     public let vendor: SimulatedVendor
-    /// The door.
+    /// The API.
     public let adapter: Adapter
     /// Outcomes that take the vendor's place, each once: the first whose request is of that endpoint, or whose URL's path ends so.
     public var instead: [(request: String, outcome: Outcome)] = []
@@ -33,7 +33,7 @@ public final class BackEnd<Adapter: VendorAdapter> {
         try world.start(plan)
     }
 
-    /// The door as the only provider, live.
+    /// The API as the only provider, live.
     public var plan: RoutingPlan { RoutingPlan(providers: [.init(name: provider, adapter: adapter, mode: .live)]) }
 
     private func fate(of sent: VirtualWorld.Sent) -> VirtualWorld.Fate {
@@ -54,7 +54,7 @@ public final class BackEnd<Adapter: VendorAdapter> {
     /// - Parameters:
     ///   - contact: the contact's name; it is the subject, too.
     ///   - action: what is said.
-    ///   - options: the door's options of the call.
+    ///   - options: the API's options of the call.
     /// - Returns: the operation's id.
     /// - Throws: what the engine throws.
     @discardableResult
@@ -115,7 +115,7 @@ public final class BackEnd<Adapter: VendorAdapter> {
 
     // MARK: What came of it
 
-    /// What left, in the door's words, in order.
+    /// The requests that were sent, in order.
     public var endpoints: [String] { world.sent.map(\.endpoint) }
 
     /// What left to an endpoint.
@@ -124,7 +124,7 @@ public final class BackEnd<Adapter: VendorAdapter> {
     /// What became of an operation; nil as long as nothing has.
     public func outcome(_ id: OperationID) -> OperationOutcome? { world.outcome(of: id, on: provider) }
 
-    /// Why the door is stopped; nil if it is not.
+    /// Why the provider is stopped; nil if it is not.
     public var parked: Finding? { get throws { try world.parked(provider) } }
 
     // MARK: Words

@@ -170,7 +170,7 @@ extension Scenario {
         for (position, entry) in try reader.list("memory", of: JSONValue.self).enumerated() {
             memory.append(try Remembered(json: entry, at: "memory[\(position)]"))
         }
-        mirror = try reader.optional("mirror", as: SubjectMirror.self)?.json
+        mirror = try reader.optional("mirror", as: SubjectSnapshot.self)?.json
         before = try Scenario.steps(reader.list("before"), at: "before")
         steps = try Scenario.steps(reader.required("steps"), at: "steps")
     }

@@ -705,8 +705,8 @@ public final class VirtualWorld {
     }
 
     /// The last neutral state of a subject.
-    public func mirror(of subject: Subject = "installation-1") throws -> SubjectMirror? {
-        try store.mirror(subject: subject.rawValue).map { try SubjectMirror(jsonBytes: $0) }
+    public func mirror(of subject: Subject = "installation-1") throws -> SubjectSnapshot? {
+        try store.mirror(subject: subject.rawValue).map { try SubjectSnapshot(jsonBytes: $0) }
     }
 
     /// An adapter's memory as it is stored, as JSON text by lane.

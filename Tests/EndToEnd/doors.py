@@ -262,7 +262,7 @@ def play_round(shop, door, number, tally, count=40, kills=MOST_KILLS):
         shop.words(door, folder, "apply", *files), folder, seconds, tally, kills, lambda: out.exists() and not checkpoint.exists()
     )
     tally.met += killed > 0 or not kills
-    tally.recovered += "had settled" in talk
+    tally.recovered += "Resumed after" in talk
     shop.sandbox.set_faults()
     if code not in (0, 1):
         return problem(f"apply ended with {code}: {talk[-400:]}")

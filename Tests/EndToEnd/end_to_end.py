@@ -84,11 +84,11 @@ class EndToEnd:
             raise Failure(text)
 
     def expect_end(self, done, code, *words):
-        """The exit code, and what must stand in the talk."""
-        talk = done.stderr.decode(errors="replace")
-        self.expect(done.returncode == code, f"ended with {done.returncode}, not {code}: {talk[-600:]}")
+        """Checks the exit status, and that standard error contains some texts."""
+        messages = done.stderr.decode(errors="replace")
+        self.expect(done.returncode == code, f"ended with {done.returncode}, not {code}: {messages[-600:]}")
         for word in words:
-            self.expect(word.lower() in talk.lower(), f"says nothing of \"{word}\": {talk[-600:]}")
+            self.expect(word.lower() in messages.lower(), f"\"{word}\" is not in: {messages[-600:]}")
         return done
 
     def promised(self, output):
@@ -196,7 +196,7 @@ class EndToEnd:
         configuration = self.configuration("salesforce")
         (self.folder / "day.ndjson").write_text(lines(a_morning()))
         self.run("send", "--config", configuration, self.folder / "day.ndjson")
-        again = self.expect_end(self.run("send", "--config", configuration, self.folder / "day.ndjson"), 0, "known already")
+        again = self.expect_end(self.run("send", "--config", configuration, self.folder / "day.ndjson"), 0, "knows already")
         self.expect(self.promised(again.stdout) == [], "known operations were promised again")
         with OutboxFile(self.outbox) as outbox:
             self.expect(outbox.accounts()["salesforce"]["captured"][""] == 6, "known operations were captured again")
@@ -310,7 +310,7 @@ class EndToEnd:
                         vendor = answer["finding"]["vendor"]
                         self.expect(vendor["status"] == 400 and vendor["code"] == "10000", f"the vendor said {vendor}")
                 else:
-                    self.expect(f", {term}\n" in said and ("TO DO" in said) == (term == "rejected"), said)
+                    self.expect(f": {term}\n" in said and ("to do: " in said) == (term == "rejected"), said)
         server.shutdown()
 
     def erase_after_a_morning(self, vendor):
@@ -409,7 +409,7 @@ class EndToEnd:
             self.expect(list(outbox.providers()) == ["salesforce"], f"the outbox knows {list(outbox.providers())}")
         self.expect(b"poetry" not in done.stderr, "the message repeats what the operation said")
         self.sandbox.set_faults()
-        self.expect_end(self.run("send", "--config", old, "--until-idle", 1, "-", input=b""), 1, "salesforce: 1 in = 1 pending")
+        self.expect_end(self.run("send", "--config", old, "--until-idle", 1, "-", input=b""), 1, "salesforce           1        1")
 
     def check_shadow(self):
         """a shadow is told what the live vendor is told, sends nothing, and reports what it would refuse, field by field"""
@@ -612,13 +612,17 @@ class EndToEnd:
             other = subprocess.run([str(processes.COMMAND), *words], env={**os.environ, **patient}, capture_output=True)
             self.expect(other.returncode == 2 and b"Another run" in other.stderr, f"a second run: {other.returncode} {other.stderr}")
             talk = ""
-            while "on their way" not in talk:
+<<<<<<< HEAD
+            while not all(part in talk for part in ("on their way", "waits: ")):
+=======
+            while "in progress" not in talk or "waiting: " not in talk:
+>>>>>>> 7ce07bc0 (Write help, README and first messages in plain English)
                 line = process.stderr.readline().decode()
                 self.expect(line, f"the log ended without a word of progress: {talk}")
                 talk += line
             process.send_signal(signal.SIGINT)
             talk += process.communicate(timeout=20)[1].decode()
-            self.expect(process.returncode == 130 and "goes on from there" in talk, f"ended with {process.returncode}: {talk}")
+            self.expect(process.returncode == 130 and "to resume; --restart starts over" in talk, f"ended with {process.returncode}: {talk}")
             settings = self.folder / "settings.json"
             settings.write_text('{"to": {"lostOptOuts": "warn"}}')
             self.expect_end(shop.run(*words, "--settings", str(settings)), 2, "other: settings")
@@ -637,8 +641,8 @@ class EndToEnd:
             (self.folder / "contacts.ndjson").write_text("")
             words = ["migrate", "apply", "--from", "neutral.contacts", "--in", str(self.folder / "contacts.ndjson"), "--out", "x"]
             config = ["--config", str(shop.configuration)]
-            self.expect_end(shop.run(*words, "--to", "altcraft-server"), 64, "needs --config FILE")
-            self.expect_end(shop.run(*words, "--to", "salesforce-server", *config), 64, "It has: altcraft (altcraft-server)")
+            self.expect_end(shop.run(*words, "--to", "altcraft-server"), 64, "with a provider for it: --config FILE")
+            self.expect_end(shop.run(*words, "--to", "salesforce-server", *config), 64, "Providers: altcraft (altcraft-server)")
             self.expect_end(shop.run(*words, "--to", "altcraft-server", *config, "--provider", "x"), 64, "no provider")
             self.expect_end(shop.run(*words, "--to", "altcraft", *config), 78, "takes no contacts in")
             self.expect_end(shop.run(*words, "--to", "altcraft-servr", *config), 64, "Did you mean altcraft-server?")
@@ -646,7 +650,7 @@ class EndToEnd:
             stranger = {**shop.environment, "TOKEN": "another"}
             (self.folder / "contacts.ndjson").write_text('{"identifiers":[{"kind":"external","value":"c-1"}],"tags":["a"]}\n')
             refused = processes.run(*words[:-1], str(self.folder / "y"), "--to", "altcraft-server", *config, environment=stranger)
-            self.expect_end(refused, 2, "the provider stopped")
+            self.expect_end(refused, 2, "provider suspended")
 
     def check_migration_plan(self):
         """migrate plan says beforehand what migrate apply then does; its page asks nobody for anything"""
@@ -710,10 +714,10 @@ class EndToEnd:
         self.expect("mapping the source: " in told and " left" in told, f"the comparison says {told!r}")
         process.send_signal(signal.SIGINT)
         rest = process.communicate(timeout=20)[1].decode()
-        self.expect(process.returncode == 130 and "no comparison" in rest, f"ended with {process.returncode}: {rest}")
+        self.expect(process.returncode == 130 and "comparison is incomplete" in rest, f"ended with {process.returncode}: {rest}")
         with source.open("rb") as given:
             done = subprocess.run([str(processes.COMMAND), "migrate", "apply", *words, "--out", str(source)], stdin=given, capture_output=True)
-        self.expect_end(done, 64, "standard input and --out would be one file")
+        self.expect_end(done, 64, "standard input and --out name the same file")
         self.expect(len(source.read_bytes().splitlines()) == 200_000, "the source is gone")
 
     # Bad input
@@ -735,7 +739,7 @@ class EndToEnd:
         limit = "" if mounted else "trap '' XFSZ; ulimit -f 580;"
         try:
             done = subprocess.run(["bash", "-c", f'{limit} exec "$0" "$@"', *words], capture_output=True, timeout=120)
-            self.expect_end(done, 2, "can't write")
+            self.expect_end(done, 2, "cannot write")
             self.expect(not (small / "out.ndjson").exists(), "a half file has the name of a whole one")
             if mounted:
                 subprocess.run(["mount", "-o", "remount,size=8m", str(small)], check=True)

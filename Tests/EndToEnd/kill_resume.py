@@ -140,7 +140,7 @@ def play_round(shop, way, number, tally):
             except subprocess.TimeoutExpired:
                 process.send_signal(signal.SIGKILL)
         talk = process.communicate()[1].decode(errors="replace")
-        resumed += "had settled" in talk
+        resumed += "Resumed after" in talk
         if process.returncode != -signal.SIGKILL:
             break
         kills += 1

@@ -220,7 +220,7 @@ class Play:
             self.problem(f"{count} contacts: ended with {code}: {talk[-600:]}")
             return None
         requests = self.requests() - before
-        again = re.search(r"had settled (\d+)", talk)
+        again = re.search(r"Resumed after (\d+)", talk)
         print(
             f"  {count:,} contacts: {seconds:,.0f} s, {count / seconds:,.0f} records/s, {requests:,} requests, at most "
             + " and ".join(f"{memory / 1e6:,.0f} MB" for memory in (begun, gone_on))

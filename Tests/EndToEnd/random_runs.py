@@ -14,7 +14,7 @@ import processes
 import scene
 
 DAYS = 50
-TOTAL = re.compile(r"^together +(\d+) runs, (\d+) crashes, (\d+) requests, (\d+) verdicts, \d+ lies, (\d+) wrong$", re.MULTILINE)
+TOTAL = re.compile(r"^total +(\d+) runs, (\d+) failed: (\d+) crashes, (\d+) requests, (\d+) outcomes, \d+ misleading replies$", re.MULTILINE)
 
 
 def play(_, rounds, seed):
@@ -25,11 +25,11 @@ def play(_, rounds, seed):
         done = subprocess.run([str(processes.COMMAND), "faults", days], capture_output=True, text=True)
         found = TOTAL.search(done.stdout)
         tally.rounds += 1
-        if found is None or done.returncode != 0 or found[5] != "0" or int(found[1]) != DAYS:
+        if found is None or done.returncode != 0 or found[2] != "0" or int(found[1]) != DAYS:
             tally.problems.append(f"faults {days} ended with {done.returncode}: {done.stdout[-1000:]}{done.stderr[-1000:]}")
             continue
-        tally.met += int(found[2]) > 0
-        tally.promised += int(found[4])
+        tally.met += int(found[3]) > 0
+        tally.promised += int(found[5])
     for problem in tally.problems:
         print(f"  DIFFERENCE: {problem}")
     return tally

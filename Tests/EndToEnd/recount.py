@@ -32,7 +32,7 @@ class Recount:
     def run(self):
         faults, rows = self.outbox.faults()
         self.problems += faults
-        self.facts.append(f"{rows} rows of the outbox, each with its checksum")
+        self.facts.append(f"{rows} rows of the outbox with correct checksums")
         self.ends = collections.defaultdict(dict)
         self.waiting = collections.defaultdict(set)
         self.arrived = set(self.outbox.arrivals())
@@ -82,7 +82,7 @@ class Recount:
         lost = [identifier for identifier in self.ledger if identifier not in known]
         self.lost = len(lost)
         self.problems += [f"operation {identifier}: promised, and lost" for identifier in lost]
-        self.facts.append(f"{len(self.ledger)} promises in the ledger, {len(lost)} lost")
+        self.facts.append(f"{len(self.ledger)} receipts, {len(lost)} lost")
         if len(set(self.ledger)) != len(self.ledger):
             self.problems.append("an operation was promised twice")
 

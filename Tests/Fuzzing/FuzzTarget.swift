@@ -53,13 +53,13 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     }
 
     private static let modules: [AdapterModule] = [.acoustic, .adobe, .altcraft, .des, .salesforce]
-    private static let doors: [FaultDoor] = {
+    private static let doors: [SceneAPI] = {
         let scenes: [any VendorScene.Type] = [
             AcousticScene.self, AcousticServerScene.self, AdobeScene.self, AdobeClassicScene.self,
             AdobeServerScene.self, AltcraftScene.self, AltcraftServerScene.self, DESScene.self, DESProofScene.self,
             SalesforceScene.self, SalesforceServerScene.self, SalesforceServerRowsScene.self,
         ]
-        return scenes.compactMap { try? FaultDoor($0, among: modules.flatMap(\.doors)) }
+        return scenes.compactMap { try? SceneAPI($0, among: modules.flatMap(\.doors)) }
     }()
 
     private static func json(_ bytes: [UInt8]) -> String? {
@@ -77,7 +77,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         if let contact = try? Contact(jsonBytes: bytes), (try? Contact(jsonBytes: contact.jsonBytes)) != contact {
             return "a contact is not read again as it was written"
         }
-        _ = try? SubjectMirror(jsonBytes: bytes)
+        _ = try? SubjectSnapshot(jsonBytes: bytes)
         _ = try? Finding(jsonBytes: bytes)
         return nil
     }

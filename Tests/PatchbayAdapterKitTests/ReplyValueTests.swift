@@ -37,8 +37,9 @@ import Testing
         func moment(_ chance: Double) -> Moment { Moment(now: Self.now, date: Self.now, chance: chance) }
         let exact = Backoff([.seconds(1), .seconds(5)])
         #expect([0, 1, 7].map { exact.delay(after: $0, chance: 0.9) } == [.seconds(1), .seconds(5), .seconds(5)])
-        let loose = Backoff([.seconds(10)], jitter: 0.2, longest: .seconds(60))
-        #expect([0, 0.5, 1].map { loose.delay(after: 0, chance: $0) } == [.seconds(8), .seconds(10), .seconds(12)])
+        let loose = Backoff([.seconds(10), .seconds(11)], jitter: 0.2, longest: .seconds(60))
+        #expect([0, 0.5, 1].map { loose.delay(after: 0, chance: $0) } == [.seconds(8), .seconds(10), .seconds(11)])
+        #expect(loose.delay(after: 1, chance: 0) == .seconds(11), "an interval never shrinks")
         let asked: [Duration?] = [nil, .seconds(3), .seconds(30), .seconds(3600)]
         #expect(
             asked.map { loose.next(after: 0, asked: $0, at: moment(0.5)) - Self.now }

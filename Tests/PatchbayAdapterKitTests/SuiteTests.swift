@@ -150,12 +150,12 @@ import Testing
         "rules: rules are unique and bear the adapter's name",
     ]
 
-    @Test(arguments: tabled)
-    func `a badly described adapter is found out`(_ name: String) throws {
+    @Test func `a badly described adapter is found out`() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let check = try #require(ConformanceCheck.all.first { $0.testDescription == name })
-        #expect(try broken([check], on: BadProbe.harness(in: folder)).keys.contains(name))
+        let checks = ConformanceCheck.all.filter { Self.tabled.contains($0.testDescription) }
+        let found = try broken(checks, on: BadProbe.harness(in: folder))
+        for name in Self.tabled { #expect(found.keys.contains(name), "\(name)") }
     }
 
     @Test func `every check is proved able to fail`() {

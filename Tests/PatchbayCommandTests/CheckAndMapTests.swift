@@ -76,7 +76,7 @@ import Testing
             ]
         )
         #expect(faults.allSatisfy { $0["remedy"]?.string?.isEmpty == false })
-        #expect(result.talk.contains("7 operations checked against crm."))
+        #expect(result.talk.contains("Checked 7 operations against crm."))
     }
 
     @Test func `mapping names bad lines on standard error and maps the others`() async throws {
@@ -118,7 +118,7 @@ import Testing
     @Test func `a provider that is not there is answered with those that are`() async throws {
         let result = try await bench.run("map", "--config", bench.configuration(), "--provider", "crn")
         #expect(result.status == 64)
-        #expect(result.talk.contains("has no provider \"crn\". Did you mean \"crm\"? Known are: crm."))
+        #expect(result.talk.contains("has no provider \"crn\". Did you mean \"crm\"? Providers: crm."))
     }
 
     @Test func `a reader that leaves ends the command quietly`() async throws {

@@ -47,8 +47,8 @@ import Testing
         ),
     ].joined(separator: "\n")
 
-    private func capture() async throws {
-        let old = try configuration("old.json", routed: "crm")
+    private func capture(policy: JSONObject = [:]) async throws {
+        let old = try configuration("old.json", routed: "crm", policy: policy)
         _ = try await bench.run("send", "--config", old, "--until-idle", "0", input: Self.input)
     }
 
@@ -58,7 +58,7 @@ import Testing
         let before = try Data(contentsOf: URL(filePath: bench.path("outbox.sqlite")))
         let result = try await bench.run("check", "--config", same, "--outbox", "outbox.sqlite")
         #expect(result.status == 0, "\(result.talk)")
-        #expect(result.talk.contains("0 would be rejected; nothing was changed."))
+        #expect(result.talk.contains("0 would be rejected. Nothing was changed."))
         #expect(try Data(contentsOf: URL(filePath: bench.path("outbox.sqlite"))) == before)
     }
 
@@ -72,11 +72,19 @@ import Testing
         #expect(rejected.allSatisfy { $0["provider"] == "crm" && $0["remedy"]?.string != nil })
     }
 
-    @Test func `a switch that retargets lists what moves and which opt-outs stay`() async throws {
+    @Test func `a switch that retargets lists what moves`() async throws {
         try await capture()
         let next = try configuration("next.json", routed: "news", policy: ["onSwitch": "retarget", "onLoss": "reject"])
         let lines = try await bench.run("check", next, "--outbox", "outbox.sqlite", "--json").lines
         #expect(lines.contains { $0["code"] == "switch.moved" && $0["provider"] == "crm" })
+    }
+
+    @Test func `a switch that retargets lists the opt-outs that stay with the old provider`() async throws {
+        let paused: JSONValue = [["provider": "news", "mode": "live"], ["provider": "crm", "mode": "paused"]]
+        try await capture(policy: ["routes": paused])
+        let next = try configuration("next.json", routed: "news", policy: ["onSwitch": "retarget", "onLoss": "reject"])
+        let lines = try await bench.run("check", next, "--outbox", "outbox.sqlite", "--json").lines
+        #expect(lines.contains { $0["code"] == "switch.stays.optOut" && $0["operation"] == "opt-out" })
     }
 
     @Test func `a switch that drains lists what stays`() async throws {

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("patchbay faults") struct FaultsTests {
     @Test func `a run that came out wrong is told with the command that repeats it, and how it came to that`() throws {
-        let doors = try Vendors.scenes.map { try FaultDoor($0, among: Vendors.modules.flatMap(\.doors)) }
+        let doors = try Vendors.scenes.map { try SceneAPI($0, among: Vendors.modules.flatMap(\.doors)) }
         let campaign = FaultCampaign(FaultTable(doors: doors))
         try DeliberateFault.$present.withValue(.denialIgnored) {
             var found: FaultCampaign.Failure?

@@ -131,6 +131,6 @@ import Testing
         }
         let result = try await bench.shell("\"$PATCHBAY\" sandbox --faults nothing.json", command: lonely)
         #expect(result.status == 2)
-        #expect(result.talk.contains("installed/patchbay-network is patchbay itself, under another name."))
+        #expect(result.talk.contains("installed/patchbay-network is patchbay under another name."))
     }
 }

@@ -30,7 +30,7 @@ import Testing
         let sent = try await bench.run("send", "--config", bench.configuration(), "--until-idle", "0", "steps.ndjson")
         #expect(sent.status == 1)
         #expect(try sent.lines.count == 4)
-        #expect(sent.talk.contains("crm: 4 in = 4 pending"))
+        #expect(sent.talk.contains("provider  operations  pending\ncrm                4        4\n"))
 
         let stats = try await bench.run("outbox", "stats", "outbox.sqlite", "--json")
         #expect(try stats.lines.map { $0["pending"]?.integer } == [4])
@@ -106,7 +106,7 @@ import Testing
             """
         )
         #expect(result.output == "130\n")
-        #expect(result.talk.contains("crm: 1 in = 1 pending"))
+        #expect(result.talk.contains("provider  operations  pending\ncrm                1        1\n"))
         #expect(try await bench.run("outbox", "verify", "outbox.sqlite").status == 0)
     }
 
@@ -117,7 +117,7 @@ import Testing
                 let result = try await bench.run("outbox", command, path)
                 #expect(result.status == 2)
                 #expect(result.talk.contains(path == "." ? "is a folder" : path))
-                #expect(path != "text.sqlite" || result.talk.contains("is no outbox"))
+                #expect(path != "text.sqlite" || result.talk.contains("is not an outbox"))
                 #expect(result.output.isEmpty)
             }
         }
@@ -148,21 +148,21 @@ import Testing
         try bench.write("outbox.sqlite", text)
         let result = try await bench.run("send", "--config", bench.configuration(), "--until-idle", "0")
         #expect(result.status == 2)
-        #expect(result.talk.contains("outbox.sqlite is no outbox"))
+        #expect(result.talk.contains("outbox.sqlite is not an outbox"))
         #expect(try bench.read("outbox.sqlite") == text)
     }
 
     @Test func `a file of operations that is not there is refused with 2`() async throws {
         let result = try await bench.run("send", "--config", bench.configuration(), "nothing.ndjson")
         #expect(result.status == 2)
-        #expect(result.talk.contains("can't open nothing.ndjson"))
+        #expect(result.talk.contains("cannot open nothing.ndjson"))
     }
 
     @Test func `settings and faults of the sandbox are checked before it starts`() async throws {
         try bench.write("settings.json", "{\"nobody\": {}}")
         let settings = try await bench.run("sandbox", "--settings", "settings.json")
         #expect(settings.status == 78)
-        #expect(settings.talk.contains("There is no such vendor"))
+        #expect(settings.talk.contains("There is no adapter of this name"))
         try bench.write("faults.json", "[{\"effect\": \"explode\"}]")
         let faults = try await bench.run("sandbox", "--faults", "faults.json")
         #expect(faults.status == 2)

@@ -53,6 +53,6 @@ import Testing
         )
         #expect(result.output.contains("ended with 2"))
         #expect(!(result.output + result.talk).contains("written,"))
-        #expect(result.talk.contains("can't write standard output"))
+        #expect(result.talk.contains("cannot write standard output"))
     }
 }

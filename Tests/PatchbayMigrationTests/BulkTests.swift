@@ -551,7 +551,7 @@ import Testing
             + #""devices":[{"pushToken":{"value":"AB","service":"apns"}}]}"#
         let bytes = Array("\(line)\n".utf8)
         let job = ChunkJob(chunk: bytes + [UInt8](repeating: 0, count: Padding.count), range: 0..<bytes.count)
-        let result = try mapper.map(job, OutputRoom())
+        let result = try mapper.map(job, OutputBuffer())
         #expect(result.slow == 0)
         #expect(
             String(decoding: result.output.prefix(result.used), as: UTF8.self) == """
@@ -581,7 +581,7 @@ import Testing
         let plan = try plan(settings)
         guard var mapper = try plan.makeMapper(behind: .init()) else { throw CancellationError() }
         let job = ChunkJob(chunk: bytes + [UInt8](repeating: 0, count: Padding.count), range: 0..<bytes.count)
-        let result = try mapper.map(job, OutputRoom())
+        let result = try mapper.map(job, OutputBuffer())
         #expect((result.slow, result.rejected, result.written, result.lines) == (0, 2, 1, 3))
         let codes = result.rejects.flatMap(\.findings).map(\.code)
         #expect(codes == ["altcraft.record.matching", "altcraft.record.matching"])
@@ -732,7 +732,7 @@ import Testing
             let header = try #require(plan.header(in: file))
             guard var mapper = try plan.makeMapper(behind: header) else { throw CancellationError() }
             let padded = file + [UInt8](repeating: 0, count: Padding.count)
-            let result = try mapper.map(ChunkJob(chunk: padded, range: header.bytes.count..<file.count), OutputRoom())
+            let result = try mapper.map(ChunkJob(chunk: padded, range: header.bytes.count..<file.count), OutputBuffer())
             let why = result.rejects.flatMap(\.findings).map(\.code)
             #expect(result.slow == result.rejects.count, "\(String(decoding: file, as: UTF8.self)) \(why)")
             #expect(result.written > 0)
@@ -756,7 +756,7 @@ import Testing
         let header = try #require(plan.header(in: Array(file.utf8)))
         guard var mapper = try plan.makeMapper(behind: header) else { throw CancellationError() }
         let range = header.bytes.count..<(bytes.count - Padding.count)
-        let result = try mapper.map(ChunkJob(chunk: bytes, range: range, isFirst: true), OutputRoom())
+        let result = try mapper.map(ChunkJob(chunk: bytes, range: range, isFirst: true), OutputBuffer())
         #expect(result.written == 3)
         // The first row alone, with which the reader speaks of the whole file.
         #expect(result.slow == 1)
@@ -804,8 +804,8 @@ import Testing
         let bytes = Array((Self.usual.joined(separator: "\n") + "\n").utf8)
         let job = ChunkJob(chunk: bytes + [UInt8](repeating: 0, count: Padding.count), range: 0..<bytes.count)
         // Names that no table has are learned from the first that has them.
-        for _ in 0..<8 { _ = try mapper.map(job, OutputRoom()) }
-        let result = try mapper.map(job, OutputRoom())
+        for _ in 0..<8 { _ = try mapper.map(job, OutputBuffer()) }
+        let result = try mapper.map(job, OutputBuffer())
         #expect(result.slow == 0)
         #expect(result.written == 2)
         let text = String(decoding: result.output.prefix(result.used), as: UTF8.self)
@@ -829,11 +829,11 @@ import Testing
         let bytes = Array("\(line)\n".utf8)
         let job = ChunkJob(chunk: bytes + [UInt8](repeating: 0, count: Padding.count), range: 0..<bytes.count)
         // What the fast way can't be sure of, such as another spelling of a number, is the slow way's.
-        #expect(try mapper.map(job, OutputRoom()).slow == 1)
+        #expect(try mapper.map(job, OutputBuffer()).slow == 1)
         let sure = Array("\(line.replacing(",\"visits\":\"007\"", with: ""))\n".utf8)
         let result = try mapper.map(
             ChunkJob(chunk: sure + [UInt8](repeating: 0, count: Padding.count), range: 0..<sure.count),
-            OutputRoom()
+            OutputBuffer()
         )
         #expect(result.slow == 0)
         #expect(result.writtenWithFindings == 1)
@@ -862,8 +862,8 @@ import Testing
         let lines = [Self.usual[0], Self.usual[1].replacing("no address", with: "c@d.example")]
         let bytes = Array((lines.joined(separator: "\n") + "\n").utf8)
         let job = ChunkJob(chunk: bytes + [UInt8](repeating: 0, count: Padding.count), range: 0..<bytes.count)
-        for _ in 0..<8 { _ = try mapper.map(job, OutputRoom()) }
-        let result = try mapper.map(job, OutputRoom())
+        for _ in 0..<8 { _ = try mapper.map(job, OutputBuffer()) }
+        let result = try mapper.map(job, OutputBuffer())
         #expect(result.slow == 0)
         let written = String(decoding: result.output.prefix(result.used), as: UTF8.self).split(separator: "\n")
         try #require(written.count == 2)
@@ -900,11 +900,11 @@ import Testing
         let lines = Self.plain + Self.plain
         let bytes = Array(lines.joined(separator: "\n").utf8) + [UInt8](repeating: 0, count: Padding.count)
         let range = 0..<(bytes.count - Padding.count)
-        let result = try mapper.map(ChunkJob(chunk: bytes, range: range, isFirst: true), OutputRoom())
+        let result = try mapper.map(ChunkJob(chunk: bytes, range: range, isFirst: true), OutputBuffer())
         #expect(result.written == lines.count)
         // Three names that no table has; each costs its first record, one of which holds two.
         #expect(result.slow == 3)
-        let again = try mapper.map(ChunkJob(chunk: bytes, range: range, isFirst: false), OutputRoom())
+        let again = try mapper.map(ChunkJob(chunk: bytes, range: range, isFirst: false), OutputBuffer())
         #expect(again.slow == 0)
         #expect(again.output.prefix(again.used).elementsEqual(result.output.prefix(result.used)))
     }
@@ -938,7 +938,7 @@ import Testing
         func map(_ lines: [String]) throws -> ChunkResult {
             let bytes = Array((lines.joined(separator: "\n") + "\n").utf8)
             let chunk = bytes + [UInt8](repeating: 0, count: Padding.count)
-            return try mapper.map(ChunkJob(chunk: chunk, range: 0..<bytes.count), OutputRoom())
+            return try mapper.map(ChunkJob(chunk: chunk, range: 0..<bytes.count), OutputBuffer())
         }
         // Every record that holds a new name costs one.
         for _ in 0..<8 { _ = try map(Self.plain + Self.full) }
@@ -960,7 +960,7 @@ import Testing
             }
         }
         let sink = Sink()
-        var (blocks, all) = (Blocks(to: sink, from: 3 * Blocks.size + 1000, by: .blocks), [UInt8]())
+        var (blocks, all) = (BlockWriter(to: sink, from: 3 * BlockWriter.size + 1000, gathers: true), [UInt8]())
         for count in [1, 100_000, 300_000, 0, 700_000, 5] {
             let piece = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ count) }
             all += piece
@@ -971,10 +971,10 @@ import Testing
         try blocks.flush()
         try blocks.flush()
         #expect(sink.bytes == all)
-        #expect(Blocks.size == 262_144)
+        #expect(BlockWriter.size == 262_144)
         #expect(sink.pieces == [261_144, 138_857, 123_287, 262_144, 262_144, 52_430])
         let pipe = Sink()
-        var passing = Blocks(to: pipe, from: 0)
+        var passing = BlockWriter(to: pipe, from: 0)
         try passing.write([1, 2][...])
         #expect(pipe.pieces == [2])
     }

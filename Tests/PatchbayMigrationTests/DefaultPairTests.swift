@@ -245,7 +245,7 @@ import Testing
         let outcome = try Self.move(Self.vendor("Salesforce"), to: Self.vendor("Acoustic"))
         #expect(
             outcome.report.refusalLines == [
-                "3 of 4 are refused by acoustic.record.withoutYes: the setting to.withoutYes decides it.",
+                "3 of 4 are rejected with acoustic.record.withoutYes: the setting to.withoutYes decides it.",
                 "1 of 4 have acoustic.record.optOutLost: the setting to.lostOptOuts decides it.",
                 "1 of 4 have acoustic.record.optedOut: the setting to.action decides it.",
             ]
@@ -257,7 +257,7 @@ import Testing
         #expect(outcome.report.written == 2)
         #expect(
             outcome.report.refusalLines == [
-                "4 of 4 are refused by acoustic.record.withoutYes: the setting to.withoutYes decides it.",
+                "4 of 4 are rejected with acoustic.record.withoutYes: the setting to.withoutYes decides it.",
                 "1 of 4 have acoustic.record.optOutLost: the setting to.lostOptOuts decides it.",
                 "3 of 4 have altcraft.profile.resource: the setting from.resourceId decides it.",
             ]

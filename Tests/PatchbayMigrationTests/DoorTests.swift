@@ -998,7 +998,7 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         let other = await failure { try await bench.apply(vendor, settings: ["other": true]) }
         #expect(
             other == [
-                "migration.checkpoint.settings: An unfinished run had other formats, settings or files (other: settings)."
+                "migration.checkpoint.settings: The interrupted run had other formats, settings or files (other: settings)."
             ]
         )
         let second = try await bench.apply(vendor)

@@ -326,7 +326,7 @@ import Testing
         let people = (0..<20).map { Self.person("p\($0)@x.example", $0 % 2 == 0 ? "unsubscribed" : "subscribed") }
         let bytes = Array((people + [Self.person("p4@x.example", "subscribed")]).joined(separator: "\n").utf8)
         let padded = bytes + [UInt8](repeating: 0, count: Padding.count)
-        let result = try mapper.map(ChunkJob(chunk: padded, range: 0..<bytes.count), OutputRoom())
+        let result = try mapper.map(ChunkJob(chunk: padded, range: 0..<bytes.count), OutputBuffer())
         #expect((result.written, result.slow) == (21, 1))
         #expect(result.findings["migration.consent.earlierNo"]?.count == 1)
     }

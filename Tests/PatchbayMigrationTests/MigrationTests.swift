@@ -127,7 +127,7 @@ import Testing
             try Migration(from: .toy, to: .toy).run(&input, to: MemorySink(limit: 20))
         }
         #expect(error?.finding.code == "file.write")
-        #expect(error?.finding.remedy == "Free some space, or choose another disk.")
+        #expect(error?.finding.remedy == "Free space, or choose another disk.")
     }
 
     @Test func `a cancelled run says that it is not complete`() throws {

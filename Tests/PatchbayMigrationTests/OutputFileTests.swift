@@ -90,75 +90,16 @@ import Testing
         #expect(folderError?.finding.remedy == "Name a file, not a folder.")
         let missing = #expect(throws: FileError.self) { try OutputFile(path: "\(self.folder)/none/a.csv") }
         #expect(missing?.path == "\(folder)/none/a.csv")
-        #expect(missing?.finding.remedy == "Check the path, and that its folder is there.")
+        #expect(missing?.finding.remedy == "Check the path and its folder.")
     }
 
     #if os(Linux)
     @Test func `a full disk is named with a remedy`() throws {
         let file = try OutputFile(path: "/dev/full")
         let error = #expect(throws: FileError.self) { try file.write([1]) }
-        #expect(error?.finding.remedy == "Free some space, or choose another disk.")
+        #expect(error?.finding.remedy == "Free space, or choose another disk.")
     }
     #endif
-
-    @Test(arguments: [0, 1, 4096, 1_048_576, 2_100_000], [NSTemporaryDirectory(), "/dev/shm/"])
-    func `a draft is the same past the cache, from wherever it goes on`(begun: Int, place: String) throws {
-        var isFolder: ObjCBool = false
-        let exists = FileManager.default.fileExists(atPath: place, isDirectory: &isFolder)
-        let folder = (exists ? place : NSTemporaryDirectory()) + "blocks-\(UUID().uuidString)"
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        let path = "\(folder)/out"
-        var all = (0..<begun).map { UInt8(truncatingIfNeeded: $0 &* 7) }
-        try Data(all + [1, 2, 3]).write(to: URL(filePath: OutputFile.draft(of: path)))
-        let file = try OutputFile(path: path, from: begun)
-        var blocks = Blocks(to: file, from: begun)
-        var wereLent: Set<Bool> = []
-        for count in [1, 700_000, 1_048_576, 0, 300, 2_500_000, 0, 3_000_000, 4096] {
-            let piece = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ count) }
-            all += piece
-            var room = OutputRoom()
-            room.use(blocks.lend())
-            // Whoever maps fills it from its start, and begins anew where it is too small.
-            room.put([9, 9, 9].suffix(min(3, room.count)), behind: 0)
-            while room.count < count { room.grow(used: 0, by: count) }
-            wereLent.insert(room.isLent)
-            room.put(piece, behind: 0)
-            try blocks.take(&room, count)
-            #expect(!room.isLent)
-            guard count == 0 else { continue }
-            // A checkpoint: everything is there for whoever goes on.
-            try blocks.flush()
-            #expect(try Data(contentsOf: URL(filePath: OutputFile.draft(of: path))) == Data(all))
-        }
-        try blocks.flush()
-        try blocks.flush()
-        #expect(wereLent == (file.directWriter() == nil ? [false] : [false, true]))
-        #expect(file.count == all.count)
-        try file.commit()
-        #expect(try Data(contentsOf: URL(filePath: path)) == Data(all))
-    }
-
-    @Test func `room that is lent becomes a task's own where it is too small`() {
-        var memory = [UInt8](repeating: 0, count: 10)
-        memory.withUnsafeMutableBytes { bytes in
-            var room = OutputRoom()
-            room.use(OutputRoom.Lent(bytes))
-            room.put([1, 2, 3], behind: 0)
-            room.put([4], behind: 3)
-            #expect(room.isLent && room.count == 10)
-            room.grow(used: 4, by: 20)
-            #expect(!room.isLent && room.count >= 24)
-            room.put([5], behind: 4)
-            #expect(room.prefix(5) == [1, 2, 3, 4, 5])
-            #expect(Array(bytes[..<6]) == [1, 2, 3, 4, 0, 0])
-            // Its own, which is large enough now, is used where what is lent is too small again.
-            room.use(OutputRoom.Lent(bytes))
-            room.put([6, 7], behind: 0)
-            room.grow(used: 2, by: 1)
-            #expect(!room.isLent && room.count >= 24 && room.prefix(2) == [6, 7])
-        }
-    }
 
     @Test func `a source gives the whole file in chunks, and knows its size`() throws {
         try String(repeating: "x", count: 1000).write(toFile: "\(folder)/a", atomically: false, encoding: .utf8)

@@ -504,7 +504,7 @@ import Testing
             "subscription to a topic", "identifier of another kind",
         ]
         for name in never { #expect(!plain.contains(name), "\(name)") }
-        let may = ["identifier phone", "locale", "push subscription, unsubscribed", "what a device says of itself"]
+        let may = ["identifier phone", "locale", "push subscription, unsubscribed", "facts of a device"]
         for name in may { #expect(plain.contains(name), "\(name)") }
         let told = try parts([
             "columns": ["Labels": "tags", "News": "subscription:email/news", "Mail": "subscription:email"],

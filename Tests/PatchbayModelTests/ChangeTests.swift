@@ -8,7 +8,7 @@ private func decimal(_ text: String) throws -> AttributeValue { .decimal(try #re
     @Test func `names that look alike are two subjects and two people`() {
         let (composed, decomposed): (Subject, Subject) = ("Zo\u{EB}", "Zoe\u{308}")
         #expect(composed != decomposed && Set([composed, decomposed, composed]).count == 2)
-        var mirror = SubjectMirror()
+        var mirror = SubjectSnapshot()
         mirror.identifiers = [Identifier(.external, composed.rawValue)]
         let change = { ContactSwitch(.logIn, identifiers: [Identifier(.external, $0)]) }
         #expect(mirror.isAnotherPerson(change(decomposed.rawValue)))
@@ -94,8 +94,8 @@ private func decimal(_ text: String) throws -> AttributeValue { .decimal(try #re
         )
     }
 
-    private func mirror(_ actions: Action...) -> SubjectMirror {
-        actions.reduce(into: SubjectMirror()) { $0.apply(operation($1)) }
+    private func mirror(_ actions: Action...) -> SubjectSnapshot {
+        actions.reduce(into: SubjectSnapshot()) { $0.apply(operation($1)) }
     }
 
     @Test func `the newest of each kind stays`() {
@@ -122,7 +122,7 @@ private func decimal(_ text: String) throws -> AttributeValue { .decimal(try #re
     }
 
     @Test func `erase forgets all, also who it was`() {
-        #expect(mirror(.changeAttributes(["a": .set(1)]), .erase) == SubjectMirror())
+        #expect(mirror(.changeAttributes(["a": .set(1)]), .erase) == SubjectSnapshot())
     }
 
     @Test func `a question changes nothing`() {
@@ -130,6 +130,40 @@ private func decimal(_ text: String) throws -> AttributeValue { .decimal(try #re
         let before = mirror
         mirror.apply(operation(.readBack(ReadRequest("profile")), contact: "c-2"))
         #expect(mirror == before)
+    }
+
+    @Test func `identities of a person who left are not replayed for the next person`() {
+        func device(in mirror: SubjectSnapshot) -> Device? {
+            for case .registerDevice(let device) in mirror.replay { return device }
+            return nil
+        }
+        let given = Device(allowsPush: true, identities: ["vendor.user": "u-1"])
+        func operation(_ action: Action, of contact: String?) -> EngagementOperation {
+            EngagementOperation(
+                id: "o",
+                subject: "s",
+                contact: contact,
+                capturedAt: Instant(milliseconds: 0),
+                action: action
+            )
+        }
+        func logIn(_ name: String) -> Action {
+            .switchContact(ContactSwitch(.logIn, identifiers: [Identifier(.external, name)]))
+        }
+        var mirror = SubjectSnapshot()
+        mirror.apply(operation(.registerDevice(given), of: nil))
+        mirror.apply(operation(logIn("aino"), of: "aino"))
+        #expect(device(in: mirror)?.identities == given.identities)
+        mirror.apply(operation(.registerDevice(given), of: "aino"))
+        #expect(device(in: mirror)?.identities == given.identities)
+        for next in ["bert", nil] {
+            var later = mirror
+            later.apply(operation(next.map(logIn) ?? .switchContact(ContactSwitch(.logOut)), of: next))
+            #expect(device(in: later)?.identities == [:] && device(in: later)?.allowsPush == true)
+            #expect(later.device == given)
+            later.apply(operation(.registerDevice(given), of: next))
+            #expect(device(in: later)?.identities == given.identities)
+        }
     }
 
     @Test func `what is replayed gives the same state again`() {
@@ -142,7 +176,7 @@ private func decimal(_ text: String) throws -> AttributeValue { .decimal(try #re
             .changeSubscription(Subscription(channel: .sms, topic: "z", state: .suspended)),
             .changeSubscription(Subscription(channel: .email, state: .subscribed))
         )
-        var copy = SubjectMirror()
+        var copy = SubjectSnapshot()
         for action in mirror.replay { copy.apply(operation(action)) }
         #expect(copy == mirror)
         #expect(
@@ -172,7 +206,7 @@ private func decimal(_ text: String) throws -> AttributeValue { .decimal(try #re
         for change in [
             ContactSwitch(.logIn, identifiers: [Identifier(.external, "bo")]), ContactSwitch(.logOut),
         ] {
-            var mirror = SubjectMirror()
+            var mirror = SubjectSnapshot()
             for action in said + [.switchContact(change)] { mirror.apply(operation(action)) }
             #expect(mirror.attributes.isEmpty && mirror.tags.isEmpty && mirror.subscriptions.isEmpty)
             #expect(mirror.consent(for: .tracking) == .unknown)

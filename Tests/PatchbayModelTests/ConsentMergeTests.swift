@@ -103,8 +103,8 @@ import Testing
     }
 
     @Test func `in the mirror a later word for every channel takes back what allowed more, and gives nothing`() {
-        func mirror(_ words: Consent...) -> SubjectMirror {
-            var mirror = SubjectMirror()
+        func mirror(_ words: Consent...) -> SubjectSnapshot {
+            var mirror = SubjectSnapshot()
             for word in words {
                 mirror.apply(
                     EngagementOperation(

@@ -71,9 +71,9 @@ struct RoundTrip: Sendable, CustomTestStringConvertible {
                 + #""devices":[{"allowsPush":true,"allowsBackgroundPush":false,"allowsLocation":false,"allowsProximity":false}],"#
                 + #""locale":"fi_FI","timeZone":"Europe/Helsinki"}"#
         ),
-        RoundTrip(SubjectMirror.self, "{}"),
+        RoundTrip(SubjectSnapshot.self, "{}"),
         RoundTrip(
-            SubjectMirror.self,
+            SubjectSnapshot.self,
             #"{"contact":"c","identifiers":[{"kind":"email","value":"e"}],"attributes":{"a":1},"tags":["a"],"#
                 + #""subscriptions":[{"channel":"email","state":"subscribed"},{"channel":"email","topic":"t","state":"suspended"}],"#
                 + #""consents":[{"purpose":"tracking","state":"granted"}],"device":{"allowsPush":false,"allowsBackgroundPush":false,"#
@@ -176,7 +176,7 @@ struct RoundTrip: Sendable, CustomTestStringConvertible {
         switch name.prefix(while: { $0 != "." }) {
         case "operation": _ = try EngagementOperation(jsonBytes: data)
         case "contact": _ = try Contact(jsonBytes: data)
-        case "mirror": _ = try SubjectMirror(jsonBytes: data)
+        case "mirror": _ = try SubjectSnapshot(jsonBytes: data)
         default: Issue.record("\(name) names no schema.")
         }
     }

@@ -67,7 +67,7 @@ private struct TwoReaders: Sendable, CustomTestStringConvertible {
             #"{"kind":"changeAttributes","changes":{"a":{"set":{"object":{"d":{"date":"2028-02-29"},"t":{"time":"23:59"}}}},"b":{"unset":true},"c":{"increment":-0.50},"d":{"append":[1,"x",[true]]},"e":{"remove":[{"choices":["b"]}]},"f":{"set":{"decimal":"12"}},"g":{"set":{"country":"FI"}}}}"#
         ),
         TwoReaders(
-            SubjectMirror.self,
+            SubjectSnapshot.self,
             #"{"contact":"c","identifiers":[{"kind":"email","value":"e"}],"attributes":{"a":1,"b":{"timestamp":"2031-03-09T07:05:11Z"}},"tags":["a","b"],"subscriptions":[{"channel":"email","state":"subscribed","fields":{"f":1}},{"channel":"email","topic":"t","state":"suspended","source":"s","evidence":"e"}],"consents":[{"purpose":"tracking","state":"granted"}],"device":{"pushToken":{"value":"7c1f","service":"apns","environment":"sandbox","appID":"x"},"facts":{"platform":"iOS","platformVersion":"24.3","model":"m","deviceName":"n","locale":"fi_FI","timeZone":"Europe/Helsinki","utcOffsetSeconds":-3600,"isDaylightSaving":true,"appVersion":"8","allowsAdTracking":false},"allowsPush":false,"allowsBackgroundPush":true,"allowsLocation":false,"allowsProximity":true,"identities":{"former.id":"a1"}},"switch":{"direction":"logIn","identifiers":[{"kind":"external","value":"1"}]}}"#
         ),
         TwoReaders(

@@ -184,7 +184,7 @@ import Testing
         #expect(
             error?.description
                 == "app/patchbay.json:3:3: configuration.route.none at routes: No route is live, so nothing would ever be "
-                + "sent. Set the mode of one route to \"live\", or to \"percentage\"."
+                + "sent. Set the mode of one route to \"live\" or \"percentage\"."
         )
     }
 

@@ -102,8 +102,10 @@ extension AcousticDevice.Memory {
     func ownership(of pending: Pending<AcousticDevice>, next: [String]?) -> Ownership {
         let isEarlier = idsSince.map { pending.sequence < $0 } ?? false
         guard let contact = pending.operation.contact else {
-            // An anonymous person is the one who logs in next.
-            guard isEarlier, let next, let owner else { return .own }
+            // An anonymous person is the one who logs in next, never the one whose ids are known: that one has logged out.
+            guard let owner else { return .own }
+            guard isEarlier else { return .later }
+            guard let next else { return .own }
             return next.contains(where: owner.containsExactly) ? .own : .never
         }
         if let owner {

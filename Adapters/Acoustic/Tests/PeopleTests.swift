@@ -99,6 +99,36 @@ extension AdapterTestDriver<AcousticDevice, AcousticSimulator> {
         #expect(driver.requests(of: "u-anna").allSatisfy { !$0.body.text.contains("Bert") })
     }
 
+    @Test func `the engine does not register the next person with the ids of a person who denied the profile`() throws {
+        let driver = try Driver.make()
+        arrive("anna", driver)
+        driver.capture(.setConsent(Consent(purpose: .profile, state: .denied)))
+        driver.capture(.logIn("bert"))
+        let town = driver.capture(.set("City", "Bert's town"))
+        driver.drain()
+        #expect(!driver.sent.contains { $0.body.text.contains("Bert") })
+        #expect(driver.outcome(of: town) == nil && driver.waitReasons.contains { $0.code == "acoustic.ids.person" })
+        driver.capture(device(of: "bert"))
+        driver.drain()
+        #expect(driver.outcome(of: town)?.isAccepted == true)
+        for sent in driver.requests(of: "u-anna") { #expect(!sent.body.text.contains("Bert")) }
+    }
+
+    @Test func `what is captured after a log-out does not go under the ids of the person who left`() throws {
+        let driver = try Driver.make()
+        arrive("anna", driver)
+        driver.capture(.switchContact(ContactSwitch(.logOut)))
+        let late = [
+            driver.capture(.set("City", "Another person's town")), driver.capture(.event("Another person's event")),
+        ]
+        driver.drain()
+        #expect(!driver.sent.contains { $0.body.text.contains("Another person") })
+        arrive("bert", driver)
+        driver.drain()
+        #expect(late.allSatisfy { driver.outcome(of: $0)?.isAccepted == true })
+        for sent in driver.requests(of: "u-anna") { #expect(!sent.body.text.contains("Another person")) }
+    }
+
     @Test(.shows("acoustic/I9")) func `who leaves before the ids came is not waited for`() throws {
         let driver = try Driver.make()
         arrive("anna", driver)

@@ -75,13 +75,18 @@ public struct AdobeScene: VendorScene {
         memory["identities"]?.array?.last?["known"].map { ["fields": $0] } ?? [:]
     } holds: { (account: AdobeAccount, memory) in
         let identity = memory["identities"]?.array?.last
-        let own = (identity?["usedAs"]?.string).flatMap { ecid in account.profiles.last { $0.ecid == ecid } }
+        func digest(_ text: String) -> String { String(SHA256.digest(of: text.utf8).prefix(12).hexText) }
+        let server = settings["server"]?.string ?? ""
+        let app = account.profiles.last { memory["account"]?.string == digest("\(server)\n\($0.pkey)") }?.pkey
+        let own = (identity?["usedAs"]?.string).flatMap { ecid in
+            account.profiles.last { $0.ecid == ecid && $0.pkey == app ?? $0.pkey }
+        }
         let fields = (own ?? account.newestProfile)?.fields ?? [:]
         let reports = Set(account.reports.map { "\($0.broadlogID) \($0.action)" }).sorted()
         return [
             "fields": .object(
                 JSONObject(
-                    fields.map { ($0.key, .string(String(SHA256.digest(of: $0.value.utf8).prefix(12).hexText))) }
+                    fields.map { ($0.key, .string(digest($0.value))) }
                 )
             ),
             "reports": .array(reports.map { .string($0) }),
@@ -192,7 +197,14 @@ public struct AdobeClassicScene: VendorScene {
             held[registration.device, default: []].formUnion(own)
             guard let outcome = request.outcome, request.settledAt != nil else { continue }
             let isDetour = outcome.reply?.isDetour ?? false
-            if outcome.reply?.status == 200, !isDetour { held[registration.device] = Set(own) }
+            if outcome.reply?.status == 200, !isDetour {
+                held[registration.device] = Set(own)
+                // What was registered before another registration of the device is not there any more.
+                settled.removeAll {
+                    SceneRegistration($0.request.request).device == registration.device
+                        && $0.request.request != request.request
+                }
+            }
             let hasFailed = isDetour || outcome.failed(or: 408...408, 429...429, 500...599)
             settled.append((request, hasFailed && takesAway))
         }

@@ -160,7 +160,7 @@ import Testing
     }
 
     @Test(.shows("adobe/N7", "adobe/I5", of: AdobeDevice.self))
-    func `a farewell takes the push token back`() throws {
+    func `an unregister takes the push token back`() throws {
         let phone = try StandardPhone()
         #expect(phone.deliver(.farewell)?.code == "adobe.farewell.left")
         #expect(phone.state.tokens.map(\.token) == [""])

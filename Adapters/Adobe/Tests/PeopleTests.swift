@@ -121,6 +121,75 @@ import Testing
         #expect(phone.examine(.logIn("bert")).map(\.severity) == [.warning, .warning])
     }
 
+    @Test(.shows("adobe/I2", of: AdobeDevice.self))
+    func `a vendor that is left receives values under the identity that the app passed for their person`() throws {
+        let phone = try StandardPhone(device: device("anna"))
+        phone.goOffline()
+        phone.capture(.logIn("bert"))
+        phone.capture(.registerDevice(device("bert")))
+        phone.capture(.set("cusTier", "bert-gold"))
+        phone.capture(.farewell)
+        phone.goOnline()
+        phone.drain()
+        #expect(phone.state.profiles.filter { $0.fields["cusTier"] != nil }.map(\.ecid) == [Self.given["bert"]])
+        #expect(phone.heldTokens.isEmpty)
+    }
+
+    @Test(.shows("adobe/I2", of: AdobeDevice.self))
+    func `a consent counts for every identity of the person`() throws {
+        let phone = try StandardPhone(["identifierFields": ["external": "cusNumber"]])
+        phone.capture(.consent(.profile, .denied, on: .push))
+        phone.capture(.logIn("anna"))
+        phone.capture(.registerDevice(device("anna")))
+        phone.capture(.set("cusTier", "anna-gold"))
+        phone.capture(.consent(.profile, .granted, on: .push))
+        phone.drain()
+        #expect(phone.pending.isEmpty)
+    }
+
+    @Test(.shows("adobe/I5", of: AdobeDevice.self))
+    func `nothing captured behind an unanswered erasure is posted under the erased identity`() throws {
+        let phone = try StandardPhone(device: device("anna"))
+        phone.deliver(.logIn("anna"))
+        phone.nextOutcomesByEndpoint = [.pushToken: [.status(503)]]
+        phone.capture(.erase)
+        phone.contact = nil
+        phone.capture(.set("cusTier", "gold"))
+        phone.drain()
+        #expect(
+            phone.state.profiles.filter { $0.fields["cusTier"] != nil }.allSatisfy { $0.ecid != Self.given["anna"] }
+        )
+        #expect(phone.state.profiles.contains { $0.fields["cusTier"] == "gold" })
+        #expect(phone.heldTokens.isEmpty)
+    }
+
+    @Test(.shows("adobe/V6", of: AdobeDevice.self))
+    func `an opt-out captured behind an unanswered erasure survives it`() throws {
+        let phone = try StandardPhone()
+        phone.goOffline()
+        phone.capture(.erase)
+        phone.capture(.consent(.messaging, .denied))
+        phone.capture(.set("cusTier", "gold"))
+        phone.goOnline()
+        phone.drain()
+        phone.deliver(.registerDevice(device(token: "0bb1")))
+        #expect(phone.heldTokens.isEmpty)
+
+        let classic = try ClassicPhone()
+        classic.deliver(.registerDevice(device()))
+        classic.deliver(.logIn("anna"))
+        classic.nextOutcomes = [.status(503)]
+        classic.capture(.erase)
+        classic.contact = nil
+        classic.capture(.set("tier", "silver"))
+        #expect(!classic.state.subscribers.contains { !$0.userKey.isEmpty && $0.parameters["tier"] != nil })
+        classic.capture(.consent(.messaging, .denied))
+        classic.drain()
+        classic.deliver(.registerDevice(device()))
+        classic.deliver(.set("tier", "gold"))
+        #expect(classic.state.subscribers.allSatisfy { $0.userKey.isEmpty && $0.parameters.isEmpty })
+    }
+
     @Test(.shows("adobe/I3", of: AdobeDevice.self))
     func `a second rotation after an unanswered one ends with the newest token`() throws {
         let phone = try StandardPhone()
@@ -141,13 +210,13 @@ import Testing
         phone.capture(.logIn("bert"))
         phone.capture(.set("cusTier", "bert-gold"))
         phone.capture(.registerDevice(device("bert", token: "0cc1")))
-        let farewell = phone.capture(.farewell)
+        let unregister = phone.capture(.farewell)
         phone.forgetHistory()
         phone.advance(by: .seconds(Double(lost) * 20))
         phone.goOnline()
         phone.drain()
         #expect(phone.heldTokens.isEmpty && phone.pendingCount == 0)
-        #expect(phone.outcome(of: farewell) != nil)
+        #expect(phone.outcome(of: unregister) != nil)
         #expect(phone.requests.allSatisfy { !$0.url.contains("0cc1") })
         phone.capture(.track(.sessionStarted))
         #expect(phone.heldTokens.isEmpty)
@@ -216,6 +285,17 @@ import Testing
         #expect(phone.deliver(.consent(.messaging, .granted, on: .push))?.code == "accepted")
         #expect(phone.state.subscribers.map(\.userKey) == ["anna"])
         #expect(phone.state.subscribers.map(\.parameters) == [["tier": "anna-gold"]])
+    }
+
+    @Test(.shows("adobe/C20", of: AdobeClassicDevice.self), arguments: [[Purpose.profile], [.messaging, .profile]])
+    func `the denial of one person does not bind the next person`(_ purposes: [Purpose]) throws {
+        let phone = try phone()
+        for purpose in purposes { phone.deliver(.consent(purpose, .denied)) }
+        #expect(phone.state.subscribers.map(\.userKey) == [""])
+        #expect(phone.deliver(.logIn("bert"))?.code == "accepted")
+        #expect(phone.deliver(.set("tier", "bert-gold"))?.code == "accepted")
+        #expect(phone.state.subscribers.map(\.userKey) == ["bert"])
+        #expect(phone.state.subscribers.map(\.parameters) == [["tier": "bert-gold"]])
     }
 
     @Test(.shows("adobe/I10", of: AdobeClassicDevice.self))

@@ -139,7 +139,7 @@ public struct AltcraftScene: VendorScene {
             guard let id = request.request[header: "Request-ID"], request.endpoint != "status" else { continue }
             let key = "\(id) \(request.endpoint)"
             if let before = settled[key], let at = before.settledAt, let outcome = before.outcome {
-                if isAnotherAttempt(request, after: before, at) { continue }
+                if isAnotherAttempt(request, after: before, at, in: story) { continue }
                 if !outcome.failed(or: 500...599), outcome.reply?.isWebPage != true {
                     problems.append("request \(request.number) repeats \(before.number), which was answered")
                 } else if let word = before.retryAfter, request.now < at + min(word, .seconds(86_400)) {
@@ -157,15 +157,17 @@ public struct AltcraftScene: VendorScene {
         return story.isWhole ? problems + differences(story, account) : problems
     }
 
-    /// Whether the request repeats one that was refused with 401, under another credential or at least an hour later.
+    /// Whether the request repeats one that was refused with 401, under another credential or after a start or the app's word
+    /// that it has others.
     private static func isAnotherAttempt(
         _ request: SceneStory.Request,
         after before: SceneStory.Request,
-        _ settledAt: Instant
+        _ settledAt: Instant,
+        in story: SceneStory
     ) -> Bool {
         guard before.outcome?.reply?.status == 401 else { return false }
         let credentials = [request, before].map { $0.request[header: "Authorization"] }
-        return credentials[0] != credentials[1] || request.now >= settledAt + .seconds(3600)
+        return credentials[0] != credentials[1] || story.isWoken(from: settledAt, to: request.now)
     }
 
     /// Each person's profile and subscription, and the events of all.

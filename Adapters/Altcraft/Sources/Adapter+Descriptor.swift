@@ -61,7 +61,7 @@ extension AltcraftDevice {
         .operation(.track): .native(),
         .operation(.farewell): .native(note: "suspends: no opt-out is recorded"),
         .operation(.erase): .emulated(
-            how: "everything is forgotten here",
+            how: "the person is unsubscribed, and everything is forgotten here",
             cost:
                 "a person has to delete the profile in the platform, or a back end with the server interface's Delete profile"
         ),

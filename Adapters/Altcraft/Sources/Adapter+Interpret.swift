@@ -51,29 +51,25 @@ private final class Reading {
     func verdict(_ memory: inout AltcraftMemory) -> Result {
         if case .registerDevice(let device) = pending.operation.action { memory.device = device }
         if endpoint == .unsuspend { memory.arrive(.init(contact: contact, sequence: pending.sequence)) }
-        if row.meaning == .accepted { memory.note(nil, of: contact) }
         noteDecision(&memory)
         noteDeparture(&memory)
         if exchange.mayHaveWorked { memory.doubt(endpoint, contact, sent, pending) }
+        if pending.operation.action == .erase, endpoint == .subscribe, row.meaning != .retry { return erased(&memory) }
         switch row.meaning {
         case .accepted: return success(&memory)
         case .retry: return asksAgain ? never(row, memory) : again(&memory)
         case .refused, .park:
             if park != nil, !asksAgain { return .underway(pending.step, .woken) }
-            if waitsForCredential(&memory) { return .underway(pending.step) }
             return asksAgain && endpoint == .unsuspend ? never(row, memory) : refused(row, &memory)
         }
     }
 
-    /// Whether the operation waits for another credential of its contact: not if the one before was refused, too.
-    private func waitsForCredential(_ memory: inout AltcraftMemory) -> Bool {
-        guard response?.status == 401, settings.onUnauthorized == .wait, settings.usedRoleToken == nil, !isRead,
-            let mark = pending.credential?.mark
-        else { return false }
-        let before = memory.refusal(of: contact)
-        let until = exchange.moment.now + AltcraftMemory.Refusal.pause
-        memory.note(.init(contact: contact, mark: mark, until: until), of: contact)
-        return before.map { $0.mark == mark } ?? true
+    /// An erasure continues whatever the vendor replied: nothing more can be done from here.
+    private func erased(_ memory: inout AltcraftMemory) -> Result {
+        if let address = sent.address {
+            memory.change(contact, at: address) { ($0.status, $0.mayBeSubscribed) = (nil, false) }
+        }
+        return .underway(pending.step)
     }
 
     /// The vendor has a decision of the person. One against a subscription counts although the vendor refused it.
@@ -317,8 +313,17 @@ private final class Reading {
         return .rejected(finding.at(detail: detail), answer: answer(\.final).json)
     }
 
+    /// Whether the operation takes something back that the vendor must not keep: it is repeated without a limit.
+    private var endsSubscription: Bool {
+        switch pending.operation.action {
+        case .farewell, .erase: true
+        case .changeSubscription(let subscription): subscription.state != .subscribed
+        default: false
+        }
+    }
+
     private func again(_ memory: inout AltcraftMemory) -> Result {
-        guard response != nil, pending.refusals + 1 >= RetryLadder.attempts else {
+        guard response != nil, pending.refusals + 1 >= RetryLadder.attempts, !endsSubscription else {
             return .retry(RetryLadder.next(pending.failures, exchange))
         }
         if let on = stay(&memory) { return on }
@@ -336,8 +341,10 @@ private final class Reading {
         } else {
             memory.refused = address
         }
-        guard case .registerDevice(let device) = pending.operation.action else { return .underway(pending.step) }
-        return wasOpen && PushAddress(device) != address ? .underway(pending.step) : nil
+        if case .registerDevice(let device) = pending.operation.action, !wasOpen || PushAddress(device) == address {
+            return nil
+        }
+        return .underway(pending.step)
     }
 
     private func refused(_ row: ReplyRow, _ memory: inout AltcraftMemory) -> Result {

@@ -143,8 +143,7 @@ struct Planner {
             case .readBack(let request): return try ask(request, head)
             case .farewell: return try leave(head)
             case .setConsent(let consent): return keep(consent, head)
-            case .erase:
-                return .settle([head.id: .accepted(FindingRow.eraseByHand.at())], remembering: AltcraftMemory())
+            case .erase: return erase(head)
             @unknown default: return .settle([head.id: .rejected(FindingRow.actionUnknown.at("action"))])
             }
         } catch {
@@ -161,13 +160,6 @@ struct Planner {
 
     func maker(_ head: Head, part: String? = nil) throws(Held) -> RequestMaker {
         let authorization = try Authorization(head.credential, adapter)
-        if adapter.settings.usedRoleToken == nil, adapter.settings.onUnauthorized == .wait,
-            let refused = memory.refusal(of: person(head)), refused.mark == head.credential.map(\.mark),
-            now < refused.until
-        {
-            RuleID.altcraft("A11").fire()
-            throw Held(finding: FindingRow.credentialRefused.at(), until: refused.until)
-        }
         return RequestMaker(
             adapter: adapter,
             authorization: authorization,

@@ -111,7 +111,7 @@ extension AltcraftDevice {
         }
         object["holdings"] = .array(holdings)
         object["departures"] = .array([leave].compactMap(\.self))
-        (object["decisions"], object["refusals"]) = ([], [])
+        object["decisions"] = []
         for name in ["saved", "doubtful", "standing", "leave"] { object[name] = nil }
         return .object(object)
     }

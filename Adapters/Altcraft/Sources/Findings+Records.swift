@@ -20,7 +20,7 @@ extension FindingRow {
         .error,
         .missing,
         rule: .altcraft("X1"),
-        reason: "No identifier can find the profile, so the contact is not written",
+        reason: "The contact has no identifier that finds a profile, so it is not written",
         remedy:
             "Give the contact such an identifier, or choose another matching in the format's settings; with custom, "
             + "identifierFields names the field of the contact's key."
@@ -64,7 +64,7 @@ extension FindingRow {
         .warning,
         .unsupported,
         rule: .altcraft("X2"),
-        reason: "The import has no place for it",
+        reason: "The import has no field for it",
         remedy: "Make it an attribute with a field of its own."
     )
     static let recordSecond = FindingRow(
@@ -111,7 +111,7 @@ extension FindingRow {
         .warning,
         .consent,
         rule: .altcraft("X4"),
-        reason: "Nobody knows what the person wants, so no subscription is written",
+        reason: "The person's decision is unknown, so no subscription is written",
         remedy: "Ask the person."
     )
     static let recordDenied = FindingRow(
@@ -120,7 +120,7 @@ extension FindingRow {
         .consent,
         rule: .altcraft("X5"),
         reason: "The person denied messages on this channel, so the subscription is written as unsubscribed",
-        remedy: "Ask the person if the two contradict each other."
+        remedy: "Ask the person which one applies."
     )
     static let recordResource = FindingRow(
         "altcraft.record.resource",
@@ -159,7 +159,7 @@ extension FindingRow {
         .warning,
         .consent,
         rule: .altcraft("X4"),
-        reason: "Nothing says whether the person wants push messages, so the token is left out",
+        reason: "It is unknown whether the person wants push messages, so the token is left out",
         remedy: "Give the contact a push subscription with its state, and a resource for it."
     )
     static let tokenProviderUnknown = FindingRow(
@@ -176,7 +176,7 @@ extension FindingRow {
         .invalid,
         rule: .altcraft("X8"),
         reason: "The line is no JSON object",
-        remedy: "Mend the text at that place."
+        remedy: "Correct the text at this position."
     )
     static let lineProfile = FindingRow(
         "altcraft.profile.data",

@@ -5,7 +5,7 @@ extension FindingRow {
     /// Every row, for the descriptor.
     static let altcraft: [FindingRow] =
         [
-            credentialMissing, credentialRefused, credentialUnreadable, credentialTooLarge, credentialIncomplete,
+            credentialMissing, credentialUnreadable, credentialTooLarge, credentialIncomplete,
             credentialAnonymous,
             optionUnknown, optionInvalid, optionNested, optionIdle, optionInstruction, fieldNull, fieldNullLeftOut,
             fieldBlank,
@@ -36,14 +36,6 @@ extension FindingRow {
         rule: .altcraft("A3"),
         reason: "There is no credential for this contact (540, 543)",
         remedy: "Give the contact's JSON Web Token to the client, or set rToken."
-    )
-    static let credentialRefused = FindingRow(
-        "altcraft.credential.refused",
-        .warning,
-        .unauthenticated,
-        rule: .altcraft("A11"),
-        reason: "The vendor refused the contact's token with 401; it may have expired",
-        remedy: "Give the client a fresh JSON Web Token of this contact; the operation is sent with it."
     )
     static let credentialUnreadable = FindingRow(
         "altcraft.credential.unreadable",
@@ -571,7 +563,7 @@ extension FindingRow {
         "altcraft.farewell.nothing",
         .note,
         rule: .altcraft("E1"),
-        reason: "There is no push token under which the vendor could still reach the person",
+        reason: "The vendor has no push token for this installation",
         remedy: "Nothing is needed."
     )
     static let actionUnknown = FindingRow(

@@ -65,19 +65,6 @@ public struct AltcraftMemory: AdapterMemory {
         var sequence: Int64
     }
 
-    /// A contact's credential that the vendor refused.
-    struct Refusal: Codable, Sendable, Equatable {
-        /// Whose; nil is the anonymous person's.
-        var contact: String?
-        /// A mark of the credential: enough to see a change, too little to find it.
-        var mark: String
-        /// When it is tried again although it is the same, on the timeline of `now`: a refusal may be the vendor's mistake.
-        var until: Instant
-
-        /// How long a refused credential is not tried again.
-        static let pause = Duration.seconds(3600)
-    }
-
     /// Under which role token the installation speaks, and since when.
     struct Signature: Codable, Sendable, Equatable {
         /// A mark of the role token; empty without one; nil where an older release did not note it.
@@ -100,8 +87,6 @@ public struct AltcraftMemory: AdapterMemory {
     var departures: [Mark] = []
     /// The place of the last unregister that is done: what was captured before it subscribes nobody any more.
     var leftAt: Int64?
-    /// The credentials that the vendor refused last, one for each contact.
-    var refusals: [Refusal] = []
     /// The role token's mark; nil as long as there never was a role token.
     var signature: Signature?
 
@@ -292,19 +277,6 @@ extension AltcraftMemory {
     /// Nothing is owed to a contact any more who may come back.
     mutating func comeBack(_ contact: String?) {
         departures.removeAll { $0.contact.map(ScalarString.init) == contact.map(ScalarString.init) }
-    }
-
-    /// The mark of the credential that the vendor refused a contact last.
-    func refusal(of contact: String?) -> Refusal? {
-        refusals.first { $0.contact.map(ScalarString.init) == contact.map(ScalarString.init) }
-    }
-
-    /// Notes which credential the vendor refused; nil is none any more.
-    mutating func note(_ refusal: Refusal?, of contact: String?) {
-        guard refusal != nil || !refusals.isEmpty else { return }
-        refusals.removeAll { $0.contact.map(ScalarString.init) == contact.map(ScalarString.init) }
-        if let refusal { refusals.append(refusal) }
-        if refusals.count > Self.entryLimit { refusals.removeFirst() }
     }
 }
 

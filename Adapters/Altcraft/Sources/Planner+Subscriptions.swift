@@ -269,6 +269,21 @@ extension Planner {
         return send(.unsuspend, maker.post(path, ReleaseQuery.table, query, ReleaseCall.table, call), head)
     }
 
+    /// Unsubscribes the person wherever the vendor may reach the installation, then forgets everything. Without the person's
+    /// credential nothing can be sent, and an erasure waits for none.
+    func erase(_ head: Head) -> Next {
+        if let holding = memory.reachable(person(head)).first,
+            let request = try? subscribe(
+                head,
+                Subscription.State.unsubscribed.rawValue,
+                at: holding.address
+            )
+        {
+            return request
+        }
+        return .settle([head.id: .accepted(FindingRow.eraseByHand.at())], remembering: AltcraftMemory())
+    }
+
     /// Suspends each subscription of the person that is subscribed; anything else stays as it is.
     func leave(_ head: Head) throws(Held) -> Next {
         guard let holding = memory.reachable(person(head)).first else {

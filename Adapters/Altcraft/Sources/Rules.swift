@@ -191,8 +191,16 @@ extension Rule {
         rule("R3", "A request without an answer is repeated.", Source.both),
         rule("R4", "Any other answer is final.", Source.page),
         rule("R5", "Repeats come after 1, 5.5, 30, 166, 915 and then every 5033 seconds.", Source.ios),
-        rule("R6", "A new operation, the foreground or a start repeats at once.", Source.ios),
-        rule("R7", "The sixteenth answer without success ends an operation; an outage does not count.", Source.both),
+        rule(
+            "R6",
+            "The foreground, the network or a start repeats at once; a new operation does not, unlike in the SDKs.",
+            Source.ios
+        ),
+        rule(
+            "R7",
+            "The sixteenth answer without success ends an operation, except an opt-out; an outage does not count.",
+            Source.both
+        ),
         rule("R8", "A release of a suspension and a status query are never repeated by themselves.", Source.both),
         rule(
             "R9",
@@ -201,8 +209,8 @@ extension Rule {
         ),
         rule(
             "R10",
-            "An operation whose contact's credential is refused with 401 waits for the next one; a setting rejects it (documented) or stops the provider.",
-            Source.house
+            "An operation is rejected if its contact's next credential is refused, too; a setting stops the provider instead.",
+            Source.both
         ),
         rule(
             "R11",
@@ -283,8 +291,6 @@ extension Rule {
             Source.house
         ),
 
-        rule("A11", "A credential that the vendor refused signs nothing more.", Source.house),
-
         rule("P1", "A push is the vendor's if its payload has the key _ac_push.", Source.both),
         rule(
             "P2",
@@ -325,7 +331,7 @@ extension Rule {
         ),
 
         rule("E1", "Leaving suspends: delivery stops, and no opt-out is recorded.", Source.page),
-        rule("E2", "An app can't delete a profile.", Source.house),
+        rule("E2", "An app can't delete a profile; an erasure unsubscribes the person first.", Source.house),
         rule("E3", "The vendor has no record of consents.", Source.house),
         rule("E4", "Who a person is stands in the credential alone, never in a body.", Source.both),
         rule(

@@ -19,9 +19,6 @@ public struct AltcraftSettings: AdapterSettings {
 
     /// What becomes of an operation that the vendor answers with 401 or 403.
     public enum OnUnauthorized: String, NeutralWord {
-        /// It waits for another credential of its contact, as if there were none, and is rejected if that is answered with
-        /// 401, too. An answer of 403 rejects it.
-        case wait
         /// It is rejected, as the vendor documents.
         case reject
         /// It is kept, and the provider stops until a person acts.
@@ -112,8 +109,8 @@ public struct AltcraftSettings: AdapterSettings {
     public var profileUpdates = ProfileUpdates.automatic
     /// Whether the app's id, installation and version stand among the subscription fields.
     public var appFields = true
-    /// What becomes of an operation that is answered with 401 or 403.
-    public var onUnauthorized = OnUnauthorized.wait
+    /// What becomes of an operation whose fresh credential is answered with 401 or 403, too.
+    public var onUnauthorized = OnUnauthorized.reject
     /// The vendor's word for a phone or tablet.
     public var deviceType = DeviceType.mobile
     /// How a query says yes and no.
@@ -205,9 +202,9 @@ public struct AltcraftSettings: AdapterSettings {
         .choice(
             "onUnauthorized",
             \.onUnauthorized,
-            default: .wait,
+            default: .reject,
             rule: .altcraft("R10"),
-            "What becomes of an operation that is answered with 401 or 403: `wait` (after 401, for the contact's next token), `reject` (as documented), `park` (the provider stops)."
+            "What becomes of an operation that is answered with 401 or 403, with a fresh token of its contact, too: `reject` (as documented), `park` (the provider stops)."
         ),
         .choice(
             "deviceType",

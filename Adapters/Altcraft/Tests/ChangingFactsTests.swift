@@ -86,6 +86,56 @@ import Testing
         #expect(statuses(driver) == ["11 7c1f unsubscribed"])
     }
 
+    @Test(.shows("altcraft/R7", of: AltcraftDevice.self))
+    func `captures during an outage do not shorten the intervals, and an opt-out is never given up`() throws {
+        let driver = try driver()
+        driver.deliver(Self.subscribe)
+        driver.forgetHistory()
+        driver.respond = { $0.endpoint == .subscribe ? .replied(WireResponse(503)) : nil }
+        let optOut = driver.capture(Self.change(.unsubscribed))
+        for _ in 0..<100 {
+            driver.advance(by: .seconds(20))
+            driver.capture(.changeAttributes(["city": .set("Turku")]))
+        }
+        let attempts = driver.sent.filter { $0.endpoint == .subscribe }
+        let intervals = zip(attempts, attempts.dropFirst()).map { $1.at - $0.at }
+        #expect(zip(intervals, intervals.dropFirst()).allSatisfy { $0 <= $1 })
+        #expect(attempts.count <= 6)
+        driver.advance(by: .seconds(30 * 86_400))
+        #expect(driver.sent.count { $0.endpoint == .subscribe } > 16)
+        driver.respond = { _ in nil }
+        driver.drain()
+        #expect(driver.outcome(of: optOut)?.isAccepted == true)
+        #expect(statuses(driver) == ["11 7c1f unsubscribed"])
+    }
+
+    @Test(.shows("altcraft/E2", of: AltcraftDevice.self), arguments: [nil, 503, 400] as [Int?])
+    func `an erasure unsubscribes the person before everything is forgotten`(status: Int?) throws {
+        let driver = try driver()
+        driver.deliver(Self.subscribe)
+        // The opt-out is forgotten with the person, the erasure carries it out.
+        driver.nextOutcomesByEndpoint[.subscribe] = [
+            .replied(WireResponse(503)), status.map { .replied(WireResponse($0)) },
+        ]
+        .compactMap(\.self)
+        driver.capture(Self.change(.unsubscribed))
+        let erasure = driver.capture(.erase)
+        driver.drain()
+        #expect(driver.outcome(of: erasure)?.summary == "accepted altcraft.erase.byHand")
+        #expect(statuses(driver) == (status == 400 ? ["11 7c1f subscribed"] : ["11 7c1f unsubscribed"]))
+        #expect(driver.pendingCount == 0)
+    }
+
+    @Test func `an erasure does not wait for a credential`() throws {
+        let driver = try driver()
+        driver.deliver(Self.subscribe)
+        driver.credentials = [:]
+        driver.restart()
+        let erasure = driver.capture(.erase)
+        driver.advance(by: .seconds(1))
+        #expect(driver.outcome(of: erasure)?.summary == "accepted altcraft.erase.byHand")
+    }
+
     @Test func `an opt-out without a push token is applied when a log-in makes the subscription`() throws {
         let driver = try Driver(Fixture.adapter([:]), AltcraftSimulator(settings: [:]))
         driver.credentials = ["": Token.nobody, "aino": Token.aino]

@@ -111,7 +111,6 @@ enum Fixture {
         ],
         "decisions": [["contact": "c-1001", "status": "subscribed", "operation": "s", "sequence": 4]],
         "arrival": ["contact": "c-1001", "sequence": 3], "departures": [["sequence": 2]], "leftAt": 2,
-        "refusals": [["contact": "c-1001", "mark": "1a2b3c4d", "until": 1_930_806_311_042]],
     ]
 
     /// Memory as version 2 stores it, beside a role token and with the categories that it must know.

@@ -109,7 +109,9 @@ public struct DESScene: VendorScene {
             "events": .array(Set(events).sorted().map(JSONValue.string)), "views": campaigns(\.views),
             "clicks": campaigns(\.clicks),
         ]
-        let client = memory["clientID"]?.string.flatMap { state.client($0) } ?? state.clients.last
+        let application = memory["applicationCode"]?.string
+        let client =
+            memory["clientID"]?.string.flatMap { state.client($0, application: application) } ?? state.clients.last
         held["registration"] = client?.registration
         held["pushToken"] = client?.pushToken.map(JSONValue.string)
         // Of a proof memory keeps a mark.

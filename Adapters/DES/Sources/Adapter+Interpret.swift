@@ -28,7 +28,10 @@ private struct Reading {
 
     func interpret(_ memory: inout DESMemory) -> Result {
         if exchange.endpoint == .contactToken { return renewed(&memory) }
-        if !isQuestion { memory.stopped = nil }
+        // What an opt-out has passed waits on until an event wakes it.
+        let optOuts = DESDevice.Queue.optOuts.rawValue
+        let hasPassed = memory.stopped != optOuts && heads.allSatisfy { $0.queue == optOuts }
+        if !isQuestion, !hasPassed { memory.stopped = nil }
         if exchange.outcome.reply?.status == 401, let renewal = renewal(&memory) { return renewal }
         if exchange.mayHaveWorked { memory.markUnacknowledged(exchange.endpoint) }
         switch row.meaning {
@@ -156,8 +159,8 @@ private struct Reading {
         return rejected(finding.at(detail: detail), &memory)
     }
 
-    /// A refusal that does not end the operation: what is left behind, an anonymous contact that a vendor does not have, an
-    /// ID token that another one may replace, and a push token that can be taken back with another contact token.
+    /// A refusal that does not end the operation: what is left behind, an anonymous contact that a vendor does not have, and
+    /// a push token that can be taken back with another contact token.
     private func passedOver(_ memory: inout DESMemory) -> Result? {
         guard let head = heads.first, !isQuestion else { return nil }
         var step = head.stage
@@ -171,9 +174,6 @@ private struct Reading {
         case .contact where step.recovery == .setContact, .anonymousContact where step.recovery == .setContact:
             guard isToBeLeft else { return nil }
             (step.recovery, step.leftToken) = (.done, true)
-        case .contact:
-            guard isUnauthenticated, step.refusedToken == nil, let token = refusedIDToken(head) else { return nil }
-            step.refusedToken = token
         case .anonymousContact where isToBeLeft: step.leftContact = true
         case .anonymousContact where kind == .registerDevice: (step.hasContact, step.isAnonymousRefused) = (true, true)
         case .pushTokenRemoval where isUnauthenticated && step.recovery == nil: step.recovery = .setContact
@@ -197,12 +197,6 @@ private struct Reading {
 
     /// Whether the vendor refused the contact token or the ID token.
     private var isUnauthenticated: Bool { exchange.outcome.reply?.status == 401 || exchange.endpoint == .contactToken }
-
-    /// The mark of the ID token that was refused; nil if the contact is named by value.
-    private func refusedIDToken(_ head: Head) -> String? {
-        guard settings.contactProof == .openIDToken else { return nil }
-        return (body?["openIdToken"]?.string ?? head.credential?.value).map { TextMark($0).digits }
-    }
 
     private func isLeaving(_ memory: DESMemory) -> Bool { memory.isOfAnotherApplication(than: settings) }
 

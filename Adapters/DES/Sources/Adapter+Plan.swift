@@ -3,6 +3,8 @@ import PatchbayJSON
 import PatchbayModel
 
 extension DESDevice {
+    public func mustRegisterAgain(_ memory: Memory) -> Bool { memory.isOfAnotherApplication(than: settings) }
+
     public func plan(_ pending: PendingOperations<Self>, memory: Memory, at moment: Moment) -> Plan<Self> {
         Planner(adapter: self, memory: memory, moment: moment, pending: pending).plan()
     }
@@ -128,7 +130,7 @@ final class Planner {
 
     /// Ends events of a person for whom the vendor's contact was never set: it is set for another person.
     private func endForOthers() -> Result? {
-        guard memory.identity != nil, memory.person != nil else { return nil }
+        guard memory.identity != nil && memory.person != nil || memory.overtaken != nil else { return nil }
         let others = stretch.filter { isForAnother($0) && !mayChangeContact(before: $0) }
         guard !others.isEmpty else { return nil }
         RuleID.des("N6").fire()
@@ -219,12 +221,12 @@ final class Planner {
     private func deliver() -> Result {
         if let head = stored.first(where: { $0.operation.action == .erase }) { return erase(head) }
         if let stopped = memory.stopped {
+            // An opt-out does not wait for requests in front of it that fail again and again.
+            if memory.isRegistered, let optOut = stored.first(where: \.isPushOptOut) { return plan(optOut) }
             // What stopped may also be gone: moved to another provider, or erased. Then nothing is out of sight.
             if hasMore, !stored.contains(where: { $0.queue == stopped }) {
                 return .wait(until: nil, because: FindingRow.stopped.at())
             }
-            // An opt-out does not wait for requests in front of it that fail again and again.
-            if memory.isRegistered, let optOut = stored.first(where: \.isPushOptOut) { return plan(optOut) }
         }
         guard let first = stored.first else { return .wait(until: nil, because: FindingRow.stopped.at()) }
         guard memory.isRegistered else { return begin() }
@@ -472,9 +474,7 @@ final class Planner {
     }
 
     private func setContactByToken(_ head: Head) -> Result {
-        guard let token = head.credential, !token.value.isEmpty, !IDToken.hasExpired(token, at: moment.date),
-            TextMark(token.value).digits != head.step?.refusedToken
-        else {
+        guard let token = head.credential, !token.value.isEmpty, !IDToken.hasExpired(token, at: moment.date) else {
             return awaitToken(head)
         }
         return set(
@@ -490,11 +490,11 @@ final class Planner {
             stored.contains { $0.changesContact && $0.sequence > head.sequence }
             || hidden.last(.switchContact).map { $0.sequence > head.sequence } ?? false
         guard !isLeaving, !isOvertaken else {
-            return .settle([head.id: .rejected(FindingRow.contactOvertaken.at("action"))])
+            var next = memory
+            next.noteOvertaken(Person(head.operation.contact))
+            return .settle([head.id: .rejected(FindingRow.contactOvertaken.at("action"))], remembering: next)
         }
-        let row: FindingRow =
-            head.step?.refusedToken != nil
-            ? .credentialRefused : (head.credential?.value ?? "").isEmpty ? .credentialMissing : .credentialExpired
+        let row: FindingRow = (head.credential?.value ?? "").isEmpty ? .credentialMissing : .credentialExpired
         return .wait(until: nil, because: row.at())
     }
 

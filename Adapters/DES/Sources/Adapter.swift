@@ -30,15 +30,13 @@ public struct DESDevice: VendorAdapter {
         var leftContact = false
         /// The contact was changed then, by the wall clock; its session has to be reported.
         var changedAt: Instant?
-        /// The mark of the ID token that the vendor refused; another one is waited for.
-        var refusedToken: String?
         /// What is done so that the push token can be taken back although the contact token is refused.
         var recovery: Recovery?
 
         init() {}
 
         private enum CodingKeys: String, CodingKey {
-            case isRegistered, hasContact, isAnonymousRefused, hasToken, leftToken, leftContact, changedAt, refusedToken
+            case isRegistered, hasContact, isAnonymousRefused, hasToken, leftToken, leftContact, changedAt
             case recovery
             case renewal = "talk"
         }
@@ -120,7 +118,7 @@ extension DESDevice {
     /// separate so that they are recorded while a request that has to be repeated blocks `requests`, and each click has its
     /// own queue so that no other click blocks it: a question for an inline message carries every click before it.
     enum Queue: String {
-        case device, requests, views, local
+        case device, requests, views, optOuts, local
     }
 
     public func place(_ operation: EngagementOperation) -> Place {
@@ -132,7 +130,10 @@ extension DESDevice {
         switch operation.action {
         case .registerDevice: queue = .device
         case .setConsent: queue = .local
-        case .changeSubscription(let subscription): queue = subscription.channel == .inApp ? .local : .requests
+        case .changeSubscription(let subscription) where subscription.channel == .inApp: queue = .local
+        // A request in front of them that has no answer does not stop them.
+        case .changeSubscription(let subscription) where subscription.state != .subscribed: queue = .optOuts
+        case .erase: queue = .optOuts
         case .track(.messageViewed): queue = .views
         case .track(.messageClicked): return "click/\(operation.id.rawValue)"
         default: queue = .requests

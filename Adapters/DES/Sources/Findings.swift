@@ -8,7 +8,7 @@ extension FindingRow {
         attributes, tags, channel, topic, subscriptionUnknown, suspended, subscriptionDetails, pushForeign,
         pushInteraction, actionUnknown,
         identifierMissing, identifierUnused, contactAnonymous, credentialMissing, credentialExpired,
-        credentialRefused, contactOvertaken, contactOfAnother, contactLater, anonymousRefused,
+        contactOvertaken, contactOfAnother, contactLater, anonymousRefused,
         factsMissing, platform, tokenForm, adoptedForm, notRegistered, tokenLater,
         campaignMissing, campaignNumber, buttonMissing, pushWithoutID, eventName, eventReserved, attributeNested,
         attributeFraction, attributeMissing, attributeStrange, noSession, inboxUnchanged, inboxUnknown,
@@ -167,15 +167,6 @@ extension FindingRow {
         rule: .des("B4"),
         reason: "The ID token for this contact has expired",
         remedy: "Give the client another ID token of the contact as credential."
-    )
-    static let credentialRefused = FindingRow(
-        "des.credential.refused",
-        .note,
-        .unauthenticated,
-        rule: .des("B4"),
-        reason: "The vendor refused the ID token for this contact",
-        remedy:
-            "Give the client another ID token of the contact as credential; if that is refused too, the log-in is rejected."
     )
     static let contactOvertaken = FindingRow(
         "des.contact.overtaken",

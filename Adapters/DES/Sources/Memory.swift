@@ -98,6 +98,9 @@ public struct DESMemory: AdapterMemory {
     var identity: Identity?
     /// The person for whom the contact was set; nil if an earlier release set it.
     var person: Person?
+    /// The last persons whose log-in was overtaken before it left: nothing of theirs goes to the anonymous contact. Nil counts
+    /// as none.
+    var overtaken: [Person]?
     /// Whether a change of contact ended without a clear answer.
     var isIdentityDoubtful = false
     /// The push token that the vendor holds for certain.
@@ -190,10 +193,17 @@ public struct DESMemory: AdapterMemory {
 
     /// Whether the vendor's contact is known to be set for another person than this one.
     ///
-    /// The anonymous contact belongs to no other person: what is captured while a log-in is not possible goes there.
+    /// The anonymous contact belongs to no other person: what is captured while a log-in is not possible goes there, unless
+    /// another person has come meanwhile.
     func holdsContact(ofAnotherThan contact: String?) -> Bool {
+        if overtaken?.contains(Person(contact)) == true { return true }
         guard identity != nil, let person else { return false }
         return person != Person(contact)
+    }
+
+    /// Notes that a log-in of a person never leaves, because another person came.
+    mutating func noteOvertaken(_ other: Person) {
+        overtaken = Array(((overtaken ?? []).filter { $0 != other } + [other]).suffix(16))
     }
 
     /// Notes for whom the contact is set. What was captured while no person was known belongs to the next person.
@@ -203,6 +213,8 @@ public struct DESMemory: AdapterMemory {
             for place in clicks.indices where clicks[place].person == person { clicks[place].person = next }
         }
         person = next
+        overtaken?.removeAll { $0 == next }
+        if overtaken?.isEmpty == true { overtaken = nil }
     }
 
     /// Whether a row may be sent under the present contact: the contact of its person, or the anonymous one.
@@ -288,7 +300,7 @@ public struct DESMemory: AdapterMemory {
     mutating func forgetApplication(keepingState: Bool) {
         var next = DESMemory()
         (next.clientID, next.registered, next.refusesPush) = (clientID, registered, refusesPush)
-        (next.counted, next.leftAt) = (counted, leftAt)
+        (next.counted, next.leftAt, next.overtaken) = (counted, leftAt, overtaken)
         next.pushSettings = pushSettings
         (next.session, next.isDisplayPaused, next.remote) = (session, isDisplayPaused, remote)
         if keepingState { (next.eventState, next.views, next.clicks) = (eventState, views, clicks) }

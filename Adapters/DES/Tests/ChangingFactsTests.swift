@@ -216,14 +216,10 @@ import Testing
         bench.respond = { $0.endpoint == .contact ? .status(401) : nil }
         let id = bench.capture(.logIn("c-1001"))
         bench.advance(by: .seconds(5))
-        #expect(bench.outcome(of: id) == nil && bench.waits?.code == "des.credential.refused")
-        // The adapter asks for another token once, then the engine does.
-        for credential in ["second", "third"] {
-            #expect(bench.outcome(of: id) == nil)
-            bench.credential = Secret(credential)
-            bench.wake()
-            bench.advance(by: .seconds(5))
-        }
+        #expect(bench.outcome(of: id) == nil && bench.waits?.code == "des.credential.missing")
+        bench.credential = Secret("second")
+        bench.wake()
+        bench.advance(by: .seconds(5))
         #expect(bench.outcome(of: id)?.summary == "rejected des.reply.renewalsSpent")
     }
 
@@ -236,6 +232,7 @@ import Testing
         bench.capture(.event("José's"))
         #expect(bench.outcome(of: first)?.summary == "rejected des.contact.overtaken")
         #expect(events(bench, of: "2575=token:token-of-José") == ["José's"])
+        #expect(events(bench, of: "anonymous").isEmpty)
     }
 
     @Test(.shows("des/B3", of: DESDevice.self)) func `a malformed push token replaces no good one`() throws {
@@ -395,6 +392,22 @@ import Testing
     }
 
     // MARK: Settings and routes
+
+    @Test(arguments: [nil, 503] as [Int?])
+    func `opt-outs and erasures do not wait behind a request that is in flight and has no answer`(status: Int?) throws {
+        for action in [Action.changeSubscription(Subscription(channel: .push, state: .unsubscribed)), .erase] {
+            let bench = try Bench.started()
+            bench.replyDelay = .seconds(5)
+            bench.script = [status.map { .status($0) } ?? .failed(TransportFailure(.lost, "timedOut"))]
+            bench.capture(.event("first"))
+            bench.advance(by: .seconds(1))
+            let id = bench.capture(action)
+            // Nothing else happens.
+            bench.advance(by: .seconds(60))
+            #expect(bench.outcome(of: id)?.isAccepted == true)
+            #expect(bench.client?.pushToken == nil)
+        }
+    }
 
     @Test(.shows("des/R39", of: DESDevice.self))
     func `a half-complete registration begins again at another application`()

@@ -35,12 +35,13 @@ public struct SalesforceScene: VendorScene {
         }
     }
 
-    /// What the account of the later settings does not define. Memory keeps a value of it, and no registration carries it.
-    private static let undefinedLater: Set<String> = ["store"]
+    /// What the account of the later settings defines. Memory keeps the value of any other attribute, and no registration
+    /// carries it.
+    private static let definedLater: Set<String> = ["tier", "closing"]
 
     public static var changingSettings: [JSONObject] {
         var other = settings
-        other["accountAttributes"] = ["tier", "closing"]
+        other["accountAttributes"] = .array(definedLater.sorted().map { .string($0) })
         return [settings, other]
     }
 
@@ -80,7 +81,7 @@ public struct SalesforceScene: VendorScene {
         let attributes = registration["attributes"]?.array ?? []
         let carried = attributes.map { ($0["key"]?.string ?? "", $0["value"] ?? .null) }
         let kept = (memory["registration"]?["attributes"]?.object ?? [:]).filter { member in
-            undefinedLater.contains(member.name) && !carried.contains { $0.0 == member.name }
+            !definedLater.contains(member.name) && !carried.contains { $0.0 == member.name }
         }
         let tags = registration["tags"]?.array?.filter { !["ALL", "IOS"].contains($0) } ?? []
         return [

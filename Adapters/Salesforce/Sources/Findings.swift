@@ -226,8 +226,8 @@ extension FindingRow {
         .note,
         rule: .salesforce("A14"),
         reason:
-            "Attributes of the person before are emptied and tags removed when the device becomes another contact's",
-        remedy: "Nothing; set contactChange to keep if the device's attributes belong to everybody who uses it."
+            "When another contact logs in, the attributes of the previous contact are emptied and their tags removed",
+        remedy: "No action is needed. Set contactChange to keep if all users of a device share its attributes."
     )
     static let contactFormer = FindingRow(
         "salesforce.contact.former",
@@ -464,8 +464,8 @@ extension FindingRow {
         .note,
         rule: .salesforce("S13"),
         reason:
-            "The vendor has received the registration; its effect shows after up to 15 minutes, and nobody says if it "
-            + "is refused later",
+            "The vendor has received the registration; its effect shows after up to 15 minutes, and a "
+            + "later refusal is not reported",
         remedy: "Look at the contact in the account after that time."
     )
     static let paced = FindingRow(
@@ -755,7 +755,7 @@ extension FindingRow {
         .error,
         .invalid,
         rule: .salesforce("F7"),
-        reason: "The column's text is no date in one of the vendor's forms",
+        reason: "The text is not a date in a form that the vendor documents",
         remedy: "Write it like 2031-03-09 07:05:11, 2031/3/9 or 3/9/2031 7:05:11 AM."
     )
     static let rowEmail = FindingRow(
@@ -794,7 +794,7 @@ extension FindingRow {
         rowReserved.code,
         .note,
         rule: .salesforce("F9"),
-        reason: "Of the words of this column a no alone is carried over; the others speak of a device's validity",
+        reason: "Only an opt-out is migrated from this column; its other values describe whether the device is valid",
         remedy: "Map it to an attribute in the setting columns if you need it, and if no word in it is a no."
     )
     static let rowOptInUnknown = FindingRow(

@@ -121,7 +121,7 @@ struct Stage {
             try await client.flush()
             await client.idle()
             let accounts = try await client.accounts().first
-            if let parked = accounts?.parked { throw WrongResult("The provider is stopped: \(parked.code).") }
+            if let parked = accounts?.parked { throw WrongResult("The provider is suspended: \(parked.code).") }
             if accounts?.pending == 0 { return }
         }
         throw WrongResult("It does not end.")

@@ -17,7 +17,7 @@ extension EngagementClient {
         let report = try await erase { _ in
             [now.subject]
         } of: {
-            try now.contact ?? $0.mirror(of: now.subject).contact
+            try now.contact ?? $0.snapshot(of: now.subject).contact
         }
         // Whoever is there now is nobody known.
         current.withLock {
@@ -31,7 +31,7 @@ extension EngagementClient {
         try await erase { _ in
             [subject]
         } of: {
-            try $0.mirror(of: subject).contact
+            try $0.snapshot(of: subject).contact
         }
     }
 

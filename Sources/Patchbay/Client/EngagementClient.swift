@@ -131,7 +131,7 @@ public final class EngagementClient: Sendable {
         do {
             try await loop.start()
             // Whoever was logged in when the app ended is so still.
-            let contact = try await loop.withEngine { try $0.mirror(of: subject).contact }
+            let contact = try await loop.withEngine { try $0.snapshot(of: subject).contact }
             current.withLock { $0.contact = contact }
         } catch let refusal as SwitchRefusal {
             throw refusal
@@ -331,9 +331,9 @@ public final class EngagementClient: Sendable {
     }
 
     /// The last neutral state of the current subject, from this device alone: no vendor is asked.
-    public func mirror() async throws -> SubjectMirror {
+    public func mirror() async throws -> SubjectSnapshot {
         let subject = current.withLock { $0.subject }
-        return try await loop.withEngine { try $0.mirror(of: subject) }
+        return try await loop.withEngine { try $0.snapshot(of: subject) }
     }
 
     /// Returns the accounts of every provider: what was captured, what became of it, and what waits for which reason.

@@ -168,24 +168,32 @@ public struct ErasureReport: NeutralValue, CustomStringConvertible {
         return outcomes
     }
 
-    /// Lines for a person: what went, what is asked of whom, what is left to do.
+    /// Lines for a person: the deleted data, the requests to vendors, and the remaining steps.
     public var description: String {
-        var lines = ["\(subjects) subjects erased, \(mirrors) of them known here; \(damagedRows) damaged rows removed"]
+        var lines = [
+            "Erased \(subjects) subjects, \(mirrors) of them with a stored state, and \(damagedRows) damaged rows."
+        ]
         for provider in providers {
             let kinds = provider.withdrawn.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
-            let withdrawn = kinds.isEmpty ? "nothing" : kinds.joined(separator: ", ")
+            let withdrawn = kinds.isEmpty ? "none" : kinds.joined(separator: ", ")
+            let memory =
+                switch provider.memory {
+                case .none: "none"
+                case .forgotten: "deleted"
+                case .untilDeletion: "kept until the vendor has deleted the person"
+                }
             lines.append(
-                "\(provider.provider): withdrawn: \(withdrawn); rejects removed: \(provider.rejects); memory: \(provider.memory.rawValue)"
+                "\(provider.provider): deleted operations: \(withdrawn); deleted rejects: \(provider.rejects); adapter state: \(memory)"
             )
             for id in provider.requested {
                 let answer = provider.answers.first { $0.operation == id }
-                lines.append("  asked to forget: \(id.rawValue)" + (answer.map { ", \($0.term.rawValue)" } ?? ""))
+                lines.append("  erasure request \(id.rawValue): \(answer?.term.rawValue ?? "pending")")
                 if let answer, answer.isRefusal {
                     let reason = answer.finding.map { ": \($0)" } ?? ""
-                    lines.append("  TO DO: have the vendor delete the person, because it did not\(reason)")
+                    lines.append("  to do: have the vendor delete the person; the request failed\(reason)")
                 }
             }
-            if let step = provider.manualStep { lines.append("  TO DO: \(step)") }
+            if let step = provider.manualStep { lines.append("  to do: \(step)") }
         }
         return lines.joined(separator: "\n")
     }

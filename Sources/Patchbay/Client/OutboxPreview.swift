@@ -204,7 +204,7 @@ extension FindingRow {
         static let ended = FindingRow(
             "switch.ended",
             .note,
-            reason: "Pending operations would end with the change",
+            reason: "Pending operations would be dropped by the change",
             remedy: "Deliver them first with `patchbay send` and the old configuration if they must be sent."
         )
         static let drained = FindingRow(

@@ -59,8 +59,7 @@ public struct ProviderAccounts: Hashable, Sendable {
             var accounts = accounts
             guard let runner = engine.runners.first(where: { $0.name == accounts.provider }) else { return accounts }
             accounts.parked = runner.parked
-            guard accounts.pending > 0 else { return accounts }
-            accounts.name(explainsWaits ? try runner.waits() : [])
+            if explainsWaits { accounts.name(try runner.waits()) }
             return accounts
         }
     }

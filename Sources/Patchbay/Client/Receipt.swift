@@ -137,13 +137,13 @@ public struct CaptureError: Error, Hashable, Sendable, CustomStringConvertible {
     static let closed = CaptureError(
         code: .closed,
         reason: "The client was closed.",
-        remedy: "What was durable is delivered by the next client on the same outbox."
+        remedy: "The next client on the same outbox delivers what is stored."
     )
 
     static let unknownProvider = CaptureError(
         code: .malformed,
-        reason: "The configuration routes nothing to a provider of that name.",
-        remedy: "Use a name of the configuration."
+        reason: "The configuration has no route to a provider of this name.",
+        remedy: "Use the name of a provider in the configuration."
     )
 
     /// One line with both.

@@ -2,7 +2,7 @@ public import PatchbayAdapterKit
 public import PatchbayJSON
 public import PatchbayModel
 
-/// Pending operations of one provider that wait for the same reasons until the same time.
+/// Pending operations of one provider, and questions to it, that wait for the same reasons until the same time.
 public struct Wait: Hashable, Sendable {
     /// Number of operations.
     public var operations: Int { kinds.values.reduce(0, +) }
@@ -14,6 +14,9 @@ public struct Wait: Hashable, Sendable {
     public var nextAttempt: Instant?
     /// Why they wait, the cause first.
     public var reasons: [Finding]
+
+    /// Whether the operations are part of a request that is in progress.
+    package var isInProgress: Bool { reasons.first?.code == FindingRow.Engine.requestInProgress.code }
 
     /// The wait as JSON.
     public var json: JSONValue {

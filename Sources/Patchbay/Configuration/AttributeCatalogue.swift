@@ -37,7 +37,7 @@ public struct AttributeCatalogue: Hashable, Sendable {
         "catalogue.attribute.type",
         .error,
         .invalid,
-        reason: "The value can't become the type that the catalogue says without a loss",
+        reason: "The value does not convert to the type in the catalogue without loss",
         remedy: "Give a value of that type, or change the type in the catalogue."
     )
     private static let notANumber = FindingRow(
@@ -58,8 +58,8 @@ public struct AttributeCatalogue: Hashable, Sendable {
         "catalogue.attribute.owner",
         .error,
         .forbidden,
-        reason: "The catalogue says that the other side writes this attribute",
-        remedy: "Change it where its owner is, or change the owner in the catalogue."
+        reason: "According to the catalogue, the other side owns this attribute",
+        remedy: "Change it there, or change its owner in the catalogue."
     )
 
     /// Converts an operation's attribute values to their catalogued types where nothing is lost.

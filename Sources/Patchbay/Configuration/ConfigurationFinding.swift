@@ -7,21 +7,21 @@ enum ConfigurationFinding {
         .error,
         .invalid,
         reason: "The file is not JSON",
-        remedy: "Mend the text at that place."
+        remedy: "Correct the text at this position."
     )
     static let duplicate = FindingRow(
         "configuration.duplicate",
         .error,
         .invalid,
-        reason: "The name stands twice in one object",
-        remedy: "Keep one of the two."
+        reason: "The name is given twice in one object",
+        remedy: "Keep one of them."
     )
     static let unknownMember = FindingRow(
         "configuration.member.unknown",
         .error,
         .misconfigured,
         reason: "There is no such member",
-        remedy: "Remove it, or mend its spelling."
+        remedy: "Correct its spelling, or remove it."
     )
     static let missingMember = FindingRow(
         "configuration.member.missing",
@@ -35,41 +35,41 @@ enum ConfigurationFinding {
         .error,
         .invalid,
         reason: "The value has the wrong type",
-        remedy: "Give a value of the type that stands there."
+        remedy: "Write a value of that type."
     )
     static let empty = FindingRow(
         "configuration.empty",
         .error,
         .missing,
         reason: "The text is empty",
-        remedy: "Give text, or remove the member."
+        remedy: "Write a text, or remove the member."
     )
     static let range = FindingRow(
         "configuration.range",
         .error,
         .invalid,
         reason: "The number is out of range",
-        remedy: "Give a number inside the range."
+        remedy: "Write a number in the range."
     )
     static let word = FindingRow(
         "configuration.word",
         .error,
         .invalid,
-        reason: "The value is not one of the allowed words",
-        remedy: "Use one of the allowed words."
+        reason: "The value is not one of the allowed values",
+        remedy: "Write one of the allowed values."
     )
     static let unknownAdapter = FindingRow(
         "configuration.adapter.unknown",
         .error,
         .misconfigured,
         reason: "There is no such adapter",
-        remedy: "Use the id of an adapter that this program was built with."
+        remedy: "Write the id of an adapter in this program."
     )
     static let providerName = FindingRow(
         "configuration.provider.name",
         .error,
         .invalid,
-        reason: "The name can't be used for a provider",
+        reason: "This name is not allowed for a provider",
         remedy: "Use 1 to 64 ASCII letters, digits, hyphens and underscores, a letter or digit first."
     )
     static let otherSide = FindingRow(
@@ -87,28 +87,28 @@ enum ConfigurationFinding {
         .error,
         .missing,
         reason: "There is no provider",
-        remedy: "Add one: its name, its adapter and its settings."
+        remedy: "Add one with its name, adapter and settings."
     )
     static let unknownProvider = FindingRow(
         "configuration.route.provider",
         .error,
         .misconfigured,
-        reason: "The route leads to a provider that is not there",
+        reason: "The route names an unknown provider",
         remedy: "Name a member of \"providers\"."
     )
     static let repeatedRoute = FindingRow(
         "configuration.route.twice",
         .error,
         .misconfigured,
-        reason: "Another route leads to the same provider",
+        reason: "Another route names the same provider",
         remedy: "Keep one route per provider."
     )
     static let noLiveRoute = FindingRow(
         "configuration.route.none",
         .error,
         .misconfigured,
-        reason: "No route is live, so nothing would ever be sent",
-        remedy: "Set the mode of one route to \"live\", or to \"percentage\"."
+        reason: "No route is live, so nothing would be sent",
+        remedy: "Set the mode of one route to \"live\" or \"percentage\"."
     )
     static let outboxMoved = FindingRow(
         "configuration.outbox.path",
@@ -128,22 +128,22 @@ enum ConfigurationFinding {
         "configuration.route.percent",
         .error,
         .invalid,
-        reason: "The share is no part of a hundred with two decimals at most",
-        remedy: "Give a number above 0, up to 100, such as 12.5."
+        reason: "The share is not a percentage with at most two decimals",
+        remedy: "Write a number above 0 and up to 100, such as 12.5."
     )
     static let percentSum = FindingRow(
         "configuration.route.percent.sum",
         .error,
         .conflict,
-        reason: "The shares together are more than a hundred per cent",
-        remedy: "Lower them: each contact belongs to one of the percentage routes at most."
+        reason: "The shares add up to more than 100 percent",
+        remedy: "Lower them; each contact belongs to at most one percentage route."
     )
     static let percentRest = FindingRow(
         "configuration.route.percent.rest",
         .warning,
         .misconfigured,
         reason: "Some contacts belong to no percentage route, and no route is live for all",
-        remedy: "Add a percentage route for the rest, or accept that nobody hears of them."
+        remedy: "Add a percentage route for the rest, or accept that their operations are not sent."
     )
     static let sendUnused = FindingRow(
         "configuration.route.send.unused",
@@ -157,21 +157,21 @@ enum ConfigurationFinding {
         .error,
         .conflict,
         reason:
-            "The shadow has the same adapter and settings as a provider that is served for real, and would send to it",
-        remedy: "Give the shadow the sandbox's settings, or remove \"send\"."
+            "The shadow has the adapter and settings of a live provider, and would send to its account",
+        remedy: "Configure the shadow for the sandbox, or remove \"send\"."
     )
     static let repeatedConsent = FindingRow(
         "configuration.consent.twice",
         .error,
         .misconfigured,
         reason: "The same consent is required twice",
-        remedy: "Keep one of the two."
+        remedy: "Keep one of them."
     )
     static let coveredConsent = FindingRow(
         "configuration.consent.covered",
         .warning,
         .misconfigured,
-        reason: "The purpose is required for every channel, so the word for one channel adds nothing",
+        reason: "The purpose is required for every channel already",
         remedy: "Remove one of the two."
     )
     static let unsetVariable = FindingRow(
@@ -179,27 +179,27 @@ enum ConfigurationFinding {
         .error,
         .missing,
         reason: "The environment variable is not set",
-        remedy: "Set it before you start the program; write $${ where the text itself should say ${."
+        remedy: "Set it before the program starts. To write ${ as text, use $${."
     )
     static let malformedVariable = FindingRow(
         "configuration.variable.malformed",
         .error,
         .invalid,
-        reason: "${ begins the name of an environment variable, and no such name follows",
-        remedy: "Write ${NAME} with letters, digits and underscores; write $${ where the text itself should say ${."
+        reason: "No name of an environment variable follows ${",
+        remedy: "Write ${NAME} with letters, digits and underscores. To write ${ as text, use $${."
     )
     static let clearSecret = FindingRow(
         "configuration.secret.clear",
         .warning,
         .misconfigured,
-        reason: "A secret stands in the file itself",
-        remedy: "Put it into an environment variable and write ${NAME} here."
+        reason: "The file contains a secret",
+        remedy: "Store it in an environment variable, and write ${NAME} here."
     )
     static let unusedCredentials = FindingRow(
         "configuration.credentials.unused",
         .warning,
         .misconfigured,
-        reason: "The adapter asks for no credentials of contacts",
+        reason: "The adapter does not use credentials of contacts",
         remedy: "Remove them."
     )
     static let unusedName = FindingRow(
@@ -214,7 +214,7 @@ enum ConfigurationFinding {
         .error,
         .conflict,
         reason: "Another attribute has the same name at that vendor",
-        remedy: "Give each attribute a name of its own."
+        remedy: "Give each attribute a different name."
     )
     static let conflictingName = FindingRow(
         "configuration.attribute.name.conflict",

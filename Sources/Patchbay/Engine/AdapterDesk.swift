@@ -12,7 +12,7 @@ protocol AdapterDesk: Sendable {
     func examine(_ operation: EngagementOperation) -> [Finding]
     func place(_ operation: EngagementOperation) -> Place
 
-    /// An operation in the adapter's own form. `step` is one that this desk made.
+    /// An operation in the adapter's own form. `step` was made here.
     func view(of pending: Waiting.Facts) -> any AnyObject & Sendable
     /// What is to be done now.
     func plan(_ pending: Window, memory: Memory, at moment: Moment) throws -> Intent
@@ -25,6 +25,8 @@ protocol AdapterDesk: Sendable {
     func memory(_ stored: [UInt8]?) throws -> Memory
     /// How far an operation got, as it was stored.
     func step(_ stored: [UInt8]) throws -> Step
+    /// Whether what is remembered belongs to another account than the settings name.
+    func mustRegisterAgain(_ memory: Memory) -> Bool
     /// Turns stored state of an older version into the present form.
     func upgrade(_ state: JSONValue, of part: StatePart, from version: Int) throws -> JSONValue
 }
@@ -105,7 +107,7 @@ final class Waiting: Sendable {
     let facts: Facts
     /// What sort of operation it is.
     let kinds: ActionKinds
-    /// The same in the adapter's form, made by its desk: a `Pending`, which never changes either.
+    /// The same in the adapter's form, made here: a `Pending`, which never changes either.
     let view: any AnyObject & Sendable
 
     init(_ facts: consuming Facts, _ desk: any AdapterDesk) {
@@ -279,6 +281,8 @@ final class Desk<Adapter: VendorAdapter>: AdapterDesk {
     private func value(_ memory: Memory) -> Adapter.Memory {
         unsafeDowncast(memory.form, to: Remembering<Adapter.Memory>.self).value
     }
+
+    func mustRegisterAgain(_ memory: Memory) -> Bool { adapter.mustRegisterAgain(value(memory)) }
 
     func plan(_ pending: Window, memory: Memory, at moment: Moment) throws -> Intent {
         var window = PendingOperations<Adapter>(known(pending.views), kinds: pending.kinds, hasMore: pending.hasMore)

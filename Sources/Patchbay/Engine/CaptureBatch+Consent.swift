@@ -11,8 +11,8 @@ extension CaptureBatch {
     /// and so is, after a no is taken back, what the person said meanwhile. What the person did meanwhile is never told.
     mutating func enforce(
         _ operation: EngagementOperation,
-        _ before: SubjectMirror,
-        _ mirror: SubjectMirror
+        _ before: SubjectSnapshot,
+        _ mirror: SubjectSnapshot
     ) throws {
         let changes = ConsentChanges(from: before, to: mirror)
         var effects = ConsentEffects()
@@ -51,8 +51,8 @@ extension CaptureBatch {
     private func release(
         _ subject: Subject,
         _ changes: ConsentChanges,
-        _ before: SubjectMirror,
-        _ mirror: SubjectMirror,
+        _ before: SubjectSnapshot,
+        _ mirror: SubjectSnapshot,
         _ effects: inout ConsentEffects
     ) throws {
         for (provider, hold, _) in try context.store.holds(subject: subject.rawValue) {
@@ -66,7 +66,7 @@ extension CaptureBatch {
     }
 
     /// Holds again what was released for one consent and waits for another, which a side effect of it needs.
-    private func holdForSideEffects(_ subject: Subject, _ provider: String, _ mirror: SubjectMirror) throws {
+    private func holdForSideEffects(_ subject: Subject, _ provider: String, _ mirror: SubjectSnapshot) throws {
         guard let runner = runners.first(where: { $0.name == provider }) else { return }
         try context.store.forEachRow(provider: provider, subject: subject.rawValue) { row in
             guard row.kind != nil, row.hold == nil, row.step == nil,
@@ -85,8 +85,8 @@ extension CaptureBatch {
     private func holdOrEnd(
         _ subject: Subject,
         _ changes: ConsentChanges,
-        _ before: SubjectMirror,
-        _ mirror: SubjectMirror,
+        _ before: SubjectSnapshot,
+        _ mirror: SubjectSnapshot,
         _ effects: inout ConsentEffects
     ) throws {
         for name in try providersOfOutbox() {
@@ -122,7 +122,7 @@ extension CaptureBatch {
 
     /// Ends what waited for an answer of the person who left: the next person cannot give it. A registration of the
     /// installation stays, and waits for the next person's consents.
-    func endUnanswered(_ subject: Subject, _ mirror: SubjectMirror) throws {
+    func endUnanswered(_ subject: Subject, _ mirror: SubjectSnapshot) throws {
         for name in try providersOfOutbox() {
             let runner = runners.first { $0.name == name }
             try context.store.forEachRow(provider: name, subject: subject.rawValue) { row in
@@ -146,8 +146,8 @@ extension CaptureBatch {
     /// that: the denial does not bind anybody else.
     mutating func registerAgain(
         _ operation: EngagementOperation,
-        _ before: SubjectMirror,
-        _ mirror: SubjectMirror
+        _ before: SubjectSnapshot,
+        _ mirror: SubjectSnapshot
     ) throws {
         let gate = context.gate
         for position in routed where hears(position, operation, mirror) {
@@ -165,7 +165,7 @@ extension CaptureBatch {
     mutating func tellAgain(
         _ position: Int,
         _ operation: EngagementOperation,
-        _ mirror: SubjectMirror,
+        _ mirror: SubjectSnapshot,
         where isWanted: (Action) -> Bool
     ) throws {
         let (subject, runner, gate) = (operation.subject, runners[position], context.gate)

@@ -9,9 +9,9 @@ extension CaptureBatch {
     ///
     /// What an adapter remembers of the vendor's side stays until the vendor's deletion has ended: the deletion may need
     /// it. An earlier erasure that is still pending stays too: it may be another contact's.
-    mutating func erase(_ operation: EngagementOperation, _ before: SubjectMirror, _ mirror: SubjectMirror) throws {
+    mutating func erase(_ operation: EngagementOperation, _ before: SubjectSnapshot, _ mirror: SubjectSnapshot) throws {
         let (store, subject) = (context.store, operation.subject.rawValue)
-        let hadMirror = try before != SubjectMirror() || store.mirror(subject: subject) != nil
+        let hadMirror = try before != SubjectSnapshot() || store.mirror(subject: subject) != nil
         var erasure = Erasure(operation: operation.id, hadMirror: hadMirror)
         try store.clearMirror(subject: subject)
         storedMirrors[operation.subject] = nil
@@ -69,7 +69,7 @@ extension CaptureBatch {
 
     /// An erasure also goes to the providers that may have been told of the person before: to those that are drained now, and to
     /// those whose share holds somebody else. Whose contact an installation had in the past is written nowhere.
-    mutating func enterErasure(_ operation: EngagementOperation, _ sequence: Int64, _ mirror: SubjectMirror) throws {
+    mutating func enterErasure(_ operation: EngagementOperation, _ sequence: Int64, _ mirror: SubjectSnapshot) throws {
         let known = Set(try context.store.providers().map(\.name))
         for position in runners.indices where known.contains(runners[position].name) {
             let share = hearing.shares[position]
@@ -139,8 +139,8 @@ struct Erasures {
     }
 
     /// Whether nothing is known of a subject since it was erased.
-    func isForgotten(_ subject: Subject, _ mirror: SubjectMirror) -> Bool {
-        subjects.contains(subject) && mirror == SubjectMirror()
+    func isForgotten(_ subject: Subject, _ mirror: SubjectSnapshot) -> Bool {
+        subjects.contains(subject) && mirror == SubjectSnapshot()
     }
 
     mutating func merge(_ part: Erasure.Part, of operation: OperationID, provider: String) {

@@ -12,9 +12,9 @@ struct CaptureBatch {
     /// How many operations were added.
     private(set) var count = 0
     /// The states of the subjects that changed, read inside the transaction: another process may capture too.
-    private(set) var mirrors: [Subject: SubjectMirror] = [:]
+    private(set) var mirrors: [Subject: SubjectSnapshot] = [:]
     /// The same as the outbox holds them: what has not changed is not written.
-    var storedMirrors: [Subject: SubjectMirror] = [:]
+    var storedMirrors: [Subject: SubjectSnapshot] = [:]
     /// What others had committed then.
     private(set) var version: Int64 = 0
     /// What entered each lane and is ready, by position of the runner; nothing where a lane is only to be looked at.
@@ -37,7 +37,7 @@ struct CaptureBatch {
 
     mutating func add(_ operation: EngagementOperation, _ stored: OutboxOperation) throws {
         count += 1
-        var mirror: SubjectMirror
+        var mirror: SubjectSnapshot
         if let known = mirrors[operation.subject] {
             mirror = known
         } else {
@@ -48,7 +48,7 @@ struct CaptureBatch {
         let before = mirror
         mirror.apply(operation)
         // A registration that no provider accepts, because its push token is malformed, does not replace a good one.
-        if operation.action.kind == .registerDevice, isRefusedByAll(operation) { mirror.device = before.device }
+        if operation.action.kind == .registerDevice, isRefusedByAll(operation) { mirror.keepDevice(of: before) }
         if before.isAnotherPerson(after: operation.action) {
             mirror.cameAfter = Int(try context.store.newestSequence())
         }
@@ -110,7 +110,7 @@ struct CaptureBatch {
         _ operation: EngagementOperation,
         _ sequence: Int64,
         _ position: Int,
-        _ mirror: SubjectMirror
+        _ mirror: SubjectSnapshot
     ) throws -> [Finding] {
         let runner = runners[position]
         let findings = runner.examine(operation)
@@ -123,7 +123,7 @@ struct CaptureBatch {
     }
 
     /// Whether a provider hears of who is there now.
-    func hears(_ position: Int, _ operation: EngagementOperation, _ mirror: SubjectMirror) -> Bool {
+    func hears(_ position: Int, _ operation: EngagementOperation, _ mirror: SubjectSnapshot) -> Bool {
         routed.contains(position) && shares[position].holds(mirror.contact, on: operation.subject)
     }
 
@@ -132,16 +132,22 @@ struct CaptureBatch {
     private mutating func changeSides(
         _ operation: EngagementOperation,
         _ position: Int,
-        _ before: SubjectMirror,
-        _ mirror: SubjectMirror
+        _ before: SubjectSnapshot,
+        _ mirror: SubjectSnapshot
     ) throws {
-        guard before != SubjectMirror() else { return }
+        guard before != SubjectSnapshot() else { return }
         let (subject, runner, share) = (operation.subject, runners[position], shares[position])
         let (did, does) = (share.holds(before.contact, on: subject), share.holds(mirror.contact, on: subject))
         if does, !did {
             try context.takeBackFarewells(runner, of: subject)
             try tellAgain(position, operation, mirror) { _ in true }
         } else if did, !does {
+            // The other side receives the whole state, where it waits on.
+            try context.store.forEachRow(provider: runner.name, subject: subject.rawValue) { row in
+                if row.hold.map({ ConsentGate.scope(ofHold: $0) != nil }) ?? false {
+                    try context.rejectHeld(row, at: runner.name)
+                }
+            }
             for entry in try context.unregister(subject, before, runner) {
                 touched[position, default: [:]][entry.lane, default: []] += entry.ready.map { [$0] } ?? []
             }
@@ -153,7 +159,7 @@ struct CaptureBatch {
         _ operation: EngagementOperation,
         _ sequence: Int64,
         _ position: Int,
-        _ mirror: SubjectMirror,
+        _ mirror: SubjectSnapshot,
         _ live: [[Finding]]
     ) throws {
         let runner = runners[position]
@@ -169,7 +175,7 @@ struct CaptureBatch {
         _ operation: EngagementOperation,
         _ sequence: Int64,
         _ position: Int,
-        _ mirror: SubjectMirror
+        _ mirror: SubjectSnapshot
     ) throws {
         let findings = runners[position].examine(operation)
         if let refusal = findings.first(where: { $0.severity == .foreign || $0.severity == .error }) {
@@ -196,7 +202,7 @@ struct CaptureBatch {
         _ operation: EngagementOperation,
         _ sequence: Int64,
         _ position: Int,
-        _ mirror: SubjectMirror,
+        _ mirror: SubjectSnapshot,
         _ findings: [Finding],
         isRehearsed: Bool = false
     ) throws {

@@ -13,7 +13,7 @@ struct ConsentChanges {
     let all: [Change]
 
     /// The changes between two states of one subject.
-    init(from before: SubjectMirror, to after: SubjectMirror) {
+    init(from before: SubjectSnapshot, to after: SubjectSnapshot) {
         let words = (before.consents + after.consents).map(\.scope)
         let scopes = Set(words + words.map { Consent.Scope($0.purpose) })
         all = scopes.sorted().compactMap { scope in
@@ -24,7 +24,7 @@ struct ConsentChanges {
     }
 
     /// The change that reaches what serves a scope; nil if its answer is the same as before.
-    func reaching(_ scope: Consent.Scope, _ before: SubjectMirror, _ after: SubjectMirror) -> Change? {
+    func reaching(_ scope: Consent.Scope, _ before: SubjectSnapshot, _ after: SubjectSnapshot) -> Change? {
         let from = before.consent(for: scope.purpose, channel: scope.channel)
         let to = after.consent(for: scope.purpose, channel: scope.channel)
         guard from != to else { return nil }

@@ -34,7 +34,7 @@ struct ConsentGate {
     ///
     /// An opt-out always passes: it waits for no consent and is sent in spite of a denial.
     /// The strictest answer counts: a denial, then a missing answer.
-    func decision(for action: Action, _ mirror: SubjectMirror, also extra: Consent.Scope? = nil) -> Decision {
+    func decision(for action: Action, _ mirror: SubjectSnapshot, also extra: Consent.Scope? = nil) -> Decision {
         var decision = Decision.pass
         for scope in scopes(of: action, also: extra) {
             switch self.decision(on: scope, mirror.consent(for: scope.purpose, channel: scope.channel)) {
@@ -55,7 +55,7 @@ struct ConsentGate {
     }
 
     /// Why nobody may be asked about the person now; nil if they may. An answer is part of the profile.
-    func refusal(toRead mirror: SubjectMirror) -> Finding? {
+    func refusal(toRead mirror: SubjectSnapshot) -> Finding? {
         switch decision(on: .profile, mirror.consent(for: .profile)) {
         case .pass: nil
         case .hold: FindingRow.Engine.consentUnknown.at()
@@ -91,7 +91,7 @@ struct ConsentGate {
     }
 }
 
-extension SubjectMirror {
+extension SubjectSnapshot {
     /// Whether somebody else did it, who was there before: that person's words were about it, and the words of whoever is
     /// there now are not.
     ///

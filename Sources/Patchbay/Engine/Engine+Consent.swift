@@ -9,7 +9,7 @@ extension Engine {
     /// The subjects whose state belongs to a contact, by who is logged in or by an identifier.
     package func subjects(of contact: String) throws -> [Subject] {
         try context.store.subjects(mentioning: contact.storedBytes).compactMap { subject, body in
-            guard let mirror = try? SubjectMirror(jsonBytes: body) else { return nil }
+            guard let mirror = try? SubjectSnapshot(jsonBytes: body) else { return nil }
             let names = mirror.identifiers.map(\.value) + [mirror.contact].compactMap(\.self)
             return names.contains(where: contact.isSame) ? Subject(rawValue: subject) : nil
         }
@@ -28,10 +28,10 @@ extension Engine {
         try context.transaction(.full) {
             for name in Set(try context.store.providers().map(\.name)).union(runners.map(\.name)).sorted() {
                 let runner = runners.first { $0.name == name }
-                var mirrors: [Subject: SubjectMirror] = [:]
+                var mirrors: [Subject: SubjectSnapshot] = [:]
                 try context.store.forEachRow(provider: name, subject: nil) { row in
                     guard let operation = try? EngagementOperation(jsonBytes: row.operation.body) else { return }
-                    let mirror = try mirrors[operation.subject] ?? context.mirror(of: operation.subject)
+                    let mirror = try mirrors[operation.subject] ?? context.snapshot(of: operation.subject)
                     if mirrors.count < 10_000 { mirrors[operation.subject] = mirror }
                     if mirror.isOfAnother(operation, row.operation.sequence) {
                         if isNewlyRequired(operation, before) {

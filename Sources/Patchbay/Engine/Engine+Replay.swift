@@ -78,7 +78,7 @@ extension Engine {
         }
         let sequence = try known?.sequence ?? store.insert(stored)
         for reject in rejects { try store.removeReject(reject.number) }
-        let mirror = try context.mirror(of: operation.subject)
+        let mirror = try context.snapshot(of: operation.subject)
         // What one person did is not told of the next.
         let isAuthor = operation.contact.map(ScalarString.init) == mirror.contact.map(ScalarString.init)
         if !isAuthor, operation.contact != nil || mirror.cameAfter != nil {

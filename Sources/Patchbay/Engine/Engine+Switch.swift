@@ -141,10 +141,25 @@ extension Engine {
         try forEachMirror { subject, mirror in
             guard provider.rehearsesOutside || change.joins(mirror.contact, subject) else { return }
             try context.takeBackFarewells(runner, of: subject)
+            let isKnown = change.record != nil
+            if try isKnown || hasPending(of: subject), let logOut = context.logOut(of: subject, mirror, runner) {
+                try context.create(logOut, for: subject, mirror, because: "mirror", runner)
+            }
             for action in mirror.replay.flatMap({ context.portions(of: $0, for: subject, mirror, runner) }) {
                 try context.create(action, for: subject, mirror, because: "mirror", runner)
             }
         }
+    }
+
+    /// Whether an operation that a known person captured is pending for a subject, at any provider.
+    private func hasPending(of subject: Subject) throws -> Bool {
+        var isFound = false
+        for record in try context.store.providers() where !isFound {
+            try context.store.forEachRow(provider: record.name, subject: subject.rawValue) { row in
+                isFound = isFound || (try? EngagementOperation(jsonBytes: row.operation.body))?.contact != nil
+            }
+        }
+        return isFound
     }
 
     /// Another vendor under the name of one that is done with: what that one's adapter remembered is nothing to it.
@@ -169,8 +184,22 @@ extension Engine {
         else { return }
         try runner.placeAgain()
         try runner.examineAgain()
+        try registerAgain(change, runner)
         record.settingsDigest = provider.settingsDigest
         try context.store.setProvider(record)
+    }
+
+    /// Where the settings name another account of the vendor, the installation and its person are registered there, behind what
+    /// is pending: that belongs to the former account, and what is captured from now on to the new one.
+    private func registerAgain(_ change: Change, _ runner: Runner) throws {
+        try forEachMirror { subject, mirror in
+            guard change.old.holds(mirror.contact, on: subject), change.new.holds(mirror.contact, on: subject),
+                try runner.mustRegisterAgain(subject, mirror)
+            else { return }
+            for action in mirror.replay where [.registerDevice, .identify].contains(action.kind) {
+                try context.create(action, for: subject, mirror, because: "mirror", runner)
+            }
+        }
     }
 
     /// Remembers which providers the configuration does not name, for whoever looks at the outbox, and tells what waits for
@@ -224,7 +253,7 @@ extension Engine {
             guard row.hold != nil, let operation = try? EngagementOperation(jsonBytes: row.operation.body),
                 change.leaves(operation.contact, operation.subject)
             else { return }
-            let mirror = try context.mirror(of: operation.subject)
+            let mirror = try context.snapshot(of: operation.subject)
             var isTaken = false
             for taker in examined(operation, mirror, takers) where !taker.refuses {
                 let hearing = try context.store.hearing(of: row.operation.id, provider: taker.runner.name)
@@ -232,17 +261,7 @@ extension Engine {
                 if hearing == .none { try move(operation, row.operation.sequence, to: taker, mirror, isLost: false) }
             }
             if isTaken { return try end(row, operation, from: change.name, takers.map(\.0.name)) }
-            let finding = FindingRow.Engine.providerLeft.at()
-            let outcome = OperationOutcome(.rejected, finding: finding)
-            try context.store.end(
-                provider: change.name,
-                sequence: row.operation.sequence,
-                term: outcome.term.rawValue,
-                code: finding.code,
-                at: context.date.milliseconds,
-                reject: finding.jsonBytes
-            )
-            context.emit([.ended(operation.id, provider: change.name, outcome)])
+            try context.rejectHeld(row, at: change.name)
         }
     }
 
@@ -255,7 +274,7 @@ extension Engine {
     /// The takers that an operation concerns, with what each has against it.
     private func examined(
         _ operation: EngagementOperation,
-        _ mirror: SubjectMirror,
+        _ mirror: SubjectSnapshot,
         _ takers: [(Runner, Change)]
     ) -> [Taker] {
         takers.filter { $0.1.new.holds(operation.contact, on: operation.subject) }
@@ -282,6 +301,7 @@ extension Engine {
         let journal = try context.store.journal(provider: change.name)
             .filter { !$0.request.isEmpty || plan.onUnacknowledged == .keep }
         let journaled = Set(journal.flatMap(\.operations))
+        let arriving = try arrivingContacts(at: change.name, except: journaled)
         try context.store.forEachRow(provider: change.name, subject: nil) { row in
             // What may have been processed stays; the new provider gets the state it leads to with the snapshot.
             let mayBeDone = row.isUncertain && policy == .retarget && plan.onUnacknowledged == .keep
@@ -294,7 +314,13 @@ extension Engine {
             // An opt-out goes to the new provider and stays with the old one, too.
             let policy = operation.action.isOptOut ? .both : policy
             if DeliberateFault.retargetLeavesOne.isPresent, row.operation.sequence.isMultiple(of: 3) { return }
-            let mirror = try context.mirror(of: operation.subject)
+            let mirror = try context.snapshot(of: operation.subject)
+            // The old provider alone knows a person who has left and whose log-in it has received.
+            if change.runner != nil, let contact = operation.contact, !contact.isSame(as: mirror.contact),
+                summarizesPeople(change), arriving[operation.subject]?.contains(ScalarString(contact)) != true
+            {
+                return
+            }
             let examined = examined(operation, mirror, takers)
             // A push of the old vendor's is nobody else's: it stays.
             if examined.isEmpty { return }
@@ -315,6 +341,24 @@ extension Engine {
         }
     }
 
+    /// Returns the contacts whose log-in or identification is pending at a provider and has not been attempted, by subject.
+    private func arrivingContacts(at provider: String, except journaled: Set<String>) throws -> [Subject: Set<
+        ScalarString
+    >] {
+        let kinds = [Action.Kind.identify, .switchContact].map(\.rawValue)
+        var contacts: [Subject: Set<ScalarString>] = [:]
+        try context.store.forEachRow(provider: provider, subject: nil) { row in
+            guard kinds.contains(row.kind ?? ""), row.step == nil, !journaled.contains(row.operation.id),
+                let operation = try? EngagementOperation(jsonBytes: row.operation.body), let contact = operation.contact
+            else { return }
+            contacts[operation.subject, default: []].insert(ScalarString(contact))
+        }
+        return contacts
+    }
+
+    /// Whether several people may use the installations that a provider serves; a back end has a subject for each contact.
+    private func summarizesPeople(_ change: Change) -> Bool { change.runner?.descriptor.door == .device }
+
     /// What a provider has against an operation: what it says now, or what was said when it heard it.
     private func whyNot(_ taker: Taker, _ operation: EngagementOperation) throws -> [Finding] {
         guard !taker.refuses else { return taker.findings }
@@ -327,7 +371,7 @@ extension Engine {
         _ operation: EngagementOperation,
         _ sequence: Int64,
         to taker: Taker,
-        _ mirror: SubjectMirror,
+        _ mirror: SubjectSnapshot,
         isLost: Bool
     ) throws {
         guard taker.joins || operation.action.kind == .track || isLost else { return }
@@ -376,7 +420,7 @@ extension Engine {
         try context.store.setProvider(record)
     }
 
-    private func forEachMirror(_ body: (Subject, SubjectMirror) throws -> Void) throws {
+    private func forEachMirror(_ body: (Subject, SubjectSnapshot) throws -> Void) throws {
         try context.store.forEachMirror { subject, bytes in
             let subject = Subject(rawValue: subject)
             if let mirror = try context.mirror(bytes, of: subject) { try body(subject, mirror) }
@@ -393,7 +437,7 @@ private struct Taker {
     let findings: [Finding]
 
     /// Examines the operation: one that was there before knows nobody but the person of the mirror.
-    init(runner: Runner, change: Engine.Change, _ operation: EngagementOperation, _ mirror: SubjectMirror) {
+    init(runner: Runner, change: Engine.Change, _ operation: EngagementOperation, _ mirror: SubjectSnapshot) {
         self.runner = runner
         joins = change.joins(operation.contact, operation.subject)
         let found = runner.examine(operation)

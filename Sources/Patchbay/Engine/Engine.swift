@@ -297,7 +297,7 @@ package final class Engine {
     }
 
     /// The last neutral state of a subject.
-    package func mirror(of subject: Subject) throws -> SubjectMirror { try context.mirror(of: subject) }
+    package func snapshot(of subject: Subject) throws -> SubjectSnapshot { try context.snapshot(of: subject) }
 
     /// Asks a vendor at once; the answer comes as ``EngineEvent/answered(_:provider:_:)``.
     ///
@@ -309,7 +309,7 @@ package final class Engine {
             context.emit([.answered(operation.id, provider: provider, OperationOutcome(.rejected, finding: finding))])
             return true
         }
-        if let refusal = try context.gate.refusal(toRead: context.mirror(of: operation.subject)) {
+        if let refusal = try context.gate.refusal(toRead: context.snapshot(of: operation.subject)) {
             let outcome = OperationOutcome(.dropped, finding: refusal)
             context.emit([.answered(operation.id, provider: provider, outcome)])
             return true

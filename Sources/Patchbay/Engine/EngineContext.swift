@@ -112,20 +112,20 @@ final class EngineContext {
     /// The last neutral state of a subject, as the outbox holds it.
     ///
     /// A state that this release can't read is set aside, told of once, and begins anew with what the person refused.
-    func mirror(of subject: Subject) throws -> SubjectMirror {
+    func snapshot(of subject: Subject) throws -> SubjectSnapshot {
         try storedMirror(of: subject) ?? rebuiltMirror(of: subject)
     }
 
     /// The state of a subject for whom the outbox holds none. Nobody was there before, or the row was lost: set aside as
     /// damaged, or thrown away when the file was recovered. What the person refused stands in the trail, too.
-    func rebuiltMirror(of subject: Subject) throws -> SubjectMirror {
-        var mirror = SubjectMirror()
+    func rebuiltMirror(of subject: Subject) throws -> SubjectSnapshot {
+        var mirror = SubjectSnapshot()
         mirror.consents = try ConsentTrail.refusals(of: subject, in: store)
         return mirror
     }
 
     /// The same; nil if the outbox holds none.
-    func storedMirror(of subject: Subject) throws -> SubjectMirror? {
+    func storedMirror(of subject: Subject) throws -> SubjectSnapshot? {
         if let mirror = keptMirrors.mirrors[subject], try keptMirrors.version == store.foreignVersion() {
             return mirror
         }
@@ -133,16 +133,16 @@ final class EngineContext {
     }
 
     /// The states that the last captures left, as long as nobody else may have changed them.
-    private var keptMirrors: (mirrors: [Subject: SubjectMirror], version: Int64) = ([:], 0)
+    private var keptMirrors: (mirrors: [Subject: SubjectSnapshot], version: Int64) = ([:], 0)
 
     /// Keeps the states that are stored now, of a few subjects.
-    func keep(_ mirrors: [Subject: SubjectMirror], _ version: Int64) {
+    func keep(_ mirrors: [Subject: SubjectSnapshot], _ version: Int64) {
         keptMirrors = (mirrors.count <= 8 ? mirrors : [:], version)
     }
 
     /// Reads a stored state; nil if it had to be set aside.
-    func mirror(_ stored: [UInt8], of subject: Subject) throws -> SubjectMirror? {
-        if let mirror = try? SubjectMirror(jsonBytes: stored) { return mirror }
+    func mirror(_ stored: [UInt8], of subject: Subject) throws -> SubjectSnapshot? {
+        if let mirror = try? SubjectSnapshot(jsonBytes: stored) { return mirror }
         try store.setMirrorAside(subject: subject.rawValue)
         emit([.setAside(FindingRow.Engine.mirrorUnreadable.at())])
         return nil
@@ -150,7 +150,8 @@ final class EngineContext {
 
     /// Stores an operation that a reply asked for, and puts it on its way to that provider alone.
     ///
-    /// It ends there at once if the person does not allow it.
+    /// It ends there at once if the person does not allow it. At a provider that was left it never waits for a consent: whatever
+    /// is released later is not carried out there.
     func enter(_ action: Action, causedBy cause: EngagementOperation, runner: Runner) throws -> Entry {
         let operation = EngagementOperation(
             id: host.makeID(),
@@ -162,7 +163,17 @@ final class EngineContext {
         )
         let sequence = try store.insert(OutboxOperation(operation, since: now))
         try store.count(provider: runner.name, term: "created", code: "followUp", by: 1)
-        let entry = try enter(operation, sequence, runner, mirror(of: cause.subject), findings: [], keepsRejects: false)
+        let mirror = try snapshot(of: cause.subject)
+        let isLeft = runner.isUnrouted || !runner.share.holds(mirror.contact, on: cause.subject)
+        let entry = try enter(
+            operation,
+            sequence,
+            runner,
+            mirror,
+            findings: [],
+            keepsRejects: false,
+            mayWait: !isLeft
+        )
         try store.discardIfUnrouted(sequence)
         return entry
     }
@@ -176,7 +187,7 @@ final class EngineContext {
     func create(
         _ action: Action,
         for subject: Subject,
-        _ mirror: SubjectMirror,
+        _ mirror: SubjectSnapshot,
         because reason: String,
         _ runner: Runner,
         contact: String?? = nil
@@ -198,7 +209,7 @@ final class EngineContext {
     /// the vendor may hold a registration: those that the adapter's memory names, and those of pending operations.
     ///
     /// - Returns: How they entered the route.
-    func unregister(_ subject: Subject, _ mirror: SubjectMirror, _ runner: Runner) throws -> [Entry] {
+    func unregister(_ subject: Subject, _ mirror: SubjectSnapshot, _ runner: Runner) throws -> [Entry] {
         var contacts = [mirror.contact]
         if runner.descriptor.usesCredentials, runner.descriptor.memory == .lane {
             contacts = try runner.registeredContacts(subject, mirror)
@@ -221,7 +232,7 @@ final class EngineContext {
         _ action: Action,
         _ id: OperationID,
         of subject: Subject,
-        _ mirror: SubjectMirror
+        _ mirror: SubjectSnapshot
     ) -> EngagementOperation {
         EngagementOperation(
             id: id,
@@ -233,14 +244,28 @@ final class EngineContext {
         )
     }
 
+    /// Returns the log-out that precedes a replayed state; nil if it needs none, or if the provider cannot log anybody out.
+    ///
+    /// The state of an anonymous person has no contact, so that it would be joined to the person before: the vendor may hold that
+    /// person, or receive that person's pending log-in first.
+    func logOut(of subject: Subject, _ snapshot: SubjectSnapshot, _ runner: Runner) -> Action? {
+        guard snapshot.cameAfter != nil, snapshot.contact == nil, snapshot.identifiers.isEmpty else { return nil }
+        let logOut = Action.switchContact(ContactSwitch(.logOut))
+        return isTaken(logOut, for: subject, snapshot, runner) ? logOut : nil
+    }
+
+    /// Whether a provider raises no objection to an action that the engine itself makes.
+    private func isTaken(_ action: Action, for subject: Subject, _ snapshot: SubjectSnapshot, _ runner: Runner) -> Bool
+    {
+        let trial = operation(action, "00000000-0000-4000-8000-000000000000", of: subject, snapshot)
+        return !runner.examine(trial).contains { $0.severity == .error }
+    }
+
     /// What of a replayed state can go together: what a provider refuses stands alone, and takes nothing else with it.
-    func portions(of action: Action, for subject: Subject, _ mirror: SubjectMirror, _ runner: Runner)
+    func portions(of action: Action, for subject: Subject, _ mirror: SubjectSnapshot, _ runner: Runner)
         -> [Action]
     {
-        func isRefused(_ action: Action) -> Bool {
-            let trial = operation(action, "00000000-0000-4000-8000-000000000000", of: subject, mirror)
-            return runner.examine(trial).contains { $0.severity == .error }
-        }
+        func isRefused(_ action: Action) -> Bool { !isTaken(action, for: subject, mirror, runner) }
         guard isRefused(action) else { return [action] }
         switch action {
         case .changeAttributes(let changes) where changes.count > 1:
@@ -300,6 +325,21 @@ final class EngineContext {
         emit([.ended(OperationID(rawValue: row.operation.id), provider: provider, outcome)])
     }
 
+    /// Rejects what waits for a consent at a provider that is left: once it is released, nothing may leave there any more.
+    func rejectHeld(_ row: OutboxRow, at provider: String) throws {
+        let finding = FindingRow.Engine.providerLeft.at()
+        let outcome = OperationOutcome(.rejected, finding: finding)
+        try store.end(
+            provider: provider,
+            sequence: row.operation.sequence,
+            term: outcome.term.rawValue,
+            code: finding.code,
+            at: date.milliseconds,
+            reject: finding.jsonBytes
+        )
+        emit([.ended(OperationID(rawValue: row.operation.id), provider: provider, outcome)])
+    }
+
     /// Puts a stored operation on its way to a provider, or ends it there: what examination refuses, and what the person
     /// does not allow, never leaves. What is pending of a person who has left was allowed by that person. The operation stays
     /// for its other routes: the caller discards it if it has none.
@@ -307,10 +347,11 @@ final class EngineContext {
         _ operation: EngagementOperation,
         _ sequence: Int64,
         _ runner: Runner,
-        _ mirror: SubjectMirror,
+        _ mirror: SubjectSnapshot,
         findings: [Finding],
         keepsRejects: Bool,
-        isRehearsed: Bool = false
+        isRehearsed: Bool = false,
+        mayWait: Bool = true
     ) throws -> Entry {
         let place = runner.place(operation)
         var hold: String?
@@ -320,6 +361,7 @@ final class EngineContext {
             case .pass: break
             case .deny where DeliberateFault.denialIgnored.isPresent: break
             case .hold where DeliberateFault.holdIgnored.isPresent: break
+            case .hold where !mayWait: end = OperationOutcome(.dropped, finding: FindingRow.Engine.providerLeft.at())
             case .hold(let reason) where place.waitsForConsent: hold = reason
             case .hold: end = OperationOutcome(.dropped, finding: FindingRow.Engine.consentUnknown.at())
             case .deny: end = OperationOutcome(.dropped, finding: FindingRow.Engine.consentDenied.at())

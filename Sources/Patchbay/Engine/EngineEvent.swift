@@ -135,7 +135,7 @@ extension FindingRow {
             "engine.adapter.verdictMissing",
             .warning,
             .adapterFault,
-            reason: "The adapter gave no verdict for an operation that it had sent",
+            reason: "The adapter reported no outcome for an operation that it had sent",
             remedy: "Report it to the adapter's author; the operation is tried again in a minute."
         )
         static let stateNewer = FindingRow(
@@ -149,21 +149,21 @@ extension FindingRow {
             "engine.state.unreadable",
             .error,
             .misconfigured,
-            reason: "The stored state can't be read",
+            reason: "The stored state cannot be read",
             remedy: "The data is kept. Clear the provider's memory to start again without it."
         )
         static let consentUnknown = FindingRow(
             "engine.consent.unknown",
             .error,
             .consent,
-            reason: "Nobody asked the person yet, and this kind of operation does not wait",
+            reason: "The person has not been asked yet, and this kind of operation does not wait",
             remedy: "Set the person's consent before capturing it."
         )
         static let providerLeft = FindingRow(
             "engine.provider.left",
             .error,
             .conflict,
-            reason: "The operation waited for a consent when the provider was left, and no other provider takes it",
+            reason: "The operation needs a consent that is missing, and the provider was left",
             remedy:
                 "Nothing is sent to a provider that was left. Route the provider again and replay the operation if the provider must get it."
         )
@@ -171,50 +171,51 @@ extension FindingRow {
             "engine.consent.unanswered",
             .error,
             .consent,
-            reason: "The person left without saying yes or no, and the next one can't say it for them",
-            remedy: "Ask before somebody else logs in."
+            reason: "The person logged out without a consent decision, which the next person cannot make for them",
+            remedy: "Ask each person before the next one logs in."
         )
         static let consentDenied = FindingRow(
             "engine.consent.denied",
             .error,
             .consent,
-            reason: "The person does not allow it",
-            remedy: "Nothing: it must not be sent."
+            reason: "The person has not given consent",
+            remedy: "No action is needed; it must not be sent."
         )
         static let personForgotten = FindingRow(
             "engine.erased",
             .error,
             .consent,
-            reason: "The person asked to be forgotten before the question left",
-            remedy: "Nothing: it must not be sent."
+            reason: "The person was erased before the query was sent",
+            remedy: "No action is needed; it must not be sent."
         )
         static let consentWithdrawn = FindingRow(
             "engine.consent.withdrawn",
             .error,
             .consent,
-            reason: "The person took the consent back while it was under way: the vendor may have it, and what it made "
-                + "of it is not recorded",
-            remedy: "It is not sent again. Have it deleted at the vendor if it must not stay there."
+            reason:
+                "The person withdrew the consent while the request was in progress. The vendor may have processed it; what it did "
+                + "is not recorded",
+            remedy: "It is not sent again. Delete it at the vendor if it must not stay there."
         )
         static let eraseGone = FindingRow(
             "engine.erase.unconfigured",
             .warning,
             .misconfigured,
-            reason: "The configuration no longer has the provider, so its vendor is not told",
-            remedy: "Add the provider again and erase once more, or delete the contact at the vendor yourself."
+            reason: "The configuration no longer has the provider, so its vendor is not asked to erase",
+            remedy: "Add the provider again and repeat the erasure, or delete the contact at the vendor by hand."
         )
         static let providerParked = FindingRow(
             "engine.provider.stopped",
             .error,
             .unavailable,
-            reason: "The provider is stopped",
+            reason: "The provider is suspended",
             remedy: "Correct the cause, then resume the provider."
         )
         static let deadline = FindingRow(
             "engine.read.deadline",
             .error,
             .unavailable,
-            reason: "The vendor did not answer in time",
+            reason: "The vendor did not reply in time",
             remedy: "Ask again."
         )
         static let providerGone = FindingRow(
@@ -245,69 +246,69 @@ extension FindingRow {
             .error,
             .invalid,
             reason: "The stored row was damaged on the disk",
-            remedy: "Its bytes are kept in the quarantine. Say it again if it still holds."
+            remedy: "Its bytes are kept in the quarantine. Capture it again if it is still needed."
         )
         static let outboxFull = FindingRow(
             "engine.outbox.full",
             .error,
             .unavailable,
-            reason: "The outbox was full, and tracking events are the first to go",
-            remedy: "Find out why delivery lags behind, or raise the outbox's limits."
+            reason: "The outbox was full, so tracking events were dropped",
+            remedy: "Find out why delivery is slow, or raise the limits of the outbox."
         )
         static let outboxAged = FindingRow(
             "engine.outbox.aged",
             .error,
             .unavailable,
-            reason: "It waited longer than the outbox keeps tracking events",
-            remedy: "Find out why delivery lags behind, or raise the outbox's limit of age."
+            reason: "The event waited longer than the outbox keeps tracking events",
+            remedy: "Find out why delivery is slow, or raise the age limit of the outbox."
         )
         static let rejectsForgotten = FindingRow(
             "engine.outbox.rejectsForgotten",
             .warning,
             .unavailable,
-            reason: "The outbox keeps no more rejected operations than its limit: the oldest were forgotten",
-            remedy: "Mend and replay what is rejected in time, or raise the limit. The accounts still count them."
+            reason: "The outbox reached its limit of rejects and deleted the oldest",
+            remedy: "Correct and replay rejects in time, or raise the limit. The counts still include them."
         )
         static let arrivalUnreadable = FindingRow(
             "engine.arrival.unreadable",
             .error,
             .adapterFault,
-            reason: "Something that was captured can't be read by this release, and was set aside",
-            remedy: "Look at it with `patchbay outbox quarantine list`; another release wrote it."
+            reason: "This release cannot read a capture; it was set aside",
+            remedy: "List it with `patchbay outbox quarantine list`; another release wrote it."
         )
         static let mirrorUnreadable = FindingRow(
             "engine.mirror.unreadable",
             .warning,
             .invalid,
-            reason: "The stored state of an installation or contact is sound but this release can't read it",
-            remedy: "Its bytes are kept in the quarantine. What the person refused holds; the rest begins anew."
+            reason: "This release cannot read the stored state of an installation or contact",
+            remedy: "Its bytes are kept in the quarantine. Opt-outs remain in force; the rest starts from nothing."
         )
         static let outboxRecovered = FindingRow(
             "engine.outbox.recovered",
             .warning,
             .invalid,
-            reason: "The outbox's file was damaged, and is rebuilt from what could be read",
+            reason: "The outbox was damaged and has been rebuilt from the readable rows",
             remedy:
-                "The damaged file stands beside the new one. Check the volume; say again what is lost if it still holds."
+                "The damaged file is kept beside the new one. Check the disk, and capture lost operations again if they are still needed."
         )
         static let endedElsewhere = FindingRow(
             "engine.process.other",
             .note,
-            reason: "Another process delivered it, and the outbox keeps the code of its reason alone",
-            remedy: "Listen in the process that delivers for the whole reason."
+            reason: "Another process delivered it, and the outbox keeps only the code of the reason",
+            remedy: "Observe outcomes in the process that delivers for the full reason."
         )
         static let personLeft = FindingRow(
             "engine.switch.person",
             .error,
             .conflict,
-            reason: "It belongs to a person who has left since, and the provider knows the next one already",
-            remedy: "The old provider can take it; among the rejects it is kept for whoever still has that person."
+            reason: "It belongs to a person who has logged out, and the provider has the next person already",
+            remedy: "It is kept among the rejects; replay it to a provider that still has this person."
         )
         static let bodyUnreadable = FindingRow(
             "engine.operation.unreadable",
             .error,
             .invalid,
-            reason: "The stored operation is sound but this release can't read it",
+            reason: "This release cannot read the stored operation",
             remedy: "Open the outbox with the release that wrote it."
         )
     }

@@ -9,7 +9,9 @@ final class Lane {
     /// Whether it has been looked up in the outbox which queues are closed.
     var isRead = false
     /// A wake came, and the queues that it opens are not open yet, except those that were closed since the captures it is for.
-    var isWoken = false
+    var isWoken = false { didSet { if !isWoken { opensTimed = false } } }
+    /// Whether that wake also opens queues that are closed until an instant: a capture or a read does not.
+    private(set) var opensTimed = false
     var spared: [String: When] = [:]
     var flight: Flight?
     /// An exchange whose outcome could not be stored: it is settled before anything else is planned.
@@ -48,18 +50,25 @@ final class Lane {
     func want(_ instant: Instant) { due = min(due ?? instant, instant) }
 
     /// What opens at a wake is to be opened.
-    func openWoken(but closed: [String: When] = [:]) {
+    func openWoken(but closed: [String: When] = [:], timed: Bool = false) {
         spared = isWoken ? spared.filter { closed[$0.key] != nil } : closed
         isWoken = true
-        for place in waits.reads.indices where waits.reads[place].block.orWoken {
-            waits.reads[place].block = .now
+        opensTimed = opensTimed || timed
+        for place in waits.reads.indices {
+            let block = waits.reads[place].block
+            if block.orWoken, timed || block.until == nil { waits.reads[place].block = .now }
         }
     }
 
-    func wake(_ now: Instant, but closed: [String: When] = [:]) {
-        openWoken(but: closed)
+    func wake(_ now: Instant, but closed: [String: When] = [:], timed: Bool = false) {
+        openWoken(but: closed, timed: timed)
         (lastWake, wakeAt, waits.closedSince) = (now, nil, [:])
         want(now)
+    }
+
+    /// Whether the wake that came may open any queue.
+    var mayOpenWoken: Bool {
+        isWoken && (opensTimed ? waits.closings.mayBeWoken : waits.closings.mayBeOpenedByCapture)
     }
 
     /// Whether nothing is known of the lane that the outbox does not hold, but when it is due and why it waits.

@@ -44,8 +44,9 @@ struct OutboxBounds {
         guard try isExceeded(context), !captured.allSatisfy(\.action.isAlwaysTaken) else { return }
         throw OutboxError(
             .full,
-            "The outbox holds as much as its limits allow, and nothing of it may be dropped.",
-            remedy: "Let it be delivered, clear what is not wanted, or raise the limits. What was stored is safe."
+            "The outbox is full, and none of its operations may be dropped.",
+            remedy:
+                "Deliver operations, clear those that are not needed, or raise the limits. Stored operations are safe."
         )
     }
 

@@ -27,7 +27,7 @@ extension Runner {
         try readWaits(of: lane)
         let now = DeliberateFault.waitIgnored.isPresent ? Instant(milliseconds: .max) : now
         let isDue = lane.waits.closings.first.map { $0 <= now.milliseconds } ?? false
-        guard isDue || lane.isWoken && lane.waits.closings.mayBeWoken else { return lane.isWoken = false }
+        guard isDue || lane.mayOpenWoken else { return lane.isWoken = false }
         var (waits, opened): (Lane.Waits, [String]) = (lane.waits, [])
         try store {
             try context.requireLease()
@@ -50,10 +50,10 @@ extension Runner {
 
     /// Opens what a wake opens, if one came, inside the caller's transaction.
     func openWoken(_ lane: Lane, _ waits: inout Lane.Waits) throws {
-        guard lane.isWoken, waits.closings.mayBeWoken else { return }
-        try context.store.openWokenQueues(provider: name, lane: lane.key)
+        guard lane.mayOpenWoken else { return }
+        try context.store.openWokenQueues(provider: name, lane: lane.key, timed: lane.opensTimed)
+        waits.closings.noteOpened(timed: lane.opensTimed)
         for (queue, when) in lane.spared { try close(queue, when, in: lane, &waits) }
-        waits.closings.mayBeWoken = !lane.spared.isEmpty
         try context.store.refresh(&waits.closings, provider: name, lane: lane.key)
     }
 

@@ -66,7 +66,18 @@ extension Runner {
     }
 
     /// The contacts that the stored memory of a subject's lane names for an unregister.
-    func registeredContacts(_ subject: Subject, _ mirror: SubjectMirror) throws -> [String?] {
+    func registeredContacts(_ subject: Subject, _ mirror: SubjectSnapshot) throws -> [String?] {
+        try storedMemory(subject, mirror)?.registeredContacts ?? []
+    }
+
+    /// Whether the stored memory of a subject's lane belongs to another account than the settings name.
+    func mustRegisterAgain(_ subject: Subject, _ mirror: SubjectSnapshot) throws -> Bool {
+        guard descriptor.memory == .lane else { return false }
+        return try storedMemory(subject, mirror).map(desk.mustRegisterAgain) ?? false
+    }
+
+    /// The stored memory of a subject's lane; nil without any, or if it cannot be read.
+    private func storedMemory(_ subject: Subject, _ mirror: SubjectSnapshot) throws -> Memory? {
         let unregister = EngagementOperation(
             id: "unregister",
             subject: subject,
@@ -75,7 +86,7 @@ extension Runner {
             action: .farewell
         )
         let stored = try context.store.memory(provider: name, lane: place(unregister).lane)
-        return stored.flatMap { try? desk.memory($0.body).registeredContacts } ?? []
+        return stored.flatMap { try? desk.memory($0.body) }
     }
 
     /// How many noes have emptied memories so far, in this outbox.

@@ -116,7 +116,7 @@ extension Runner {
         guard !share.isAll, descriptor.memory == .lane, let subject = window.operations.first?.operation.subject else {
             return false
         }
-        return try !share.holds(context.mirror(of: subject).contact, on: subject)
+        return try !share.holds(context.snapshot(of: subject).contact, on: subject)
     }
 
     func send(

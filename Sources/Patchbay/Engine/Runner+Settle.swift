@@ -219,7 +219,7 @@ extension Runner {
     private func kept(of memory: Memory, behind operations: [Waiting]) throws -> Memory {
         var denied: Set<Consent.Scope> = []
         for pending in operations {
-            let mirror = try context.mirror(of: pending.operation.subject)
+            let mirror = try context.snapshot(of: pending.operation.subject)
             guard
                 context.gate.decision(for: pending.operation.action, mirror, also: place(pending.operation).alsoNeeds)
                     == .deny

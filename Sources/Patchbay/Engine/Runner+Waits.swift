@@ -5,7 +5,7 @@ import PatchbayOutbox
 
 /// Explains what is pending: how much of what kind, since when, why, and when it is attempted next.
 extension Runner {
-    /// Returns the waits of everything pending, the oldest first.
+    /// Returns the waits of everything pending and of the questions that callers ask, the oldest first.
     func waits() throws -> [Wait] {
         var sum = WaitSum()
         var planned: [String: [String: PlannedWait]] = [:]
@@ -18,6 +18,19 @@ extension Runner {
                 nextAttempt: until.map { context.date + ($0 - context.now) },
                 reasons
             )
+        }
+        for lane in lanes.values {
+            for read in lane.waits.reads {
+                let (until, reasons) = explain(read, lane)
+                let date = { [context] in context.date + ($0 - context.now) }
+                sum.add(
+                    read.operation.action.kind.rawValue,
+                    1,
+                    since: date(read.since),
+                    nextAttempt: until.map(date),
+                    reasons
+                )
+            }
         }
         return sum.sorted
     }
@@ -41,14 +54,11 @@ extension Runner {
     private func explain(_ group: PendingGroup, _ planned: inout [String: [String: PlannedWait]]) throws -> PlannedWait
     {
         if let hold = group.hold { return (nil, [FindingRow.Engine.consentAwaited.at(detail: hold)]) }
-        if let parked { return (nil, [parked]) }
-        if isPaused { return (nil, [FindingRow.Engine.providerPaused.at()]) }
-        guard context.epoch != nil else { return (nil, [FindingRow.Engine.deliveredElsewhere.at()]) }
+        if let stop = whyNothingLeaves { return (nil, [stop]) }
         let lane = lanes[group.lane]
         let failure = lane?.failures[group.queue]
         if let flight = lane?.flight, flight.operations.contains(where: { $0.queue == group.queue }) {
-            let host = WebAddress(flight.request.url)?.host ?? "the vendor host"
-            return (nil, [FindingRow.Engine.requestInProgress.at(detail: host)] + [failure].compactMap(\.self))
+            return (nil, [inProgress(flight)] + [failure].compactMap(\.self))
         }
         if let closing = group.closing {
             let until = closing.until.map(Instant.init(milliseconds:))
@@ -57,6 +67,13 @@ extension Runner {
         if planned[group.lane] == nil, let lane { planned[group.lane] = try plannedWaits(of: lane) }
         var wait = planned[group.lane]?[group.queue] ?? (nil, [])
         if let failure { wait.reasons.insert(failure, at: 0) }
+        return completed(wait, in: group.lane)
+    }
+
+    /// Adds what holds back the whole provider or lane.
+    private func completed(_ known: PlannedWait, in key: String) -> PlannedWait {
+        var wait = known
+        let lane = lanes[key]
         if let outage = breaker.outage, wantingLanes > 1 {
             wait.reasons.append(outage.finding(next: nil))
             wait.until = max(wait.until ?? outage.nextProbe, outage.nextProbe)
@@ -64,10 +81,30 @@ extension Runner {
             wait.reasons.append(gate.because)
             wait.until = wait.until ?? gate.until
         }
-        if wait.reasons.isEmpty { wait.reasons = [lane?.because ?? resting.reasons[group.lane]].compactMap(\.self) }
+        if wait.reasons.isEmpty { wait.reasons = [lane?.because ?? resting.reasons[key]].compactMap(\.self) }
         if wait.until == nil, lane?.flight == nil { wait.until = lane?.due.flatMap { $0 > context.now ? $0 : nil } }
         if wait.reasons.isEmpty { wait.reasons = [FindingRow.Engine.queuesOpen.at()] }
         return wait
+    }
+
+    private func explain(_ read: Lane.Read, _ lane: Lane) -> PlannedWait {
+        if let stop = whyNothingLeaves { return (nil, [stop]) }
+        let failure = lane.failures[place(read.operation).queue]
+        if let flight = lane.flight, flight.operations.contains(where: { $0.id == read.operation.id }) {
+            return (nil, [inProgress(flight)] + [failure].compactMap(\.self))
+        }
+        return completed((read.block.until, [failure].compactMap(\.self)), in: lane.key)
+    }
+
+    /// Why this process sends nothing of this provider at all, if it does not.
+    private var whyNothingLeaves: Finding? {
+        if let parked { return parked }
+        if isPaused { return FindingRow.Engine.providerPaused.at() }
+        return context.epoch == nil ? FindingRow.Engine.deliveredElsewhere.at() : nil
+    }
+
+    private func inProgress(_ flight: Flight) -> Finding {
+        FindingRow.Engine.requestInProgress.at(detail: WebAddress(flight.request.url)?.host ?? "the vendor host")
     }
 
     /// The later of a queue's end and the next request that an outage allows.

@@ -99,7 +99,7 @@ final class Runner {
         let now = context.now
         for key in try lane.map({ [$0] }) ?? everyLane() {
             let lane = self.lane(key)
-            lane.wake(now)
+            lane.wake(now, timed: true)
             lane.wokenInFlight = lane.flight != nil || lane.unsettled != nil
         }
     }

@@ -32,11 +32,11 @@ public struct SwitchRefusal: Error, Hashable, Sendable {
     /// Pending work that nobody would take, at a switch or where a person asked for the move.
     init(lost operations: [Operation], count: Int, isAskedFor: Bool = false) {
         (self.operations, self.count) = (operations, count)
-        reason = "\(count) pending operations would be lost: every provider that would take them over refuses them."
-        let asked = "Leave them with the old provider, which gets them once it answers again"
-        let switched = "Set \"onSwitch\" to \"drain\" or \"both\", so that the old provider still gets them"
+        reason = "\(count) pending operations would be lost: every provider that would receive them refuses them."
+        let asked = "Leave them with the old provider until it is available again"
+        let switched = "Set \"onSwitch\" to \"drain\" or \"both\", so that the old provider still receives them"
         remedy =
-            "\(isAskedFor ? asked : switched), or set \"onLoss\" to \"reject\", which keeps them among the rejects."
+            "\(isAskedFor ? asked : switched), or set \"onLoss\" to \"reject\" to keep them as rejects."
     }
 
     /// Another vendor under the name of one that has not been left.
@@ -44,10 +44,10 @@ public struct SwitchRefusal: Error, Hashable, Sendable {
         (operations, self.count) = ([], count)
         reason =
             count > 0
-            ? "\(record.name) can't be another vendor: \(count) of its operations are still pending for \(record.adapter)."
-            : "\(record.name) can't be another vendor: \(record.adapter) has not heard its farewell."
+            ? "\(record.name) cannot change its adapter: \(count) of its operations are still pending for \(record.adapter)."
+            : "\(record.name) cannot change its adapter: the unregister for \(record.adapter) is still pending."
         remedy =
-            "Give the new vendor a provider of its own and a route, and keep \(record.name) as it was, without a route, until it is drained."
+            "Add another provider with a route for the new vendor, and keep \(record.name) without a route until nothing is pending for it."
     }
 
     /// A rehearsal under a name that real work waits under.
@@ -55,10 +55,10 @@ public struct SwitchRefusal: Error, Hashable, Sendable {
         (operations, self.count) = ([], count)
         reason =
             count > 0
-            ? "\(provider) can't be a shadow that sends: \(count) of its operations are still pending for real."
-            : "\(provider) can't be a shadow that sends: the real vendor has not heard its farewell."
+            ? "\(provider) cannot become a shadow that sends: \(count) of its operations are still pending for delivery."
+            : "\(provider) cannot become a shadow that sends: its unregister is still pending."
         remedy =
-            "Give the shadow a provider of its own, with the sandbox's settings, or take the route away first until it is drained."
+            "Add another provider with the sandbox's settings for the shadow, or remove the route first until nothing is pending."
     }
 }
 
@@ -67,7 +67,7 @@ extension SwitchRefusal: CustomStringConvertible {
     public var description: String {
         let lines = operations.map { operation in
             let reasons = operation.refusals.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
-            let told = reasons.isEmpty ? ["refused before, and no longer among the rejects"] : reasons
+            let told = reasons.isEmpty ? ["refused earlier"] : reasons
             return "  \(operation.id.rawValue) \(operation.kind.rawValue), pending at \(operation.provider); "
                 + told.joined(separator: "; ")
         }

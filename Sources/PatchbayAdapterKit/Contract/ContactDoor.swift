@@ -166,7 +166,7 @@ extension ContactDoor {
 
     /// What the operations say, as they say it.
     public func image(of operations: [EngagementOperation]) -> Contact {
-        var mirror = SubjectMirror()
+        var mirror = SubjectSnapshot()
         for operation in operations { mirror.apply(operation) }
         return Contact(
             identifiers: mirror.identifiers,

@@ -171,7 +171,8 @@ public enum Verdict<Adapter: VendorAdapter>: Sendable, Equatable {
 public struct When: Hashable, Sendable {
     /// Not before that instant.
     public var until: Instant?
-    /// But at once when the lane is woken: a capture, a read, the network, the foreground, a flush, a start.
+    /// But at once when the lane is woken: the network, the foreground, a flush, a start. A capture or a read opens only what
+    /// names no instant, so that captures during an outage do not shorten the intervals between attempts.
     public var orWoken: Bool
 
     /// A moment to look again.

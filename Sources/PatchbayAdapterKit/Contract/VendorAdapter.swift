@@ -36,6 +36,12 @@ public protocol VendorAdapter: Sendable {
     /// Names the operation's lane and queue, and a consent that it also needs. Depends on operation and settings only.
     func place(_ operation: EngagementOperation) -> Place
 
+    /// Whether memory belongs to another account or app of the vendor than the settings name.
+    ///
+    /// The engine asks when settings have changed. It then captures the installation's registration and its person's
+    /// identifiers once more, behind what is pending. The default is false.
+    func mustRegisterAgain(_ memory: Memory) -> Bool
+
     /// Looks at a window of pending operations and says: send, settle or wait.
     func plan(_ pending: PendingOperations<Self>, memory: Memory, at moment: Moment) -> Plan<Self>
 
@@ -50,6 +56,7 @@ extension VendorAdapter {
     /// As many as the descriptor says.
     public var window: Int { Self.descriptor.window }
     public func examine(_ operation: EngagementOperation) -> [Finding] { [] }
+    public func mustRegisterAgain(_ memory: Memory) -> Bool { false }
     public func place(_ operation: EngagementOperation) -> Place { Place(lane: operation.subject.rawValue) }
     public static func upgrade(_ state: JSONValue, of part: StatePart, from version: Int) throws -> JSONValue { state }
 }

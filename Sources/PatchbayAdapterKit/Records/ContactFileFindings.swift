@@ -192,7 +192,7 @@ public struct ContactFileFindings: Sendable {
             .missing,
             rule: rules.empty,
             reason: "The file has a header and no data rows",
-            remedy: "Export again, with contacts."
+            remedy: "Export the contacts again."
         )
         columnMissing = row(
             "file.columnMissing",
@@ -430,7 +430,7 @@ public struct ContactFileFindings: Sendable {
             "row.deviceAssumed",
             .note,
             rule: rules.device,
-            reason: "The row does not say these facts of the device, so they are taken to be empty, zero or false",
+            reason: "The row lacks some facts of the device; they are assumed to be empty, zero or false",
             remedy: "Name the columns that hold them \(columns), or let the app register the device itself."
         )
         keyMissing = row(
@@ -594,7 +594,7 @@ public struct ContactFileFindings: Sendable {
             .consent,
             rule: rules.wishes,
             reason: "The person denied messages on this channel, so the subscription is written as unsubscribed",
-            remedy: "Ask the person if the two contradict each other."
+            remedy: "Ask the person which one applies."
         )
         stateUnknown = row(
             "record.stateUnknown",

@@ -68,7 +68,7 @@ public struct SceneStory: Sendable {
     /// When something woke the engine: a capture, the network, the foreground, a start.
     public var wakes: [Instant] = []
     /// What the app said last, folded.
-    public var mirror = SubjectMirror()
+    public var mirror = SubjectSnapshot()
     /// Whether this vendor alone heard everything from the beginning, and never said yes to what it had not done: then it
     /// holds in the end what the app said.
     public var isWhole = true

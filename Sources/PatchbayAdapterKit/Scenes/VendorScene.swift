@@ -28,7 +28,8 @@ public protocol VendorScene: Sendable {
     static var opposites: [Action] { get }
     /// What the adapter's memory claims of the vendor, and what the vendor holds.
     static var belief: Belief { get }
-    /// The codes of waits that a run does not release: each names an operation of the app that releases it.
+    /// The codes of waits that a run does not release: each names an operation of the app that releases it. A device API may
+    /// wait for a log-in alone.
     static var waitsForApp: Set<String> { get }
     /// Which of this vendor's laws a run broke: pacing and retry, and what the vendor holds in the end.
     static func problems(in story: SceneStory, at vendor: Simulator.State) -> [String]
@@ -61,7 +62,7 @@ extension VendorScene {
     public static var closing: Action { .registerDevice(ScenePhone.device()) }
     public static var opposites: [Action] { [] }
     public static var question: ReadRequest { ReadRequest("state") }
-    /// A vendor's operations wait for no value of the app unless its scene says so.
+    /// A vendor's operations wait for no operation of the app unless its scene says so.
     public static var waitsForApp: Set<String> { [] }
     public static var changingSettings: [JSONObject] { [settings] }
     public static var changingAccount: JSONObject { account }

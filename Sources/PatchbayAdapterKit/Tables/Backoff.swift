@@ -6,7 +6,8 @@ public import PatchbayModel
 public struct Backoff: Hashable, Sendable {
     /// After the first, second … failure; the last repeats without end.
     public let delays: [Duration]
-    /// How far chance moves a delay either way, as a part of it; 0 where the vendor's law is exact.
+    /// How far chance moves a delay either way, as a part of it; 0 where the vendor's law is exact. The last delay is not moved:
+    /// no interval is shorter than the one before.
     public let jitter: Double
     /// The longest wait that a server may ask for.
     public let longest: Duration
@@ -26,8 +27,8 @@ public struct Backoff: Hashable, Sendable {
     /// The wait after so many failures before this one, without the server's word.
     public func delay(after failures: Int, chance: Double) -> Duration {
         let delay = delays.isEmpty ? .zero : delays[min(max(0, failures), delays.count - 1)]
-        guard jitter > 0 else { return delay }
-        return .milliseconds(Int64(Double(delay.wholeMilliseconds) * (1 - jitter + 2 * jitter * chance)))
+        guard jitter > 0, failures < delays.count - 1, let last = delays.last else { return delay }
+        return min(last, .milliseconds(Int64(Double(delay.wholeMilliseconds) * (1 - jitter + 2 * jitter * chance))))
     }
 
     /// When to try again: the law's delay, or what the server asks for if that is later.

@@ -1,69 +1,108 @@
-/// One command: parsing, help and reference all read it.
+/// One command: parsing, help and the command reference read it.
 package struct Command: Sendable {
-    /// What stands on the command line besides flags.
+    /// A positional argument.
     struct Argument: Sendable {
-        /// The word that help shows for it.
+        /// The placeholder that help shows.
         let name: String
-        /// Whether it may be missing.
+        /// Whether it may be left out.
         let isOptional: Bool
+        /// What it names, as a noun phrase.
+        let summary: String
 
-        static func required(_ name: String) -> Argument { Argument(name: name, isOptional: false) }
-        static func optional(_ name: String) -> Argument { Argument(name: name, isOptional: true) }
+        static func required(_ name: String, _ summary: String) -> Argument {
+            Argument(name: name, isOptional: false, summary: summary)
+        }
+
+        static func optional(_ name: String, _ summary: String) -> Argument {
+            Argument(name: name, isOptional: true, summary: summary)
+        }
 
         var usage: String { isOptional ? "[\(name)]" : name }
     }
 
+    /// The task by which the overview groups commands.
+    enum Task: String, CaseIterable {
+        case attempt = "Try"
+        case send = "Send"
+        case inspect = "Inspect"
+        case migrate = "Migrate"
+        case develop = "Develop"
+    }
+
+    /// A command line that help shows. A test runs each in a copy of `Examples/Bookshop`.
+    struct Example: Sendable {
+        /// What it does, in the imperative.
+        let purpose: String
+        /// The whole line.
+        let line: String
+
+        init(_ purpose: String, _ line: String) { (self.purpose, self.line) = (purpose, line) }
+    }
+
     /// The words that call it: `outbox`, `list`.
     let words: [String]
-    /// What it does, in one line.
+    /// What it does, in one line, in the imperative.
     let summary: String
-    /// More about it, for its own help.
+    /// The task that it belongs to.
+    let task: Task
+    /// More about it: paragraphs with an empty line between. A line that begins with two spaces is not wrapped.
     let details: String
-    /// What stands besides flags, in order; optional ones last.
+    /// Positional arguments, in order; optional ones last.
     let arguments: [Argument]
-    /// Flags that must be given.
+    /// Options that must be given.
     let required: [Flag]
-    /// Flags that may be given.
+    /// Options that may be given.
     let optional: [Flag]
-    /// Which lines of it use the network. Asked before anything else: what can be read only once must not be read.
+    /// What exit status 1 means; nil if the command never ends with it.
+    let findings: String?
+    /// At least two examples.
+    let examples: [Example]
+    /// Returns whether a command line uses the network. Called before anything is read: standard input can be read only once.
     let usesNetwork: @Sendable (Invocation) throws -> Bool
-    /// Does it.
+    /// Runs the command.
     let run: @MainActor @Sendable (Session) async throws -> ExitStatus
 
     init(
         _ words: String,
         _ summary: String,
+        task: Task,
         details: String = "",
         arguments: [Argument] = [],
         required: [Flag] = [],
         optional: [Flag] = [],
+        findings: String? = nil,
+        examples: [Example],
         usesNetwork: @escaping @Sendable (Invocation) throws -> Bool = { _ in false },
         run: @escaping @MainActor @Sendable (Session) async throws -> ExitStatus
     ) {
         self.words = words.split(separator: " ").map(String.init)
-        (self.summary, self.details, self.arguments) = (summary, details, arguments)
-        (self.required, self.optional, self.usesNetwork, self.run) = (required, optional, usesNetwork, run)
+        (self.summary, self.task, self.details, self.arguments) = (summary, task, details, arguments)
+        (self.required, self.optional, self.findings, self.examples) = (required, optional, findings, examples)
+        (self.usesNetwork, self.run) = (usesNetwork, run)
     }
 
     /// Every command, in the order of help.
     static let all: [Command] = [
-        adapters, check, map, shadow, simulate, faults, send, erase, outboxStats, outboxList, outboxVerify,
-        outboxShadow,
-        outboxConsent, rejectsList, rejectsExport, rejectsReplay, quarantineList, outboxRetarget, outboxClear,
-        compare, migratePlan, migrateApply, migrateVerify, migrateUndo, migrateCut, sandbox, help,
+        sandbox, check, map, shadow, send, erase, rejectsReplay, outboxRetarget, outboxClear, adapters, compare,
+        outboxStats, outboxList, outboxVerify, outboxConsent, outboxShadow, rejectsList, rejectsExport, quarantineList,
+        migratePlan, migrateApply, migrateVerify, migrateUndo, migrateSplit, simulate, faults, help,
     ]
 
-    /// As a person types it, without the program's name: `outbox list`.
+    /// The command as typed, without the program's name: `outbox list`.
     var name: String { words.joined(separator: " ") }
 
-    /// The flags that it knows.
+    /// Every option, the required ones first.
     var flags: [Flag] { required + optional + [.help] }
 
-    /// As a person types it, with everything that may follow.
+    /// The exit statuses that it can end with.
+    var exitStatuses: [(code: String, meaning: String)] {
+        let isConfigured = flags.contains { [.config, .settings].contains($0) } || name == "simulate"
+        return ExitStatus.table(findings: findings, isConfigured: isConfigured)
+    }
+
+    /// The command line in short: required options, `[OPTIONS]`, and arguments.
     var usage: String {
-        let parts =
-            ["patchbay", name] + required.map(\.usage)
-            + optional.map { "[\($0.usage)]" + ($0.isRepeatable ? "…" : "") } + arguments.map(\.usage)
+        let parts = ["patchbay", name] + required.map(\.usage) + ["[OPTIONS]"] + arguments.map(\.usage)
         return parts.joined(separator: " ")
     }
 }

@@ -1,19 +1,19 @@
-/// How the program ends, for the shell.
+/// The exit status of the program.
 enum ExitStatus: Equatable {
-    /// All is well.
+    /// Success.
     case fine
-    /// It was done, and something was found or rejected.
+    /// Completed, with findings, rejects or pending work.
     case findings
-    /// It could not be done.
+    /// Failed.
     case failed
     /// The command line is wrong.
     case usage
-    /// The configuration, or a file of settings, is wrong.
+    /// The configuration or a settings file is invalid.
     case configuration
-    /// A signal ended it; what was promised is kept.
+    /// A signal ended the program; stored work is kept.
     case signal(Int32)
 
-    /// The number that the shell sees.
+    /// The number that the shell receives.
     var code: Int32 {
         switch self {
         case .fine: 0
@@ -25,13 +25,21 @@ enum ExitStatus: Equatable {
         }
     }
 
-    /// The numbers with their meanings, for help and README.
-    static let table: [(code: String, meaning: String)] = [
-        ("0", "all is well"),
-        ("1", "done, and something was found, rejected or is still pending"),
-        ("2", "it could not be done"),
-        ("64", "the command line is wrong"),
-        ("78", "the configuration, or a file of settings, is wrong"),
-        ("128+n", "ended by signal n (130 is Ctrl-C); what was promised is kept"),
-    ]
+    /// The numbers with their meanings.
+    static let table: [(code: String, meaning: String)] = table(findings: "completed, with findings or rejects")
+
+    /// The numbers with their meanings, for one command.
+    ///
+    /// - Parameters:
+    ///   - findings: The meaning of status 1; nil leaves it out.
+    ///   - isConfigured: Whether the command reads a configuration or settings.
+    /// - Returns: The rows, by number.
+    static func table(findings: String?, isConfigured: Bool = true) -> [(code: String, meaning: String)] {
+        [("0", "success")] + (findings.map { [("1", $0)] } ?? []) + [
+            ("2", "failed, for example because a file cannot be read"),
+            ("64", "wrong usage"),
+        ] + (isConfigured ? [("78", "invalid configuration or settings")] : []) + [
+            ("128+n", "ended by signal n, such as 130 for Ctrl-C; stored work is kept")
+        ]
+    }
 }

@@ -1,37 +1,37 @@
 import Patchbay
 
-/// A command line that was understood.
+/// A parsed command line.
 struct Invocation: Sendable {
     /// The command.
     let command: Command
-    /// What stands besides flags.
+    /// Positional arguments.
     let arguments: [String]
     private let values: [Flag: [String]]
 
-    /// Whether a flag was given.
+    /// Whether an option was given.
     func has(_ flag: Flag) -> Bool { values[flag] != nil }
 
-    /// The text after a flag.
+    /// The value of an option.
     func text(_ flag: Flag) -> String? { values[flag]?.last }
 
-    /// The file after a flag; nil for none, and for standard input or output.
+    /// The file that an option names; nil for none, and for standard input or output.
     func file(_ flag: Flag) -> String? { text(flag).flatMap { $0 == "-" ? nil : $0 } }
 
-    /// The texts after a flag that may be given several times.
+    /// The values of an option that may be repeated.
     func texts(_ flag: Flag) -> [String] { values[flag] ?? [] }
 
-    /// The number after a flag, which was checked.
+    /// The number after an option; parsing has checked its range.
     func number(_ flag: Flag) -> Int? { text(flag).flatMap { Int($0) } }
 
-    /// The argument at that place.
+    /// The positional argument at an index.
     func argument(_ place: Int) -> String? { arguments.indices.contains(place) ? arguments[place] : nil }
 }
 
-/// Why a command line can't be understood: every problem at once.
+/// A wrong command line, with every problem at once.
 struct UsageError: Error, Equatable {
     /// The problems, each with its remedy.
     let problems: [String]
-    /// The command that was meant, if that is known.
+    /// The command that the line names, if known.
     let command: String?
 
     init(_ problems: [String], command: String? = nil) { (self.problems, self.command) = (problems, command) }
@@ -40,7 +40,7 @@ struct UsageError: Error, Equatable {
 }
 
 extension Invocation {
-    /// Understands a command line, without the program's name.
+    /// Parses a command line, without the program's name.
     ///
     /// - Throws: ``UsageError`` with every problem.
     init(parsing line: [String], commands: [Command] = Command.all) throws(UsageError) {
@@ -65,26 +65,28 @@ extension Invocation {
             }
             let isNext = parts.count == 1 && words.first.map { !$0.hasPrefix("--") } == true
             switch flag.value {
-            case .none where parts.count == 2: problems.append("--\(name) takes no value.")
+            case .none where parts.count == 2: problems.append("Option --\(name) takes no value.")
             case .none: values[flag] = []
             case .text(let placeholder), .number(let placeholder, _):
                 guard let value = parts.count == 2 ? String(parts[1]) : isNext ? words.popFirst() : nil, !value.isEmpty
                 else {
-                    problems.append("--\(name) needs a value: write \(flag.usage) (\(flag.summary)).")
+                    problems.append("Option \(flag.usage) needs a value (\(flag.summary.loweredFirst)).")
                     continue
                 }
                 if case .number(_, let range) = flag.value, Int(value).map({ range.contains($0) }) != true {
                     let limits = "\(range.lowerBound) to \(range.upperBound)"
-                    problems.append("--\(name) takes a whole number from \(limits) as \(placeholder).")
+                    problems.append("Option --\(name): \(placeholder) must be a whole number from \(limits).")
                 }
-                if values[flag] != nil, !flag.isRepeatable { problems.append("--\(name) stands twice: keep one.") }
+                if values[flag] != nil, !flag.isRepeatable {
+                    problems.append("Option --\(name) is given twice. Keep one.")
+                }
                 values[flag, default: []].append(value)
             }
         }
         if values[.help] == nil {
             for flag in command.required
-            where values[flag] == nil && !problems.contains(where: { $0.hasPrefix("--\(flag.name) ") }) {
-                problems.append("\(flag.usage) is missing (\(flag.summary)).")
+            where values[flag] == nil && !problems.contains(where: { $0.hasPrefix("Option --\(flag.name)") }) {
+                problems.append("Option \(flag.usage) is missing (\(flag.summary.loweredFirst)).")
             }
             problems += Self.problems(of: arguments, command)
         }
@@ -92,15 +94,15 @@ extension Invocation {
         (self.command, self.arguments, self.values) = (command, arguments, values)
     }
 
-    /// The command that a line begins with, and what follows; flags may stand before it.
+    /// The command at the start of a line, and the rest of the line.
     private static func command(of line: [String], among commands: [Command]) throws(UsageError) -> (Command, [String])
     {
         let isCommand = { (command: Command) in line.starts(with: command.words) }
         if let command = commands.filter(isCommand).max(by: { $0.words.count < $1.words.count }) {
             return (command, Array(line.dropFirst(command.words.count)))
         }
-        guard !line.isEmpty else { throw UsageError("A command is missing.") }
-        // As many words as lead to a command; the next one is wrong, or missing.
+        guard !line.isEmpty else { throw UsageError("No command is given.") }
+        // The words that lead to a command; the next one is wrong or missing.
         var (group, depth) = (commands, 0)
         while depth < line.count {
             let next = group.filter { $0.words.count > depth + 1 && $0.words[depth] == line[depth] }
@@ -114,21 +116,31 @@ extension Invocation {
         }
         let start = prefix.isEmpty ? "" : "\(prefix) "
         let guess = word.nearest(in: known).map { " Did you mean \"patchbay \(start)\($0)\"?" } ?? ""
-        let what = word.isEmpty ? "\"\(prefix)\" needs one more word." : "There is no command \"\(start)\(word)\"."
-        throw UsageError("\(what)\(guess) Known are: \(known.joined(separator: ", ")).")
+        let what = word.isEmpty ? "\"\(prefix)\" needs a subcommand." : "Unknown command \"\(start)\(word)\"."
+        throw UsageError("\(what)\(guess) Commands: \(known.joined(separator: ", ")).")
     }
 
     private static func unknown(_ word: String, _ name: String, _ command: Command) -> String {
         let guess = name.nearest(in: command.flags.map(\.name)).map { " Did you mean --\($0)?" } ?? ""
         let known = command.flags.map { "--\($0.name)" }.joined(separator: ", ")
-        return "\(word.prefix { $0 != "=" }) is no flag of \"\(command.name)\".\(guess) Known are: \(known)."
+        return "Unknown option \(word.prefix { $0 != "=" }).\(guess) Options of \"\(command.name)\": \(known)."
     }
 
     private static func problems(of arguments: [String], _ command: Command) -> [String] {
         let missing = command.arguments.dropFirst(arguments.count).filter { !$0.isOptional }
-        if !missing.isEmpty { return missing.map { "\($0.name) is missing." } }
+        if !missing.isEmpty { return missing.map { "Argument \($0.name) is missing (\($0.summary.loweredFirst))." } }
         guard arguments.count > command.arguments.count else { return [] }
         let extra = arguments.count - command.arguments.count
-        return ["There \(extra == 1 ? "is 1 word" : "are \(extra) words") too many: \(command.usage)."]
+        return ["\(extra == 1 ? "One argument" : "\(extra) arguments") too many. Usage: \(command.usage)"]
     }
+}
+
+extension Int {
+    /// The number with a noun, in the plural unless it is one: `1 record`, `2 records`.
+    func counted(_ noun: String) -> String { "\(self) \(noun)\(self == 1 ? "" : "s")" }
+}
+
+extension String {
+    /// The text with its first letter in lower case, for the middle of a sentence.
+    var loweredFirst: String { prefix(1).lowercased() + dropFirst() }
 }

@@ -6,10 +6,17 @@ import PatchbayModel
 extension Command {
     static let adapters = Command(
         "adapters",
-        "lists vendors, doors, capabilities, limits and file formats",
-        details:
-            "With --rules it lists every rule of every vendor, where it is known from, and the tests that show it.",
-        optional: [.rules, .evidence, .json]
+        "List adapters, capabilities and file formats",
+        task: .inspect,
+        details: """
+            An adapter connects to one API of a vendor: a device API serves apps, a server API serves back ends. Each
+            capability is native, emulated (the note says how) or unsupported (the note says why).
+            """,
+        optional: [.rules, .evidence, .json],
+        examples: [
+            Example("List all adapters and file formats", "patchbay adapters"),
+            Example("List the rules of all vendors with their sources", "patchbay adapters --rules"),
+        ]
     ) { session in
         let doors = Vendors.modules.flatMap(\.doors).map { $0.descriptor }
         if session.invocation.has(.rules) {

@@ -6,26 +6,34 @@ import PatchbayModel
 extension Command {
     static let check = Command(
         "check",
-        "check a configuration, operations against its vendors, and what it would do to an outbox",
+        "Check a configuration and operations",
+        task: .attempt,
         details: """
-            Prints every finding on standard output: of the configuration first, then of each operation at each provider.
-            Nothing is sent. - reads the operations from standard input.
-            With --outbox it reports what a client would do to the pending operations of that outbox if it started with the
-            configuration: a line for each operation that would be rejected, and what would move, stay or end. The outbox is
-            only read; an app may use it meanwhile.
-            Exit status: 0 no error or warning; 1 errors or warnings, such as an operation that would be rejected; 64 wrong
-            usage; 78 the configuration cannot be used.
+            Prints every finding on standard output: first those of the configuration, then those of each operation at each
+            provider. Nothing is sent.
+
+            With --outbox, lists what a client would do with the pending operations of that outbox if it started with this
+            configuration: which would be rejected, moved or kept. The outbox is only read; an app may use it meanwhile.
             """,
-        arguments: [.optional("CONFIG"), .optional("OPERATIONS")],
-        optional: [.config, .outbox, .subject, .json]
+        arguments: [
+            .optional("CONFIG", "Configuration file, unless --config names it"),
+            .optional("OPERATIONS", "File with one operation per line; - is standard input"),
+        ],
+        optional: [.config, .outbox, .subject, .json],
+        findings: "errors or warnings, such as an operation that would be rejected",
+        examples: [
+            Example("Check a configuration", "patchbay check salesforce.json"),
+            Example("Check operations against its providers", "patchbay check salesforce.json operations.ndjson"),
+            Example("Preview a switch of providers", "patchbay check altcraft.json --outbox outbox.sqlite"),
+        ]
     ) { session in
         let configFlag = session.invocation.text(.config)
         guard let file = configFlag ?? session.invocation.argument(0) else {
-            throw UsageError("CONFIG is missing. Name the configuration file.", command: "check")
+            throw UsageError("Argument CONFIG is missing (configuration file).", command: "check")
         }
         let operations = session.invocation.argument(configFlag == nil ? 1 : 0)
         guard configFlag == nil || session.invocation.arguments.count < 2 else {
-            throw UsageError("check: the configuration is named twice: keep --config or CONFIG.", command: "check")
+            throw UsageError("The configuration is named twice. Keep --config or CONFIG.", command: "check")
         }
         var lint = Lint(session: session)
         let configuration: Configuration
@@ -93,7 +101,7 @@ extension Command {
         }
         self = lint
         let providers = configuration.providers.map(\.name).joined(separator: ", ")
-        session.console.say("\(count) operations checked against \(providers).")
+        session.console.say("Checked \(count.counted("operation")) against \(providers).")
     }
 
     /// Reports what the configuration would do to the pending operations of an outbox.
@@ -107,7 +115,7 @@ extension Command {
             )
         }
         session.console.say(
-            "\(path): \(preview.pending) pending operations, \(preview.rejected) would be rejected; nothing was changed."
+            "\(path): \(preview.pending.counted("pending operation")); \(preview.rejected) would be rejected. Nothing was changed."
         )
     }
 

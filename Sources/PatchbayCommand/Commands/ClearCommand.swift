@@ -6,18 +6,31 @@ import PatchbayOutbox
 extension Command {
     static let outboxClear = Command(
         "outbox clear",
-        "gives up what an expression names: pending operations end as dropped, rejects are forgotten",
+        "Drop pending operations or delete rejects",
+        task: .send,
         details: """
-            Without --yes it only counts, by provider, state and kind, and changes nothing. An expression is one or more
-            words with a space between; an operation goes if all of them fit:
-              provider=NAME  kind=track  subject=NAME  id=ID  older=30d (s, m, h, d: since it was captured)
-              state=pending, state=held (waits for consent) or state=rejected  code=CODE (why it was rejected)
-            Words on consent and erasures go only if kind= names them. What ends so stands in the accounts as dropped, with
-            the code cleared. Where an app has the outbox open, what it has in flight is given up too: the vendor may take it.
+            Selects operations by an expression. Without --yes, only counts the matching operations by provider, state and kind. An expression is one or more
+            terms separated by spaces; an operation must match all of them:
+
+              provider=NAME, kind=track, subject=NAME, id=ID
+              older=30d       captured longer ago, in s, m, h or d
+              state=pending   or state=held (waits for consent)
+              state=rejected  kept for replay
+              code=CODE       rejected with this code
+
+            Consent decisions and erasures match only if kind= names them. Cleared operations have the outcome "dropped" with
+            the code "cleared". If an app has the outbox open, a request in flight may still reach the vendor.
             """,
-        arguments: [.required("FILE")],
+        arguments: [.required("FILE", "Outbox file")],
         required: [.where],
-        optional: [.yes]
+        optional: [.yes],
+        examples: [
+            Example("Count the rejects", "patchbay outbox clear outbox.sqlite --where state=rejected"),
+            Example(
+                "Drop events that wait for more than 30 days",
+                "patchbay outbox clear outbox.sqlite --where \"kind=track older=30d\" --yes"
+            ),
+        ]
     ) { session in
         let filter = try OutboxFilter(parsing: session.invocation.text(.where) ?? "", now: session.host().date())
         let path = session.invocation.argument(0) ?? ""
@@ -36,11 +49,13 @@ extension Command {
         }
         let sum = counts.values.reduce(0, +)
         session.console.say(
-            isInEarnest ? "\(sum) cleared" : "\(sum) would go; nothing was changed. Add --yes to do it."
+            isInEarnest
+                ? "Cleared \(sum.counted("operation"))."
+                : "\(sum.counted("operation")) would be cleared. Nothing was changed; add --yes to clear."
         )
         if shared > 0 {
             session.console.say(
-                "\(shared) have arrived for other providers, too, and stay: deliver once with `patchbay send`, then clear again."
+                "\(shared.counted("capture")) for several providers stay. Run `patchbay send` once, then clear again."
             )
         }
         return .fine
@@ -74,22 +89,22 @@ struct OutboxFilter: Equatable {
             guard parts.count == 2, Self.keys.contains(parts[0]), !parts[1].isEmpty else {
                 let guess = parts[0].nearest(in: Self.keys).map { " Did you mean \($0)=?" } ?? ""
                 problems.append(
-                    "--where: \(parts[0]) can't be understood; write key=value.\(guess) Known are: \(Self.keys.joined(separator: ", "))."
+                    "--where: \"\(parts[0])\" is not a term of the form key=value.\(guess) Keys: \(Self.keys.joined(separator: ", "))."
                 )
                 continue
             }
             guard seen.insert(parts[0]).inserted else {
-                problems.append("--where: \(parts[0]) stands twice: keep one.")
+                problems.append("--where: \(parts[0]) is given twice. Keep one.")
                 continue
             }
             if let problem = take(parts[0], parts[1], now) { problems.append("--where: \(problem)") }
         }
         if seen.isEmpty, problems.isEmpty {
-            problems.append("--where is empty: say what is to go, such as state=rejected.")
+            problems.append("--where is empty. Select operations, for example with state=rejected.")
         }
         if code != nil, let state, state != .rejected {
             problems.append(
-                "--where: only what was rejected has a code: leave out state=\(state.rawValue), or the code."
+                "--where: only rejected operations have a code. Leave out state=\(state.rawValue) or the code."
             )
         }
         if !problems.isEmpty { throw UsageError(problems, command: "outbox clear") }
@@ -111,7 +126,7 @@ struct OutboxFilter: Equatable {
         default:
             guard let unit = value.last.flatMap({ Self.units[$0] }), let number = Int(value.dropLast()),
                 (0...1_000_000).contains(number)
-            else { return "older takes a whole number and a unit, such as 30d, 12h, 90m or 45s." }
+            else { return "older needs a whole number and a unit, such as 30d, 12h, 90m or 45s." }
             before = now + (.zero - .seconds(number * unit))
         }
         return nil
@@ -119,7 +134,7 @@ struct OutboxFilter: Equatable {
 
     private func unknown(_ value: String, _ key: String, _ known: [String]) -> String {
         let guess = value.nearest(in: known).map { " Did you mean \($0)?" } ?? ""
-        return "there is no \(key) \"\(value)\".\(guess) Known are: \(known.joined(separator: ", "))."
+        return "unknown \(key) \"\(value)\".\(guess) Values: \(known.joined(separator: ", "))."
     }
 
     /// Whether operations in that state may be meant at all.

@@ -7,14 +7,21 @@ import PatchbayModel
 extension Command {
     static let compare = Command(
         "compare",
-        "shows what one vendor can't hold or do of what another can",
+        "Compare the capabilities of two adapters",
+        task: .inspect,
         details: """
-            A and B are ids of `patchbay adapters`. It tells what is lost, what is made out of something else, and what is
-            gained, whatever the data is; `patchbay migrate plan` tells what that means for yours. It ends with 1 if
-            something is lost.
+            Lists the capabilities that are lost, changed or gained with a switch from adapter A to adapter B. The result does
+            not depend on your data; `patchbay migrate plan` reports what the differences mean for your contacts.
             """,
-        arguments: [.required("A"), .required("B")],
-        optional: [.json]
+        arguments: [
+            .required("A", "Present adapter; `patchbay adapters` lists the ids"), .required("B", "New adapter"),
+        ],
+        optional: [.json],
+        findings: "a capability is lost",
+        examples: [
+            Example("Compare two vendors", "patchbay compare salesforce altcraft"),
+            Example("Compare two server APIs for a script", "patchbay compare acoustic-server altcraft-server --json"),
+        ]
     ) { session in
         let doors = Vendors.modules.flatMap(\.doors).map { $0.descriptor }
         func door(_ place: Int) throws(UsageError) -> AdapterDescriptor {
@@ -23,7 +30,7 @@ extension Command {
             let known = doors.map(\.id.rawValue)
             let guess = id.nearest(in: known).map { " Did you mean \($0)?" } ?? ""
             throw UsageError(
-                "There is no vendor \"\(id)\".\(guess) Known are: \(known.joined(separator: ", ")).",
+                "Unknown adapter \"\(id)\".\(guess) Adapters: \(known.joined(separator: ", ")).",
                 command: "compare"
             )
         }

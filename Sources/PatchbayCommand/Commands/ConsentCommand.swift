@@ -6,13 +6,18 @@ import PatchbayOutbox
 extension Command {
     static let outboxConsent = Command(
         "outbox consent",
-        "shows when which consent changed, and what that did to what was pending",
+        "Show consent changes and their effects",
+        task: .inspect,
         details: """
-            The file is only read. A subject stands in it as a digest with the file's own salt: whoever knows the subject
-            finds its changes with --subject, and nobody reads who it is.
+            The outbox is only read. It stores subjects as salted digests: --subject finds the changes of a known subject, but
+            no name can be read from the file.
             """,
-        arguments: [.required("FILE")],
-        optional: [.whose, .json]
+        arguments: [.required("FILE", "Outbox file")],
+        optional: [.whose, .json],
+        examples: [
+            Example("Show all consent changes", "patchbay outbox consent outbox.sqlite"),
+            Example("Show the changes of one subject", "patchbay outbox consent outbox.sqlite --subject phone-1"),
+        ]
     ) { session in
         let store = try OutboxStore.open(.file(session.invocation.argument(0) ?? ""), readOnly: true)
         var digest: String?

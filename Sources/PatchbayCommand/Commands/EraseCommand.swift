@@ -4,21 +4,26 @@ import PatchbayModel
 extension Command {
     static let erase = Command(
         "erase",
-        "forgets a person: here at once, at the vendors as far as they can be told",
+        "Erase a person here and at the vendors",
+        task: .send,
         details: """
-            Everything of the subject, or of every subject that belongs to the contact, goes from the outbox: what is
-            pending, what was refused, its state. The vendors are asked to delete where a door can ask, and how that ended is
-            printed. Where none can ask, or the vendor refuses, the step that a person has to take is printed, and the
-            status is 1. Nothing printed names the person.
+            Deletes everything about the subject, or about all subjects of the contact, from the outbox: pending operations,
+            rejects and state. Then asks each vendor whose API supports it to delete the person, and prints the answers. If a
+            vendor cannot be asked or refuses, prints the step to take by hand. The output does not name the person.
             """,
         required: [.config],
         optional: [.contact, .whose, .untilIdle, .json],
+        findings: "a step by hand remains, or a vendor has not answered",
+        examples: [
+            Example("Erase a contact", "patchbay erase --config altcraft.json --contact member-1"),
+            Example("Erase an installation", "patchbay erase --config altcraft.json --subject phone-1"),
+        ],
         usesNetwork: { _ in true }
     ) { session in
         let configuration = try session.configuration()
         let (contact, subject) = (session.invocation.text(.contact), session.invocation.text(.whose))
         guard (contact == nil) != (subject == nil) else {
-            throw UsageError("erase: give either --contact or --subject.")
+            throw UsageError("Give either --contact or --subject.")
         }
         let client = try await EngagementClient(
             configuration: configuration,
@@ -42,7 +47,7 @@ extension Command {
             } else {
                 try session.console.data(report.description)
             }
-            if open > 0 { session.console.say("\(open) vendors have not answered yet; the next run goes on.") }
+            if open > 0 { session.console.say("\(open.counted("vendor")) not answered yet. Run the command again.") }
             return report.needsPerson || open > 0 ? .findings : .fine
         } catch {
             await client.close()

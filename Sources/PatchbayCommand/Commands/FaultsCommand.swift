@@ -7,17 +7,23 @@ import PatchbaySimulation
 extension Command {
     static let faults = Command(
         "faults",
-        "plays random days of crashes, outages and lies against all vendors' simulators",
+        "Run random fault scenarios against simulators",
+        task: .develop,
         details: """
-            The real engine and the real outbox under a virtual clock. SEEDS is a number, or first-last; 1-1000 unless said
-            otherwise. The same seed gives the same run. A run that comes out wrong is told with as few steps as it takes,
-            and with the command that repeats it.
+            Runs the real engine and outbox under a virtual clock with crashes, outages and misleading replies, and checks that
+            nothing is lost, duplicated or sent to another person's record. The same seed gives the same run. A failed run is
+            reduced to its shortest form and printed with the command that repeats it.
             """,
-        arguments: [.optional("SEEDS")],
-        optional: [.json]
+        arguments: [.optional("SEEDS", "Last seed, or FIRST-LAST (default: 1-1000)")],
+        optional: [.json],
+        findings: "a run failed",
+        examples: [
+            Example("Run the seeds 1 to 20", "patchbay faults 20"),
+            Example("Repeat the run of seed 7", "patchbay faults 7-7 --json"),
+        ]
     ) { session in
         let seeds = try seeds(session.invocation.argument(0) ?? "1-1000")
-        let doors = try Vendors.scenes.map { try FaultDoor($0, among: Vendors.modules.flatMap(\.doors)) }
+        let doors = try Vendors.scenes.map { try SceneAPI($0, among: Vendors.modules.flatMap(\.doors)) }
         let (table, console) = (FaultTable(doors: doors), session.console)
         let (campaign, clock) = (FaultCampaign(table), ContinuousClock())
         let (count, begun) = (Int(seeds.upperBound - seeds.lowerBound) + 1, clock.now)
@@ -29,7 +35,7 @@ extension Command {
             let done = report.total
             let rate = Double(done.runs) / max(0.001, (clock.now - begun) / .seconds(1))
             await console.show(
-                progress: "\(done.runs) of \(count) runs, \(Int(rate)) a second, \(done.failures) came out wrong"
+                progress: "\(done.runs) of \(count) runs, \(Int(rate)) per second, \(done.failures) failed"
             )
         }
         if session.isJSON {
@@ -38,11 +44,11 @@ extension Command {
         } else {
             let width = table.names.map(\.count).max() ?? 0
             for name in table.names {
-                try console.data("\(name.padded(to: width))  \(report.tallies[name, default: FaultTally()].text)")
+                if let tally = report.tallies[name] { try console.data("\(name.padded(to: width))  \(tally.text)") }
             }
-            try console.data("\("together".padded(to: width))  \(report.total.text)")
+            try console.data("\("total".padded(to: width))  \(report.total.text)")
         }
-        if report.total.runs < count { console.say("Stopped after \(report.total.runs) of \(count) runs.") }
+        if report.total.runs < count { console.say("Interrupted after \(report.total.runs) of \(count) runs.") }
         for failure in report.failures.prefix(5) {
             for (place, line) in try lines(on: failure, campaign).enumerated() {
                 console.say(line, place == 0 ? .red : nil)
@@ -65,7 +71,7 @@ extension Command {
         let last = bounds.last.flatMap { $0 } ?? 0
         let first = bounds.count == 2 ? bounds[0] ?? 0 : 1
         guard bounds.count <= 2, first > 0, first <= last, last < .max / 2 else {
-            throw UsageError("SEEDS is a number, or first-last, from 1.")
+            throw UsageError("SEEDS must be a number or FIRST-LAST, from 1.", command: "faults")
         }
         return first...last
     }
@@ -73,7 +79,10 @@ extension Command {
 
 extension FaultTally {
     fileprivate var text: String {
-        "\(runs) runs, \(crashes) crashes, \(requests) requests, \(verdicts) verdicts, \(lies) lies, \(failures) wrong"
+        """
+        \(runs) runs, \(failures) failed: \(crashes) crashes, \(requests) requests, \(verdicts) outcomes, \
+        \(lies) misleading replies
+        """
     }
 
     fileprivate func json(_ name: String) -> JSONValue {

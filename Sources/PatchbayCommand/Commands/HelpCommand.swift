@@ -3,22 +3,32 @@ import Patchbay
 extension Command {
     static let help = Command(
         "help",
-        "tells more of a command",
-        arguments: [.optional("COMMAND"), .optional("WORD"), .optional("WORD")],
-        optional: [.markdown]
+        "Show the help of a command",
+        task: .develop,
+        arguments: [
+            .optional("COMMAND", "Command, or a group such as \"migrate\""),
+            .optional("WORD", "Second word of a command"),
+            .optional("WORD", "Third word of a command"),
+        ],
+        optional: [.markdown],
+        examples: [
+            Example("Show the help of a command", "patchbay help migrate apply"),
+            Example("List the commands of a group", "patchbay help outbox"),
+        ]
     ) { session in
         guard !session.invocation.has(.markdown) else {
             try session.console.data(HelpText.markdown)
             return .fine
         }
-        let words = session.invocation.arguments
+        let (words, help) = (session.invocation.arguments, HelpText(environment: session.environment))
         let commands = Command.all.filter { $0.words.starts(with: words) }
         switch (words.isEmpty, commands.count) {
-        case (true, _): try session.console.data(HelpText.overview)
+        case (true, _): try session.console.data(help.overview)
         case (_, 0):
-            // Says which commands there are, and which was meant.
+            // Throws an error that lists the commands and suggests one.
             _ = try Invocation(parsing: words)
-        default: try session.console.data(commands.map(HelpText.text).joined(separator: "\n\n"))
+        case (_, 1): try session.console.data(help.text(of: commands[0]))
+        default: try session.console.data(help.text(ofGroup: words, commands))
         }
         return .fine
     }

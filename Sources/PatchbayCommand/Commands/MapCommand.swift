@@ -6,15 +6,31 @@ import PatchbayModel
 extension Command {
     static let map = Command(
         "map",
-        "turns operations into one vendor's requests, without a network",
+        "Show the requests that a vendor would receive",
+        task: .attempt,
         details: """
-            The real engine runs under a clock of its own, against the vendor's simulator where there is one, else
-            against a vendor that says 200 to all. Each operation gives one line: {line, id, provider, outcome,
-            requests, findings}. Requests that several operations share stand with the one that made them leave.
+            Runs the engine under a virtual clock against the vendor's simulator. Nothing is sent. Prints one JSON object per
+            operation: line, id, provider, outcome, requests and findings. A request that several operations share is listed
+            with the operation that triggered it. Secrets are masked.
+
+            An operation may leave out id, subject and capturedAt.
             """,
-        arguments: [.optional("FILE")],
+        arguments: [
+            .optional("FILE", "File with one operation per line (default: standard input)")
+        ],
         required: [.config, .provider],
-        optional: [.subject]
+        optional: [.subject],
+        findings: "an operation was rejected or has a warning",
+        examples: [
+            Example(
+                "Show the requests for a file of operations",
+                "patchbay map --config altcraft.json --provider altcraft operations.ndjson"
+            ),
+            Example(
+                "Show the requests for standard input",
+                "cat event.ndjson | patchbay map --config salesforce.json --provider salesforce"
+            ),
+        ]
     ) { session in
         let configuration = try session.configuration()
         let provider = try session.provider(of: configuration)

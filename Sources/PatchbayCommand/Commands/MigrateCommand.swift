@@ -7,30 +7,45 @@ import PatchbayModel
 extension Command {
     static let migrateApply = Command(
         "migrate apply",
-        "moves contacts from a file to a file, or through a vendor's server door",
+        "Migrate contacts to a file or a server API",
+        task: .migrate,
         details: """
-            It reads and writes as it goes, in constant memory. A file has its name only when it is complete. From a file
-            to a file it may be killed at any moment: the same command goes on where it stood, and the files become what
-            they would have been; --restart begins anew. Standard input can't be gone on with, unless it is kept: for --evidence, --journal and
-            a server door it stands beside --out, as FILE.input, until all is done. Rejected records go to the
-            --rejects file, one JSON object a line with number, reason, remedy and the original; beside it stand the
-            original rows with the source's header, which can be mended and fed in again: --after names the file that they
-            are from, so that whoever says no there is said no for. A file that the target's vendor
-            wants beside the contacts, such as a map of the columns, is written there, too; one that stands beside the source
-            says how it is read, unless --companion names another or none. --evidence has a line for each
-            word about what a person allows, before and after; with it every record is read back, and one that would
-            allow more than its source is rejected. --journal keeps the way back.
-            With a vendor's server door as --to (an adapter's id) the contacts go to the vendor's interface, through a provider
-            of --config; --out has the verdict on each record then (Schemas/migration/result), and rejects have the vendor's own
-            code. It waits for a vendor that is away, and Ctrl-C or a kill loses nothing: the same command goes on.
-            --settings holds {"from": {…}, "to": {…}, "mapping": […]} (Schemas/migration/settings), - is standard input; --config gives the
-            types of attributes. `patchbay adapters` lists the formats.
+            Converts contacts from one file format to another, or sends them to a vendor through a server API.
+
+            Reads, converts and writes one record at a time, in constant memory. An output file gets its name when it is
+            complete. If a run between files is interrupted, repeat the command to resume it. A run that reads standard input
+            can be resumed only with --evidence, --journal or a server API as target: a copy is then kept as FILE.input beside
+            --out.
+
+            Records that the target cannot accept go to the --rejects file, one JSON object each with number, reason, remedy
+            and original. A second file beside it holds the original rows. Correct these rows and migrate them with --after
+            naming the first source, so that opt-outs in that source remain in force.
+
+            If the target's vendor requires a sidecar file, such as a description of the columns, it is written beside --out. A
+            sidecar file beside the source describes how to read the source.
+
+            With a server API as target, the contacts are sent through a provider of --config, and --out records the result of
+            each contact. While the vendor is unavailable, the run waits.
+
+            --settings holds {"from": {…}, "to": {…}, "mapping": […]}; `Schemas/migration/settings.schema.json` describes it.
+            --config adds the types of attributes.
             """,
         required: [.from, .to],
         optional: [
-            .settings, .config, .provider, .companion, .after, .input, .output, .rejects, .consentEvidence, .journal,
-            .checkpoint,
-            .restart, .dryRun, .logLevel, .json,
+            .input, .settings, .config, .provider, .sidecar, .after, .output, .rejects, .consentEvidence, .journal,
+            .dryRun,
+            .checkpoint, .restart, .logLevel, .json,
+        ],
+        findings: "records were rejected or have warnings",
+        examples: [
+            Example(
+                "Migrate a file, and keep rejects and a journal",
+                "patchbay migrate apply --from salesforce.contacts --to altcraft.profiles --settings migration.json --in contacts.csv --out profiles.ndjson --rejects rejected.ndjson --journal journal.json"
+            ),
+            Example(
+                "Migrate a file to a server API",
+                "patchbay migrate apply --from salesforce.contacts --to altcraft-server --config server.json --in contacts.csv --out results.ndjson"
+            ),
         ],
         usesNetwork: { $0.leadsThroughDoor && !$0.has(.dryRun) }
     ) { session in
@@ -58,7 +73,6 @@ extension Command {
         defer { input.end(isDone: isDone, session) }
         let old = session.oldOutput
         var progress = ProgressLine(session.console, total: ResumableMigration.size(of: files.input))
-        var code = StartCode()
         let outcome = try ResumableMigration(
             setup.migration,
             files,
@@ -70,7 +84,6 @@ extension Command {
             restarts: session.invocation.has(.restart),
             log: try session.log(),
             progress: { done in
-                code.giveBack(after: done.records)
                 progress.show(
                     records: done.records,
                     bytes: done.bytes,
@@ -120,7 +133,7 @@ extension Command {
         guard let first = flags.first(where: session.invocation.has) else { return nil }
         let isKept = Self.thorough.contains { $0.name == first.name }
         throw UsageError(
-            "--\(first.name) needs \(isKept ? "plain files: --out FILE, and --rejects too if it is given" : "plain files: --in FILE and --out FILE"), and no --dry-run.",
+            "--\(first.name) needs regular files: \(isKept ? "--out FILE, and --rejects FILE if it is given" : "--in FILE and --out FILE"). It cannot be used with --dry-run.",
             command: session.invocation.command.name
         )
     }
@@ -134,7 +147,6 @@ extension Command {
         let rejects =
             isDry ? nil : try session.invocation.text(.rejects).map { try RejectFiles(path: $0, source: setup.source) }
         var progress = ProgressLine(session.console, total: input.size)
-        var code = StartCode()
         let phases = PhaseLog(try session.log())
         defer { phases.end() }
         phases.note(.moving)
@@ -143,7 +155,6 @@ extension Command {
             to: output,
             rejects: rejects.map { Rejects(list: $0.list, replay: $0.replay) },
             progress: { done in
-                code.giveBack(after: done.records)
                 phases.note(done.phase, records: done.records, bytes: done.bytes)
                 progress.show(records: done.records, bytes: done.bytes)
             },
@@ -151,11 +162,13 @@ extension Command {
         )
         guard session.interruption.signalNumber == nil else {
             let file = session.invocation.text(.input).flatMap { $0 == "-" ? nil : $0 }
-            let pipe = file.map { "\($0) is no plain file and" } ?? "Standard input"
-            let why = input.size == nil ? "\(pipe) can't be gone on with: begin anew." : "The same command begins anew."
+            let pipe = file.map { "\($0) is not a regular file and" } ?? "Standard input"
+            let why =
+                input.size == nil
+                ? "\(pipe) cannot be resumed. Start over." : "Repeat the command to start over."
             let isPlain = isDry || output?.isDraft ?? true
-            let left = isPlain ? "no file was written" : "what was written of \(output?.path ?? "it") is not whole"
-            session.console.say("Stopped after \(report.read) records; \(left). \(why)")
+            let left = isPlain ? "no file was written" : "\(output?.path ?? "the output") is incomplete"
+            session.console.say("Interrupted after \(report.read.counted("record")); \(left). \(why)")
             return .findings
         }
         phases.note(.moving, records: report.read, bytes: report.bytesRead)
@@ -182,8 +195,8 @@ extension Command {
         for companion in try setup.companions() {
             let path = output.map { SourceCompanion.path(beside: $0, companion.ending) }
             session.console.say(
-                path.map { "\($0) is \(companion.title)." }
-                    ?? "The vendor wants \(companion.title), too: give --out FILE to get it beside."
+                path.map { "Wrote \($0) (\(companion.title))." }
+                    ?? "The vendor also requires \(companion.title). Use --out FILE to write it."
             )
         }
     }
@@ -192,7 +205,7 @@ extension Command {
         try tell(report)
         for door in setup.loads where report.files(for: door) > 1 {
             session.console.say(
-                "\(door.name): \(door.note), and this one has \(report.bytesWritten) bytes. `patchbay migrate cut` makes \(report.files(for: door)) files of it, each with the header."
+                "\(door.name): \(door.note). The file has \(report.bytesWritten) bytes; split it into \(report.files(for: door)) files with `patchbay migrate split`."
             )
         }
         return report.findings.values.contains { $0.severity.matters } ? .findings : .fine
@@ -220,14 +233,14 @@ extension Session {
 
     /// Says that an earlier run is gone on with, if one is.
     func tellResumption(_ records: Int) {
-        if records > 0 { console.say("An earlier run had settled \(records) records.") }
+        if records > 0 { console.say("Resumed after \(records.counted("record")) of an earlier run.") }
     }
 
     /// Removes what killed runs left of `--out` and of their standard input, and names what may be of one that is at it.
     fileprivate func clearDrafts() {
         guard let output = invocation.file(.output), !invocation.has(.dryRun) else { return }
         for draft in [output, KeptInput.path(beside: output)].flatMap(OutputFile.clearDrafts) {
-            console.say("\(draft) is of another run to this file, which is at it or was killed: delete it if none is.")
+            console.say("\(draft) belongs to another run. Delete it if no other run is active.")
         }
     }
 
@@ -241,31 +254,34 @@ extension Session {
 
     /// Says that a run has replaced what stood at `--out`, if anything did.
     func tellReplaced(_ path: String?) {
-        if let path { console.say("\(path) was there already and is replaced.") }
+        if let path { console.say("Replaced \(path).") }
     }
 
     /// Says that the run ended early, and how the next one goes on.
     func tellStop(after records: Int, _ next: ResumableMigration.Next = .there, _ input: KeptInput? = nil) {
-        let command = "The same command\(input?.flagToGoOn.map { " with \($0)" } ?? "")"
+        let command = "Repeat the command\(input?.flagToGoOn.map { " with \($0)" } ?? "")"
         let words =
             switch next {
-            case .there: "\(command) goes on from there; --restart begins anew."
-            case .again: "\(command) reads the source again up to there and goes on; --restart begins anew."
-            case .anew: "No file was written. \(command) begins anew."
+            case .there: "\(command) to resume; --restart starts over."
+            case .again: "\(command) to resume, which reads the source again up to this record; --restart starts over."
+            case .anew: "No file was written. \(command) to start over."
             }
-        console.say("Stopped after \(records) records. \(words)")
+        console.say("Interrupted after \(records.counted("record")). \(words)")
     }
 
     /// The numbers of a migration, for a person.
     func tell(_ report: MigrationReport, verb: String) {
         console.say("\(report.read) read, \(report.written) \(verb), \(report.rejected) rejected.", .bold)
+        let width = report.findings.values.map { "\($0.count)".count }.max() ?? 0
         for (code, tally) in report.findings.sorted(by: { $0.key < $1.key }) {
-            console.say("  \(tally.count) × \(tally.severity.rawValue) \(code)", tally.severity.colour)
+            let count = String(repeating: " ", count: width - "\(tally.count)".count) + "\(tally.count)"
+            let severity = tally.severity.rawValue.padded(to: 7)
+            console.say("  \(count)  \(severity)  \(Vendors.sentence(for: code))", tally.severity.colour)
         }
         for line in report.refusalLines { console.say(line) }
         guard invocation.command.flags.contains(.rejects) else { return }
         if report.rejected > 0, !invocation.has(.rejects), !invocation.has(.dryRun) {
-            console.say("The rejected records are not kept: give --rejects FILE to keep them.")
+            console.say("The rejected records are not kept. Use --rejects FILE to keep them.")
         }
     }
 }

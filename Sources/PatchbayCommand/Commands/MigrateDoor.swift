@@ -4,7 +4,7 @@ import PatchbayJSON
 import PatchbayMigration
 import PatchbayModel
 
-/// A migration through a vendor's server door, on the command line.
+/// A migration to a vendor's server API, on the command line.
 @MainActor struct DoorCommand {
     private let session: Session
     private let setup: MigrationSetup
@@ -19,7 +19,7 @@ import PatchbayModel
         let invocation = session.invocation
         guard let output = invocation.file(.output) else {
             throw UsageError(
-                "A migration through a door needs --out FILE, a plain file, for what became of each record.",
+                "A migration to a server API needs --out FILE, a regular file, for the result of each record.",
                 command: invocation.command.name
             )
         }
@@ -74,8 +74,8 @@ extension Session {
             interval: .seconds(invocation.number(.checkpoint) ?? 2),
             progress: { progress in
                 let part = progress.part.shown
-                let underway = part == nil ? "\(progress.underway) on their way" : nil
-                let notes = [underway, progress.waiting.map { "waits: \($0.reason)" }].compactMap(\.self)
+                let underway = part == nil ? "\(progress.underway) in progress" : nil
+                let notes = [underway, progress.waiting.map { "waiting: \($0.reason)" }].compactMap(\.self)
                 line.show(records: progress.records, bytes: progress.bytes, of: part, notes: notes)
             },
             trouble: { console.say("patchbay: \($0)", .yellow) },
@@ -83,10 +83,10 @@ extension Session {
         )
     }
 
-    /// Says how a run through a door ended.
-    func end(_ outcome: DoorOutcome, of input: KeptInput? = nil, verb: String = "written") throws -> ExitStatus {
+    /// Prints how a run to a server API ended.
+    func end(_ outcome: DoorOutcome, of input: KeptInput? = nil, verb: String = "migrated") throws -> ExitStatus {
         tellResumption(outcome.resumed)
-        if let stopped = outcome.stopped { console.say("patchbay: the provider stopped: \(stopped)", .red) }
+        if let stopped = outcome.stopped { console.say("patchbay: provider suspended: \(stopped)", .red) }
         guard outcome.isCommitted else {
             tellStop(after: outcome.report.read, .there, input)
             return outcome.stopped == nil ? .findings : .failed
@@ -97,7 +97,7 @@ extension Session {
             try console.data(.object(json))
         } else {
             tell(outcome.report, verb: verb)
-            if let accounts = outcome.accounts { console.say(accounts.text) }
+            for line in AccountsText(outcome.accounts.map { [$0] } ?? []).lines { console.say(line) }
         }
         return outcome.report.findings.values.contains { $0.severity.matters } ? .findings : .fine
     }

@@ -7,18 +7,30 @@ import PatchbayModel
 extension Command {
     static let migratePlan = Command(
         "migrate plan",
-        "tells what a migration would do: losses, collisions, consent, push tokens, work for the target",
+        "Report what a migration would lose and change",
+        task: .migrate,
         details: """
-            One pass in constant memory; nothing is written. Counts are exact: what does not fit into memory goes to a
-            temporary file as marks of 16 bytes, without any key. With a mapping in --settings it tells what each rule
-            does. --html writes a page for people, --json the same for
-            programs (Schemas/migration). --activity names the attribute that shows when a person was last seen, so that the
-            age of push tokens can be told; --rate is what your contract allows, where the vendor documents no rate.
-            With a vendor's server door as --to it tells the requests and the jobs, their time under the door's rate or the
-            provider's, and whether there will be a way back.
+            Reads the source once, in constant memory, and writes no contacts. Reports losses, colliding keys, consent, push
+            tokens, the effect of each mapping rule, and the work for the target. Counts are exact.
+
+            With a server API as target, also reports the requests, their duration at the permitted rate, and whether the
+            migration can be undone.
             """,
         required: [.from, .to],
-        optional: [.settings, .config, .provider, .companion, .after, .input, .html, .activity, .rate, .json]
+        optional: [
+            .input, .settings, .config, .provider, .sidecar, .after, .activity, .rate, .html, .json,
+        ],
+        findings: "something would be lost or rejected",
+        examples: [
+            Example(
+                "Plan a migration and write a page to read",
+                "patchbay migrate plan --from salesforce.contacts --to altcraft.profiles --settings migration.json --in contacts.csv --html plan.html"
+            ),
+            Example(
+                "Plan a migration to a server API",
+                "patchbay migrate plan --from salesforce.contacts --to altcraft-server --config server.json --in contacts.csv"
+            ),
+        ]
     ) { session in
         try MigrationPlanRun(session).run()
     }
@@ -38,7 +50,6 @@ extension Command {
         let invocation = session.invocation
         var input = try session.source(invocation.text(.input), chunk: FileSource.planChunk)
         var progress = ProgressLine(session.console, total: input.size)
-        var code = StartCode()
         let today = Timestamp(try session.host().date()).date
         var plan = try setup.migration.plan(
             &input,
@@ -46,14 +57,11 @@ extension Command {
             door: setup.door,
             requestsPerSecond: invocation.number(.rate),
             activity: invocation.text(.activity).map { (AttributeName(rawValue: $0), today) },
-            progress: { done in
-                code.giveBack(after: done.records)
-                progress.show(records: done.records, bytes: done.bytes)
-            },
+            progress: { done in progress.show(records: done.records, bytes: done.bytes) },
             isCancelled: { session.interruption.signalNumber != nil }
         )
         guard plan.report.isComplete, session.interruption.signalNumber == nil else {
-            session.console.say("Stopped after \(plan.report.read) records: this is no plan.")
+            session.console.say("Interrupted after \(plan.report.read.counted("record")). The plan is incomplete.")
             return .findings
         }
         plan.contradictions = try contradictions(plan, size: input.size)
@@ -63,7 +71,7 @@ extension Command {
                 Array(plan.page(of: invocation.file(.input).map { String($0.split(separator: "/").last ?? "") }).utf8)
             )
             try page.commit()
-            session.console.say("The page is \(path).")
+            session.console.say("Wrote \(path).")
         }
         if session.isJSON { try session.console.data(plan.json) } else { try tell(plan) }
         return plan.losses.contains { $0.severity.matters } ? .findings : .fine
@@ -92,46 +100,50 @@ extension Command {
             ["with findings", "\(report.writtenWithFindings)"], ["would be rejected", "\(report.rejected)"],
             [
                 "billed contacts",
-                plan.billed.map { "\($0), by \(plan.billedKind ?? "")" }
+                plan.billed.map { "\($0), counted by \(plan.billedKind ?? "") key" }
                     ?? (plan.billedKind == nil
-                        ? "unknown: the format names no key"
-                        : "unknown: what finds a contact stands twice, or a mapping makes it"),
+                        ? "unknown: the format has no key"
+                        : "unknown: the key of a contact is duplicate or made by a mapping rule"),
             ],
         ])
         for line in report.refusalLines { try session.console.data("  \(line)") }
-        try head("what does not survive")
+        try head("Losses and notes")
         try rows(plan.losses.map { ["\($0.count)", $0.severity.rawValue, $0.code, $0.reason] })
         if !plan.mapping.isEmpty { try tell(plan.mapping) }
-        try head("attributes")
+        try head("Attributes")
         try rows(plan.attributes.map { [$0.name, "\($0.count)", $0.fate, $0.field ?? "-"] })
-        try head("keys")
+        try head("Keys")
         try rows(
-            [["kind", "in all", "different", "only in case", "contradicting", "about a topic"]]
+            [["kind", "total", "distinct", "differ only in case", "opt in and out", "of a topic"]]
                 + plan.keys.map { key in
                     [key.kind] + [key.total, key.distinct, key.caseVariants, key.torn, key.tornTopics].map { "\($0)" }
                 }
         )
         for each in plan.contradictions ?? [] {
             let lines = each.lines.map { "\($0)" }.joined(separator: ", ")
-            try session.console.data("  one \(each.kind) says yes and no on the lines \(lines)")
+            try session.console.data("  lines \(lines): the same \(each.kind) opts in and out")
         }
-        try head("subscriptions and consents")
+        try head("Subscriptions and consents")
         try rows((plan.subscriptions + plan.consents).map { $0.what + ["\($0.count)"] })
         if plan.torn > 0 {
-            try session.console.data("  \(plan.torn) contacts say yes and no about one channel; the no counts")
+            try session.console.data(
+                "  \(plan.torn.counted("contact")) with an opt-in and an opt-out of the same channel; the opt-out applies"
+            )
         }
         if plan.tornTopics > 0 {
-            try session.console.data("  \(plan.tornTopics) contacts say yes and no about one topic; the no counts")
+            try session.console.data(
+                "  \(plan.tornTopics.counted("contact")) with an opt-in and an opt-out of the same topic; the opt-out applies"
+            )
         }
-        try head("push tokens")
+        try head("Push tokens")
         try rows((plan.tokens + plan.ages).map { $0.what + ["\($0.count)"] })
-        try head("what the source can hold, tried with the target's format")
+        try head("What the source format can hold, tried with the target")
         try rows(
             plan.parts.filter { $0.fate != "kept" }.map {
                 [$0.name, $0.count.map { $0 > 0 ? "\($0)" : "-" } ?? "-", $0.fate, $0.finding?.reason ?? ""]
             }
         )
-        try head("work for the target")
+        try head("Work for the target")
         try rows(
             plan.loads.map { load in
                 [
@@ -141,17 +153,17 @@ extension Command {
             }
         )
         if let noes = plan.noes {
-            try head("a no at the target")
+            try head("Opt-outs at the target")
             try session.console.data("  \(noes)")
         }
-        try head("the way back")
+        try head("Undo")
         try session.console.data("  \(plan.undo)")
     }
 
     private func tell(_ mapping: [MigrationPlan.Rule]) throws {
-        try head("what the mapping changes")
+        try head("Mapping rules")
         try rows(
-            [["changed", "over a value", "nothing to do", "could not", "rule"]]
+            [["changed", "replaced a value", "no effect", "failed", "rule"]]
                 + mapping.map { rule in
                     let effect = rule.effect
                     return [effect.applied, effect.replaced, effect.idle, effect.failed].map { "\($0)" } + [rule.text]
@@ -162,7 +174,7 @@ extension Command {
     private func head(_ text: String) throws { try session.console.data(text, .bold) }
 
     private func rows(_ rows: [[String]]) throws {
-        // The last cell of a row may be as long as it likes.
+        // Numbers are aligned on the right; the last cell of a row may have any length.
         var widths: [Int] = []
         for row in rows {
             for (column, cell) in row.enumerated() {
@@ -172,7 +184,8 @@ extension Command {
         }
         for row in rows {
             let cells = zip(row, widths).enumerated().map { column, cell in
-                column == row.count - 1 ? cell.0 : cell.0.padded(to: cell.1)
+                let space = String(repeating: " ", count: max(0, cell.1 - cell.0.count))
+                return column == row.count - 1 ? cell.0 : Int(cell.0) == nil ? cell.0 + space : space + cell.0
             }
             try session.console.data("  " + cells.joined(separator: "  "))
         }

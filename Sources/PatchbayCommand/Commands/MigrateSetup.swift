@@ -106,7 +106,7 @@ import PatchbayModel
             }
         }
         if let rejects, let copy = companion?.copy(beside: RejectFiles.paths(rejects, source: source).replay) {
-            let title = "what says how the rows to mend are read"
+            let title = "the sidecar file of the original rows"
             all.append(Companion(path: copy.path, title: title, owner: "--rejects", bytes: copy.bytes))
         }
         return all
@@ -119,15 +119,15 @@ private enum MigrationSettingsFinding {
         "settings.unknown",
         .error,
         .misconfigured,
-        reason: "The settings of a migration have no such member",
-        remedy: "Known are: from, to, mapping."
+        reason: "This member is not a setting of a migration",
+        remedy: "Use from, to and mapping."
     )
     static let noObject = FindingRow(
         "settings.object",
         .error,
         .misconfigured,
-        reason: "The settings of a format are an object",
-        remedy: "Write {\"columns\": …} and the like, or leave the member out."
+        reason: "The settings of a format must be an object",
+        remedy: "Write an object such as {\"columns\": …}, or remove the member."
     )
 
     /// Every problem of the members.
@@ -186,7 +186,7 @@ extension Session {
             (invocation.file(.input) == nil, "--in"), (invocation.text(.target) == "-", "--target"),
         ]
         if let other = others.first(where: \.0)?.1 {
-            throw notAFile("--settings", because: ": \(other) is standard input, which comes once")
+            throw notAFile("--settings", because: ": \(other) reads standard input")
         }
         var input = try source(nil)
         guard let bytes = try input.contents(limit: FileSource.mostContents) else {
@@ -205,11 +205,11 @@ extension Session {
 
     /// What the command line names, or what stands beside the source; nil if nothing does, or if nothing is wanted.
     func companion(of source: RecordFormat, given: JSONObject) throws -> SourceCompanion? {
-        let named = invocation.text(.companion)
+        let named = invocation.text(.sidecar)
         guard let reader = source.companion else {
             guard named == nil || named == "none" else {
                 throw UsageError(
-                    "--companion: nothing stands beside a file of \(source.id) that says how it is read.",
+                    "--sidecar: the format \(source.id) has no sidecar file. Leave the option out.",
                     command: invocation.command.name
                 )
             }
@@ -219,7 +219,7 @@ extension Session {
         guard let path = named ?? pathBesideSource(source), named != nil || ResumableMigration.size(of: path) != nil
         else { return nil }
         let companion = try SourceCompanion(reader, at: path, given: given)
-        console.say("\(path) says how the source is read: it is \(reader.title).")
+        console.say("Reading the source as \(path) describes (\(reader.title)).")
         return companion
     }
 
@@ -233,7 +233,7 @@ extension Session {
         let known = formats.map(\.id) + doors
         let guess = id.nearest(in: known).map { " Did you mean \($0)?" } ?? ""
         throw UsageError(
-            "--\(flag.name): there is no format \"\(id)\".\(guess) Known are: \(known.joined(separator: ", ")).",
+            "--\(flag.name): unknown format \"\(id)\".\(guess) Formats: \(known.joined(separator: ", ")).",
             command: invocation.command.name
         )
     }
@@ -248,7 +248,7 @@ extension Session {
         let command = invocation.command.name
         guard invocation.has(.config) else {
             throw UsageError(
-                "--to \(id) is a vendor's door: it needs --config FILE with a provider for it.",
+                "--to \(id) is a server API. Name a configuration with a provider for it: --config FILE.",
                 command: command
             )
         }
@@ -257,7 +257,7 @@ extension Session {
             let provider = try provider(of: configuration)
             guard provider.adapterID.rawValue == id else {
                 throw UsageError(
-                    "--provider: \"\(provider.name)\" is of the adapter \(provider.adapterID.rawValue), and --to names \(id).",
+                    "--provider: \"\(provider.name)\" uses the adapter \(provider.adapterID.rawValue), but --to names \(id).",
                     command: command
                 )
             }
@@ -268,8 +268,8 @@ extension Session {
             let all = configuration.providers.map { "\($0.name) (\($0.adapterID.rawValue))" }
             let problem =
                 providers.isEmpty
-                ? "The configuration has no provider of the adapter \(id). It has: \(all.joined(separator: ", "))."
-                : "Several providers are of the adapter \(id): choose one of \(providers.map(\.name).joined(separator: ", ")) with --provider."
+                ? "The configuration has no provider with the adapter \(id). Providers: \(all.joined(separator: ", "))."
+                : "Several providers use the adapter \(id). Choose one with --provider: \(providers.map(\.name).joined(separator: ", "))."
             throw UsageError(problem, command: command)
         }
         return try DoorTarget(provider, settings: settings)

@@ -7,18 +7,28 @@ import PatchbayModel
 extension Command {
     static let migrateUndo = Command(
         "migrate undo",
-        "puts back what stood where a migration wrote",
+        "Undo a migration",
+        task: .migrate,
         details: """
-            JOURNAL is the file that `migrate apply --journal` wrote. Of files nothing is touched if one was changed since; what
-            a vendor has loaded from a file is not undone by it.
-            Of a migration through a vendor's server door, --config names the configuration that it had. The vendor is asked what
-            it holds now: what was written and still stands there becomes what it was, who was not there before is erased
-            where the door can erase no more than that, and a contact that was changed since is left alone and told. --out
-            has what became of each contact, JOURNAL.undone unless said otherwise. It can be killed and gone on with like
-            `migrate apply`. The journal is removed when all is put back.
+            Restores the files that the migration replaced and removes those that it created. If a file was changed since,
+            nothing is touched. What a vendor has already imported from a file is not undone.
+
+            For a migration to a server API, give its configuration. The vendor's present data is read first: written values
+            that are still there are set back, contacts that the migration created are deleted if the API supports it, and
+            contacts that were changed since are left alone and listed. Repeat the command to resume an interrupted run.
+
+            The journal is removed when everything is undone.
             """,
-        arguments: [.required("JOURNAL")],
-        optional: [.config, .provider, .output, .checkpoint, .restart, .logLevel, .json],
+        arguments: [.required("JOURNAL", "File that `patchbay migrate apply --journal` wrote")],
+        optional: [.config, .provider, .undone, .checkpoint, .restart, .logLevel, .json],
+        findings: "some contacts could not be set back",
+        examples: [
+            Example("Undo a migration between files", "patchbay migrate undo journal.json"),
+            Example(
+                "Undo a migration to a server API",
+                "patchbay migrate undo --config server.json server-journal.json"
+            ),
+        ],
         usesNetwork: { try $0.argument(0) != "-" && DoorUndo.door(of: $0.argument(0) ?? "") != nil }
     ) { session in
         let journal = session.invocation.argument(0) ?? ""
@@ -40,21 +50,21 @@ extension Command {
 }
 
 extension Session {
-    /// Takes back what a migration said through a door.
+    /// Undoes a migration to a server API.
     fileprivate func undo(_ journal: String, through door: String, provider name: String) async throws -> ExitStatus {
         guard invocation.has(.config) else {
             throw UsageError(
-                "The journal is of a migration through \(door): --config FILE is missing, with the provider \"\(name)\".",
+                "The journal is of a migration to \(door). Give its configuration, with the provider \"\(name)\": --config FILE.",
                 command: invocation.command.name
             )
         }
-        let output = invocation.text(.output) ?? "\(journal).undone"
+        let output = invocation.text(.undone) ?? "\(journal).undone"
         try requireDistinctFiles(journal, output)
         let configuration = try configuration()
         let chosen = try invocation.has(.provider) ? provider(of: configuration) : configuration.provider(name)
         guard let chosen else {
             throw UsageError(
-                "The configuration has no provider \"\(name)\", which the journal names. It has: \(configuration.providers.map(\.name).joined(separator: ", ")).",
+                "The configuration has no provider \"\(name)\", which the journal names. Providers: \(configuration.providers.map(\.name).joined(separator: ", ")).",
                 command: invocation.command.name
             )
         }
@@ -64,14 +74,14 @@ extension Session {
             output: output
         )
         let outcome = try await undo.run(try surroundings(size: nil), restarts: invocation.has(.restart))
-        let status = try end(outcome, verb: "put back")
+        let status = try end(outcome, verb: "set back")
         if outcome.isCommitted, outcome.report.rejected > 0 {
-            console.say("What could not be put back stands in \(output) with the reason; the journal is kept.")
+            console.say("Some contacts could not be set back; \(output) has the reasons. The journal is kept.")
         }
         return status
     }
 
-    /// Refuses a line on which the verdicts would take the place of what is read.
+    /// Refuses a line on which the results would replace an input.
     private func requireDistinctFiles(_ journal: String, _ output: String) throws(UsageError) {
         var files = MigrationFiles()
         files.read(journal, "JOURNAL")

@@ -6,22 +6,33 @@ import PatchbayModel
 extension Command {
     static let migrateVerify = Command(
         "migrate verify",
-        "compares a source with what the target holds, contact by contact",
+        "Compare a source with its migrated contacts",
+        task: .migrate,
         details: """
-            The target is the file that was made of the source (--target), or what a vendor's server door shows: then --to names
-            the door, --config a provider for it, and --target the file of verdicts that `migrate apply --out` wrote, so that
-            what the vendor refused is not looked for. Through a door only what the source says is compared, and a sample asks
-            for its contacts alone; a door that can't show what it holds is refused.
-            Every source record is mapped anew, and what the target holds otherwise is told in neutral terms: which contact,
-            which field, missing, extra, changed, absent or added. What the migration itself rejects or leaves out is
-            expected and told apart. Contacts are named by a digest; --values names them by their keys. --sample N looks at
-            N contacts of each stratum (said no to something, has a push token, arrived in part, arrived whole), the same
-            ones for the same --seed. A record of the target that can't be read is told with its line and the reason. --in - is
-            standard input, which is kept for a sample in a file without a name, and so is --target - of a file.
+            Converts every source record again and reports each difference: contact, field, and whether it is missing, extra,
+            changed, absent or added. Records that the migration itself rejects are expected and counted separately. Contacts
+            are named by a digest.
+
+            --target names the migrated file. With a server API as --to, the vendor is asked instead, through a provider of
+            --config; --target then names the results that `patchbay migrate apply --out` wrote, so that contacts which the
+            vendor refused are not looked for.
+
+            --sample compares N contacts of each group: with an opt-out, with a push token, partly migrated, fully migrated.
             """,
         required: [.from, .to, .input],
         optional: [
-            .settings, .config, .provider, .companion, .after, .target, .sample, .seed, .values, .logLevel, .json,
+            .target, .settings, .config, .provider, .sidecar, .after, .sample, .seed, .digestKeys, .logLevel, .json,
+        ],
+        findings: "there are differences",
+        examples: [
+            Example(
+                "Compare a source with the migrated file",
+                "patchbay migrate verify --from salesforce.contacts --to altcraft.profiles --settings migration.json --in contacts.csv --target profiles.ndjson"
+            ),
+            Example(
+                "Compare a sample with what a server API holds",
+                "patchbay migrate verify --from salesforce.contacts --to altcraft-server --config server.json --in contacts.csv --target results.ndjson --sample 100"
+            ),
         ],
         usesNetwork: \.leadsThroughDoor
     ) { session in
@@ -40,7 +51,7 @@ extension Command {
         try session.requireDistinctFiles(setup)
         let invocation = session.invocation
         guard invocation.file(.input) != nil || invocation.text(.target) != "-" else {
-            throw session.notAFile("--in", because: ": --target is standard input, and standard input comes once")
+            throw session.notAFile("--in", because: ": --target reads standard input")
         }
         guard setup.door == nil || invocation.text(.target) != "-" else { throw session.notAFile("--target") }
     }
@@ -50,7 +61,7 @@ extension Command {
             let verification = try await verify()
             if session.interruption.signalNumber == nil { return try end(verification) }
         } catch is CancellationError {}
-        session.console.say("Stopped: this is no comparison.")
+        session.console.say("Interrupted. The comparison is incomplete.")
         return .findings
     }
 
@@ -70,12 +81,12 @@ extension Command {
             return try await check.run(
                 try session.surroundings(size: nil),
                 extent: extent,
-                showsKeys: invocation.has(.values),
+                showsKeys: invocation.has(.digestKeys),
                 difference: tell
             )
         }
         guard let target else {
-            throw UsageError("--target FILE is missing (\(Flag.target.summary)).", command: invocation.command.name)
+            throw UsageError("Option --target FILE is missing (the migrated file).", command: invocation.command.name)
         }
         let kept = try kept(for: extent)
         var progress = ProgressLine(session.console, total: nil)
@@ -92,7 +103,7 @@ extension Command {
             },
             against: { try session.source(target) },
             extent: extent,
-            showsKeys: invocation.has(.values),
+            showsKeys: invocation.has(.digestKeys),
             progress: { part, done in
                 phases.note(part.phase, records: done.records, bytes: done.bytes)
                 let total = part == .target ? sizes.target : sizes.source
@@ -136,10 +147,10 @@ extension Command {
             try session.console.data(verification.json)
         } else {
             let number = verification.unreadable
-            let unreadable = number > 0 ? ", \(number) of them target records that can't be read" : ""
-            if shown > 20 { try session.console.data("… and \(shown - 20) more; --json tells all") }
+            let unreadable = number > 0 ? " (\(number) unreadable target records)" : ""
+            if shown > 20 { try session.console.data("… and \(shown - 20) more; --json lists all") }
             session.console.say(
-                "\(verification.compared) compared, \(verification.equal) equal, \(verification.count) differences\(unreadable); \(verification.expected.rejected) of the source are rejected by the migration itself.",
+                "\(verification.compared) compared, \(verification.equal) equal, \(verification.count) differences\(unreadable); \(verification.expected.rejected) source records rejected by the migration, as expected.",
                 .bold
             )
         }

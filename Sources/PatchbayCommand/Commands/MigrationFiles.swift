@@ -27,7 +27,7 @@ struct MigrationFiles {
 
     /// Notes what stands beside a file for a while.
     mutating func keep(_ paths: [String], beside role: String) {
-        traces += paths.map { ("what is kept beside \(role) for a while", $0) }
+        traces += paths.map { ("a temporary file beside \(role)", $0) }
     }
 
     private mutating func note(_ path: String?, _ role: String, isWritten: Bool) {
@@ -60,14 +60,14 @@ struct MigrationFiles {
         let other = named.first { $0.isWritten && FilePlace.isFile($0.path) && FilePlace.volume(of: $0.path) != volume }
         guard let other else { return }
         throw UsageError(
-            "--journal \(journal) keeps what \(other.role) replaces, and stands on another file system than that, "
-                + "\(other.path). Give the journal a place beside it.",
+            "--journal \(journal) must be on the same file system as \(other.path), which \(other.role) replaces. "
+                + "Choose a path beside it.",
             command: command.name
         )
     }
 
     private static func clash(_ one: String, _ other: String, _ path: String, _ command: Command) -> UsageError {
-        UsageError("\(one) and \(other) would be one file, \(path). Give each its own.", command: command.name)
+        UsageError("\(one) and \(other) name the same file, \(path). Name different files.", command: command.name)
     }
 }
 
@@ -82,7 +82,7 @@ extension Session {
     /// Says that `-` names no file there.
     func notAFile(_ role: String, because reason: String = "") -> UsageError {
         UsageError(
-            "\(role): - is no file here\(reason). Name one; a file of that name is ./-.",
+            "\(role): standard input and output (-) are not allowed here\(reason). Name a file; ./- names a file called -.",
             command: invocation.command.name
         )
     }
@@ -95,17 +95,17 @@ extension Session {
         }
         // Whoever hands a file over by `<` may name it as an output, too.
         if invocation.file(.input) == nil { files.read("/dev/stdin", "standard input") }
-        for path in setup.pathsBesideSource { files.read(path, "what says how --in is read") }
+        for path in setup.pathsBesideSource { files.read(path, "the sidecar file of --in") }
         for flag in [Flag.output, .html, .consentEvidence, .journal] {
             files.write(invocation.text(flag), "--\(flag.name)")
         }
         if let rejects = invocation.text(.rejects) {
             let paths = RejectFiles.paths(rejects, source: setup.source)
             files.write(paths.list, "--rejects")
-            files.write(paths.replay, "the rows to mend, beside --rejects,")
+            files.write(paths.replay, "the original rows beside --rejects")
         }
         let companions = try setup.companions(beside: invocation.text(.output), rejects: invocation.text(.rejects))
-        for companion in companions { files.write(companion.path, "\(companion.title), beside \(companion.owner),") }
+        for companion in companions { files.write(companion.path, "\(companion.title) beside \(companion.owner)") }
         if let output = invocation.text(.output), output != "-" {
             let isDoor = setup.door != nil
             files.keep(ResumableMigration.Files.traces(of: output, throughDoor: isDoor), beside: "--out")

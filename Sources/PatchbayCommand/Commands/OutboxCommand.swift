@@ -5,47 +5,57 @@ import PatchbayModel
 import PatchbayOutbox
 
 extension Command {
-    static let outboxIsOnlyRead = "The file is only read; it may come from a phone, or be in use."
+    static let outboxIsOnlyRead = "The outbox is only read; it may be in use."
 
     static let outboxStats = Command(
         "outbox stats",
-        "shows where everything went that an outbox was given",
+        "Count operations by provider and outcome",
+        task: .inspect,
         details: outboxIsOnlyRead,
-        arguments: [.required("FILE")],
-        optional: [.json]
+        arguments: [.required("FILE", "Outbox file")],
+        optional: [.json],
+        findings: "the counts of a provider do not add up",
+        examples: [
+            Example("Count the operations of an outbox", "patchbay outbox stats outbox.sqlite"),
+            Example("Count them for a script", "patchbay outbox stats outbox.sqlite --json"),
+        ]
     ) { session in
         let store = try session.outbox()
         let (accounts, arrived, rejects, quarantined) = try store.snapshot {
             let accounts = try ProviderAccounts.read(store)
             return (accounts, try store.arrivalCount(), try store.rejectCount(), try store.quarantineCount())
         }
-        for account in accounts {
-            if session.isJSON {
-                try session.console.data(account.json)
-            } else {
-                try session.console.data(account.text)
-            }
-        }
-        if !session.isJSON {
+        if session.isJSON {
+            for account in accounts { try session.console.data(account.json) }
+        } else {
+            for line in AccountsText(accounts).lines { try session.console.data(line) }
             if arrived > 0 {
-                try session.console.data("arrived: \(arrived) captures that get their places at the next start")
+                try session.console.data("\(arrived.counted("capture")) without a route until the next start")
             }
-            try session.console.data("kept: \(rejects) rejects, \(quarantined) damaged rows")
+            try session.console.data(
+                "\(rejects.counted("reject")) kept for replay, \(quarantined.counted("damaged row")) set aside"
+            )
         }
         return accounts.allSatisfy(\.balances) ? .fine : .findings
     }
 
     static let outboxList = Command(
         "outbox list",
-        "lists what is pending in an outbox, a JSON object a line",
-        details:
-            """
-            \(outboxIsOnlyRead)
-            Without --values only ids, kinds and reasons are shown, and nothing of a person. What has arrived and has no
-            place yet comes last, with "arrived" and the providers that are to hear it.
+        "List pending operations",
+        task: .inspect,
+        details: """
+            Prints one JSON object per operation, without values and personal data unless --values is given. Captures that have
+            no route yet come last, marked "arrived". \(outboxIsOnlyRead)
             """,
-        arguments: [.required("FILE")],
-        optional: [.provider, .limit, .values]
+        arguments: [.required("FILE", "Outbox file")],
+        optional: [.provider, .limit, .values],
+        examples: [
+            Example("List the first 100 pending operations", "patchbay outbox list outbox.sqlite"),
+            Example(
+                "List 10 operations of one provider with their values",
+                "patchbay outbox list outbox.sqlite --provider salesforce --limit 10 --values"
+            ),
+        ]
     ) { session in
         let store = try session.outbox()
         let (wanted, showsValues) = (try session.provider(of: store), session.invocation.has(.values))
@@ -72,10 +82,19 @@ extension Command {
 
     static let outboxVerify = Command(
         "outbox verify",
-        "proves an outbox: structure, checksums, and that nothing is lost",
-        details: outboxIsOnlyRead,
-        arguments: [.required("FILE")],
-        optional: [.json]
+        "Check that an outbox is sound and complete",
+        task: .inspect,
+        details: """
+            Checks the structure, the checksum of every row, and that every operation is pending or has an outcome.
+            \(outboxIsOnlyRead)
+            """,
+        arguments: [.required("FILE", "Outbox file")],
+        optional: [.json],
+        findings: "the outbox is damaged",
+        examples: [
+            Example("Check an outbox", "patchbay outbox verify outbox.sqlite"),
+            Example("Check it for a script", "patchbay outbox verify outbox.sqlite --json"),
+        ]
     ) { session in
         let store = try session.outbox()
         let report = try store.verify()
@@ -83,8 +102,10 @@ extension Command {
             try session.console.data(report.json)
         } else {
             for fault in report.faults { try session.console.data("\(fault.kind.rawValue): \(fault.detail)") }
-            let words = report.isSound ? "sound" : "\(report.faults.count) faults"
-            try session.console.data("\(report.operations) operations, \(report.rowsChecked) rows checked: \(words)")
+            let words = report.isSound ? "sound" : "\(report.faults.count.counted("fault"))"
+            try session.console.data(
+                "\(report.operations.counted("pending operation")), \(report.rowsChecked.counted("row")) checked: \(words)"
+            )
         }
         // A damaged file may have no accounts to read, and was told of.
         for account in (try? ProviderAccounts.read(store)) ?? [] { session.sayStranded(account) }
@@ -124,7 +145,7 @@ extension Session {
         guard !known.contains(provider) else { return }
         let guess = provider.nearest(in: known).map { " Did you mean \"\($0)\"?" } ?? ""
         throw UsageError(
-            "\(flag): the outbox knows no \"\(provider)\".\(guess) Known are: \(known.joined(separator: ", "))."
+            "\(flag): the outbox has no provider \"\(provider)\".\(guess) Providers: \(known.joined(separator: ", "))."
         )
     }
 }

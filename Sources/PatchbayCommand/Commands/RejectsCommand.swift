@@ -8,11 +8,21 @@ import PatchbayOutbox
 extension Command {
     static let rejectsList = Command(
         "outbox rejects list",
-        "lists what was rejected and is kept for replay, a JSON object a line, the newest first",
-        details:
-            "\(outboxIsOnlyRead)\nWithout --values only ids, kinds and reasons are shown, and nothing of a person.",
-        arguments: [.required("FILE")],
-        optional: [.provider, .code, .limit, .values]
+        "List rejected operations",
+        task: .inspect,
+        details: """
+            Prints one JSON object per operation, the newest first, without values and personal data unless --values is given.
+            \(outboxIsOnlyRead)
+            """,
+        arguments: [.required("FILE", "Outbox file")],
+        optional: [.provider, .code, .limit, .values],
+        examples: [
+            Example("List the newest 100 rejects", "patchbay outbox rejects list outbox.sqlite"),
+            Example(
+                "List the rejects of one provider with their values",
+                "patchbay outbox rejects list outbox.sqlite --provider salesforce --values"
+            ),
+        ]
     ) { session in
         let store = try session.outbox()
         let (provider, code) = (try session.provider(of: store), session.invocation.text(.code))
@@ -32,15 +42,24 @@ extension Command {
 
     static let rejectsExport = Command(
         "outbox rejects export",
-        "writes what was rejected to a file that can be mended and replayed",
+        "Export rejects to correct and replay them",
+        task: .inspect,
         details: """
-            \(outboxIsOnlyRead)
-            Each line is a JSON object: provider, id, code, at, finding and operation, the oldest first. Mend the operation,
-            or delete the line, and give the file to `patchbay outbox rejects replay`. It holds people's data: only its
-            owner may read it. Without OUT it goes to standard output.
+            Writes one JSON object per operation, the oldest first: provider, id, code, at, finding and operation. Correct the
+            operation or delete the line, and pass the file to `patchbay outbox rejects replay`. The file holds personal data;
+            only its owner can read it. \(outboxIsOnlyRead)
             """,
-        arguments: [.required("FILE"), .optional("OUT")],
-        optional: [.provider, .code]
+        arguments: [
+            .required("FILE", "Outbox file"), .optional("OUT", "Output file (default: standard output)"),
+        ],
+        optional: [.provider, .code],
+        examples: [
+            Example("Export all rejects", "patchbay outbox rejects export outbox.sqlite rejects.ndjson"),
+            Example(
+                "Export the rejects of one provider",
+                "patchbay outbox rejects export outbox.sqlite salesforce.ndjson --provider salesforce"
+            ),
+        ]
     ) { session in
         let path = session.invocation.argument(1).flatMap { $0 == "-" ? nil : $0 }
         if let path { try session.requireNoOutbox(at: path, besides: session.invocation.argument(0) ?? "") }
@@ -57,24 +76,35 @@ extension Command {
             if let file { try file.write(line.bytes) } else { try session.console.data(reject.json(showsValues: true)) }
         }
         try file?.commit()
-        session.console.say("\(count) rejected operations written")
+        session.console.say("Wrote \(count.counted("rejected operation")).")
         return .fine
     }
 
     static let rejectsReplay = Command(
         "outbox rejects replay",
-        "puts rejected operations on their way again",
+        "Replay rejected operations",
+        task: .send,
         details: """
-            FILE is an outbox, or what `patchbay outbox rejects export` wrote, mended or not; without it the rejects of the
-            configuration's outbox are taken. Each operation goes back to the provider that had rejected it, with the same id
-            and as it was said: what is out of date goes out as well, so leave that out. It is examined again and waits for
-            consent again; the copy that was kept of it goes. What has ended there meanwhile is left alone ("endedAlready"), so the
-            same file may be given twice. An app may use the outbox meanwhile. Nothing is sent here: `patchbay send`, or the
-            app, delivers it.
+            Returns each operation to the provider that rejected it, with its id, and deletes the reject. The operation is
+            examined again and waits for consent again. Operations that are complete there are left alone ("endedAlready"), so
+            the same file may be replayed twice. Remove outdated operations first: they are sent as they are.
+
+            Nothing is sent by this command; `patchbay send` or the app delivers the operations. An app may use the outbox
+            meanwhile.
             """,
-        arguments: [.optional("FILE")],
+        arguments: [
+            .optional("FILE", "Outbox, or a file of `patchbay outbox rejects export` (default: the outbox of --config)")
+        ],
         required: [.config],
-        optional: [.provider, .code]
+        optional: [.provider, .code],
+        findings: "an operation was rejected again or cannot be replayed",
+        examples: [
+            Example("Replay all rejects", "patchbay outbox rejects replay --config salesforce.json"),
+            Example(
+                "Replay corrected rejects",
+                "patchbay outbox rejects replay --config salesforce.json rejects.ndjson"
+            ),
+        ]
     ) { session in
         let configuration = try session.configuration()
         if session.invocation.has(.provider) { _ = try session.provider(of: configuration) }
@@ -96,10 +126,21 @@ extension Command {
 
     static let quarantineList = Command(
         "outbox quarantine list",
-        "lists damaged rows that were set aside, a JSON object a line, the newest first",
-        details: "\(outboxIsOnlyRead)\nWithout --values no content of a row is shown, and nothing of a person.",
-        arguments: [.required("FILE")],
-        optional: [.limit, .values]
+        "List damaged rows that were set aside",
+        task: .inspect,
+        details: """
+            Prints one JSON object per row, the newest first, without the content of the row unless --values is given.
+            \(outboxIsOnlyRead)
+            """,
+        arguments: [.required("FILE", "Outbox file")],
+        optional: [.limit, .values],
+        examples: [
+            Example("List the newest 100 damaged rows", "patchbay outbox quarantine list outbox.sqlite"),
+            Example(
+                "List one row with its content",
+                "patchbay outbox quarantine list outbox.sqlite --limit 1 --values"
+            ),
+        ]
     ) { session in
         for row in try session.outbox().quarantine(limit: session.invocation.number(.limit) ?? 100) {
             var json: JSONObject = [
@@ -142,7 +183,7 @@ extension Command {
             try add(operation, on: reject.provider, at: "reject \(reject.number)")
         }
         guard unreadable > 0 else { return }
-        session.console.say("\(unreadable) rejects can't be read by this release and stay as they are", .red)
+        session.console.say("\(unreadable.counted("reject")) cannot be read by this release and stay unchanged.", .red)
         status = .findings
     }
 
@@ -160,7 +201,8 @@ extension Command {
                 case .success(let line):
                     let text = line.number == 1 ? line.bytes.withoutByteOrderMark : line.bytes
                     try read(text, at: "\(name):\(line.number)")
-                case .failure(let fault): refuse("the line is longer than any may be", at: "\(name):\(fault.number)")
+                case .failure(let fault):
+                    refuse("the line is too long. Write one operation per line", at: "\(name):\(fault.number)")
                 }
             }
         }
@@ -170,12 +212,15 @@ extension Command {
         do {
             let json = try JSONValue(parsing: bytes)
             guard let provider = json["provider"]?.string, let said = json["operation"] else {
-                return refuse("write {\"provider\": …, \"operation\": {…}}, as the export does", at: place)
+                return refuse(
+                    "a member is missing. Write {\"provider\": …, \"operation\": {…}}, as the export does",
+                    at: place
+                )
             }
             guard isWanted(provider, json["code"]?.string) else { return }
             try add(try EngagementOperation(json: said, at: "operation"), on: provider, at: place)
         } catch let error as JSONError {
-            refuse("the line is not JSON (column \(error.column): \(error.code.reason))", at: place)
+            refuse("column \(error.column): the line is not JSON (\(error.code.reason)). Correct it", at: place)
         } catch let error as ModelError {
             refuse("\(error.path): \(error.reason). \(error.remedy)", at: place)
         }
@@ -189,7 +234,7 @@ extension Command {
     private mutating func add(_ operation: EngagementOperation, on provider: String, at place: String) throws {
         guard configuration.provider(provider) != nil else {
             let known = configuration.providers.map(\.name).joined(separator: ", ")
-            return refuse("the configuration has no provider \"\(provider)\". Known are: \(known)", at: place)
+            return refuse("the configuration has no provider \"\(provider)\". Providers: \(known)", at: place)
         }
         let (admitted, findings) = configuration.admit(operation)
         guard findings.isEmpty else {
@@ -223,7 +268,7 @@ extension Command {
     mutating func finish() throws -> ExitStatus {
         if !waiting.isEmpty { try handOver() }
         let words = counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
-        session.console.say(words.isEmpty ? "nothing to replay" : words.joined(separator: ", "))
+        session.console.say(words.isEmpty ? "Nothing to replay." : words.joined(separator: ", "))
         return status
     }
 }
@@ -274,7 +319,7 @@ extension Session {
         try files.requireDistinct(invocation.command)
         guard FilePlace.isFile(output), try isDatabase(output) else { return }
         throw UsageError(
-            "OUT: \(output) is a database. Give the rejects a file of their own.",
+            "OUT: \(output) is a database. Name another file.",
             command: invocation.command.name
         )
     }

@@ -6,12 +6,22 @@ import PatchbayModel
 extension Command {
     static let sandbox = Command(
         "sandbox",
-        "plays the vendors over HTTP on this machine, until a signal ends it",
+        "Simulate the vendor APIs over HTTP on this machine",
+        task: .attempt,
         details: """
-            It prints {"url", "vendors"} once it answers. --settings holds {"<vendor>": {…}}, what each account is like;
-            --faults a list of rules for answers that go wrong.
+            Prints {"url": …, "vendors": {…}} when it is ready, and runs until a signal ends it. It listens on this machine only.
+
+            --settings holds the account of each adapter, {"ADAPTER": {"accessToken": "…"}}. --faults holds rules for failing
+            replies, such as [{"vendor": "ADAPTER", "first": 2, "effect": {"status": 503}}].
             """,
         optional: [.vendor, .port, .log, .settings, .faults],
+        examples: [
+            Example("Simulate all vendors", "patchbay sandbox --port 8731 --settings sandbox.json"),
+            Example(
+                "Simulate one vendor whose first two replies fail",
+                "patchbay sandbox --port 8731 --vendor salesforce --faults faults.json"
+            ),
+        ],
         usesNetwork: { _ in true }
     ) { session in
         let simulators = try session.simulators()
@@ -43,15 +53,15 @@ extension Session {
         let wanted = invocation.texts(.vendor)
         let settings = try object(.settings)
         let strangers = wanted.filter { !known.contains($0) }.map { name in
-            "--vendor: there is no vendor \"\(name)\"." + (name.nearest(in: known).map { " Did you mean \($0)?" } ?? "")
-                + " Known are: \(known.joined(separator: ", "))."
+            "--vendor: unknown adapter \"\(name)\"." + (name.nearest(in: known).map { " Did you mean \($0)?" } ?? "")
+                + " Adapters: \(known.joined(separator: ", "))."
         }
         if !strangers.isEmpty { throw UsageError(strangers, command: invocation.command.name) }
         let unknown = settings.names.filter { !known.contains($0) }
         if !unknown.isEmpty {
             throw SettingsError(
                 unknown.map {
-                    SandboxFinding.unknownVendor.at($0, detail: "known are \(known.joined(separator: ", "))")
+                    SandboxFinding.unknownVendor.at($0, detail: "adapters: \(known.joined(separator: ", "))")
                 }
             )
         }
@@ -77,7 +87,7 @@ private enum SandboxFinding {
         "settings.vendor",
         .error,
         .misconfigured,
-        reason: "There is no such vendor",
-        remedy: "Name a vendor that the sandbox plays."
+        reason: "There is no adapter of this name",
+        remedy: "Correct the name, or remove the member."
     )
 }

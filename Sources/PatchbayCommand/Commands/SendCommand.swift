@@ -6,21 +6,29 @@ import PatchbayModel
 extension Command {
     static let send = Command(
         "send",
-        "captures operations and delivers them: the real engine",
+        "Capture operations and deliver them",
+        task: .send,
         details: """
-            Each operation that is safe on the disk gives a line {"id", "durable": true}. Then what is pending is
-            delivered; what is not, the next run goes on with. Ctrl-C stops at once and loses nothing. Without a file it
-            reads standard input; with - as well.
-            An operation may leave out id and capturedAt, and with --subject its subject. One whose id the outbox knows,
-            pending or ended, is passed over, so the same file can be sent again after a crash. What has ended is known as
-            far back as outbox.history goes: 100,000 endings unless the configuration says otherwise, and each provider's
-            count. Let it be longer than the file.
-            What vendors refuse is told with their own code and request id. With --log LEVEL each step is told, without a
-            value of a person or a secret.
+            Prints {"id": …, "durable": true} when an operation is stored on disk. Then delivers pending operations, prints the
+            counts of each provider, and ends when nothing more can be delivered or --until-idle has passed. Whatever is pending
+            is delivered by the next run. Ctrl-C ends the command at once and loses nothing.
+
+            An operation may leave out id and capturedAt and, with --subject, its subject. Operations whose id the outbox knows
+            are skipped, so the same file can be sent again after a crash. The outbox remembers the last 100,000 outcomes;
+            set outbox.history to a number above the number of lines if a file is longer.
             """,
-        arguments: [.optional("FILE")],
+        arguments: [.optional("FILE", "File with one operation per line (default: standard input)")],
         required: [.config],
         optional: [.subject, .untilIdle, .replay, .logLevel, .json],
+        findings: "an operation was rejected or is still pending",
+        examples: [
+            Example("Send a file of operations", "patchbay send --config salesforce.json operations.ndjson"),
+            Example(
+                "Send one event",
+                "cat event.ndjson | patchbay send --config salesforce.json --subject phone-1"
+            ),
+            Example("Deliver what is pending", "patchbay send --config salesforce.json /dev/null"),
+        ],
         usesNetwork: { _ in true }
     ) { session in
         let log = try session.log()
@@ -91,7 +99,7 @@ extension Session {
         if let level = LogLevel(rawValue: word) { return LineLog(level) }
         let known = LogLevel.allCases.map(\.rawValue).joined(separator: ", ")
         throw UsageError(
-            "--log: there is no level \"\(word)\". Use one of: \(known).",
+            "--log: unknown level \"\(word)\". Levels: \(known).",
             command: invocation.command.name
         )
     }
@@ -106,7 +114,7 @@ extension Session {
         Task {
             for await ended in outcomes where ended.outcome.term == .rejected {
                 guard let finding = ended.outcome.finding, let vendor = finding.vendor else { continue }
-                counts["\(ended.provider): \(finding.code), said the vendor: \(vendor)", default: 0] += 1
+                counts["\(ended.provider): rejected by the vendor: \(finding.code) [\(vendor)]", default: 0] += 1
             }
         }
     }
@@ -114,7 +122,7 @@ extension Session {
     /// A line for each, the most frequent first; ten at most.
     var lines: [String] {
         let sorted = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
-        let more = sorted.count > 10 ? ["  and \(sorted.count - 10) more; see `patchbay outbox rejects list`"] : []
+        let more = sorted.count > 10 ? ["  and \(sorted.count - 10) more; run `patchbay outbox rejects list`"] : []
         return sorted.prefix(10).map { $0.value == 1 ? "  \($0.key)" : "  \($0.value) × \($0.key)" } + more
     }
 }
@@ -176,7 +184,9 @@ extension Session {
             }
             try await print(&receipts, of: file, status: &status)
         }
-        if knownCount > 0 { session.console.say("\(file): \(knownCount) operations were known already") }
+        if knownCount > 0 {
+            session.console.say("\(file): skipped \(knownCount.counted("operation")) that the outbox knows already")
+        }
         self.status = status
     }
 
@@ -221,17 +231,17 @@ extension Session {
             // Nothing will move with this configuration; what was captured is safe.
             if let refusal = complaints.refusal { throw refusal }
             if accounts.allSatisfy(\.isStill) { return }
-            session.console.show(progress: "\(accounts.reduce(0) { $0 + $1.pending }) pending")
+            session.console.show(progress: "\(accounts.reduce(0) { $0 + $1.pending }) operations pending")
             try? await Task.sleep(for: .milliseconds(50))
         }
     }
 
-    /// Says where everything went.
+    /// Prints the counts of each provider.
     mutating func report(_ accounts: [ProviderAccounts]) throws {
         if session.isJSON {
             try session.console.data(["accounts": .array(accounts.map(\.json))])
         } else {
-            for account in accounts { session.console.say(account.text) }
+            for line in AccountsText(accounts).lines { session.console.say(line) }
         }
         let isUnsettled = accounts.contains { $0.pending > 0 || $0.total("rejected") > 0 }
         if isUnsettled { status = .findings }
@@ -242,23 +252,5 @@ extension ProviderAccounts {
     /// Whether time alone will not move anything: nothing is pending, or all of it waits for a person.
     fileprivate var isStill: Bool {
         pending == 0 || parked != nil || isUnnamed || held.values.reduce(0, +) == pending
-    }
-
-    /// What came in and where it went; then a line for everything that waits.
-    var text: String {
-        let terms = OperationOutcome.Term.allCases.map(\.rawValue).filter { total($0) > 0 }
-        let ends = terms.map { "\(total($0)) \($0)" } + (pending > 0 ? ["\(pending) pending"] : [])
-        var lines = ["\(provider): \(incoming) in = \(ends.isEmpty ? "0" : ends.joined(separator: " + "))"]
-        if !balances { lines[0] += "; THE ACCOUNTS DO NOT BALANCE" }
-        lines += held.sorted { $0.key < $1.key }.map { "  held: \($0.value) for \($0.key)" }
-        lines += self.lines.sorted { $0.key < $1.key }.flatMap { term, codes in
-            codes.filter { !$0.key.isEmpty }.sorted { $0.key < $1.key }.map { "  \(term): \($0.value) for \($0.key)" }
-        }
-        if let parked { lines.append("  stopped: \(parked)") }
-        if let stranded { lines.append("  stranded: \(stranded)") }
-        let name = adapter.map { "\(provider) (\($0))" } ?? provider
-        lines += waits.map { "  \(name): \($0.text)" }
-        if otherWaits > 0 { lines.append("  \(name): operations wait for \(otherWaits) more reasons") }
-        return lines.joined(separator: "\n")
     }
 }

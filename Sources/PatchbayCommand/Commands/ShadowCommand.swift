@@ -7,22 +7,31 @@ import PatchbayOutbox
 extension Command {
     static let shadow = Command(
         "shadow",
-        "shows what a new vendor would make of operations, beside the live ones",
+        "Compare live and shadow providers",
+        task: .attempt,
         details: """
-            Each operation is mapped for every live provider and for every shadow of the configuration, as `patchbay map`
-            does it, without a network. One line each: {line, id, live, shadow, differences}; a difference names the field,
-            the finding's code and who has it. What a shadow saw of real work is told by `patchbay outbox shadow`.
+            Maps each operation for every live provider and every shadow provider of the configuration, as `patchbay map` does.
+            Nothing is sent. Prints one JSON object per operation: line, id, live, shadow and differences. A difference names
+            the field, the finding's code and the provider. `patchbay outbox shadow` reports the same for delivered work.
             """,
-        arguments: [.optional("FILE")],
+        arguments: [.optional("FILE", "File with one operation per line (default: standard input)")],
         required: [.config],
-        optional: [.subject]
+        optional: [.subject],
+        findings: "a shadow provider refuses or changes something that a live provider accepts",
+        examples: [
+            Example("Compare for a file of operations", "patchbay shadow --config shadow.json operations.ndjson"),
+            Example(
+                "Compare for standard input",
+                "cat event.ndjson | patchbay shadow --config shadow.json --subject phone-1"
+            ),
+        ]
     ) { session in
         let configuration = try session.configuration()
         let modes = Dictionary(configuration.routes.map { ($0.provider, $0.mode) }) { first, _ in first }
         let shadows = configuration.providers.filter { modes[$0.name] == .shadow }
         let live = configuration.providers.filter { modes[$0.name] == .live || modes[$0.name] == .percentage }
         guard !shadows.isEmpty else {
-            throw UsageError("--config: no route is a shadow. Set the mode of the new provider's route to \"shadow\".")
+            throw UsageError("--config: no route has the mode \"shadow\". Set it for the route of the new provider.")
         }
         var rehearsal = try Rehearsals(live: live, shadows: shadows, of: configuration)
         return try await session.forEachOperation { operation, line in
@@ -34,14 +43,20 @@ extension Command {
 
     static let outboxShadow = Command(
         "outbox shadow",
-        "tells what shadow routes saw: what would be taken and refused, field by field",
+        "Summarize what shadow providers accepted",
+        task: .inspect,
         details: """
-            taken and refused count operations by kind. onlyHere is a field that a live provider takes as it is and the
-            shadow does not; everywhere is one that none takes; onlyLive is what the new vendor would win. The file is only
-            read; it may come from a phone, or be in use. Nothing of a person stands in it.
+            "taken" and "refused" count operations by kind. "onlyHere" is a field that a live provider accepts unchanged and the
+            shadow provider does not; "everywhere" is a field that no provider accepts; "onlyLive" is a field that only the
+            shadow provider accepts. The output holds no personal data. \(outboxIsOnlyRead)
             """,
-        arguments: [.required("FILE")],
-        optional: [.json]
+        arguments: [.required("FILE", "Outbox file")],
+        optional: [.json],
+        findings: "a shadow provider refuses or changes something that a live provider accepts",
+        examples: [
+            Example("Summarize an outbox", "patchbay outbox shadow outbox.sqlite"),
+            Example("Summarize it for a script", "patchbay outbox shadow outbox.sqlite --json"),
+        ]
     ) { session in
         let store = try OutboxStore.open(.file(session.invocation.argument(0) ?? ""), readOnly: true)
         let rehearsed = try ProviderAccounts.read(store).filter { !$0.rehearsal.isEmpty }
@@ -50,25 +65,38 @@ extension Command {
                 let lines = JSONValue.array(account.rehearsal.map(\.json))
                 try session.console.data(["provider": .string(account.provider), "rehearsal": lines])
             } else {
-                try session.console.data("\(account.provider): \(account.total("shadowed")) operations rehearsed")
+                try session.console.data(
+                    "\(account.provider): examined \(account.total("shadowed").counted("operation"))"
+                )
                 for line in account.rehearsal { try session.console.data("  \(line.text)") }
             }
         }
-        if rehearsed.isEmpty { session.console.say("No provider of this outbox was ever a shadow.") }
+        if rehearsed.isEmpty { session.console.say("This outbox never had a shadow provider.") }
         return rehearsed.contains { $0.rehearsal.contains { $0.word == .onlyHere } } ? .findings : .fine
     }
 
     static let outboxRetarget = Command(
         "outbox retarget",
-        "moves what a provider has not begun to the other providers of a configuration",
+        "Move pending operations to other providers",
+        task: .send,
         details: """
-            What the provider has begun stays with it. What is told of a state goes with the new provider's own mirror. If
-            nobody would take an operation, nothing moves, unless the configuration's "onLoss" is "reject". It needs the
-            right to deliver: no other process may hold it. Nothing is sent; the next `patchbay send` does that.
+            Operations that the provider has begun stay with it. If no other provider accepts an operation, nothing is moved,
+            unless "onLoss" is "reject" in the configuration. Nothing is sent; the next `patchbay send` delivers. The command
+            fails while another process delivers from the outbox.
             """,
-        arguments: [.required("FILE")],
+        arguments: [.required("FILE", "Outbox file")],
         required: [.config, .provider],
-        optional: [.json]
+        optional: [.json],
+        examples: [
+            Example(
+                "Move pending operations away from a provider",
+                "patchbay outbox retarget outbox.sqlite --config altcraft.json --provider salesforce"
+            ),
+            Example(
+                "Move them and print the result as JSON",
+                "patchbay outbox retarget outbox.sqlite --config altcraft.json --provider salesforce --json"
+            ),
+        ]
     ) { session in
         let configuration = try session.configuration()
         let name = session.invocation.text(.provider) ?? ""
@@ -85,17 +113,19 @@ extension Command {
         )
         guard try store.providers().contains(where: { $0.name == name }) else {
             let known = try store.providers().map(\.name).joined(separator: ", ")
-            throw UsageError("--provider: the outbox knows no \"\(name)\". Known are: \(known).")
+            throw UsageError("--provider: the outbox has no provider \"\(name)\". Providers: \(known).")
         }
         guard try engine.start() else {
-            throw OutboxError(.busy, "Another process delivers from this outbox.", remedy: "End it first.")
+            throw OutboxError(.busy, "Another process delivers from this outbox.", remedy: "Stop it first.")
         }
         defer { try? engine.stop() }
         let moved = try engine.retarget(from: name)
         if session.isJSON {
             try session.console.data(["provider": .string(name), "moved": .integer(moved)])
         } else {
-            try session.console.data("\(name): \(moved) moved, \(try store.pendingCount(provider: name)) stay")
+            try session.console.data(
+                "\(name): moved \(moved.counted("operation")); \(try store.pendingCount(provider: name)) pending"
+            )
         }
         return .fine
     }

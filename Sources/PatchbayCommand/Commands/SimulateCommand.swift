@@ -8,13 +8,20 @@ import PatchbaySimulation
 extension Command {
     static let simulate = Command(
         "simulate",
-        "plays a story under a virtual clock, without a network",
+        "Run a scenario under a virtual clock",
+        task: .develop,
         details: """
-            The real engine runs the scenario (Schemas/scenario): operations, time, replies, crashes and clock jumps in;
-            every request with its time, every verdict, and what is remembered out, a JSON object a line. The
-            scenario's configuration is an object, or the path of a file beside the scenario.
+            A scenario holds a configuration and steps: operations, time, replies, crashes and clock changes;
+            `Schemas/scenario/scenario.schema.json` describes it. Prints one JSON object per event: each request with its time,
+            each outcome, and at the end the counts and the adapters' memory. Nothing is sent.
             """,
-        arguments: [.required("SCENARIO")]
+        arguments: [
+            .required("SCENARIO", "Scenario file; its configuration is an object or the path of a file beside it")
+        ],
+        examples: [
+            Example("Run a scenario", "patchbay simulate scenario.json"),
+            Example("Show only the requests", "patchbay simulate scenario.json | grep '\"url\"'"),
+        ]
     ) { session in
         let path = session.invocation.argument(0) ?? ""
         let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""

@@ -15,13 +15,10 @@ extension Command {
         let environment = ProcessInfo.processInfo.environment
         let console = Console(environment: environment)
         do {
-            let invocation = try invocation(of: line, console)
+            let invocation = try invocation(of: line, console, HelpText(environment: environment))
             if let invocation, network == nil, try invocation.command.usesNetwork(invocation) {
                 try NetworkProgram.takeOver(for: invocation.command)
             }
-            FreeMemory.keepApart()
-            // Before another thread begins: each that has begun keeps a heap of its own.
-            if let invocation, network != nil, invocation.leadsThroughDoor { FreeMemory.share() }
             // Only now, so that another program finds the process's signals as they were.
             let interruption = Interruption()
             let listener = SignalListener(interruption)
@@ -44,20 +41,22 @@ extension Command {
         }
     }
 
-    /// What a line asks for; nil where it asked for help, or for the version, and was told.
-    @MainActor private static func invocation(of line: [String], _ console: Console) throws -> Invocation? {
+    /// The parsed line; nil if it asked for help or for the version, which is then printed.
+    @MainActor private static func invocation(of line: [String], _ console: Console, _ help: HelpText) throws
+        -> Invocation?
+    {
         switch line.first {
         case "--version":
             try console.data("patchbay \(version)")
             return nil
-        case "--help", "-h":
-            try console.data(HelpText.overview)
+        case "--help", "-h", nil:
+            try console.data(help.overview)
             return nil
         default: break
         }
         let invocation = try Invocation(parsing: HelpText.askedForGroup(in: line) ?? line)
         guard invocation.has(.help) else { return invocation }
-        try console.data(HelpText.text(of: invocation.command))
+        try console.data(help.text(of: invocation.command))
         return nil
     }
 
@@ -66,7 +65,7 @@ extension Command {
         switch error {
         case let error as UsageError:
             for problem in error.problems { console.say("patchbay: \(problem)", .red) }
-            console.say("`patchbay help\(error.command.map { " \($0)" } ?? "")` tells more.")
+            console.say("Run `patchbay help\(error.command.map { " \($0)" } ?? "")` for usage and examples.")
             return .usage
         case let error as ConfigurationError:
             console.say(error.description, .red)
@@ -84,7 +83,7 @@ extension Command {
         case let error as CommandFailure: console.say("patchbay: \(error)", .red)
         case let error as CaptureError: console.say("patchbay: \(error)", .red)
         case let error as Migration.Failure: console.say("patchbay: \(error)", .red)
-        default: console.say("patchbay: an error of a kind that nobody expected: \(type(of: error)).", .red)
+        default: console.say("patchbay: unexpected error of type \(type(of: error)). Please report it.", .red)
         }
         return .failed
     }

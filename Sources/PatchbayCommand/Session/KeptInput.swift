@@ -33,14 +33,14 @@ struct KeptInput {
     /// Ends its use: it goes once all is done, and stays for whoever goes on with it.
     @MainActor func end(isDone: Bool, _ session: Session) {
         if isLeftover, isDone {
-            session.console.say("If an earlier run kept its standard input in \(path): that is needed no more.")
+            session.console.say("\(path), the copy of standard input of an earlier run, is no longer needed.")
         }
         guard isStandard else { return }
         guard !isDone else {
             unlink(path)
             return
         }
-        session.console.say("What came by standard input is kept in \(path): go on with --in \(path).")
+        session.console.say("Standard input is kept in \(path). Resume with --in \(path).")
     }
 }
 
@@ -55,7 +55,7 @@ extension Session {
         }
         guard invocation.has(.restart) || access(path, F_OK) != 0 else {
             throw UsageError(
-                "\(path) is what an earlier run that was stopped read: go on with --in \(path), or begin anew with --restart.",
+                "\(path) is the input of an interrupted run. Resume it with --in \(path), or discard it with --restart.",
                 command: invocation.command.name
             )
         }
@@ -63,7 +63,7 @@ extension Session {
         var input = try source(nil)
         while let chunk = try input.next() { try file.write(chunk) }
         guard interruption.signalNumber == nil else {
-            console.say("Stopped while standard input was read. No file was written; the same command begins anew.")
+            console.say("Interrupted while reading standard input. No file was written. Repeat the command.")
             return nil
         }
         try file.commit()

@@ -8,11 +8,11 @@ enum NetworkProgram {
     ///
     /// What was read or begun before is lost to it, so nothing may have been.
     static func takeOver(for command: Command) throws(CommandFailure) -> Never {
-        guard let own = ownPath else { throw failure(command, "this program can't find itself") }
+        guard let own = ownPath else { throw failure(command, "the path of this program is unknown") }
         let path = "\(own[..<(own.lastIndex(of: "/") ?? own.endIndex)])/\(name)"
         // A link or a copy of this program under that name would start itself for ever.
         guard FilePlace.text(own) != FilePlace.text(path) else {
-            throw failure(command, "\(path) is patchbay itself, under another name")
+            throw failure(command, "\(path) is patchbay under another name")
         }
         execv(path, CommandLine.unsafeArgv)
         throw failure(command, "\(path): \(String(cString: strerror(errno)))")
@@ -21,8 +21,8 @@ enum NetworkProgram {
     private static func failure(_ command: Command, _ problem: String) -> CommandFailure {
         CommandFailure(
             """
-            "\(command.name)" uses the network, and \(name), which has it, can't be started: \(problem).
-            It belongs into the folder of patchbay: install both files there, or `swift build --product \(name)`.
+            "\(command.name)" uses the network and needs the program \(name), which cannot be started: \(problem).
+            Install \(name) beside patchbay, or build it with `swift build --product \(name)`.
             """
         )
     }

@@ -69,21 +69,21 @@ struct OperationLines {
         .error,
         .invalid,
         reason: "The line is not JSON",
-        remedy: "Write one operation a line, and mend the text at that place."
+        remedy: "Write one operation per line, and correct the text at this position."
     )
     private static let notOperation = FindingRow(
         "operation.invalid",
         .error,
         .invalid,
-        reason: "The line is no operation",
-        remedy: "Mend the value at that path."
+        reason: "The line is not an operation",
+        remedy: "Correct the value at this path."
     )
     private static let tooLong = FindingRow(
         "operation.length",
         .error,
         .tooLarge,
-        reason: "The line is longer than any operation may be, and was passed over",
-        remedy: "Write one operation a line."
+        reason: "The line is longer than an operation may be, and was skipped",
+        remedy: "Write one operation per line."
     )
 }
 

@@ -17,7 +17,7 @@ import PatchbayMigration
         let total: Int?
 
         static func hearing(of total: Int) -> Part {
-            Part(title: "reading again what people said no to", total: total)
+            Part(title: "reading opt-outs of the source again", total: total)
         }
 
         static let pages = Part(title: "reading what the vendor holds", total: nil)
@@ -72,7 +72,7 @@ import PatchbayMigration
         before: (records: Int, bytes: Int) = (0, 0)
     ) -> String {
         let seconds = max(0.001, elapsed / .seconds(1))
-        var parts = ["\(records) records", "\(Int(Double(records - before.records) / seconds)) a second"]
+        var parts = ["\(records) records", "\(Int(Double(records - before.records) / seconds)) per second"]
         if let total, total > 0, bytes > before.bytes {
             let left = Int(seconds * Double(max(0, total - bytes)) / Double(bytes - before.bytes))
             parts.insert("\(min(100, bytes * 100 / total)) %", at: 0)

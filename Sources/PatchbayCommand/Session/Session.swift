@@ -22,7 +22,9 @@ import PatchbaySimulation
     /// What speaks HTTP: for a line of which its command says beforehand that it uses the network.
     func linkedNetwork() throws(CommandFailure) -> any Network {
         guard let network else {
-            throw CommandFailure("\"\(invocation.command.name)\" uses the network and did not say so beforehand.")
+            throw CommandFailure(
+                "\"\(invocation.command.name)\" uses the network, but is not declared to. Please report it."
+            )
         }
         return network
     }
@@ -83,7 +85,7 @@ import PatchbaySimulation
         let known = configuration.providers.map(\.name)
         let guess = name.nearest(in: known).map { " Did you mean \"\($0)\"?" } ?? ""
         throw UsageError(
-            "--provider: the configuration has no provider \"\(name)\".\(guess) Known are: \(known.joined(separator: ", "))."
+            "--provider: the configuration has no provider \"\(name)\".\(guess) Providers: \(known.joined(separator: ", "))."
         )
     }
 
@@ -115,7 +117,7 @@ import PatchbaySimulation
     /// The file of that name, or standard input for none and for `-`.
     func source(_ path: String?, chunk: Int = FileSource.chunk) throws(FileError) -> PatientSource {
         guard let path, path != "-" else {
-            if isatty(STDIN_FILENO) == 1 { console.say("Reading standard input; Ctrl-D ends it.") }
+            if isatty(STDIN_FILENO) == 1 { console.say("Reading from standard input. Press Ctrl-D to end.") }
             return PatientSource(try .standardInput(chunk: chunk), waiting: interruption)
         }
         return PatientSource(try FileSource(path: path, chunk: chunk), waiting: nil)
@@ -128,21 +130,21 @@ enum SessionFinding {
         "settings.object",
         .error,
         .invalid,
-        reason: "The file holds something else than a JSON object",
+        reason: "The file does not hold a JSON object",
         remedy: "Write {…}."
     )
     static let notScenario = FindingRow(
         "scenario.invalid",
         .error,
         .invalid,
-        reason: "The file is no scenario",
-        remedy: "Mend the value at that path."
+        reason: "The file is not a valid scenario",
+        remedy: "Correct the value at this path."
     )
     static let notClock = FindingRow(
         "clock.invalid",
         .error,
         .invalid,
-        reason: "PATCHBAY_CLOCK is no clock",
+        reason: "PATCHBAY_CLOCK does not describe a clock",
         remedy: "Write {\"date\": \"2031-03-09T06:00:00Z\", \"speed\": 600}."
     )
     static let tooLong = FindingRow(
@@ -150,14 +152,14 @@ enum SessionFinding {
         .error,
         .invalid,
         reason: "The settings are too long",
-        remedy: "Give the settings of a migration; the contacts come by --in."
+        remedy: "Pass settings here, and contacts with --in."
     )
     static let notJSON = FindingRow(
         "settings.json",
         .error,
         .invalid,
         reason: "The file is not JSON",
-        remedy: "Mend the text at that place."
+        remedy: "Correct the text at this position."
     )
 }
 

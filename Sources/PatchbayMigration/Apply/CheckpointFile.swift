@@ -60,36 +60,36 @@ struct Checkpoint {
         "migration.checkpoint.unreadable",
         .error,
         .invalid,
-        reason: "The checkpoint can't be read",
-        remedy: "Begin anew with --restart."
+        reason: "The checkpoint cannot be read",
+        remedy: "Start over with --restart."
     )
     static let otherSettings = FindingRow(
         "migration.checkpoint.settings",
         .error,
         .conflict,
-        reason: "An unfinished run had other formats, settings or files",
-        remedy: "Run it with the same ones to go on, or begin anew with --restart."
+        reason: "The interrupted run had other formats, settings or files",
+        remedy: "Repeat it with the same ones to resume, or start over with --restart."
     )
     static let otherInput = FindingRow(
         "migration.checkpoint.input",
         .error,
         .conflict,
-        reason: "The input is not the one that an unfinished run was reading",
-        remedy: "Give it that input to go on, or begin anew with --restart."
+        reason: "The input differs from the input of the interrupted run",
+        remedy: "Name that input to resume, or start over with --restart."
     )
     static let missingDraft = FindingRow(
         "migration.checkpoint.draft",
         .error,
         .notFound,
-        reason: "What an unfinished run had written is gone, or shorter than its checkpoint says",
-        remedy: "Begin anew with --restart."
+        reason: "The output of the interrupted run is missing, or shorter than its checkpoint says",
+        remedy: "Start over with --restart."
     )
     static let changedInput = FindingRow(
         "migration.input.changed",
         .error,
         .conflict,
         reason:
-            "The input was changed while it was read: no file got its name, and what went to a pipe or standard output is not whole",
+            "The input was changed while it was read. No file was written; output to a pipe or standard output is incomplete",
         remedy: "Wait until the input is complete, or read a copy of it."
     )
 }

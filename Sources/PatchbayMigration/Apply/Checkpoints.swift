@@ -87,8 +87,8 @@ public struct Checkpoints {
         "migration.checkpoint.way",
         .error,
         .conflict,
-        reason: "The checkpoint belongs to another way of reading this input",
-        remedy: "Begin anew with --restart."
+        reason: "The checkpoint was written by another way of reading this input",
+        remedy: "Start over with --restart."
     )
 }
 

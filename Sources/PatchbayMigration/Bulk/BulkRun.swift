@@ -12,7 +12,7 @@ struct BulkRun {
     private let notes: [FindingRow]
     private let reader: BulkPlan.Reader
     private var slow: SlowWay
-    private var output: Blocks?
+    private var output: BlockWriter?
     private var rejects: Rejects?
     /// Line feeds of the source before what comes next.
     private var lines = 0
@@ -21,17 +21,12 @@ struct BulkRun {
     private var keeping: Checkpoints?
     private var surveyor: Surveyor?
     private var hasBegun = false
-    /// Rejects that wait until there are some more, or ``mostUntold`` bytes of them: whoever comes once in a while to code that
-    /// few run finds none of it near.
-    private var untold: [Untold] = []
-    private var untoldSize = 0
-    private static let mostUntold = 32 << 10
     /// Whether all records go the slow way. What comes of them may be ten times as long as they, and some jobs are under way at
     /// once; so jobs are of at most ``slowPiece`` bytes then.
     private var goesSlow = false
     private static let slowPiece = 32 << 10
     /// Outputs that were written and can be filled again.
-    private var spare: [OutputRoom] = []
+    private var spare: [OutputBuffer] = []
     /// A row that has begun and not ended where its job did.
     private var leftover: [UInt8] = []
     private var leftoverGaps: [ChunkJob.Gap] = []
@@ -75,18 +70,11 @@ struct BulkRun {
         init(_ make: @escaping () throws -> ChunkMapper?) { self.make = make }
 
         /// What becomes of a job; nil if no mapper can be made.
-        func map(_ job: ChunkJob, _ output: OutputRoom) throws -> ChunkResult? {
+        func map(_ job: ChunkJob, _ output: OutputBuffer) throws -> ChunkResult? {
             if !isMade { mapper = try make() }
             isMade = true
             return try mapper?.map(job, output)
         }
-    }
-
-    /// A reject, and which record it is.
-    private struct Untold {
-        let reject: ChunkResult.Reject
-        let number: Int
-        let line: Int
     }
 
     /// Where a run's bytes go, and who hears of it.
@@ -131,8 +119,7 @@ struct BulkRun {
         (run.rejects, run.goesSlow) = (surroundings.rejects, mapper.goesSlow)
         (run.keeping, run.surveyor) = (surroundings.keeping, surroundings.surveyor)
         if let resumed { run.resume(at: resumed.place) }
-        run.output = surroundings.output.map { Blocks(to: $0, from: run.report.bytesWritten) }
-        defer { run.output?.rest() }
+        run.output = surroundings.output.map { BlockWriter(to: $0, from: run.report.bytesWritten) }
         if resumed == nil { try run.write(run.slow.header[...]) }
         let skipped = resumed == nil ? header.bytes.count : 0
         if workers < 2 {
@@ -162,7 +149,7 @@ struct BulkRun {
     private mutating func keep(isDue: Bool) throws {
         guard isDue, let keeping else { return }
         try output?.flush()
-        try flushRejects()
+        try rejects?.flush()
         try keeping.save(place)
     }
 
@@ -184,11 +171,11 @@ struct BulkRun {
             guard let chunk = next.take() else {
                 try cutter.finish { cut in try take(cut, &lane) }
                 while let result = try lane.next(isLast: true) { try accept(result) }
-                try mend(with: ChunkJob(isLast: true), OutputRoom())
+                try mend(with: ChunkJob(isLast: true), OutputBuffer())
                 if output != nil { try noes.finish(workers: lane.threads) }
                 try write(slow.footer[...])
                 try output?.flush()
-                try flushRejects()
+                try rejects?.flush()
                 report.isComplete = true
                 return
             }
@@ -210,7 +197,7 @@ struct BulkRun {
             surroundings.progress(Migration.Progress(records: report.read, bytes: report.bytesRead))
         }
         try output?.flush()
-        try flushRejects()
+        try rejects?.flush()
         try keep(isDue: true)
     }
 
@@ -219,12 +206,11 @@ struct BulkRun {
     private mutating func take(_ cut: LineCutter.Cut, _ lane: inout some Lane & ~Copyable) throws {
         switch cut {
         case .job(let job):
-            try lane.submit(job, room(inOrder: lane.threads == 1))
+            try lane.submit(job, spare.popLast() ?? OutputBuffer())
             while let result = try lane.next(isLast: false) { try accept(result) }
         case .overlong(let length, let bytes):
             // Its place in the order is known only when everything before is settled.
             while let result = try lane.next(isLast: true) { try accept(result) }
-            try tell()
             try begin(line: lines + 1)
             guard case .lines(let reader) = reader else { return }
             let record = reader.overlong(length: length, number: report.read + 1, line: lines + 1)
@@ -236,13 +222,6 @@ struct BulkRun {
             lines += 1
             settled += bytes
         }
-    }
-
-    /// Room for a job. Where each is settled before the next is mapped, that may be its place behind everything settled.
-    private mutating func room(inOrder isInOrder: Bool) -> OutputRoom {
-        var room = spare.popLast() ?? OutputRoom()
-        if isInOrder { room.use(output?.lend()) }
-        return room
     }
 
     // MARK: What comes of a job
@@ -265,7 +244,7 @@ struct BulkRun {
     }
 
     /// Maps the leftover with the job behind it.
-    private mutating func mend(with job: ChunkJob, _ output: OutputRoom) throws {
+    private mutating func mend(with job: ChunkJob, _ output: OutputBuffer) throws {
         guard !leftover.isEmpty else { return }
         var whole = ChunkJob()
         whole.gaps =
@@ -278,7 +257,7 @@ struct BulkRun {
 
     private mutating func settle(_ result: consuming ChunkResult) throws {
         if let before = result.linesBeforeFirst { try begin(line: lines + before + 1) }
-        try keep(result.rejects)
+        try write(result.rejects)
         report.rejected += result.rejected
         report.refusals.add(result.refusals)
         report.read += result.records
@@ -297,39 +276,23 @@ struct BulkRun {
         leftoverGaps = result.job.gaps(ofLast: result.leftover.count)
         settled += result.job.count - result.leftover.count - leftoverGaps.reduce(0) { $0 + $1.count }
         report.bytesWritten += result.used
-        try output?.take(&result.output, result.used)
+        try output?.write(result.output.prefix(result.used))
         spare.append(result.output)
         leftover = result.leftover
         try keep(isDue: keeping?.isDue() ?? false)
     }
 
-    /// Keeps the rejects of a job, now that their numbers are known.
-    private mutating func keep(_ some: [ChunkResult.Reject]) throws {
+    /// Writes the rejects of a job. The findings of a reader may name the record's number, which is known only now, so the
+    /// record is read again if the reader reported any.
+    private mutating func write(_ some: [ChunkResult.Reject]) throws {
         guard rejects != nil else { return }
         for reject in some {
             let (number, line) = (report.read + reject.records + 1, lines + reject.lines + 1)
-            untold.append(Untold(reject: reject, number: number, line: line))
-            untoldSize += reject.origin.size
-        }
-        if untoldSize >= Self.mostUntold { try tell() }
-    }
-
-    /// Tells the rejects that wait: what a reader says of one may hold its number, so it is read again if the reader said
-    /// anything.
-    private mutating func tell() throws {
-        for each in untold {
-            let record = record(of: each.reject.origin, each.number, each.line)
-            let findings = record.findings + each.reject.findings
+            let record = record(of: reject.origin, number, line)
+            let findings = record.findings + reject.findings
             let isExplained = findings.contains { $0.severity == .error }
             try rejects?.reject(record, isExplained ? findings : findings + [SlowWay.unexplained.at()])
         }
-        untold.removeAll(keepingCapacity: true)
-        untoldSize = 0
-    }
-
-    private mutating func flushRejects() throws {
-        try tell()
-        try rejects?.flush()
     }
 
     /// Reads a record again that was read once.
@@ -390,7 +353,7 @@ private protocol Lane: ~Copyable {
     /// How many threads they are, the calling one among them.
     var threads: Int { get }
 
-    mutating func submit(_ job: ChunkJob, _ output: consuming OutputRoom) throws(FileError)
+    mutating func submit(_ job: ChunkJob, _ output: consuming OutputBuffer) throws(FileError)
 
     /// The next result in the order of the jobs: nil while another job may be submitted, or when none is under way. With
     /// `isLast` it waits for all.
@@ -405,7 +368,7 @@ private struct OneLane: Lane, ~Copyable {
 
     init(_ mapper: consuming ChunkMapper) { self.mapper = mapper }
 
-    mutating func submit(_ job: ChunkJob, _ output: consuming OutputRoom) throws(FileError) {
+    mutating func submit(_ job: ChunkJob, _ output: consuming OutputBuffer) throws(FileError) {
         result = try mapper.map(job, consume output)
     }
 
@@ -416,11 +379,11 @@ private struct OneLane: Lane, ~Copyable {
 private struct ManyLanes: Lane, ~Copyable {
     private struct Task: Sendable {
         let job: ChunkJob
-        var output: OutputRoom
+        var output: OutputBuffer
 
         /// Maps the job into its output, which nobody else holds then: it is filled in place.
         mutating func mapped(by mapper: inout ChunkMapper) -> Result<ChunkResult, FileError> {
-            var output = OutputRoom()
+            var output = OutputBuffer()
             swap(&output, &self.output)
             do throws(FileError) {
                 return .success(try mapper.map(job, consume output))
@@ -452,7 +415,7 @@ private struct ManyLanes: Lane, ~Copyable {
 
     func close() { ring.close() }
 
-    mutating func submit(_ job: ChunkJob, _ output: consuming OutputRoom) {
+    mutating func submit(_ job: ChunkJob, _ output: consuming OutputBuffer) {
         ring.submit(submitted, Task(job: job, output: consume output))
         submitted += 1
     }

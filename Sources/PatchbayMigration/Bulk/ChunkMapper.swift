@@ -56,15 +56,6 @@ struct ChunkResult: Sendable {
             indirect case fault(DelimitedFault)
             /// One that has no bytes, or of which a reader says nothing.
             indirect case record(SourceRecord)
-
-            /// The bytes that it holds.
-            var size: Int {
-                switch self {
-                case .line(let bytes), .row(let bytes), .told(let bytes): bytes.count
-                case .fault(let fault): fault.bytes.count
-                case .record(let record): record.bytes.count
-                }
-            }
         }
 
         /// How many records and line feeds stand before it in the job.
@@ -75,7 +66,7 @@ struct ChunkResult: Sendable {
         var findings: [Finding]
     }
 
-    var output: OutputRoom
+    var output: OutputBuffer
     /// Bytes of `output` that are written.
     var used = 0
     var records = 0
@@ -172,7 +163,7 @@ struct ChunkMapper: ~Copyable {
     /// Maps a job; `output` is written over.
     ///
     /// - Throws: ``FileError`` of a mapper that heeds noes, and of no other.
-    mutating func map(_ job: ChunkJob, _ output: consuming OutputRoom) throws(FileError) -> ChunkResult {
+    mutating func map(_ job: ChunkJob, _ output: consuming OutputBuffer) throws(FileError) -> ChunkResult {
         var result = ChunkResult(output: consume output)
         result.notes = Array(repeating: 0, count: compiled.notes.count)
         result.job = job

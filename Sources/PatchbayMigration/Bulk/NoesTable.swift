@@ -1,54 +1,28 @@
-import CBlocks
-
-/// The noes that were heard, as marks at the places that they lead to, or behind; and what came when there was no room for
-/// more, in a file without a name.
+/// The opt-outs that were read, as marks in a hash table; and, when the table is full, the marks that follow, in a file without a
+/// name.
 struct NoesTable {
-    /// Eight bytes for each place; zero is a free one, and one in eight is free at least.
-    ///
-    /// A mark leads to a whole line of the processor's cache, and stands in it, or in one behind it if it was full. So a mark
-    /// is looked for line by line: each is filled from its first place on, and emptied from its last.
-    private final class Slots {
-        private static let line = 8
-
-        // `start` has `mask + 1` elements, a power of two of them and a line's at least, and is aligned as a line is; every
-        // place is cut to it.
-        let start: UnsafeMutablePointer<UInt64>
+    /// A hash table with linear probing: zero is a free slot, and one slot in eight is free at least.
+    private struct Slots {
+        private(set) var words: [UInt64]
         let mask: Int
 
-        init(_ count: Int) {
-            let size = count * MemoryLayout<UInt64>.stride
-            let memory =
-                size % LargePages.size == 0
-                ? LargePages.allocate(size)
-                : .allocate(byteCount: size, alignment: Self.line * MemoryLayout<UInt64>.stride)
-            (start, mask) = (memory.bindMemory(to: UInt64.self, capacity: count), count - 1)
-            clear()
+        init(_ count: Int) { (words, mask) = ([UInt64](repeating: 0, count: count), count - 1) }
+
+        subscript(place: Int) -> UInt64 {
+            get { words[place] }
+            set { words[place] = newValue }
         }
 
-        deinit { UnsafeMutableRawPointer(start).deallocate() }
+        mutating func clear() { self = Slots(mask + 1) }
 
-        func clear() { start.initialize(repeating: 0, count: mask + 1) }
+        /// Whether the table holds a word, which is not zero.
+        @inline(__always) func holds(_ word: UInt64) -> Bool { words[place(of: word)] == word }
 
-        /// Where the line begins to which that word leads.
-        @inline(__always) private func first(of word: UInt64) -> Int {
-            (Int(truncatingIfNeeded: word &>> 2) &* Self.line) & mask
-        }
-
-        /// Asks for the line of a word that is to be looked for soon.
-        @inline(__always) func fetch(_ word: UInt64) { CBlocks_fetch(start + first(of: word)) }
-
-        /// Whether that word, which is not zero, stands anywhere.
-        @inline(__always) func holds(_ word: UInt64) -> Bool { start[place(of: word)] == word }
-
-        /// Where that word, which is not zero, stands, or where it would.
+        /// The slot of a word, which is not zero, or the free slot for it.
         @inline(__always) func place(of word: UInt64) -> Int {
-            var line = first(of: word)
-            while true {
-                // In a line no free place is before the word.
-                let places = CBlocks_equal(start + line, word) | CBlocks_equal(start + line, 0)
-                if places != 0 { return line &+ places.trailingZeroBitCount }
-                line = (line &+ Self.line) & mask
-            }
+            var place = Int(truncatingIfNeeded: word &>> 2) & mask
+            while words[place] != word, words[place] != 0 { place = (place &+ 1) & mask }
+            return place
         }
     }
 
@@ -63,11 +37,6 @@ struct NoesTable {
         init() { words.initialize(repeating: 0, count: Self.count / 64) }
 
         deinit { words.deallocate() }
-
-        /// Asks for the bit of a word that is to be looked at soon.
-        @inline(__always) func fetch(_ word: UInt64) {
-            CBlocks_fetch(words + Int(truncatingIfNeeded: word &>> (Self.shift &+ 6)))
-        }
 
         @inline(__always) subscript(_ word: UInt64) -> Bool {
             get { words[Int(truncatingIfNeeded: word &>> (Self.shift &+ 6))] & Self.bit(word) != 0 }
@@ -92,9 +61,6 @@ struct NoesTable {
     private var late = SpilledMarks<UInt64>()
     /// So many words that came late are taken out of memory at once.
     private static let handful = 16 << 10
-    /// How many words before its turn is asked for what a word leads to: most of it is far from the processor.
-    private static let ahead = 32
-
     /// A table of so many at most.
     init(limit: Int) { self.limit = limit }
 
@@ -120,13 +86,7 @@ struct NoesTable {
     /// room for stays in memory until ``keepLate()``.
     mutating func hear(_ words: [UInt64]) -> Bool {
         let (wasFull, lateBefore) = (isFull, lateWords.count)
-        for index in -Self.ahead..<words.count {
-            if index + Self.ahead < words.count {
-                heard.fetch(words[index + Self.ahead])
-                slots.fetch(words[index + Self.ahead])
-            }
-            guard index >= 0 else { continue }
-            let word = words[index]
+        for word in words {
             if word & ConsentMark.no != 0 {
                 if let place = fill(word) { filled.append(place) }
             } else if mayBeKnown(word) {
@@ -145,7 +105,7 @@ struct NoesTable {
 
     /// Frees the places of the words at hand, the last first: so what was led behind one is freed before it.
     private mutating func forget() {
-        for place in filled.reversed() { slots.start[place] = 0 }
+        for place in filled.reversed() { slots[place] = 0 }
         count -= filled.count
         filled.removeAll(keepingCapacity: true)
     }
@@ -159,7 +119,7 @@ struct NoesTable {
             return nil
         }
         let place = slots.place(of: word)
-        if slots.start[place] == word { return nil }
+        if slots[place] == word { return nil }
         guard count < limit else {
             isFull = true
             lateWords.append(word)
@@ -169,7 +129,7 @@ struct NoesTable {
             grow()
             return fill(again: word)
         }
-        slots.start[place] = word
+        slots[place] = word
         count &+= 1
         return place
     }
@@ -178,16 +138,15 @@ struct NoesTable {
 
     /// Places change; those of the words at hand are filled last, in the same order, so that they can still be freed.
     private mutating func grow() {
-        let (old, last) = (slots, filled.map { slots.start[$0] })
-        for place in filled { old.start[place] = 0 }
+        let last = filled.map { slots[$0] }
+        for place in filled { slots[place] = 0 }
+        let old = slots.words
         // Few steps to two MiB, and smaller ones beyond.
-        slots = Slots((old.mask < 1 << 17 ? 8 : 2) * (old.mask + 1))
-        for place in 0...old.mask where old.start[place] != 0 {
-            slots.start[slots.place(of: old.start[place])] = old.start[place]
-        }
+        slots = Slots((old.count <= 1 << 17 ? 8 : 2) * old.count)
+        for word in old where word != 0 { slots[slots.place(of: word)] = word }
         filled = last.map { word in
             let place = slots.place(of: word)
-            slots.start[place] = word
+            slots[place] = word
             return place
         }
     }
@@ -218,7 +177,7 @@ struct NoesTable {
                 }
                 for word in words {
                     if word & ConsentMark.no != 0 {
-                        slots.start[slots.place(of: word)] = word
+                        slots[slots.place(of: word)] = word
                     } else if slots.holds(word | ConsentMark.no) {
                         raised += 1
                     }

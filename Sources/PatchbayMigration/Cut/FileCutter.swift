@@ -135,8 +135,8 @@ public struct FileCutter: Sendable {
         "cut.format",
         .error,
         .unsupported,
-        reason: "The format is not both read and written, so nobody can say where its records end",
-        remedy: "Cut the file with a tool that knows it."
+        reason: "Files of this format cannot be split",
+        remedy: "Split the file with another tool."
     )
     private static let otherHeader = FindingRow(
         "cut.header",
@@ -150,13 +150,13 @@ public struct FileCutter: Sendable {
         .error,
         .tooLarge,
         reason: "One record with the header is larger than a file may be",
-        remedy: "Give a larger size, or shorten the record."
+        remedy: "Choose a larger size, or shorten the record."
     )
     private static let tooMany = FindingRow(
         "cut.parts",
         .error,
         .tooLarge,
-        reason: "It would become more than \(mostParts) files",
-        remedy: "Give a larger size."
+        reason: "The file would be split into more than \(mostParts) files",
+        remedy: "Choose a larger size."
     )
 }

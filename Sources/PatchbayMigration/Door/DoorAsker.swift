@@ -81,9 +81,10 @@ struct DoorAsker: Sendable {
         )
     }
 
-    /// Why nothing moves, if nothing does: every lane that wants something waits.
+    /// Why no request is in progress, if none is.
     func reasonToWait() async throws -> Finding? {
-        try await client.accounts().first { $0.provider == provider }?.waits.lazy.compactMap(\.reasons.first).first
+        let waits = try await client.accounts().first { $0.provider == provider }?.waits ?? []
+        return waits.contains(where: \.isInProgress) ? nil : waits.first?.reasons.first
     }
 
     /// What the vendor holds of some contacts. What leads on from an answer holds more of the same contacts; one that is gone

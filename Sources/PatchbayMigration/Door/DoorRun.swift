@@ -529,7 +529,6 @@ final class DoorRun {
         try feed.flush(&place)
         try files.save(place)
         unsaved = 0
-        FreeMemory.giveBack()
     }
 
     private func finish() throws {

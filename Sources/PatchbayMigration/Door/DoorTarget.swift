@@ -65,14 +65,14 @@ public struct DoorTarget: Sendable {
     var noes: String {
         switch (settings.targetNoes, door.reading) {
         case (.override, _):
-            "A yes of the source is said whatever the person said at the target: targetNoes is override."
+            "Opt-ins of the source replace opt-outs at the target, because targetNoes is override."
         case (.keep, .byKeys):
-            "A no at the target outlives a yes of the source: the vendor is asked about each contact by its key before a yes is said of it. A no that somebody else with the same address has said there is not seen so."
+            "Opt-outs at the target remain in force: the vendor is asked about each contact, by its key, before an opt-in is sent. An opt-out of another contact with the same address is not found this way."
         case (.keep, .inPages):
-            "A no at the target outlives a yes of the source: everything that the vendor holds is read before the first yes is said, and a no holds for its address, too."
-        case (.keep, nil) where !takesWishes: "The door takes no subscriptions: nothing is said that could undo a no."
+            "Opt-outs at the target remain in force: all contacts of the vendor are read before the first opt-in is sent, and an opt-out also applies to its address."
+        case (.keep, nil) where !takesWishes: "The API accepts no subscriptions, so no opt-out can be lost."
         case (.keep, nil):
-            "Nobody can tell whether a yes of the source undoes a no at the target: the door can't show what the vendor holds. The migration is refused unless the settings say {\"to\": {\"targetNoes\": \"override\"}}."
+            "An opt-in of the source might replace an opt-out at the target, because the API cannot be read. The migration is refused unless the settings contain {\"to\": {\"targetNoes\": \"override\"}}."
         }
     }
 
@@ -113,14 +113,14 @@ public struct DoorTarget: Sendable {
     var undo: String {
         guard canRead else {
             return
-                "There is no way back: the door can't show what the vendor holds. Keep an export of the vendor's contacts from before."
+                "The migration cannot be undone, because the API cannot be read. Export the vendor's contacts first."
         }
         let added =
             door.removal == nil
             ? "who was not there before stays, with what was written taken out as far as the door can,"
             : "who was not there before is removed,"
         return
-            "With --journal and `patchbay migrate undo`: what stood there is said again, \(added) and what was changed since is left alone. Without --journal there is no way back."
+            "Undo with --journal and `patchbay migrate undo`: previous values are restored, \(added) and contacts that were changed since are left alone. Without --journal the migration cannot be undone."
     }
 
     /// The door as a format that is written: each record is what would be read back of the contact.
@@ -222,71 +222,73 @@ enum DoorFinding {
         "migration.door.device",
         .error,
         .unsupported,
-        reason: "This is a device's door: it may live in an app, speaks for one installation, and takes no contacts in",
-        remedy: "Name a server door of the vendor; `patchbay adapters` lists them."
+        reason: "This is a device API, which serves one installation and accepts no contacts",
+        remedy: "Name a server API of the vendor; `patchbay adapters` lists them."
     )
     static let noContacts = FindingRow(
         "migration.door.contacts",
         .error,
         .unsupported,
-        reason: "The adapter is no door that contacts can be moved through",
+        reason: "Contacts cannot be migrated to this adapter",
         remedy: "Write a file in one of the vendor's formats instead; `patchbay adapters` lists them."
     )
     static let unreadable = FindingRow(
         "migration.door.unreadable",
         .error,
         .unsupported,
-        reason: "The door can't show what the vendor holds, so there is nothing to compare with",
-        remedy: "Export the contacts at the vendor, and verify that file: --to FORMAT --target FILE."
+        reason: "The API cannot be read, so there is nothing to compare with",
+        remedy: "Export the contacts at the vendor and verify the export: --to FORMAT --target FILE."
     )
     static let noJournal = FindingRow(
         "migration.door.noJournal",
         .error,
         .unsupported,
-        reason: "The door can't show what the vendor holds, so no way back can be kept",
-        remedy: "Leave --journal out, and keep an export of the vendor's contacts from before."
+        reason: "The API cannot be read, so the migration cannot be undone",
+        remedy: "Leave --journal out, and export the vendor's contacts first."
     )
     static let key = FindingRow(
         "migration.door.key",
         .error,
         .missing,
         reason: "The contact has no identifier of the kind by which the vendor finds it",
-        remedy: "Give it one, or map another kind to it."
+        remedy: "Add one, or map another kind to it."
     )
     static let keyAlone = FindingRow(
         "migration.door.keyAlone",
         .error,
         .missing,
-        reason: "Nothing is left to say of the contact but its key, and of a key alone no door makes a contact",
-        remedy: "Give it an attribute, for instance by a mapping: {\"set\": \"attributes.origin\", \"value\": \"old\"}."
+        reason: "Only the key of the contact is left, and a key alone makes no contact",
+        remedy:
+            "Add an attribute, for example with a mapping rule: {\"set\": \"attributes.origin\", \"value\": \"old\"}."
     )
     static let optOutLost = FindingRow(
         "migration.door.optOutLost",
         .error,
         .consent,
-        reason: "The person said no, and the vendor has no place for it as the provider is configured",
-        remedy: "Name a column or a resource for it in the provider's settings, or set lostOptOuts to warn."
+        reason: "The person opted out, and the provider's settings name no field for it",
+        remedy: "Name a column or a resource in the provider's settings, or set lostOptOuts to warn."
     )
     static let denied = FindingRow(
         "migration.door.denied",
         .warning,
         .consent,
-        reason: "The person denied messages on this channel, so the subscription is said as unsubscribed",
-        remedy: "Ask the person if the two contradict each other."
+        reason: "The person denied messages on this channel, so the subscription is sent as unsubscribed",
+        remedy: "Ask the person which one applies."
     )
     static let stateUnknown = FindingRow(
         "migration.door.stateUnknown",
         .warning,
         .consent,
-        reason: "Nobody knows what the person wants, so nothing is said",
+        reason: "The person's decision is unknown, so no subscription is sent",
         remedy: "Ask the person."
     )
     static let consent = FindingRow(
         "migration.door.consent",
         .warning,
         .unsupported,
-        reason: "The vendor's door has no record of consents",
-        remedy: "Keep the consent where it is; a denied one is said as an opt-out where there is a place."
+        reason: "The vendor's API stores no consents",
+        remedy:
+            "Keep the consents in your own system; a denial is sent as an opt-out where the vendor has a field for it."
     )
     static let deviceLost = FindingRow(
         "migration.door.deviceLost",
@@ -299,21 +301,21 @@ enum DoorFinding {
         "migration.door.noHome",
         .warning,
         .unsupported,
-        reason: "The door has no place for it",
-        remedy: "Name an attribute for it in the settings, under \"to\"."
+        reason: "The API has no field for it",
+        remedy: "Name an attribute in the settings, under \"to\"."
     )
     static let targetNo = FindingRow(
         "migration.door.targetNo",
         .warning,
         .consent,
-        reason: "The person said no at the target, and the source's yes does not undo that",
-        remedy: "Ask the person if the two contradict each other."
+        reason: "The person opted out at the target, and the opt-in of the source does not change that",
+        remedy: "Ask the person which one applies."
     )
     static let noesUnseen = FindingRow(
         "migration.door.noesUnseen",
         .error,
         .consent,
-        reason: "The door can't show what the vendor holds, so a yes of the source might undo a no at the target",
+        reason: "The API cannot be read, so an opt-in of the source might replace an opt-out at the target",
         remedy:
             "Configure the provider so that its contacts can be read, if its door can; or make sure that nobody said no there, or take each yes out of the source, and say {\"to\": {\"targetNoes\": \"override\"}}: noes are said all the same."
     )
@@ -321,56 +323,56 @@ enum DoorFinding {
         "migration.undo.changed",
         .error,
         .conflict,
-        reason: "The contact was changed at the vendor since it was migrated, so it is left as it is",
-        remedy: "Look at the contact at the vendor, and mend it by hand."
+        reason: "The contact was changed at the vendor after the migration, so it is not set back",
+        remedy: "Check the contact at the vendor and correct it by hand."
     )
     static let remains = FindingRow(
         "migration.undo.remains",
         .warning,
         .unsupported,
-        reason: "It was not there before, and the door can't take it away again",
-        remedy: "Remove it at the vendor if it must not stay there."
+        reason: "The migration created it, and the API cannot delete it",
+        remedy: "Delete it at the vendor if it must not stay there."
     )
     static let noResults = FindingRow(
         "migration.verify.results",
         .error,
         .invalid,
-        reason: "The file is none with the verdicts of a migration through a door",
-        remedy: "Name the file that `migrate apply --out` wrote, or leave --target out."
+        reason: "The file does not hold the results of a migration to a server API",
+        remedy: "Name the file that `patchbay migrate apply --out` wrote, or leave --target out."
     )
     static let otherDoor = FindingRow(
         "migration.journal.door",
         .error,
         .conflict,
-        reason: "The journal belongs to another provider, or is none of a migration through a door",
-        remedy: "Give the configuration, and with --provider the provider, that the migration had."
+        reason: "The journal belongs to another provider, or not to a migration to a server API",
+        remedy: "Give the configuration and the --provider of the migration."
     )
     static let ended = FindingRow(
         "migration.door.ended",
         .error,
         .outcomeUnknown,
-        reason: "The operation ended without the vendor's verdict",
-        remedy: "Feed the row in again."
+        reason: "The operation ended without a reply of the vendor",
+        remedy: "Migrate the row again."
     )
     static let outboxLost = FindingRow(
         "migration.door.outbox",
         .error,
         .notFound,
-        reason: "The outbox of an unfinished run is gone, and nobody can tell what of it the vendor has heard",
-        remedy: "Bring it back to its place, or begin anew with --restart: what is said twice is the same."
+        reason: "The outbox of an interrupted run is missing, so it is unknown what the vendor has received",
+        remedy: "Restore the file, or start over with --restart; sending the same data twice does no harm."
     )
     static let journalGone = FindingRow(
         "migration.journal.gone",
         .error,
         .notFound,
-        reason: "The journal of the unfinished run is gone or undone, so what the run has said may not stand any more",
-        remedy: "Bring it back if it was moved away, or begin anew with --restart: what is said twice is the same."
+        reason: "The journal of the interrupted run is missing or undone, so its changes may be gone",
+        remedy: "Restore the file, or start over with --restart; sending the same data twice does no harm."
     )
     static let journalLost = FindingRow(
         "migration.journal.other",
         .error,
         .conflict,
-        reason: "A file stands where the journal is to be written, and no unfinished run belongs to it",
-        remedy: "Undo it, or move it away, or name another journal."
+        reason: "A file with the name of the journal exists, and does not belong to an interrupted run",
+        remedy: "Undo that migration, move the file away, or name another journal."
     )
 }

@@ -25,8 +25,8 @@ final class ConsentEvidence {
         "migration.consent.raised",
         .error,
         .consent,
-        reason: "The target would hold a yes that the source does not hold",
-        remedy: "Mend the source's words about this person, or the mapping of subscriptions."
+        reason: "The target would hold an opt-in that the source does not hold",
+        remedy: "Correct the consent values of this person in the source, or the mapping of subscriptions."
     )
 
     /// Looks at a record that would be written.

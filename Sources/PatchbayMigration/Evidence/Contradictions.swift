@@ -37,8 +37,8 @@ extension Contact {
         "migration.consent.contradiction",
         .warning,
         .consent,
-        reason: "The contact says different things about one subscription or consent; the least permissive one counts",
-        remedy: "Ask the person, or mend the source."
+        reason: "The contact has contradicting values for a subscription or consent; the least permissive one applies",
+        remedy: "Ask the person, or correct the source."
     )
 }
 

@@ -70,14 +70,14 @@ final class EarlierNoes {
         "migration.consent.earlierNo",
         .warning,
         .consent,
-        reason: "An earlier record of the same contact says no; the no counts",
+        reason: "An earlier record of the same contact opts out, so the opt-out applies",
         remedy: "Ask the person, or leave one record of each contact in the source."
     )
     static let heededAddress = FindingRow(
         "migration.consent.earlierNoOfAddress",
         .warning,
         .consent,
-        reason: "An earlier record of another contact with the same address says no; the no counts",
+        reason: "An earlier record of another contact with the same address opts out, so the opt-out applies",
         remedy: "Ask the person, or leave one record of each address in the source."
     )
     /// Whether a run failed because it had forgotten a no.
@@ -88,9 +88,9 @@ final class EarlierNoes {
         .error,
         .consent,
         reason:
-            "Some records say yes behind a no of the same contact or address that is too far back to be known: no file got its name, and what went to a pipe or standard output must not be used",
+            "Some records opt in after an opt-out of the same contact or address that is too far back to be remembered. No file was written; do not use output to a pipe or standard output",
         remedy:
-            "Read a file by --in and write one by --out: it is read again then, with every no in memory. Or leave one record of "
+            "Use --in FILE and --out FILE, so that the input can be read again with all opt-outs in memory; or leave one record of "
             + "each contact in the source."
     )
 }

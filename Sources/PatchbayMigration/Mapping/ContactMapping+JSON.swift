@@ -34,29 +34,29 @@ extension ContactMapping {
         "mapping.rule",
         .error,
         .misconfigured,
-        reason: "The rule has no verb, or several",
-        remedy: "Give one of: \(RuleReader.verbs)."
+        reason: "The rule names no action, or several",
+        remedy: "Use one of: \(RuleReader.verbs)."
     )
     static let badMember = FindingRow(
         "mapping.rule.member",
         .error,
         .misconfigured,
-        reason: "The rule's member can't be used",
+        reason: "The member of the rule is not valid",
         remedy: "Places are \(MappingPlace.allowed); values are JSON of the neutral model."
     )
     static let unknownMember = FindingRow(
         "mapping.rule.unknown",
         .error,
         .misconfigured,
-        reason: "The rule has no such member",
-        remedy: "Remove it, or mend its name."
+        reason: "The rule does not know this member",
+        remedy: "Correct its name, or remove it."
     )
     static let noType = FindingRow(
         "mapping.rule.type",
         .error,
         .misconfigured,
         reason: "Neither the rule nor the catalogue names a type",
-        remedy: "Give the rule a member as with a type, or the attribute an entry in the configuration's catalogue."
+        remedy: "Add the member \"as\" with a type to the rule, or the attribute to the catalogue of the configuration."
     )
 }
 

@@ -237,21 +237,21 @@ public struct ContactMapping: Hashable, Sendable {
         "mapping.value.unknown",
         .warning,
         .invalid,
-        reason: "The mapping's table does not know the value; it is left out",
+        reason: "The rule has no entry for the value, so it is left out",
         remedy: "Add it to the rule's values, or set otherwise to keep."
     )
     static let unknownRejected = FindingRow(
         "mapping.value.rejected",
         .error,
         .invalid,
-        reason: "The mapping's table does not know the value, and the rule rejects such contacts",
+        reason: "The rule has no entry for the value and rejects such contacts",
         remedy: "Add it to the rule's values, or set otherwise to keep or drop."
     )
     static let typeLost = FindingRow(
         "mapping.value.type",
         .error,
         .invalid,
-        reason: "The value can't be converted without loss",
-        remedy: "Mend it in the source, or convert to another type."
+        reason: "The value does not convert without loss",
+        remedy: "Correct it in the source, or convert to another type."
     )
 }

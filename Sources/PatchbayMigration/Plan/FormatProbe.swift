@@ -321,7 +321,7 @@ struct FormatProbe {
             trial("push token without a subscription", survey.map { _ in 0 }) {
                 $0.devices = [Device(pushToken: Self.device.pushToken)]
             },
-            trial("what a device says of itself", survey?.devices) { $0.devices = [Self.device] },
+            trial("facts of a device", survey?.devices) { $0.devices = [Self.device] },
             trial("locale", survey?.withLocale) { $0.locale = "fi_FI" },
             trial("time zone", survey?.withTimeZone) { $0.timeZone = "Europe/Helsinki" },
         ]

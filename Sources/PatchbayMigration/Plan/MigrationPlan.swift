@@ -347,9 +347,9 @@ extension MigrationPlan {
         .warning,
         .consent,
         reason:
-            "Records with the same address say yes and no, and the target may hold both: a yes behind the no becomes a no, "
+            "Records with the same address opt in and out, and the target may hold both: an opt-in after the opt-out becomes an opt-out, "
             + "one before it under another key is written as it stands",
-        remedy: "Leave one record of each address in the source, or put those that say no first."
+        remedy: "Leave one record of each address in the source, or put the opt-outs first."
     )
 
     private static func tornAddresses(_ keys: [Keys], _ known: [IdentifierKind]) -> Loss? {
@@ -471,7 +471,7 @@ extension MigrationPlan {
 
     /// What can be taken back, and what can't.
     static let undo =
-        "The files can be taken back with --journal and `patchbay migrate undo`. What a vendor has loaded from them can't: keep an export of the target from before."
+        "The files can be undone with --journal and `patchbay migrate undo`. What a vendor has imported from them cannot: export the target's contacts first."
 }
 
 extension MigrationPlan.Loss {

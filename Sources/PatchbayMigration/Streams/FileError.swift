@@ -34,18 +34,18 @@ public struct FileError: Error, Hashable, Sendable {
     public var isBrokenPipe: Bool { number == EPIPE }
 
     private static let remedies: [Int32: String] = [
-        ENOENT: "Check the path, and that its folder is there.",
-        EACCES: "Choose a place that you may read and write.",
-        EPERM: "Choose a place that you may read and write.",
-        EROFS: "Choose a folder that is not read-only.",
-        EBUSY: "Another run writes it: wait for that one, or name another file.",
+        ENOENT: "Check the path and its folder.",
+        EACCES: "Check the permissions, or choose another path.",
+        EPERM: "Check the permissions, or choose another path.",
+        EROFS: "Choose a folder that can be written.",
+        EBUSY: "Another run is writing it. Wait until it ends, or name another file.",
         EISDIR: "Name a file, not a folder.",
-        ENOTDIR: "Check the path: one of its folders is a file.",
-        ENOSPC: "Free some space, or choose another disk.",
-        EDQUOT: "Free some space, or choose another disk.",
-        EFBIG: "Split the work, or choose a disk that takes larger files.",
-        EBADF: "Whoever started this program closed it: leave it open, or name a file.",
-        EPIPE: "Let the program that reads our output read to the end.",
+        ENOTDIR: "Correct the path; one of its folders is a file.",
+        ENOSPC: "Free space, or choose another disk.",
+        EDQUOT: "Free space, or choose another disk.",
+        EFBIG: "Split the input, or choose a disk that allows larger files.",
+        EBADF: "It was closed when the program started. Leave it open, or name a file.",
+        EPIPE: "Let the program that reads the output read to the end.",
     ]
 
     /// The error as a finding: what, where, how to mend.
@@ -56,12 +56,12 @@ public struct FileError: Error, Hashable, Sendable {
             error: number == ENOENT ? .notFound : .unavailable,
             path: path,
             reason: "\(String(cString: strerror(number))).",
-            remedy: Self.remedies[number] ?? "Mend what the system says, and try again."
+            remedy: Self.remedies[number] ?? "Correct the cause and try again."
         )
     }
 }
 
 extension FileError: CustomStringConvertible {
     /// One line: what was tried, where, why not, what to do.
-    public var description: String { "can't \(operation.rawValue) \(path): \(finding.reason) \(finding.remedy)" }
+    public var description: String { "cannot \(operation.rawValue) \(path): \(finding.reason) \(finding.remedy)" }
 }

@@ -153,13 +153,6 @@ public final class OutputFile: ByteSink {
     /// What brings the bytes to the disk from another thread, as long as this lives.
     var syncer: @Sendable () -> Int32 { file.syncer }
 
-    /// What writes the draft past the system's cache; nil where there is no such way. Whoever writes by it writes by nothing
-    /// else, and says what the file holds.
-    func directWriter() -> DirectWriter? { draft.flatMap(DirectWriter.init) }
-
-    /// Takes note of what was written by a ``DirectWriter``.
-    func holds(_ count: Int) { (self.count, hastened) = (count, count) }
-
     /// The file's number and times, as they will be once it has its name.
     func status() throws(FileError) -> stat { try file.status() }
 

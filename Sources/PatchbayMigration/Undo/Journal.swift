@@ -174,28 +174,28 @@ public enum Journal: Sendable {
         "migration.journal.unreadable",
         .error,
         .invalid,
-        reason: "The file is no journal of a migration",
-        remedy: "Name the file that --journal named."
+        reason: "The file is not a journal of a migration",
+        remedy: "Name the file that `patchbay migrate apply --journal` wrote."
     )
     private static let changed = FindingRow(
         "migration.journal.changed",
         .error,
         .conflict,
-        reason: "The file was changed since it was migrated; nothing was undone",
-        remedy: "Move it to another place first; what stood before is beside the journal."
+        reason: "The file was changed after the migration. Nothing was undone",
+        remedy: "Move it away first; the previous file is beside the journal."
     )
     private static let moved = FindingRow(
         "migration.journal.moved",
         .error,
         .notFound,
-        reason: "The folder of what was migrated is not there any more; nothing was undone, and the journal stays",
-        remedy: "Move it back to its place, with the journal and what it keeps, and undo again."
+        reason: "The folder of the migrated files is missing. Nothing was undone, and the journal is kept",
+        remedy: "Restore the folder with the journal and the files beside it, and undo again."
     )
     private static let lost = FindingRow(
         "migration.journal.lost",
         .error,
         .notFound,
-        reason: "What stood before is no longer beside the journal; nothing was undone",
-        remedy: "Bring it back to its place beside the journal."
+        reason: "The previous files are missing beside the journal. Nothing was undone",
+        remedy: "Restore them beside the journal."
     )
 }

@@ -47,8 +47,8 @@ struct RecordLens {
         "migration.verify.format",
         .error,
         .unsupported,
-        reason: "Files of this format can't be read back, so there is nothing to compare",
-        remedy: "Export the contacts from the target in a format that can be read, and verify that file."
+        reason: "Files of this format cannot be read, so there is nothing to compare with",
+        remedy: "Export the contacts at the target in a format that can be read, and verify that export."
     )
 
     private static func name(

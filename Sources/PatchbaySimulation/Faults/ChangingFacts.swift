@@ -103,6 +103,8 @@ public enum SimulationMutation: String, Sendable, CaseIterable {
     case confirmedNotStored
     /// The vendor counts each view and each click twice.
     case countedTwice
+    /// The vendor confirms a new push token and keeps the one before.
+    case newTokenIgnored
 
     /// The mutation of this task.
     @TaskLocal public static var present: SimulationMutation?

@@ -128,7 +128,7 @@ extension FaultSimulation {
             try world.advance(by: .seconds(1800))
         }
         for account in try world.accounts() where account.provider != dead && account.parked == nil {
-            let held = account.held.values.reduce(0, +)
+            let held = account.held.values.reduce(0, +) + waitingForApp(account)
             expect(
                 account.pending == held
                     || plan.providers.contains { $0.name == account.provider && $0.mode == .paused },
@@ -354,7 +354,7 @@ extension FaultSimulation {
             }
         }
         story.wakes = (wakes + world.placings).sorted()
-        story.mirror = acknowledged.first.flatMap { mirrors[$0.subject] } ?? SubjectMirror()
+        story.mirror = acknowledged.first.flatMap { mirrors[$0.subject] } ?? SubjectSnapshot()
         story.isTold = !isUntold(provider)
         story.isWhole =
             setup.facts == nil && setup.plans.count == 1 && plan.providers.count == 1 && !deceived.contains(provider)

@@ -56,7 +56,7 @@ extension FaultSimulation {
         var history = people[subject] ?? PersonHistory()
         defer { people[subject] = history }
         if case .switchContact(let change) = action {
-            if (mirrors[subject] ?? SubjectMirror()).isAnotherPerson(change) { history.era += 1 }
+            if (mirrors[subject] ?? SubjectSnapshot()).isAnotherPerson(change) { history.era += 1 }
             history.contacts[history.era] = contact
             return action
         }

@@ -87,15 +87,25 @@ extension FaultSimulation {
                     !takers.isEmpty
                 else { continue }
                 let stays = after[leaver]?[id]
+                // The old provider alone knows a person who has left and whose log-in it has received.
+                let isOfFormer =
+                    operation.contact != nil && operation.contact != mirrors[operation.subject]?.contact
+                    && !ids.contains { other, wasBegun in
+                        guard let capture = known[other], !wasBegun, capture.subject == operation.subject else {
+                            return false
+                        }
+                        return [.identify, .switchContact].contains(capture.action.kind)
+                            && capture.contact == operation.contact
+                    }
                 // What was to end first may have ended as it should, and what has come back had left before.
                 let hasEnded = heard[leaver]?.contains(id) ?? false
                 let isMoved = stays == nil && !hasEnded && moved[leaver]?.contains(id) ?? false
                 if new.onSwitch == .retarget, let isBegun = stays {
                     // An erasure or an opt-out concerns the vendor that is left.
-                    let staysByRule = operation.action == .erase || Self.isOptOut(operation.action)
+                    let staysByRule = operation.action == .erase || Self.isOptOut(operation.action) || isOfFormer
                     expect(wasBegun || isBegun || staysByRule, "\(id.rawValue.suffix(4)) was left with \(leaver)")
                 }
-                guard isMoved || (new.onSwitch == .both && stays == false && !wasBegun) else { continue }
+                guard isMoved || (new.onSwitch == .both && stays == false && !wasBegun && !isOfFormer) else { continue }
                 for taker in takers {
                     let joins = !old.providers.contains {
                         $0.name == taker.name && $0.isRouted && $0.isSide(of: operation)

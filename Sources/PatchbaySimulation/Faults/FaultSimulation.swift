@@ -106,9 +106,9 @@ public final class FaultSimulation {
     /// What was allowed in the last thing that was said.
     private var grantedNow: Set<Purpose> = []
     /// What is said and stored, by subject.
-    var mirrors: [Subject: SubjectMirror] = [:]
+    var mirrors: [Subject: SubjectSnapshot] = [:]
     /// What was said and stored of the person who was there before, by subject.
-    private var left: [Subject: SubjectMirror] = [:]
+    private var left: [Subject: SubjectSnapshot] = [:]
     /// What was done before the last change of person: the words of who came then are not about it.
     private var past: Set<OperationID> = []
     /// The purposes that the person of an operation has denied, or whose consent the person has withdrawn.
@@ -401,10 +401,16 @@ public final class FaultSimulation {
         let old = setup.plans[served]
         let before = try pendingByProvider()
         allowMoves(from: old, to: plan, before)
+        let formerPhases = phases
         for provider in plan.providers where provider.isRehearsed != old.isRehearsed(provider.name) {
             phases[provider.name, default: 0] += 1
         }
-        try body()
+        do {
+            try body()
+        } catch let refusal as SwitchRefusal {
+            phases = formerPhases
+            throw refusal
+        }
         // A start that failed is made up for by the first look after the outbox that succeeds.
         guard world.delivers else { return }
         self.served = position
@@ -503,7 +509,7 @@ public final class FaultSimulation {
     /// Notes an operation that is captured, and what a person's word means for those before it.
     private func enroll(_ operation: EngagementOperation) {
         let subject = operation.subject
-        var mirror = mirrors[subject] ?? SubjectMirror()
+        var mirror = mirrors[subject] ?? SubjectSnapshot()
         let before = mirror
         mirror.apply(operation)
         mirrors[subject] = mirror
@@ -547,7 +553,7 @@ public final class FaultSimulation {
     }
 
     /// Whether somebody else did it than the person who is there now: written down apart from the engine.
-    private func isOfAnother(_ operation: EngagementOperation, _ mirror: SubjectMirror) -> Bool {
+    private func isOfAnother(_ operation: EngagementOperation, _ mirror: SubjectSnapshot) -> Bool {
         guard past.contains(operation.id), operation.action.kind != .registerDevice else { return false }
         let names = mirror.identifiers.map(\.value) + [mirror.contact].compactMap(\.self)
         return operation.contact.map { !names.contains($0) } ?? true

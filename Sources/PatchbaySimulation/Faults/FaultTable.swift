@@ -7,13 +7,13 @@ public struct FaultTable: Sendable {
     /// How many things happen in a run.
     public static let steps = 20
 
-    private let devices, servers: [FaultDoor]
+    private let devices, servers: [SceneAPI]
     private static let purposes: [Set<Purpose>] = [
         [.tracking], [.profile], [.tracking, .profile], [.tracking, .profile, .messaging],
     ]
 
     /// A table over these doors, at least two of devices.
-    public init(doors: [FaultDoor]) {
+    public init(doors: [SceneAPI]) {
         devices = doors.filter { $0.side == .device }
         servers = doors.filter { $0.side == .server }
     }
@@ -36,7 +36,7 @@ public struct FaultTable: Sendable {
     }
 
     /// The other vendors' doors, in order; one that has several scenes plays one of them.
-    private static func others(than door: FaultDoor, in doors: [FaultDoor], _ seed: UInt64) -> [FaultDoor] {
+    private static func others(than door: SceneAPI, in doors: [SceneAPI], _ seed: UInt64) -> [SceneAPI] {
         let scenes = Dictionary(grouping: doors, by: \.id)
         return unique(doors.map(\.id)).filter { $0 != door.id }.compactMap { id in
             scenes[id].map { $0[Int(seed / 8 % UInt64($0.count))] }
@@ -162,7 +162,7 @@ public struct FaultTable: Sendable {
 
     private func setup(
         _ name: String,
-        _ doors: [FaultDoor],
+        _ doors: [SceneAPI],
         _ routes: [[Route]],
         _ policy: RoutingPlan.SwitchPolicy = .drain,
         _ onLoss: RoutingPlan.LossPolicy = .reject,

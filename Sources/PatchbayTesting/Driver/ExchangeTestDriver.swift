@@ -23,6 +23,7 @@ import Testing
 public final class ExchangeTestDriver<Adapter: VendorAdapter> {
     /// An exchange that the test expects and that the engine does not make.
     public struct Mismatch: Error, CustomStringConvertible {
+        /// What happened instead.
         public let description: String
     }
 

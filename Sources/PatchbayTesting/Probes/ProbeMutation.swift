@@ -34,13 +34,19 @@ public enum ProbeMutation: String, Sendable, CaseIterable {
     case neverStops
     /// It holds where it should drop, and drops where it should hold.
     case misplacesConsent
-    /// It forgets how often a request has failed.
+    /// It forgets how often a request has failed after every third failure, so that it begins again with short waits.
     case forgetsFailures
     /// It waits without a reason that anybody could act on.
     case waitsInSilence
+    /// It repeats what the vendor refused.
+    case repeatsRefusals
+    /// It waits for the next contact although the contact is there; an adapter without a finding that says so is not changed.
+    case waitsForContact
 
     /// The mutations that only random runs find.
-    package static let foundByRandomRuns: Set<ProbeMutation> = [.forgetsFailures, .waitsInSilence]
+    package static let foundByRandomRuns: Set<ProbeMutation> = [
+        .forgetsFailures, .waitsInSilence, .repeatsRefusals, .waitsForContact,
+    ]
 
     /// An adapter that does what another does, but for this.
     package func breaking<Base: VendorAdapter>(_ base: Base) -> any VendorAdapter { Mutant(base, self) }
@@ -71,6 +77,11 @@ private struct Mutant<Base: VendorAdapter>: VendorAdapter {
 
     static var descriptor: AdapterDescriptor { Base.descriptor }
 
+    /// The finding of a wait for the next contact.
+    private static var contactWaiting: FindingRow? {
+        descriptor.findings.first { $0.code == "\(descriptor.id.rawValue).contact.waiting" }
+    }
+
     init(_ base: Base, _ mutation: ProbeMutation) { (self.base, self.mutation) = (base, mutation) }
 
     init(settings: Settings) throws(SettingsError) {
@@ -95,6 +106,9 @@ private struct Mutant<Base: VendorAdapter>: VendorAdapter {
         let known = mutation == .forgets ? Memory() : memory
         switch base.plan(window, memory: known, at: moment) {
         case .send(let transmission):
+            if mutation == .waitsForContact, memory != Memory(), let row = Self.contactWaiting {
+                return .wait(until: nil, because: row.at())
+            }
             let carried = Set(transmission.operations)
             let isJournaled = transmission.endpoint.isJournaled && mutation != .keepsNoJournal
             let endpoint = Endpoint(transmission.endpoint, isJournaled: isJournaled)
@@ -131,7 +145,10 @@ private struct Mutant<Base: VendorAdapter>: VendorAdapter {
         if mutation == .forgets { memory = Memory() }
         if mutation == .trustsMemory, exchange.mayHaveWorked { memory = before }
         return Interpretation(
-            meaning.verdicts.mapValues(said),
+            meaning.verdicts.mapValues { verdict in
+                guard mutation == .repeatsRefusals, case .rejected = verdict else { return said(verdict) }
+                return .retry(.at(exchange.moment.now + .seconds(60)))
+            },
             followUps: mutation == .dropsFollowUps ? [] : meaning.followUps,
             incoming: meaning.incoming,
             park: mutation == .neverStops ? nil : meaning.park
@@ -146,8 +163,8 @@ private struct Mutant<Base: VendorAdapter>: VendorAdapter {
             queue: pending.queue,
             isImmediate: pending.isImmediate,
             step: mutation == .losesStep ? nil : pending.step,
-            failures: mutation == .forgetsFailures ? 0 : pending.failures,
-            refusals: mutation == .forgetsFailures ? 0 : pending.refusals,
+            failures: mutation == .forgetsFailures ? pending.failures % 3 : pending.failures,
+            refusals: mutation == .forgetsFailures ? pending.refusals % 3 : pending.refusals,
             credential: mutation == .ignoresCredential ? nil : pending.credential
         )
     }

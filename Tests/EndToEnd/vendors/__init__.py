@@ -35,7 +35,7 @@ class View:
     log: list
     # The vendor's account as the sandbox shows it, or None.
     state: dict
-    # Whether the account was left for another vendor, and the farewell is through.
+    # Whether the account was left for another vendor, and the unregister is complete.
     has_left: bool
     # The last neutral state of every installation.
     mirrors: list

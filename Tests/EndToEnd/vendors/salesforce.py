@@ -93,8 +93,12 @@ class Installation:
 
     def _take_key(self, identifiers):
         keys = [each["value"].strip() for each in identifiers if each["kind"] == "external"]
-        if self.is_replaying and keys and self.contact_key not in (None, keys[0]):
-            self.attributes, self.tags, self.subscription = {}, {}, None
+        if keys and self.contact_key not in (None, keys[0]):
+            if self.is_replaying:
+                self.attributes, self.tags, self.subscription = {}, {}, None
+            else:
+                # The adapter empties the attributes of the person before and removes their tags.
+                self.attributes, self.tags = dict.fromkeys(self.attributes, ""), {}
         self.contact_key = keys[0] if keys else self.contact_key
 
     def _changeAttributes(self, action):

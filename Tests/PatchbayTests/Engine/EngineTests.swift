@@ -109,6 +109,20 @@ import Testing
         #expect(world.sent.count == 3)
     }
 
+    @Test func `a capture does not shorten the wait of a retry (E9)`() throws {
+        let world = try VirtualWorld()
+        world.network = { _ in .outcome(.replied(WireResponse(500))) }
+        try world.start(.probe { $0.separatesEvents = false })
+        try world.capture(.event("e"))
+        for _ in 0..<4 {
+            try world.advance(by: .seconds(2))
+            try world.capture(.event("f"))
+        }
+        #expect(world.sent.count == 1)
+        try world.advance(by: .seconds(3))
+        #expect(world.sent.count == 2)
+    }
+
     @Test func `a talk of two requests keeps its place at the head of the queue`() throws {
         let world = try VirtualWorld()
         try world.start(.probe { $0.separatesEvents = false })

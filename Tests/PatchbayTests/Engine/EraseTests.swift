@@ -182,7 +182,7 @@ import Testing
             try await Task.sleep(for: .milliseconds(20))
         }
         #expect(try await report.outcome(on: "p").map(\.term) == [.accepted])
-        #expect(try await client.mirror() == SubjectMirror())
+        #expect(try await client.mirror() == SubjectSnapshot())
         await client.close()
         #expect(bytes(file) == ["": 0, "-wal": 0, "-shm": 0])
         #expect(try OutboxStore.open(.file(file), readOnly: true).verify().isSound)

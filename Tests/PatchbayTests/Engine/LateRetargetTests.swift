@@ -23,8 +23,8 @@ import Testing
     }
 
     /// What a vendor holds that does what it is told, in the order in which it was told.
-    private func held(_ world: VirtualWorld, by provider: String) throws -> SubjectMirror {
-        var mirror = SubjectMirror()
+    private func held(_ world: VirtualWorld, by provider: String) throws -> SubjectSnapshot {
+        var mirror = SubjectSnapshot()
         for sent in world.sent where sent.provider == provider {
             mirror.apply(try EngagementOperation(jsonBytes: sent.request.body))
         }

@@ -88,6 +88,23 @@ import Testing
         #expect(try world.account("p").lines["created"] == ["followUp": 1])
         for account in try world.accounts() { #expect(account.balances) }
     }
+
+    @Test func `a follow-up at a provider that was left waits for no consent`() throws {
+        let world = try VirtualWorld()
+        world.network = { _ in .status(503) }
+        var plan = RoutingPlan.pool()
+        plan.providers += RoutingPlan.pool("other").providers
+        plan.requiredConsent = [.tracking]
+        try world.start(plan)
+        try world.capture(.setConsent(Consent(purpose: .messaging, state: .granted)))
+        world.network = { $0.provider == "p" ? .says(["followUp": "setConsent"]) : .status(200) }
+        plan.providers[0].mode = nil
+        try world.restart(plan)
+        #expect(try world.drain())
+        let account = try world.account("p")
+        #expect(account.pending == 0 && account.balances)
+        #expect(account.lines["dropped"] == ["engine.provider.left": 1])
+    }
 }
 
 @Suite("Windows, waits and wakes") struct EngineObligationWindows {

@@ -53,7 +53,7 @@ enum SwitchWay: String, CaseIterable, CustomTestStringConvertible {
         try say(.set("tier", "gold"), "anna")
         try say(.event("of anna"), "anna")
         try say(.switchContact(ContactSwitch(.logOut)), nil)
-        try say(.event("of nobody"), nil)
+        try say(.event("anonymous"), nil)
         try say(logIn("bo"), "bo")
         try say(.event("of bo"), "bo")
         #expect(world.sent.isEmpty)
@@ -78,6 +78,60 @@ enum SwitchWay: String, CaseIterable, CustomTestStringConvertible {
         _ way: SwitchWay
     ) throws {
         for one in try heard(way) { #expect(one.credential == one.due, "\(one.operation)") }
+    }
+
+    @Test(arguments: SwitchWay.allCases)
+    func `a provider that serves a person again who logged out elsewhere receives the log-out`(_ way: SwitchWay) throws
+    {
+        let border = 5_000
+        let subject: Subject = "installation-1"
+        func isLow(_ name: String) -> Bool { Share.place(of: name) < border }
+        let isLowWithout = isLow(subject.rawValue)
+        let anna = try #require((0..<100).map { "anna-\($0)" }.first { isLow($0) != isLowWithout })
+        let (own, other) = (
+            isLowWithout ? border..<Share.count : 0..<border, isLowWithout ? 0..<border : border..<Share.count
+        )
+        func part(_ name: String, _ places: Range<Int>) -> RoutingPlan.Provider {
+            var provider = provider(name, .percentage, courtesy: name == "a" ? 100_000 : 0)
+            provider.share = Share(places)
+            return provider
+        }
+        let world = try VirtualWorld()
+        try world.start(plan(provider("a", .live, courtesy: 100_000), provider("b", nil)))
+        try world.capture(logIn(anna), contact: anna)
+        try world.capture(.switchContact(ContactSwitch(.logOut)))
+        try way.take(world, plan(part("a", own), part("b", other)))
+        try way.take(world, plan(provider("a", .live, courtesy: 100_000), provider("b", nil)))
+        #expect(try world.drain())
+        let changes = try world.sent.filter { $0.provider == "a" }
+            .map { try EngagementOperation(jsonBytes: $0.request.body) }
+            .filter { $0.action.kind == .switchContact }
+        #expect(changes.first?.contact == anna)
+        #expect(changes.last?.action == .switchContact(ContactSwitch(.logOut)))
+        for account in try world.accounts() { #expect(account.balances, "\(account.provider)") }
+    }
+
+    @Test func `what waits for a consent ends when its provider no longer serves the installation`() throws {
+        let border = 5_000
+        let isLowWithout = Share.place(of: "installation-1") < border
+        let anna = try #require((0..<100).map { "anna-\($0)" }.first { (Share.place(of: $0) < border) != isLowWithout })
+        func part(_ name: String, isLow: Bool) -> RoutingPlan.Provider {
+            var provider = provider(name, .percentage)
+            provider.share = Share(isLow ? 0..<border : border..<Share.count)
+            return provider
+        }
+        let world = try VirtualWorld()
+        var plan = plan(part("a", isLow: isLowWithout), part("b", isLow: !isLowWithout))
+        plan.requiredConsent = [.tracking]
+        try world.start(plan)
+        try world.capture(.event("anonymous"))
+        try world.capture(logIn(anna), contact: anna)
+        try world.capture(.setConsent(Consent(purpose: .tracking, state: .granted)), contact: anna)
+        #expect(try world.drain())
+        let events = world.sent.filter { $0.provider == "a" && $0.request.url.hasSuffix("/track") }
+        #expect(events.isEmpty)
+        let account = try world.account("a")
+        #expect(account.balances && account.lines["rejected"]?["engine.provider.left"] == 1)
     }
 
     @Test(arguments: SwitchWay.allCases) func `the same comparison finds the credential of whoever is there now`(

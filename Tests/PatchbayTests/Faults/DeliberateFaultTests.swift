@@ -11,24 +11,25 @@ enum PlantedFault: Hashable, Sendable, CustomTestStringConvertible {
     case adapter(ProbeMutation)
     /// One of the vendors or the network, in the simulation alone.
     case simulation(SimulationMutation)
-    /// One that breaks the adapter of one door.
-    case door(String, ProbeMutation)
+    /// One that breaks the adapter of one API.
+    case api(String, ProbeMutation)
 
     static let all: [PlantedFault] =
         DeliberateFault.allCases.map(PlantedFault.inside)
         + [
             .forgets, .trustsMemory, .believes, .hurries, .keepsNoJournal, .foreseesNoDoubt,
-            .waitsInSilence,
+            .forgetsFailures, .waitsInSilence,
         ].map(PlantedFault.adapter)
-        + SimulationMutation.allCases.filter { ![.countedTwice].contains($0) }.map(PlantedFault.simulation)
-        + ["adobe-classic", "altcraft", "des"].map { .door($0, .losesValues) }
+        + SimulationMutation.allCases.map(PlantedFault.simulation)
+        + ["adobe-classic", "altcraft", "des"].map { .api($0, .losesValues) }
+        + [.api("adobe-classic", .repeatsRefusals), .api("salesforce", .waitsForContact)]
 
     var name: String {
         switch self {
         case .inside(let fault): fault.rawValue
         case .simulation(let mutation): "simulation.\(mutation.rawValue)"
         case .adapter(let mutation): "adapter.\(mutation.rawValue)"
-        case .door(let door, let mutation): "\(door).\(mutation.rawValue)"
+        case .api(let id, let mutation): "\(id).\(mutation.rawValue)"
         }
     }
 
@@ -42,21 +43,21 @@ enum PlantedFault: Hashable, Sendable, CustomTestStringConvertible {
             case .inside(let fault): try DeliberateFault.$present.withValue(fault) { try campaign.play(seed) }
             case .simulation(let mutation):
                 try SimulationMutation.$present.withValue(mutation) { try campaign.play(seed) }
-            case .adapter, .door: try campaign.play(seed)
+            case .adapter, .api: try campaign.play(seed)
             }
         return report.failures.flatMap(\.problems).map(Self.general)
     }
 
     private func table() throws -> FaultTable {
-        let (door, mutation): (String?, ProbeMutation)
+        let (id, mutation): (String?, ProbeMutation)
         switch self {
         case .inside, .simulation: return try FaultScenes.table()
-        case .adapter(let all): (door, mutation) = (nil, all)
-        case .door(let one, let its): (door, mutation) = (one, its)
+        case .adapter(let all): (id, mutation) = (nil, all)
+        case .api(let one, let its): (id, mutation) = (one, its)
         }
         func broken<Adapter: VendorAdapter>(_ adapter: Adapter) -> any VendorAdapter { mutation.breaking(adapter) }
         return FaultTable(
-            doors: try FaultScenes.doors().map { door ?? $0.id == $0.id ? $0.replacing { broken($0) } : $0 }
+            doors: try FaultScenes.apis().map { id ?? $0.id == $0.id ? $0.replacing { broken($0) } : $0 }
         )
     }
 

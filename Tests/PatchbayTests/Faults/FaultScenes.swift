@@ -20,7 +20,7 @@ enum FaultScenes {
         SalesforceScene.self, SalesforceServerScene.self, SalesforceServerRowsScene.self,
     ]
 
-    static func doors() throws -> [FaultDoor] { try scenes.map { try FaultDoor($0, among: modules.flatMap(\.doors)) } }
+    static func apis() throws -> [SceneAPI] { try scenes.map { try SceneAPI($0, among: modules.flatMap(\.doors)) } }
 
-    static func table() throws -> FaultTable { FaultTable(doors: try doors()) }
+    static func table() throws -> FaultTable { FaultTable(doors: try apis()) }
 }

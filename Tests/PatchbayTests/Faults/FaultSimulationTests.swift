@@ -3,12 +3,12 @@ import PatchbaySimulation
 import Synchronization
 import Testing
 
-/// Seeds of random runs: a number or a range from the environment (`PATCHBAY_SEEDS=5000`, `4-4`), or six hundred.
+/// Seeds of random runs: a number or a range from the environment (`PATCHBAY_SEEDS=5000`, `4-4`), or one thousand.
 enum Seeds {
     static let all: [UInt64] = {
-        let bounds = (ProcessInfo.processInfo.environment["PATCHBAY_SEEDS"] ?? "1-600").split(separator: "-")
+        let bounds = (ProcessInfo.processInfo.environment["PATCHBAY_SEEDS"] ?? "1-1000").split(separator: "-")
             .compactMap { UInt64($0) }
-        let last = bounds.last ?? 600
+        let last = bounds.last ?? 1000
         return Array((bounds.count == 2 ? bounds[0] : 1)...last)
     }()
 

@@ -115,6 +115,11 @@ private struct ClassicPlanner {
     /// Remembers devices and applies consent decisions at once, whatever waits in front of them.
     mutating func decide() -> Plan<Adapter>? {
         let stored = memory
+        if let erasure = pending.firstErasure, erasure != memory.erasure {
+            // What is captured behind an erasure never belongs to the person who is erased.
+            memory.begin(Person(), userKey: nil, erasure)
+            memory.erasure = erasure
+        }
         var verdicts: [OperationID: Verdict<Adapter>] = [:]
         for head in pending.all([.registerDevice, .setConsent]) {
             switch head.operation.action {

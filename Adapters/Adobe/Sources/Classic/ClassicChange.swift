@@ -60,7 +60,9 @@ struct ClassicChange {
             guard let contact else { return next }
             if next.who.differs(from: contact) {
                 RuleID.adobe("C20").fire()
-                next.begin(Person([], contact: contact), userKey: nil, sequence, keepingConsents: true)
+                // The engine registers the installation again for a person whose consents allow it.
+                let isRegistration = action.kind == .registerDevice
+                next.begin(Person([], contact: contact), userKey: nil, sequence, keepingConsents: !isRegistration)
             } else {
                 next.who.join(Person([], contact: contact))
             }

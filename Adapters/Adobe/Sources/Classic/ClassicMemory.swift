@@ -25,6 +25,9 @@ public struct AdobeClassicMemory: AdapterMemory {
     /// The registrations of a person that the vendor may hold, oldest first.
     var held: [HeldRegistration] = []
 
+    /// The order of capture of the first pending erasure.
+    var erasure: Int64?
+
     /// Creates an empty memory.
     public init() {}
 
@@ -34,9 +37,12 @@ public struct AdobeClassicMemory: AdapterMemory {
         set { deviceFacts = newValue?.json }
     }
 
-    /// Returns what may be kept after an erasure: the devices that must still be registered without a person.
+    /// Returns what may be kept after an erasure: the devices that must still be registered without a person, and consent
+    /// decisions that were captured after it.
     public var afterErase: AdobeClassicMemory {
         var next = AdobeClassicMemory()
+        next.consents = consents
+        next.consents.forget(before: erasure ?? .max)
         next.held = held.map {
             var rest = $0
             rest.person = ""

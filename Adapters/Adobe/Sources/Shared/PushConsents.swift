@@ -22,6 +22,7 @@ struct PushConsents: Codable, Sendable, Equatable {
     /// Forgets the decisions of a person who left with the operation of that order of capture.
     mutating func forget(before sequence: Int64) {
         states = states.filter { sequences[$0.key] ?? 0 > sequence }
+        sequences = sequences.filter { $0.value > sequence }
     }
 
     /// The decision for a purpose on the push channel.

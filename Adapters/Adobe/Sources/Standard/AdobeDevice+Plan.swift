@@ -31,9 +31,15 @@ private struct Planner {
     mutating func decide(_ pending: PendingOperations<AdobeDevice>) -> Plan<AdobeDevice>? {
         let stored = memory
         memory.enter(settings)
+        let erasure = pending.firstErasure
+        memory.erasure = erasure ?? memory.erasure
         var verdicts: [OperationID: Result] = [:]
         var contact: String?
         for head in pending {
+            // What is captured behind an erasure never belongs to the person who is erased.
+            if let erasure, head.sequence >= erasure, memory.identities.last.map({ $0.since <= erasure }) ?? false {
+                memory.begin(erasure + 1, for: Person())
+            }
             if case .switchContact = head.operation.action {
             } else if let name = head.operation.contact,
                 name != contact
@@ -96,7 +102,10 @@ private struct Planner {
 
     private mutating func apply(_ consent: Consent, _ head: Head) -> Result {
         guard let place = place(of: head) else { return .accepted(FindingRow.consentKept.at("action.consent")) }
-        memory.identities[place].consents.note(consent, head.sequence)
+        let person = memory.identities[place].person
+        for other in memory.identities.indices where other >= place && memory.identities[other].person == person {
+            memory.identities[other].consents.note(consent, head.sequence)
+        }
         let isLast = place == memory.identities.count - 1
         if !memory.identities[place].consents.allowsToken { RuleID.adobe("V6").fire() }
         var hasEnded = false
@@ -127,12 +136,13 @@ private struct Planner {
     // MARK: Devices
 
     private mutating func remember(_ device: Device, _ head: Head) -> Result {
-        if isLeaving { return .dropped(FindingRow.providerLeft.at("action.device")) }
         if let last = memory.device, head.sequence < last.sequence {
             return .superseded(by: OperationID(rawValue: last.id))
         }
         guard let place = place(of: head) else { return .rejected(FindingRow.identityForgotten.at("action")) }
         if place == memory.identities.count - 1 { adopt(device.identities[Identity.name], head) }
+        // What was captured behind it still belongs to the identity that it names.
+        if isLeaving { return .dropped(FindingRow.providerLeft.at("action.device")) }
         memory.platform = PushService(device)?.platform
         memory.token = device.pushToken.flatMap(PushService.text).map(Secret.init)
         memory.device = DeviceRegistration(sequence: head.sequence, id: head.id.rawValue)
@@ -232,7 +242,7 @@ private struct Planner {
         guard identity.person == memory.identities.last?.person else {
             return .rejected(FindingRow.personLeft.at("action.event"))
         }
-        guard memory.platform != nil, identity.mayRegister, !identity.consents.deniesProfile else {
+        guard memory.platform != nil, identity.mayRegister, !memory.consents(of: identity).deniesProfile else {
             return isLeaving ? .dropped(FindingRow.providerLeft.at("action.event")) : nil
         }
         let ecid = identity.ecid(of: head.operation.subject)
@@ -295,7 +305,7 @@ private struct Planner {
         if identity.since < memory.identities.last?.since ?? 0 { RuleID.adobe("I10").fire() }
         if isOfAnother(head, identity) { return .settle([head.id: .rejected(FindingRow.personOther.at(path))]) }
         if memory.platform == nil { return wait(head, .deviceMissing, at: path) }
-        guard identity.consents.deniesProfile else { return nil }
+        guard memory.consents(of: identity).deniesProfile else { return nil }
         guard identity.person == memory.identities.last?.person else {
             return .settle([head.id: .rejected(FindingRow.personLeft.at(path))])
         }
@@ -342,7 +352,7 @@ private struct Planner {
         guard identity.person == memory.identities.last?.person else {
             return .settle([head.id: .rejected(FindingRow.personLeft.at("action.event"))])
         }
-        if identity.consents.deniesProfile { return wait(head, .profileDenied, at: "action.event") }
+        if memory.consents(of: identity).deniesProfile { return wait(head, .profileDenied, at: "action.event") }
         guard head.step != nil else { return wait(head, .deviceMissing, at: "action.event") }
         let ecid = head.step?.ecid ?? identity.ecid(of: head.operation.subject)
         return send(.registration, maker(ecid).registration(platform), head)
@@ -422,6 +432,14 @@ private struct Planner {
         }
         guard let place = memory.owedOptOut, !organization.isEmpty else { return nil }
         return send(.optOut, maker(memory.identities[place].ecid(of: head.operation.subject)).optOut(), head)
+    }
+}
+
+extension PendingOperations {
+    /// The order of capture of the first pending erasure.
+    var firstErasure: Int64? {
+        let shown = all([.leave]).first { $0.operation.action == .erase }
+        return [shown?.sequence, hidden.first(.erase)?.sequence].compactMap(\.self).min()
     }
 }
 

@@ -26,11 +26,14 @@ public struct AdobeMemory: AdapterMemory {
     /// A digest of the server and the app that `known` and `registeredECID` belong to.
     var account: String?
 
+    /// The order of capture of the first pending erasure.
+    var erasure: Int64?
+
     /// Creates an empty memory.
     public init() {}
 
-    /// Returns what may be kept after an erasure: pacing, which identities must not be used again, and the identities whose
-    /// push token the identity service may still hold, so that it is taken back.
+    /// Returns what may be kept after an erasure: pacing, which identities must not be used again, the identities whose push
+    /// token the identity service may still hold, so that it is taken back, and the identities that began after it.
     public var afterErase: AdobeMemory {
         var next = AdobeMemory()
         next.generation = generation + 1
@@ -38,18 +41,20 @@ public struct AdobeMemory: AdapterMemory {
         let all = ended.map(\.identity) + identities.compactMap { $0.given.map(Person.digest) }
         next.ended = all.suffix(2 * Self.identityLimit).map { EndedIdentity(identity: $0) }
         (next.platform, next.registrations, next.account) = (platform, registrations, account)
-        next.identities = identities.compactMap { former in
+        let later = identities.filter { $0.since > erasure ?? .max }
+        next.identities = identities.dropLast(later.count).compactMap { former in
             guard former.tokenOrganization != nil else { return nil }
             var rest = DeviceIdentity(given: former.given, generation: former.generation, since: former.since)
             (rest.person, rest.usedAs) = (former.person, former.usedAs)
             rest.tokenOrganization = former.tokenOrganization
             return rest
         }
-        if let last = identities.last, !next.identities.isEmpty {
+        if let last = identities.last, later.isEmpty, !next.identities.isEmpty {
             var fresh = DeviceIdentity(generation: next.generation, since: last.since)
             fresh.person = last.person + 1
             next.identities.append(fresh)
         }
+        next.identities += later
         return next
     }
 
@@ -128,6 +133,11 @@ extension AdobeMemory {
     /// The position of an identity by its text.
     func index(of ecid: String, _ subject: Subject) -> Int? {
         identities.lastIndex { $0.ecid(of: subject) == ecid }
+    }
+
+    /// The consents of the person whom an identity belongs to. The newest identity of a person has the latest decisions.
+    func consents(of identity: DeviceIdentity) -> PushConsents {
+        (identities.last { $0.person == identity.person } ?? identity).consents
     }
 
     /// The position of the current identity, which is made if there is none.

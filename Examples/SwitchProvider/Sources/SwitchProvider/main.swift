@@ -1,3 +1,5 @@
+// README.md shows the part between the marks.
+// README begin
 import Foundation
 import Patchbay
 import PatchbayAltcraft
@@ -5,22 +7,13 @@ import PatchbayHTTP
 import PatchbayModel
 import PatchbaySalesforce
 
-let path = CommandLine.arguments.dropFirst().first ?? "salesforce.json"
-let json = try Array(Data(contentsOf: URL(fileURLWithPath: path)))
+let file = CommandLine.arguments.dropFirst().first ?? "salesforce.json"
+let json = try Array(Data(contentsOf: URL(fileURLWithPath: file)))
 let secrets = ProcessInfo.processInfo.environment
-
-// The part between the marks stands in the README, word for word.
-// README begin
-let setup = try Configuration.load(bytes: json, path: path, environment: secrets, modules: [.altcraft, .salesforce])
-let client = try await EngagementClient(
-    configuration: setup,
-    subject: installation,
-    transport: URLSessionTransport()
-)
+let setup = try Configuration.load(bytes: json, path: file, environment: secrets, modules: [.altcraft, .salesforce])
+let client = try await EngagementClient(configuration: setup, subject: "phone-1", transport: URLSessionTransport())
 try client.capture(.registerDevice(phone))
-try client.capture(.switchContact(ContactSwitch(.logIn, identifiers: [Identifier(.external, "member-480013")])))
 try client.set([.givenName: "Aino", .loyaltyTier: "gold"])
-try client.add("poetry")
 try await client.track("Order Placed", attributes: ["items": 2]).durable()
 // README end
 
@@ -28,10 +21,7 @@ await client.idle()
 for accounts in try await client.accounts() { print(accounts.json.text) }
 await client.close()
 
-/// The installation: made once, and kept for ever.
-var installation: Subject { "5e0f4b52-7f0e-4b1d-9a3c-2d1f6a7b8c90" }
-
-/// What an app knows of the device that it runs on.
+/// The device of this example; an app reads these facts from the system.
 var phone: Device {
     Device(
         pushToken: PushToken("7c1f3ad09be24c5588aa10d2f6e7b3941d0c5e8f72ab46c98e03d1f5a6b7c8d9"),

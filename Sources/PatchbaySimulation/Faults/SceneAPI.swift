@@ -4,7 +4,7 @@ import PatchbayJSON
 package import PatchbayModel
 
 /// One vendor's door as random runs use it: adapter, account and laws.
-public struct FaultDoor: Sendable {
+public struct SceneAPI: Sendable {
     /// The adapter's id, which is also the provider's name.
     public let id: String
     /// Which side of the vendor it is; one configuration holds doors of one side.
@@ -34,11 +34,11 @@ public struct FaultDoor: Sendable {
     }
 
     /// The same door with another adapter.
-    package func replacing(_ change: (any VendorAdapter) -> any VendorAdapter) -> FaultDoor {
-        FaultDoor(self, change(adapter), changing.replacing(change))
+    package func replacing(_ change: (any VendorAdapter) -> any VendorAdapter) -> SceneAPI {
+        SceneAPI(self, change(adapter), changing.replacing(change))
     }
 
-    private init(_ door: FaultDoor, _ adapter: any VendorAdapter, _ changing: ChangingScene) {
+    private init(_ door: SceneAPI, _ adapter: any VendorAdapter, _ changing: ChangingScene) {
         self.changing = changing
         (id, self.adapter, makeVendor) = (door.id, adapter, door.makeVendor)
         (credential, say, closing) = (door.credential, door.say, door.closing)
@@ -64,13 +64,13 @@ public struct FaultDoor: Sendable {
     }
 
     private static func open<Scene: VendorScene>(_ scene: Scene.Type, _ doors: [any VendorAdapter.Type]) throws
-        -> FaultDoor
+        -> SceneAPI
     {
         guard let door = doors.first(where: { $0.descriptor.id == Scene.Simulator.id }) else {
             throw NoAdapter(id: Scene.Simulator.id)
         }
         let adapters = try Scene.changingSettings.map { try make(door, $0) }
-        return try FaultDoor(of: scene, make(door, Scene.settings), ChangingScene(of: scene, adapters))
+        return try SceneAPI(of: scene, make(door, Scene.settings), ChangingScene(of: scene, adapters))
     }
 
     private static func make<Adapter: VendorAdapter>(_ adapter: Adapter.Type, _ settings: JSONObject) throws

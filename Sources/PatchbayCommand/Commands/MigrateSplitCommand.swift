@@ -4,25 +4,34 @@ import PatchbayJSON
 import PatchbayMigration
 
 extension Command {
-    static let migrateCut = Command(
-        "migrate cut",
-        "cuts a file of contacts into files that the vendor takes",
+    static let migrateSplit = Command(
+        "migrate split",
+        "Split a contact file for the vendor's import",
+        task: .migrate,
         details: """
-            A vendor's import takes files up to a size. FILE is cut between two records, never within one; each part has the
-            header, and the parts stand beside it (or beside --out) under its name with a number: contacts.1.csv. Without
-            --size the size is what the vendor's documents state for files. --settings are those that FILE was written with.
-            - is standard input; --out names the parts then.
+            Splits between records, never within one. Each part has the header and the name of the file with a number:
+            contacts.1.csv. Give the --settings that FILE was written with.
             """,
-        arguments: [.required("FILE")],
-        required: [.to],
-        optional: [.settings, .output, .size, .json]
+        arguments: [.required("FILE", "File with contacts; - is standard input and requires --out")],
+        required: [.partFormat],
+        optional: [.settings, .parts, .size, .json],
+        examples: [
+            Example(
+                "Split into parts of at most 10 MB",
+                "patchbay migrate split --to altcraft.profiles --settings migration.json --size 10000000 profiles.ndjson"
+            ),
+            Example(
+                "Split standard input into part.1.ndjson and so on",
+                "cat profiles.ndjson | patchbay migrate split --to altcraft.profiles --settings migration.json --size 500 --out part.ndjson -"
+            ),
+        ]
     ) { session in
-        try CutRun(session).run()
+        try SplitRun(session).run()
     }
 }
 
-/// One run of `migrate cut`.
-@MainActor private struct CutRun {
+/// One run of `migrate split`.
+@MainActor private struct SplitRun {
     private let session: Session
     private let format: RecordFormat
     private let file: String
@@ -30,13 +39,13 @@ extension Command {
     init(_ session: Session) throws {
         (self.session, file) = (session, session.invocation.argument(0) ?? "")
         try session.requireFileNames()
-        guard file != "-" || session.invocation.has(.output) else {
+        guard file != "-" || session.invocation.has(.parts) else {
             throw UsageError(
-                "- is standard input, which gives the parts no name: give --out FILE.",
+                "Standard input gives the parts no name. Name them with --out FILE.",
                 command: session.invocation.command.name
             )
         }
-        format = try session.format(.to)
+        format = try session.format(.partFormat)
     }
 
     func run() throws -> ExitStatus {
@@ -59,7 +68,7 @@ extension Command {
             return output
         }
         guard session.interruption.signalNumber == nil else {
-            session.console.say("Stopped; no file was written.")
+            session.console.say("Interrupted. No file was written.")
             return .findings
         }
         for output in outputs { try output.commit() }
@@ -73,16 +82,16 @@ extension Command {
             }
         }
         let name = file == "-" ? "Standard input" : file
-        if parts.isEmpty { session.console.say("\(name) has no record; no file was written.") }
+        if parts.isEmpty { session.console.say("\(name) holds no records. No file was written.") }
         return .fine
     }
 
-    /// The size that was given, or the smallest that the vendor states for a file.
+    /// The given size, or the smallest limit that the vendor documents for a file.
     private func size() throws(UsageError) -> Int {
         if let size = session.invocation.number(.size) { return size }
         guard let size = Vendors.loads(of: format).filter({ $0.contacts == nil }).compactMap(\.bytes).min() else {
             throw UsageError(
-                "The vendor's documents state no size of a file for \(format.id): give --size BYTES.",
+                "The vendor documents no size limit for \(format.id). Give one with --size BYTES.",
                 command: session.invocation.command.name
             )
         }
@@ -90,18 +99,18 @@ extension Command {
     }
 
     private func path(of number: Int) -> String {
-        let name = session.invocation.text(.output) ?? file
+        let name = session.invocation.text(.parts) ?? file
         let stem = name.pathStem
         return "\(stem).\(number)\(name[stem.endIndex...])"
     }
 
-    /// The parts that stand there already.
+    /// The parts that exist already.
     private var earlierParts: [String] {
         (1...FileCutter.mostParts).map { path(of: $0) }.filter { ResumableMigration.size(of: $0) != nil }
     }
 
-    /// Refuses a line on which a part would take the place of what is read, or stands there already: parts of another time
-    /// would be taken for parts of this file.
+    /// Refuses a line on which a part would replace an input or exists already: parts of an earlier split would be mistaken
+    /// for parts of this file.
     private func refuseParts() throws(UsageError) {
         let parts = earlierParts
         guard let path = parts.first else { return }
@@ -111,7 +120,7 @@ extension Command {
         for part in parts { files.write(part, "a part") }
         try files.requireDistinct(session.invocation.command)
         throw UsageError(
-            "\(path) is there already: remove the parts of an earlier cut, or give --out FILE for another name.",
+            "\(path) exists already. Remove the parts of an earlier split, or choose another name with --out FILE.",
             command: session.invocation.command.name
         )
     }

@@ -5,7 +5,7 @@ public import PatchbayJSON
 /// It serves local reads, because no vendor can be read from an app, and is replayed as the first operations to a new
 /// vendor. It holds what the app said, whether or not a vendor took it. When somebody else logs in, or the known person
 /// logs out, attributes, tags, subscriptions and consents go with the person: they are never told of the next one.
-public struct SubjectMirror: ScannedValue {
+public struct SubjectSnapshot: ScannedValue {
     /// Who was logged in last; selects the credential of what is replayed.
     public var contact: String?
     /// The person's identifiers, the newest of each kind.
@@ -20,6 +20,8 @@ public struct SubjectMirror: ScannedValue {
     public var consents: [Consent] = []
     /// The installation, if it is one.
     public var device: Device?
+    /// The person for whom the app gave the device's identities; nil if it gave none, or if no person was known.
+    var deviceContact: String?
     /// The last change of person, if there was one.
     public var contactSwitch: ContactSwitch?
     /// The number of the last operation in the outbox that was captured before the person who is there came; nil if nobody
@@ -49,7 +51,8 @@ public struct SubjectMirror: ScannedValue {
             }
             contactSwitch = change
             identifiers = change.identifiers
-        case .registerDevice(let device): self.device = device
+        case .registerDevice(let device):
+            (self.device, deviceContact) = (device, device.identities.isEmpty ? nil : operation.contact)
         case .changeAttributes(let changes):
             for (name, change) in changes { attributes[name] = change.applied(to: attributes[name]) }
         case .changeTags(let change): tags = change.applied(to: tags)
@@ -60,7 +63,7 @@ public struct SubjectMirror: ScannedValue {
                 $0.scope == consent.scope || consent.scope.covers($0.scope) && $0.state > consent.state
             }
             consents.append(consent)
-        case .erase: self = SubjectMirror()
+        case .erase: self = SubjectSnapshot()
         case .track, .farewell, .readBack: break
         }
     }
@@ -76,6 +79,11 @@ public struct SubjectMirror: ScannedValue {
     public func isAnotherPerson(_ newer: [Identifier]) -> Bool {
         guard let known = identifiers.first(where: { $0.kind == .external }) else { return false }
         return newer.contains { $0.kind == .external && $0 != known } && !newer.contains(known)
+    }
+
+    /// Takes a registration back that no provider accepts.
+    package mutating func keepDevice(of earlier: SubjectSnapshot) {
+        (device, deviceContact) = (earlier.device, earlier.deviceContact)
     }
 
     /// Whether another person is there after an action.
@@ -105,7 +113,7 @@ public struct SubjectMirror: ScannedValue {
     /// What must be said to a vendor that knows nothing, in the order in which an app would say it.
     public var replay: [Action] {
         var actions: [Action] = consents.map(Action.setConsent)
-        if let device { actions.append(.registerDevice(device)) }
+        if let device = replayedDevice { actions.append(.registerDevice(device)) }
         if !identifiers.isEmpty { actions.append(.identify(identifiers)) }
         if !attributes.isEmpty { actions.append(.changeAttributes(attributes.mapValues(AttributeChange.set))) }
         if !tags.isEmpty { actions.append(.changeTags(TagChange(add: tags.sorted()))) }
@@ -115,6 +123,15 @@ public struct SubjectMirror: ScannedValue {
         return actions
     }
 
+    /// The installation, without identities that the app gave for another person than the one who is there.
+    private var replayedDevice: Device? {
+        guard var device, let deviceContact, contact.map({ !ScalarString.equal($0, deviceContact) }) ?? true else {
+            return self.device
+        }
+        device.identities = [:]
+        return device
+    }
+
     /// What the subject allows for that purpose on that channel: the word for the channel, else for every channel.
     public func consent(for purpose: Purpose, channel: Channel? = nil) -> Consent.State {
         let words = consents.filter { $0.purpose == purpose }
@@ -122,7 +139,9 @@ public struct SubjectMirror: ScannedValue {
     }
 
     private static let known = [
-        "contact", "identifiers", "attributes", "tags", "subscriptions", "consents", "device", "switch", "cameAfter",
+        "contact", "identifiers", "attributes", "tags", "subscriptions", "consents", "device", "deviceContact",
+        "switch",
+        "cameAfter",
     ]
 
     public init(json: JSONValue, at path: String) throws(ModelError) {
@@ -136,6 +155,7 @@ public struct SubjectMirror: ScannedValue {
         }
         consents = try reader.list("consents")
         device = try reader.optional("device")
+        deviceContact = try reader.optional("deviceContact")
         contactSwitch = try reader.optional("switch")
         cameAfter = try reader.optional("cameAfter")
     }
@@ -151,6 +171,7 @@ public struct SubjectMirror: ScannedValue {
         }
         consents = try scanner.list("consents")
         device = try scanner.optional("device")
+        deviceContact = try scanner.optional("deviceContact")
         contactSwitch = try scanner.optional("switch")
         cameAfter = try scanner.optional("cameAfter")
         try scanner.endObject()
@@ -165,6 +186,7 @@ public struct SubjectMirror: ScannedValue {
         writer.member(known: "subscriptions", ifNotEmpty: subscriptions.sorted { $0.key < $1.key }.map(\.value))
         writer.member(known: "consents", ifNotEmpty: consents)
         writer.member(known: "device", ifPresent: device)
+        writer.member(known: "deviceContact", ifPresent: deviceContact)
         writer.member(known: "switch", ifPresent: contactSwitch)
         if let cameAfter { writer.member(known: "cameAfter", cameAfter) }
         writer.endObject()

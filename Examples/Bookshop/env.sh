@@ -1,0 +1,4 @@
+# Secrets of the sandbox accounts. Read them with: source env.sh
+export SALESFORCE_TOKEN=k3y-of-a-sandbox-account
+export ALTCRAFT_TOKEN=eyJhbGciOiAibm9uZSIsICJ0eXAiOiAiSldUIn0.eyJtYXRjaGluZyI6ICJ7XCJkYl9pZFwiOiAxMiwgXCJtYXRjaGluZ1wiOiBcImN1c3RvbVwiLCBcImZpZWxkX25hbWVcIjogXCJtZW1iZXJfaWRcIiwgXCJmaWVsZF92YWx1ZVwiOiBcIm1lbWJlci0xXCJ9In0.c2FuZGJveA
+export ALTCRAFT_API_TOKEN=0f1e2d3c4b5a69788796a5b4c3d2e1f0

@@ -154,7 +154,7 @@ import Testing
         Row("DES", "Adobe", ["Gus": "adobe.record.keyMissing"]),
         Row("DES", "Altcraft", ["Fay": "altcraft.record.matching"]),
         Row("DES", "Salesforce", ["Bo": "salesforce.record.optOutLost"]),
-        // An export of Salesforce's says no yes: a status knows noes alone.
+        // An export of Salesforce has no opt-ins: a status only states opt-outs.
         Row(
             "Salesforce",
             "Acoustic",

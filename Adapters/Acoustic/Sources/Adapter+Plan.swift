@@ -314,6 +314,8 @@ extension AcousticDevice {
         }
         let isNews = memory.pushTold == nil || pending.step != nil
         var memory = memory
+        // The owner of the ids is back, or confirms them: what an anonymous person captured before is the owner's.
+        if memory.owner != nil, Identity.ids(of: device) == memory.ids { memory.idsSince = pending.sequence }
         memory.tell(mayPush)
         return .settle(
             [pending.id: isNews ? .accepted(FindingRow.deviceKept.at()) : .unchanged()],

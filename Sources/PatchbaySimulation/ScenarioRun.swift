@@ -63,7 +63,7 @@ public struct ScenarioRun {
         network.cut = cut
     }
 
-    /// Plays the scenario to its end, then tells the accounts, memory and mirror.
+    /// Plays the scenario to its end, then tells the accounts, memory and snapshot.
     public mutating func play() throws {
         world.network = { [network] in network.fate(of: $0) }
         connect()

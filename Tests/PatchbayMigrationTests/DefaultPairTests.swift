@@ -154,7 +154,7 @@ import Testing
         Row("DES", "Adobe", ["Gus": "adobe.record.keyMissing"]),
         Row("DES", "Altcraft", ["Fay": "altcraft.record.matching"]),
         Row("DES", "Salesforce", ["Bo": "salesforce.record.optOutLost"]),
-        // An export of Salesforce's says no yes: a status knows noes alone.
+        // An export of Salesforce has no opt-ins: a status only states opt-outs.
         Row(
             "Salesforce",
             "Acoustic",
@@ -245,9 +245,9 @@ import Testing
         let outcome = try Self.move(Self.vendor("Salesforce"), to: Self.vendor("Acoustic"))
         #expect(
             outcome.report.refusalLines == [
-                "3 of 4 are rejected with acoustic.record.withoutYes: the setting to.withoutYes decides it.",
-                "1 of 4 have acoustic.record.optOutLost: the setting to.lostOptOuts decides it.",
-                "1 of 4 have acoustic.record.optedOut: the setting to.action decides it.",
+                "3 of 4 are rejected with acoustic.record.withoutYes; the setting to.withoutYes decides.",
+                "1 of 4 have acoustic.record.optOutLost; the setting to.lostOptOuts decides.",
+                "1 of 4 have acoustic.record.optedOut; the setting to.action decides.",
             ]
         )
     }
@@ -257,9 +257,9 @@ import Testing
         #expect(outcome.report.written == 2)
         #expect(
             outcome.report.refusalLines == [
-                "4 of 4 are rejected with acoustic.record.withoutYes: the setting to.withoutYes decides it.",
-                "1 of 4 have acoustic.record.optOutLost: the setting to.lostOptOuts decides it.",
-                "3 of 4 have altcraft.profile.resource: the setting from.resourceId decides it.",
+                "4 of 4 are rejected with acoustic.record.withoutYes; the setting to.withoutYes decides.",
+                "1 of 4 have acoustic.record.optOutLost; the setting to.lostOptOuts decides.",
+                "3 of 4 have altcraft.profile.resource; the setting from.resourceId decides.",
             ]
         )
         let refusals = try #require(outcome.report.json["refusals"]?.array)

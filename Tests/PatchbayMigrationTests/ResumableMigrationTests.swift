@@ -393,7 +393,7 @@ import Testing
     @Test func `two runs do not write one file`() throws {
         let first = try OutputFile(path: path("out.ndjson"), from: nil)
         let error = #expect(throws: FileError.self) { try run(files()) }
-        #expect(error?.finding.remedy.hasPrefix("Another run writes it") == true)
+        #expect(error?.finding.remedy.hasPrefix("Another run is writing it") == true)
         withExtendedLifetime(first) {}
     }
 

@@ -21,6 +21,9 @@ public struct AcousticScene: VendorScene {
 
     public static let opposites: [Action] = ["v0", "v1"].map { .changeAttributes(["City": .set(.string($0))]) }
 
+    /// After a log-out the app registers the device with the ids of the person who uses it then.
+    public static let waitsForApp: Set<String> = ["acoustic.ids.missing", "acoustic.ids.person"]
+
     public static let question = ReadRequest("attributes")
 
     public static func say(_ number: Int, _ random: inout SeededGenerator) -> Action {

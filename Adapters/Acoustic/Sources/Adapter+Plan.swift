@@ -221,13 +221,7 @@ extension AcousticDevice {
         let unregister = window.all.last { $0.operation.action == .farewell }
         let before = window.all.filter { $0.sequence <= unregister?.sequence ?? .max }
         // The vendor knows an installation whose ids the app gives.
-        let isGiven = before.contains { pending in
-            if case .registerDevice(let device) = pending.operation.action {
-                Identity.ids(of: device) != nil
-            } else {
-                false
-            }
-        }
+        let isGiven = before.contains(where: Self.hasIDs)
         guard !isGiven, !before.isEmpty else { return nil }
         let verdicts = before.map { pending -> (OperationID, Verdict<Self>) in
             let isUnregister = pending.operation.action == .farewell
@@ -267,8 +261,18 @@ extension AcousticDevice {
 
     // MARK: Registration
 
+    private static func hasIDs(_ pending: Pending<Self>) -> Bool {
+        guard case .registerDevice(let device) = pending.operation.action else { return false }
+        return Identity.ids(of: device) != nil
+    }
+
     private func planRegistration(_ window: Window, _ memory: Memory, _ moment: Moment) -> Plan<Self>? {
-        guard let pending = window.registrations.first, case .registerDevice(let device) = pending.operation.action
+        // Where the app gives the ids, a registration without them does not hold up one that has them.
+        let givesIDs = settings.registration == .given && memory.ids == nil
+        guard
+            let pending = (givesIDs ? window.registrations.first(where: Self.hasIDs) : nil)
+                ?? window.registrations.first,
+            case .registerDevice(let device) = pending.operation.action
         else { return nil }
         let contact = pending.operation.contact
         let begun = Step(done: (pending.step?.done ?? 0) + 1)
@@ -310,6 +314,8 @@ extension AcousticDevice {
         }
         let isNews = memory.pushTold == nil || pending.step != nil
         var memory = memory
+        // The owner of the ids is back, or confirms them: what an anonymous person captured before is the owner's.
+        if memory.owner != nil, Identity.ids(of: device) == memory.ids { memory.idsSince = pending.sequence }
         memory.tell(mayPush)
         return .settle(
             [pending.id: isNews ? .accepted(FindingRow.deviceKept.at()) : .unchanged()],

@@ -102,11 +102,11 @@ extension AcousticDevice.Memory {
     func ownership(of pending: Pending<AcousticDevice>, next: [String]?) -> Ownership {
         let isEarlier = idsSince.map { pending.sequence < $0 } ?? false
         guard let contact = pending.operation.contact else {
-            // An anonymous person is the one who logs in next, never the one whose ids are known: that one has logged out.
+            // An anonymous person is the one who logs in next. The one whose ids are known has logged out, and may come back.
             guard let owner else { return .own }
-            guard isEarlier else { return .later }
-            guard let next else { return .own }
-            return next.contains(where: owner.containsExactly) ? .own : .never
+            guard let next else { return isEarlier ? .own : .later }
+            if next.contains(where: owner.containsExactly) { return .own }
+            return isEarlier ? .never : .later
         }
         if let owner {
             if owner.containsExactly(contact) { return .own }

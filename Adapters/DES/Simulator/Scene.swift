@@ -125,8 +125,19 @@ public struct DESScene: VendorScene {
     public static func problems(in story: SceneStory, at account: DESState) -> [String] {
         var problems: [String] = []
         let captured = Set(story.entries.map(\.operation.id))
+        let passing = Set(
+            story.entries.map(\.operation).filter { operation in
+                switch operation.action {
+                case .changeSubscription(let subscription): subscription.state != .subscribed
+                default: operation.action == .erase
+                }
+            }
+            .map(\.id)
+        )
         let stored = story.requests.filter { !captured.isDisjoint(with: $0.operations) }
-        for (first, next) in zip(stored, stored.dropFirst()) {
+        // Opt-outs and erasures have a queue of their own.
+        let queues = Dictionary(grouping: stored) { $0.operations.contains(where: passing.contains) }.values
+        for (first, next) in queues.flatMap({ zip($0, $0.dropFirst()) }) {
             guard let at = first.settledAt, let outcome = first.outcome,
                 outcome.failed(or: 408...408, 429...429, 500...599)
             else { continue }

@@ -56,6 +56,7 @@ extension VendorAdapter {
     /// As many as the descriptor says.
     public var window: Int { Self.descriptor.window }
     public func examine(_ operation: EngagementOperation) -> [Finding] { [] }
+    /// An adapter without accounts of its own never has to.
     public func mustRegisterAgain(_ memory: Memory) -> Bool { false }
     public func place(_ operation: EngagementOperation) -> Place { Place(lane: operation.subject.rawValue) }
     public static func upgrade(_ state: JSONValue, of part: StatePart, from version: Int) throws -> JSONValue { state }

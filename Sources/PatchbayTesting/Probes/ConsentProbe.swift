@@ -34,7 +34,7 @@ extension BehaviourProbe {
     static let consent = BehaviourProbe(
         "consent",
         "While consent is unknown one kind is held and another dropped; a yes releases, a no ends.",
-        neededBy: "every door; some drop tracking and hold registrations",
+        neededBy: "every API; some drop tracking and hold registrations",
         brokenBy: [.misplacesConsent],
         requiredConsent: [.tracking],
         adapter: ConsentProbe(),

@@ -52,7 +52,7 @@ extension BehaviourProbe {
     static let verdicts = BehaviourProbe(
         "verdicts",
         "One reply gives each operation a verdict of its own, of every kind there is.",
-        neededBy: "every door that carries several operations in a request",
+        neededBy: "every API that carries several operations in a request",
         brokenBy: [.believes, .hurries, .losesStep],
         adapter: Verdicts(),
         vendor: Verdicts.vendor,

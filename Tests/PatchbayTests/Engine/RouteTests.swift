@@ -157,7 +157,7 @@ extension VirtualWorld {
         #expect(try world.drain())
         let sandbox = RoutingPlan.routes(.drain, .route("b", .live), .route("a", .shadow, sends: true))
         let refusal = #expect(throws: SwitchRefusal.self) { try world.reconfigure(sandbox) }
-        #expect(refusal?.reason.contains("farewell") == true)
+        #expect(refusal?.reason.contains("unregister") == true)
         try world.reconfigure(.routes(.drain, .route("b", .live), .route("a", nil)))
         #expect(try world.drain())
         #expect(world.heard("a") == ["track", "farewell"])
@@ -456,7 +456,7 @@ struct PickyDevice: VendorAdapter {
         let next = RoutingPlan.routes(.retarget, .picky("crm"))
         let refusal = #expect(throws: SwitchRefusal.self) { try world.restart(next) }
         #expect(refusal?.count == (isPending ? 1 : 0) && refusal?.operations.isEmpty == true)
-        #expect(refusal?.reason.contains("crm can't be another vendor") == true)
+        #expect(refusal?.reason.contains("crm cannot change its adapter") == true)
         // Nothing has changed: the old one goes on, is left, and then the name is free.
         try world.restart(old)
         try world.restart(.routes(.drain, .route("crm", nil)))

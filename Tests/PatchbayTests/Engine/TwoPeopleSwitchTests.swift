@@ -111,29 +111,6 @@ enum SwitchWay: String, CaseIterable, CustomTestStringConvertible {
         for account in try world.accounts() { #expect(account.balances, "\(account.provider)") }
     }
 
-    @Test func `what waits for a consent ends when its provider no longer serves the installation`() throws {
-        let border = 5_000
-        let isLowWithout = Share.place(of: "installation-1") < border
-        let anna = try #require((0..<100).map { "anna-\($0)" }.first { (Share.place(of: $0) < border) != isLowWithout })
-        func part(_ name: String, isLow: Bool) -> RoutingPlan.Provider {
-            var provider = provider(name, .percentage)
-            provider.share = Share(isLow ? 0..<border : border..<Share.count)
-            return provider
-        }
-        let world = try VirtualWorld()
-        var plan = plan(part("a", isLow: isLowWithout), part("b", isLow: !isLowWithout))
-        plan.requiredConsent = [.tracking]
-        try world.start(plan)
-        try world.capture(.event("anonymous"))
-        try world.capture(logIn(anna), contact: anna)
-        try world.capture(.setConsent(Consent(purpose: .tracking, state: .granted)), contact: anna)
-        #expect(try world.drain())
-        let events = world.sent.filter { $0.provider == "a" && $0.request.url.hasSuffix("/track") }
-        #expect(events.isEmpty)
-        let account = try world.account("a")
-        #expect(account.balances && account.lines["rejected"]?["engine.provider.left"] == 1)
-    }
-
     @Test(arguments: SwitchWay.allCases) func `the same comparison finds the credential of whoever is there now`(
         _ way: SwitchWay
     ) throws {

@@ -38,6 +38,8 @@ struct ObservedAdapter<Base: VendorAdapter>: VendorAdapter {
         return place
     }
 
+    func mustRegisterAgain(_ memory: Memory) -> Bool { base.mustRegisterAgain(memory) }
+
     func plan(_ pending: PendingOperations<Self>, memory: Memory, at moment: Moment) -> Plan<Self> {
         let window = PendingOperations<Base>(pending) { Pending($0) }
         let lane = memoryName(of: window[0].operation)

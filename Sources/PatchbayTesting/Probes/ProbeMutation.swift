@@ -98,6 +98,8 @@ private struct Mutant<Base: VendorAdapter>: VendorAdapter {
         return place
     }
 
+    func mustRegisterAgain(_ memory: Memory) -> Bool { base.mustRegisterAgain(memory) }
+
     func plan(_ pending: PendingOperations<Self>, memory: Memory, at moment: Moment) -> Plan<Self> {
         var moment = moment
         if mutation == .hurries { moment.now = moment.now + .seconds(400 * 86_400) }

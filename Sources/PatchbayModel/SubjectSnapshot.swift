@@ -140,8 +140,7 @@ public struct SubjectSnapshot: ScannedValue {
 
     private static let known = [
         "contact", "identifiers", "attributes", "tags", "subscriptions", "consents", "device", "deviceContact",
-        "switch",
-        "cameAfter",
+        "switch", "cameAfter",
     ]
 
     public init(json: JSONValue, at path: String) throws(ModelError) {

@@ -47,9 +47,6 @@ final class AdapterObserver<Adapter: VendorAdapter>: Sendable {
     /// What is recorded so far.
     var current: Record { record.withLock { $0 } }
 
-    /// Notes progress outside the engine: earlier plans do not count as idle.
-    func noteProgress() { change { $0.idlePlans = 0 } }
-
     func change<Result: Sendable>(_ body: (inout Record) -> Result) -> Result { record.withLock { body(&$0) } }
 
     // MARK: What the adapter is asked
@@ -72,7 +69,7 @@ final class AdapterObserver<Adapter: VendorAdapter>: Sendable {
     }
 
     /// Prepares for a plan; returns why none must be made, if the run has come to its end.
-    func beginPlan(_ moment: inout Moment, _ memory: Adapter.Memory, _ lane: String) -> Finding? {
+    func beginPlan(_ moment: inout Moment) -> Finding? {
         let (flush, stop) = change { record -> (Bool, Finding?) in
             record.idlePlans += 1
             if record.idlePlans > 100, !record.isFaulty {

@@ -44,7 +44,7 @@ struct ObservedAdapter<Base: VendorAdapter>: VendorAdapter {
         let window = PendingOperations<Base>(pending) { Pending($0) }
         let lane = memoryName(of: window[0].operation)
         var moment = moment
-        if let reason = observer.beginPlan(&moment, memory, lane) { return .wait(until: nil, because: reason) }
+        if let reason = observer.beginPlan(&moment) { return .wait(until: nil, because: reason) }
         let plan = base.plan(window, memory: memory, at: moment)
         let again = base.plan(window, memory: memory, at: moment)
         observer.note(plan, again: again, of: window, memory, lane, at: moment.now)

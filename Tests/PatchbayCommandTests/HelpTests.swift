@@ -98,6 +98,12 @@ private final class Bookshop: Sendable {
     private let bench: Workbench
     private let sandbox: CommandRun
 
+    private static let source = "--from salesforce.contacts --in contacts.csv"
+    private static let migration = """
+        patchbay migrate apply \(source) --to altcraft.profiles --settings migration.json --out profiles.ndjson \
+            --journal journal.json
+        """
+
     init(_ bench: Workbench) async throws {
         self.bench = bench
         let example = Workbench.house.appending(path: "Examples/Bookshop")
@@ -107,22 +113,20 @@ private final class Bookshop: Sendable {
         for file in try FileManager.default.contentsOfDirectory(atPath: bench.path("shop")) {
             try bench.write("shop/\(file)", bench.read("shop/\(file)").replacing("http://127.0.0.1:8731", with: url))
         }
-        let formats = "--from salesforce.contacts --in contacts.csv"
         let prepared = try await line(
             """
             patchbay send --config shadow.json operations.ndjson
             echo '{"action": {"kind": "readBack"}}' | patchbay send --config salesforce.json --subject phone-1
             patchbay send --config salesforce.json --subject phone-1 --until-idle 0 event.ndjson
             patchbay outbox rejects export outbox.sqlite rejects.ndjson
-            patchbay migrate apply \(formats) --to altcraft.profiles --settings migration.json --out profiles.ndjson \
-                --journal journal.json
-            patchbay migrate apply \(formats) --to altcraft-server --config server.json --out results.ndjson \
+            \(Self.migration)
+            patchbay migrate apply \(Self.source) --to altcraft-server --config server.json --out results.ndjson \
                 --journal server-journal.json
             """,
             in: "shop"
         )
         #expect(prepared.messages.ranges(of: "patchbay: ").isEmpty, "\(prepared.messages)")
-        // Undo finds files by their absolute path, so every example runs in the folder that was prepared.
+        // A journal names files by their absolute paths, so every example runs in the folder that was prepared.
         try FileManager.default.copyItem(atPath: bench.path("shop"), toPath: bench.path("prepared"))
     }
 
@@ -135,6 +139,13 @@ private final class Bookshop: Sendable {
             for name in ["journal.json", "results.ndjson"] {
                 try FileManager.default.removeItem(atPath: bench.path("shop/\(name)"))
             }
+        }
+        if example == "patchbay migrate undo journal.json" {
+            // Undo accepts the file that the migration wrote, and no copy of it.
+            for name in ["journal.json", "profiles.ndjson"] {
+                try FileManager.default.removeItem(atPath: bench.path("shop/\(name)"))
+            }
+            #expect(try await line(Self.migration, in: "shop").status < 2)
         }
         guard example.hasPrefix("patchbay sandbox ") else { return try await line(example, in: "shop") }
         let words = example.replacing("8731", with: "0").split(separator: " ").dropFirst().map(String.init)

@@ -138,30 +138,21 @@ private func decimal(_ text: String) throws -> AttributeValue { .decimal(try #re
             return nil
         }
         let given = Device(allowsPush: true, identities: ["vendor.user": "u-1"])
-        func operation(_ action: Action, of contact: String?) -> EngagementOperation {
-            EngagementOperation(
-                id: "o",
-                subject: "s",
-                contact: contact,
-                capturedAt: Instant(milliseconds: 0),
-                action: action
-            )
-        }
         func logIn(_ name: String) -> Action {
             .switchContact(ContactSwitch(.logIn, identifiers: [Identifier(.external, name)]))
         }
         var mirror = SubjectSnapshot()
-        mirror.apply(operation(.registerDevice(given), of: nil))
-        mirror.apply(operation(logIn("aino"), of: "aino"))
+        mirror.apply(operation(.registerDevice(given), contact: nil))
+        mirror.apply(operation(logIn("aino"), contact: "aino"))
         #expect(device(in: mirror)?.identities == given.identities)
-        mirror.apply(operation(.registerDevice(given), of: "aino"))
+        mirror.apply(operation(.registerDevice(given), contact: "aino"))
         #expect(device(in: mirror)?.identities == given.identities)
         for next in ["bert", nil] {
             var later = mirror
-            later.apply(operation(next.map(logIn) ?? .switchContact(ContactSwitch(.logOut)), of: next))
+            later.apply(operation(next.map(logIn) ?? .switchContact(ContactSwitch(.logOut)), contact: next))
             #expect(device(in: later)?.identities == [:] && device(in: later)?.allowsPush == true)
             #expect(later.device == given)
-            later.apply(operation(.registerDevice(given), of: next))
+            later.apply(operation(.registerDevice(given), contact: next))
             #expect(device(in: later)?.identities == given.identities)
         }
     }

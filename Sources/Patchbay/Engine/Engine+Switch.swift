@@ -142,7 +142,7 @@ extension Engine {
             guard provider.rehearsesOutside || change.joins(mirror.contact, subject) else { return }
             try context.takeBackFarewells(runner, of: subject)
             let isKnown = change.record != nil
-            if try isKnown || hasPending(of: subject), let logOut = context.logOut(of: subject, mirror, runner) {
+            if let logOut = context.logOut(of: subject, mirror, runner), try isKnown || hasPending(of: subject) {
                 try context.create(logOut, for: subject, mirror, because: "mirror", runner)
             }
             for action in mirror.replay.flatMap({ context.portions(of: $0, for: subject, mirror, runner) }) {

@@ -313,31 +313,24 @@ final class EngineContext {
         let ready: LaneEntry?
     }
 
-    /// Ends a row by the person's word: what the vendor says of it later changes nothing.
-    func end(_ row: OutboxRow, _ provider: String, _ outcome: OperationOutcome) throws {
+    /// Ends a stored operation, and reports it: what the vendor replies to it later changes nothing. With `keepsReject` it can be
+    /// replayed.
+    func end(_ row: OutboxRow, _ provider: String, _ outcome: OperationOutcome, keepsReject: Bool = false) throws {
         try store.end(
             provider: provider,
             sequence: row.operation.sequence,
             term: outcome.term.rawValue,
             code: outcome.finding?.code ?? "",
-            at: date.milliseconds
+            at: date.milliseconds,
+            reject: keepsReject ? outcome.finding?.jsonBytes : nil
         )
         emit([.ended(OperationID(rawValue: row.operation.id), provider: provider, outcome)])
     }
 
     /// Rejects what waits for a consent at a provider that is left: once it is released, nothing may leave there any more.
     func rejectHeld(_ row: OutboxRow, at provider: String) throws {
-        let finding = FindingRow.Engine.providerLeft.at()
-        let outcome = OperationOutcome(.rejected, finding: finding)
-        try store.end(
-            provider: provider,
-            sequence: row.operation.sequence,
-            term: outcome.term.rawValue,
-            code: finding.code,
-            at: date.milliseconds,
-            reject: finding.jsonBytes
-        )
-        emit([.ended(OperationID(rawValue: row.operation.id), provider: provider, outcome)])
+        let outcome = OperationOutcome(.rejected, finding: FindingRow.Engine.providerLeft.at())
+        try end(row, provider, outcome, keepsReject: true)
     }
 
     /// Puts a stored operation on its way to a provider, or ends it there: what examination refuses, and what the person

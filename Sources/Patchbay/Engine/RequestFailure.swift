@@ -13,7 +13,7 @@ struct RequestFailure {
 
     /// Explains an outcome that is no success.
     init(_ outcome: Outcome, to request: WireRequest) {
-        let host = WebAddress(request.url)?.host ?? "the vendor host"
+        let host = request.host
         switch outcome {
         case .replied(let response):
             let row = Self.status(response.status)
@@ -126,4 +126,9 @@ struct RequestFailure {
         default: (.unavailable, repeats)
         }
     }
+}
+
+extension WireRequest {
+    /// The host that the request is sent to, for people.
+    var host: String { WebAddress(url)?.host ?? "the vendor host" }
 }

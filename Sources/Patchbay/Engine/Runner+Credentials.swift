@@ -22,8 +22,7 @@ extension Runner {
             for pending in signed { context.credentials.noteAcceptance(of: name, for: pending.operation.contact) }
             return false
         }
-        let host = WebAddress(flight.request.url)?.host ?? "the vendor host"
-        let refusal = CredentialCache.Refusal(status: reply.status, host: host, date: ended.moment.date)
+        let refusal = CredentialCache.Refusal(status: reply.status, host: flight.request.host, date: ended.moment.date)
         var seen: Set<ScalarString?> = []
         for pending in signed where seen.insert(pending.operation.contact.map(ScalarString.init)).inserted {
             guard let credential = pending.credential else { continue }

@@ -127,15 +127,7 @@ extension Runner {
                 let finding = desk.examine(operation).first(where: { $0.severity == .error || $0.severity == .foreign })
             else { return }
             let outcome = booked(OperationOutcome(.rejected, finding: finding))
-            try context.store.end(
-                provider: name,
-                sequence: row.operation.sequence,
-                term: outcome.term.rawValue,
-                code: finding.code,
-                at: context.date.milliseconds,
-                reject: operation.action == .erase ? nil : finding.jsonBytes
-            )
-            context.emit([.ended(operation.id, provider: name, outcome)])
+            try context.end(row, name, outcome, keepsReject: operation.action != .erase)
         }
     }
 

@@ -9,20 +9,20 @@ extension Runner {
     func waits() throws -> [Wait] {
         var sum = WaitSum()
         var planned: [String: [String: PlannedWait]] = [:]
+        let date = { [context] in context.date + ($0 - context.now) }
         try context.store.forEachPendingGroup(provider: name) { group in
             let (until, reasons) = try explain(group, &planned)
             sum.add(
                 group.kind,
                 group.count,
                 since: Instant(milliseconds: group.firstCapturedAt),
-                nextAttempt: until.map { context.date + ($0 - context.now) },
+                nextAttempt: until.map(date),
                 reasons
             )
         }
         for lane in lanes.values {
             for read in lane.waits.reads {
                 let (until, reasons) = explain(read, lane)
-                let date = { [context] in context.date + ($0 - context.now) }
                 sum.add(
                     read.operation.action.kind.rawValue,
                     1,
@@ -104,7 +104,7 @@ extension Runner {
     }
 
     private func inProgress(_ flight: Flight) -> Finding {
-        FindingRow.Engine.requestInProgress.at(detail: WebAddress(flight.request.url)?.host ?? "the vendor host")
+        FindingRow.Engine.requestInProgress.at(detail: flight.request.host)
     }
 
     /// The later of a queue's end and the next request that an outage allows.

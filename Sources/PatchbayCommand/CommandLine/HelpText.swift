@@ -212,5 +212,10 @@ extension HelpText {
 
 extension String {
     /// The text, followed by spaces up to a number of characters.
-    func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
+    func padded(to width: Int) -> String { self + padding(to: width) }
+
+    /// The text, preceded by spaces up to a number of characters, as numbers in a column are.
+    func rightAligned(to width: Int) -> String { padding(to: width) + self }
+
+    private func padding(to width: Int) -> String { String(repeating: " ", count: max(0, width - count)) }
 }

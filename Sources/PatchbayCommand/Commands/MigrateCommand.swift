@@ -274,7 +274,7 @@ extension Session {
         console.say("\(report.read) read, \(report.written) \(verb), \(report.rejected) rejected.", .bold)
         let width = report.findings.values.map { "\($0.count)".count }.max() ?? 0
         for (code, tally) in report.findings.sorted(by: { $0.key < $1.key }) {
-            let count = String(repeating: " ", count: width - "\(tally.count)".count) + "\(tally.count)"
+            let count = "\(tally.count)".rightAligned(to: width)
             let severity = tally.severity.rawValue.padded(to: 7)
             console.say("  \(count)  \(severity)  \(Vendors.sentence(for: code))", tally.severity.colour)
         }

@@ -184,8 +184,8 @@ extension Command {
         }
         for row in rows {
             let cells = zip(row, widths).enumerated().map { column, cell in
-                let space = String(repeating: " ", count: max(0, cell.1 - cell.0.count))
-                return column == row.count - 1 ? cell.0 : Int(cell.0) == nil ? cell.0 + space : space + cell.0
+                if column == row.count - 1 { return cell.0 }
+                return Int(cell.0) == nil ? cell.0.padded(to: cell.1) : cell.0.rightAligned(to: cell.1)
             }
             try session.console.data("  " + cells.joined(separator: "  "))
         }

@@ -534,9 +534,11 @@ extension RuleEvidence {
         {"rule":"adobe/C18","test":"PatchbayAdobeTests.ClassicTests/`nothing is repeated, and what failed can be replayed`(_:)"}
         {"rule":"adobe/C19","test":"PatchbayAdobeTests.ClassicConformanceTests/converses(_:) asked-once"}
         {"rule":"adobe/C19","test":"PatchbayAdobeTests.ClassicTests/`nothing is repeated, and what failed can be replayed`(_:)"}
+        {"rule":"adobe/C20","test":"PatchbayAdobeTests.ClassicConformanceTests/converses(_:) denial-of-the-person-before"}
         {"rule":"adobe/C20","test":"PatchbayAdobeTests.ClassicConformanceTests/converses(_:) persons-on-one-phone"}
         {"rule":"adobe/C20","test":"PatchbayAdobeTests.ClassicPeopleTests/`a log-out or log-in that is not answered is repeated until the person is off the device`()"}
         {"rule":"adobe/C20","test":"PatchbayAdobeTests.ClassicPeopleTests/`after a refused log-in nothing is registered for the person before`()"}
+        {"rule":"adobe/C20","test":"PatchbayAdobeTests.ClassicPeopleTests/`the denial of one person does not bind the next person`(_:)"}
         {"rule":"adobe/C20","test":"PatchbayAdobeTests.ClassicTests/`what was said of one person is never told of the next`()"}
         {"rule":"adobe/C21","test":"PatchbayAdobeTests.ClassicPeopleTests/`opt-outs, erasures and the unregister take the person off the device`()"}
         {"rule":"adobe/C22","test":"PatchbayAdobeTests.ClassicPeopleTests/`a log-out or log-in that is not answered is repeated until the person is off the device`()"}
@@ -571,6 +573,8 @@ extension RuleEvidence {
         {"rule":"adobe/I1","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) privacy"}
         {"rule":"adobe/I1","test":"PatchbayAdobeTests.RegistrationTests/`a denial of tracking and profile ends the identity, in either order`()"}
         {"rule":"adobe/I1","test":"PatchbayAdobeTests.RequestTests/`an identity is 38 digits and stays text`()"}
+        {"rule":"adobe/I2","test":"PatchbayAdobeTests.PeopleTests/`a consent counts for every identity of the person`()"}
+        {"rule":"adobe/I2","test":"PatchbayAdobeTests.PeopleTests/`a vendor that is left receives values under the identity that the app passed for their person`()"}
         {"rule":"adobe/I2","test":"PatchbayAdobeTests.PeopleTests/`an identity from the app is used again for its own person alone`()"}
         {"rule":"adobe/I2","test":"PatchbayAdobeTests.PeopleTests/`click and open carry one identity, and another identity has no values of the first`()"}
         {"rule":"adobe/I2","test":"PatchbayAdobeTests.RegistrationTests/`a denial of tracking and profile ends the identity, in either order`()"}
@@ -583,7 +587,8 @@ extension RuleEvidence {
         {"rule":"adobe/I4","test":"PatchbayAdobeTests.RequestTests/`a push token goes to the identity service, each time`()"}
         {"rule":"adobe/I5","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) token-and-farewell"}
         {"rule":"adobe/I5","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) two-people-and-an-outage"}
-        {"rule":"adobe/I5","test":"PatchbayAdobeTests.FieldTests/`a farewell takes the push token back`()"}
+        {"rule":"adobe/I5","test":"PatchbayAdobeTests.FieldTests/`an unregister takes the push token back`()"}
+        {"rule":"adobe/I5","test":"PatchbayAdobeTests.PeopleTests/`nothing captured behind an unanswered erasure is posted under the erased identity`()"}
         {"rule":"adobe/I5","test":"PatchbayAdobeTests.RequestTests/`a push token goes to the identity service, each time`()"}
         {"rule":"adobe/I6","test":"PatchbayAdobeTests.RequestTests/`a push token goes to the identity service, each time`()"}
         {"rule":"adobe/I6","test":"PatchbayAdobeTests.RequestTests/`without an organisation the token is not told, and that is said`()"}
@@ -607,7 +612,7 @@ extension RuleEvidence {
         {"rule":"adobe/N5","test":"PatchbayAdobeTests.FieldTests/`what has no door is refused with a remedy`()"}
         {"rule":"adobe/N6","test":"PatchbayAdobeTests.FieldTests/`an option is refused by name`()"}
         {"rule":"adobe/N7","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) token-and-farewell"}
-        {"rule":"adobe/N7","test":"PatchbayAdobeTests.FieldTests/`a farewell takes the push token back`()"}
+        {"rule":"adobe/N7","test":"PatchbayAdobeTests.FieldTests/`an unregister takes the push token back`()"}
         {"rule":"adobe/N7","test":"PatchbayAdobeTests.PeopleTests/`an unregister comes last and covers every identity`(_:)"}
         {"rule":"adobe/P1","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) attributes-that-change"}
         {"rule":"adobe/P1","test":"PatchbayAdobeTests.RequestTests/`attributes, byte for byte`()"}
@@ -722,6 +727,7 @@ extension RuleEvidence {
         {"rule":"adobe/V6","test":"PatchbayAdobeTests.ClassicPeopleTests/`opt-outs, erasures and the unregister take the person off the device`()"}
         {"rule":"adobe/V6","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) privacy"}
         {"rule":"adobe/V6","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) two-people-and-an-outage"}
+        {"rule":"adobe/V6","test":"PatchbayAdobeTests.PeopleTests/`an opt-out captured behind an unanswered erasure survives it`()"}
         {"rule":"adobe/V6","test":"PatchbayAdobeTests.RegistrationTests/`a denial of tracking and profile ends the identity, in either order`()"}
         {"rule":"adobe/V6","test":"PatchbayAdobeTests.RegistrationTests/`a denial on push takes the push token back, and a grant sends it again`(_:)"}
         {"rule":"adobe/V6","test":"PatchbayAdobeTests.RegistrationTests/`nothing is registered without consent to the profile`()"}
@@ -739,7 +745,6 @@ extension RuleEvidence {
         {"rule":"altcraft/A8","test":"PatchbayAltcraftTests.CredentialTests/`a role token wins over the contact's token`()"}
         {"rule":"altcraft/A9","test":"PatchbayAltcraftTests.CredentialTests/`a credential that can't be used lets the operation wait`(_:_:_:)"}
         {"rule":"altcraft/A10","test":"PatchbayAltcraftTests.CredentialTests/`a role token that no header can hold is refused in the configuration`()"}
-        {"rule":"altcraft/A11","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) expired-credential"}
         {"rule":"altcraft/B1","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) crash-in-mid-flight"}
         {"rule":"altcraft/B1","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) retry-ladder"}
         {"rule":"altcraft/B1","test":"PatchbayAltcraftTests.RequestTests/`a moment before 1970 is refused`()"}
@@ -775,6 +780,8 @@ extension RuleEvidence {
         {"rule":"altcraft/E1","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) left-during-an-outage"}
         {"rule":"altcraft/E1","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) unregister-then-registration"}
         {"rule":"altcraft/E1","test":"PatchbayAltcraftTests.SubscriptionTests/`leaving suspends under the token that the vendor knows`()"}
+        {"rule":"altcraft/E2","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) erasure-during-an-outage"}
+        {"rule":"altcraft/E2","test":"PatchbayAltcraftTests.ChangingFactsTests/`an erasure unsubscribes the person before everything is forgotten`(status:)"}
         {"rule":"altcraft/E2","test":"PatchbayAltcraftTests.ProfileTests/`consent is kept, and erasing names the step that a person must do`()"}
         {"rule":"altcraft/E3","test":"PatchbayAltcraftTests.ProfileTests/`consent is kept, and erasing names the step that a person must do`()"}
         {"rule":"altcraft/E3","test":"PatchbayAltcraftTests.RecordTests/`nobody is subscribed who did not say so`()"}
@@ -952,6 +959,7 @@ extension RuleEvidence {
         {"rule":"altcraft/R3","test":"PatchbayAltcraftTests.ReplyTests/`the status alone decides`(_:_:)"}
         {"rule":"altcraft/R4","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) refused-once"}
         {"rule":"altcraft/R4","test":"PatchbayAltcraftTests.ReplyTests/`the status alone decides`(_:_:)"}
+        {"rule":"altcraft/R5","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) erasure-during-an-outage"}
         {"rule":"altcraft/R5","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) log-in-then-busy"}
         {"rule":"altcraft/R5","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) retry-after"}
         {"rule":"altcraft/R5","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) retry-ladder"}
@@ -959,6 +967,7 @@ extension RuleEvidence {
         {"rule":"altcraft/R6","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) retry-woken"}
         {"rule":"altcraft/R6","test":"PatchbayAltcraftTests.ReplyTests/`repeats climb a ladder that a wake restarts`()"}
         {"rule":"altcraft/R7","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) retry-sixteen"}
+        {"rule":"altcraft/R7","test":"PatchbayAltcraftTests.ChangingFactsTests/`captures during an outage do not shorten the intervals, and an opt-out is never given up`()"}
         {"rule":"altcraft/R7","test":"PatchbayAltcraftTests.ReplyTests/`sixteen answers end an operation, an outage never does`()"}
         {"rule":"altcraft/R8","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) log-in-asked-in-vain"}
         {"rule":"altcraft/R8","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) log-in-killed"}
@@ -970,6 +979,7 @@ extension RuleEvidence {
         {"rule":"altcraft/R10","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) unauthorised-parked"}
         {"rule":"altcraft/R10","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) unauthorised-rejected"}
         {"rule":"altcraft/R10","test":"PatchbayAltcraftTests.ReplyTests/`a refused credential rejects or parks by a setting`(_:)"}
+        {"rule":"altcraft/R10","test":"PatchbayAltcraftTests.ReplyTests/`an expired credential waits for a fresh one, whose refusal is final`()"}
         {"rule":"altcraft/R11","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) log-in-and-out"}
         {"rule":"altcraft/R11","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) refused-once"}
         {"rule":"altcraft/R11","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) sync-both-ways"}
@@ -1407,6 +1417,7 @@ extension RuleEvidence {
         {"rule":"des/R38","test":"PatchbayDESTests.QuestionTests/`bad questions are refused before anything is sent`()"}
         {"rule":"des/R38","test":"PatchbayDESTests.QueueTests/`a question passes a stopped queue, and is not repeated`()"}
         {"rule":"des/R39","test":"PatchbayDESTests.ChangingFactsTests/`a half-complete registration begins again at another application`()"}
+        {"rule":"des/R39","test":"PatchbayDESTests.DESConformanceTests/converses(_:) application-changed"}
         {"rule":"des/R39","test":"PatchbayDESTests.DESConformanceTests/converses(_:) new-application"}
         {"rule":"des/R39","test":"PatchbayDESTests.InstallationTests/`a new application code leaves the old one, then begins anew`(keepsState:)"}
         {"rule":"des/R40","test":"PatchbayDESTests.DESConformanceTests/converses(_:) actions"}

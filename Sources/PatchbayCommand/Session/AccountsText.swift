@@ -24,7 +24,7 @@ struct AccountsText {
         let widths = (rows.first ?? []).indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
         return rows.map { row in
             zip(row, widths).enumerated().map { column, cell in
-                column == 0 ? cell.0.padded(to: cell.1) : String(repeating: " ", count: cell.1 - cell.0.count) + cell.0
+                column == 0 ? cell.0.padded(to: cell.1) : cell.0.rightAligned(to: cell.1)
             }
             .joined(separator: "  ")
         }

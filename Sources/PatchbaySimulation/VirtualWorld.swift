@@ -212,6 +212,12 @@ public final class VirtualWorld {
         if current == 0 { host.beginProcess() }
     }
 
+    /// Stops the engine and ends the process, as an app does that is closed.
+    public func quit() throws {
+        try engine?.stop()
+        kill()
+    }
+
     /// The process dies and a new one starts, with the same or another configuration.
     public func restart(_ plan: RoutingPlan? = nil) throws {
         kill()

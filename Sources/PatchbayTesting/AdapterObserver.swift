@@ -47,6 +47,9 @@ final class AdapterObserver<Adapter: VendorAdapter>: Sendable {
     /// What is recorded so far.
     var current: Record { record.withLock { $0 } }
 
+    /// Notes progress outside the engine: earlier plans do not count as idle.
+    func noteProgress() { change { $0.idlePlans = 0 } }
+
     func change<Result: Sendable>(_ body: (inout Record) -> Result) -> Result { record.withLock { body(&$0) } }
 
     // MARK: What the adapter is asked

@@ -19,7 +19,8 @@ struct RequestFailure {
             let row = Self.status(response.status)
             (error, remedy) = (row.error, row.remedy)
             brief = "\(host): HTTP \(response.status)"
-            reason = "\(host) answered HTTP \(response.status)."
+            let rest = response.isSuccess ? ", but did not confirm the operation" : ""
+            reason = "\(host) answered HTTP \(response.status)\(rest)."
         case .failed(let failure):
             let row =
                 Self.connections[failure.code] ?? Connection(.unreachable, "The request to %@ failed", Self.repeats)
@@ -122,7 +123,7 @@ struct RequestFailure {
                 "Correct the URL in the provider settings, or sign in to the network that redirects requests."
             )
         case 400...499: (.misconfigured, "Check the provider settings and the vendor account; waiting does not help.")
-        case 200...299: (.unavailable, "Read the vendor's answer; it reports an error.")
+        case 200...299: (.unavailable, "The engine repeats the request. If this lasts, read the vendor's answer.")
         default: (.unavailable, repeats)
         }
     }

@@ -39,7 +39,8 @@ extension Runner {
     func keepWaits() throws {
         let pending = try context.store.pendingCount(provider: name)
         guard (1...Self.explainedLimit).contains(pending) else { return }
-        let kept = KeptWaits(pending: pending, newest: try context.store.newestSequence(), waits: try waits())
+        let waits = try waits().map(\.afterProcessEnd)
+        let kept = KeptWaits(pending: pending, newest: try context.store.newestSequence(), waits: waits)
         try store { try context.store.setMeta(waitsKey, kept.text) }
     }
 
@@ -176,6 +177,17 @@ struct KeptWaits {
     }
 }
 
+extension Wait {
+    /// The wait as it is when the process has ended: its requests are no longer in progress.
+    fileprivate var afterProcessEnd: Wait {
+        var wait = self
+        for (place, reason) in reasons.enumerated() where reason.code == FindingRow.Engine.requestInProgress.code {
+            wait.reasons[place] = FindingRow.Engine.requestUnanswered.at()
+        }
+        return wait
+    }
+}
+
 extension CredentialCache.Problem {
     /// The problem as a finding.
     var finding: Finding {
@@ -217,6 +229,13 @@ extension FindingRow.Engine {
         .note,
         reason: "A request is in progress",
         remedy: "No action is needed."
+    )
+    static let requestUnanswered = FindingRow(
+        "engine.request.unanswered",
+        .note,
+        .outcomeUnknown,
+        reason: "The process ended before the vendor replied to the request",
+        remedy: "Run `patchbay send`, or the app: the process that delivers repeats the request."
     )
     static let queuesFailed = FindingRow(
         "engine.queue.failed",

@@ -44,6 +44,28 @@ import Testing
         #expect(stored.first?.text.contains("The host name probe.test cannot be resolved (DNS).") == true)
     }
 
+    @Test func `a request that was in progress when the process ended is not reported as in progress`() throws {
+        let world = try VirtualWorld()
+        world.network = { _ in .silence }
+        try world.start(.probe())
+        try world.capture(.event("a"))
+        try world.advance(by: .seconds(1))
+        #expect(try world.account("p").waits.first?.reasons.map(\.code) == ["engine.request.inProgress"])
+        try world.quit()
+        #expect(try world.account("p").waits.first?.reasons.map(\.code) == ["engine.request.unanswered"])
+    }
+
+    @Test func `a success that confirms nothing is the reason of the wait for its repeat`() throws {
+        let world = try VirtualWorld()
+        world.network = { _ in .outcome(.replied(WireResponse(200, json: ["otherwise": "retry 60000"]))) }
+        try world.start(.pool())
+        try world.capture(.event("a"))
+        try world.advance(by: .seconds(1))
+        let wait = try #require(try world.account("p").waits.first)
+        #expect(wait.reasons.first?.reason.contains("HTTP 200, but did not confirm the operation") == true)
+        #expect(wait.nextAttempt != nil)
+    }
+
     @Test func `the reason of one queue does not hide the reason of another`() throws {
         let world = try world { sent in
             sent.request.url.hasSuffix("/track")

@@ -67,6 +67,7 @@ format: ## formats all Swift sources and lowers the baseline of retired words
 
 lint: ## checks the format of all Swift sources, and that no retired words are added
 	@swift format lint --strict -r -p $(SWIFT_FOLDERS)
+	@git ls-files '*.py' | xargs python3 -m py_compile
 	@python3 .ci/language.py
 	@echo 'lint: no finding'
 

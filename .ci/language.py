@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Counts retired words and phrases (.ci/retired-words.txt) per folder and compares the counts with a baseline.
 
-    language.py            fails if a count is above the baseline, or if the baseline can be lowered
+    language.py            fails if a count is above the baseline; says so if the baseline can be lowered
     language.py --lower    lowers the baseline to the present counts; never raises it
 
 Counted are Swift, Python, Markdown and JSON schema files under version control. Identifiers are split at camel case. The

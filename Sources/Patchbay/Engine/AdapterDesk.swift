@@ -143,6 +143,8 @@ struct Window {
 
     /// Whether the configuration gives the provider no route any more.
     var isUnrouted = false
+    /// Whether the person who is there allows push messages.
+    var allowsPushMessages = true
 
     /// Whether the provider is being left: it has no route, or an unregister waits in the lane, shown or hidden.
     var isLeaving: Bool {
@@ -287,6 +289,7 @@ final class Desk<Adapter: VendorAdapter>: AdapterDesk {
     func plan(_ pending: Window, memory: Memory, at moment: Moment) throws -> Intent {
         var window = PendingOperations<Adapter>(known(pending.views), kinds: pending.kinds, hasMore: pending.hasMore)
         (window.hidden, window.isLeaving) = (pending.hidden, pending.isLeaving)
+        window.allowsPushMessages = pending.allowsPushMessages
         switch adapter.plan(window, memory: value(memory), at: moment) {
         case .wait(let until, let because): return .wait(until: until, because: because)
         case .send(let transmission):

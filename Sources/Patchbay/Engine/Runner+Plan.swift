@@ -74,6 +74,7 @@ extension Runner {
             let moment = context.moment(flush: lane.flush)
             var shown = DeliberateFault.neighboursSwapped.isPresent ? window.withNeighboursSwapped : window
             shown.isUnrouted = try isUnrouted || isOutsideShare(window)
+            shown.allowsPushMessages = try allowsPushMessages(window)
             switch try desk.plan(shown, memory: memory, at: moment) {
             case .wait(let until, let because):
                 let wait = until.map { max($0, now + .milliseconds(10)) }
@@ -109,6 +110,14 @@ extension Runner {
             }
         }
         return nil
+    }
+
+    /// Whether the person of a lane of a device API allows push messages now.
+    private func allowsPushMessages(_ window: Window) throws -> Bool {
+        guard descriptor.memory == .lane, let subject = window.operations.first?.operation.subject else { return true }
+        let scope = Consent.Scope(.messaging, channel: .push)
+        let state = try context.snapshot(of: subject).consent(for: scope.purpose, channel: scope.channel)
+        return context.gate.decision(on: scope, state) == .pass
     }
 
     /// Whether the provider no longer receives the contact of a lane of a device API.

@@ -38,3 +38,13 @@ public struct ActionKinds: OptionSet, Hashable, Sendable {
             }
     }
 }
+
+extension Action {
+    /// The state of a consent that decides whether push messages are allowed; nil for any other action.
+    public var pushMessageConsent: Consent.State? {
+        guard case .setConsent(let consent) = self,
+            consent.scope.covers(Consent.Scope(.messaging, channel: .push))
+        else { return nil }
+        return consent.state
+    }
+}

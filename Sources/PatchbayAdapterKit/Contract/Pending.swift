@@ -83,6 +83,13 @@ public struct PendingOperations<Adapter: VendorAdapter>: RandomAccessCollection,
     /// A push token, a permission or a consent that arrives from now on belongs to the next provider. An operation that
     /// waits for one must end with a finding instead, and the unregister is the last request.
     public var isLeaving = false
+    /// Whether the person who is there now allows push messages: the purpose messaging on the channel push is neither denied
+    /// nor required and unanswered. Always true in a lane that several subjects share.
+    ///
+    /// An adapter whose registration, or whose change of person, makes the vendor send push messages sends it with push
+    /// disabled while this is false, and disables push that the vendor may have enabled. The engine plans again when a
+    /// consent is captured, because the capture enters the lane.
+    public var allowsPushMessages = true
 
     /// A window.
     @inlinable public init(_ operations: [Pending<Adapter>], hasMore: Bool = false) {

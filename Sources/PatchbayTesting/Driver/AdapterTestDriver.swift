@@ -106,6 +106,9 @@ public final class AdapterTestDriver<Adapter: VendorAdapter, Simulator: VendorSi
     /// outcome takes precedence. The default is false.
     var holdsRequests = false
 
+    /// What needs the person's consent before it is sent. A change counts from the next start of the process.
+    public var requiredConsent: Set<Consent.Scope> = []
+
     private let provider = "vendor"
     private var settingsNumber = 0
     /// The switch policy, if the route was given to another provider.
@@ -162,11 +165,11 @@ public final class AdapterTestDriver<Adapter: VendorAdapter, Simulator: VendorSi
     private var plan: RoutingPlan {
         let digest = "settings-\(settingsNumber)"
         let vendor = RoutingPlan.Provider(name: provider, adapter: adapter, mode: .live, settingsDigest: digest)
-        guard let policy = hasLeft else { return RoutingPlan(providers: [vendor]) }
+        guard let policy = hasLeft else { return RoutingPlan(providers: [vendor], requiredConsent: requiredConsent) }
         var left = vendor
         left.mode = nil
         let next = RoutingPlan.Provider(name: "next", adapter: adapter, mode: .live)
-        return RoutingPlan(providers: [left, next], onSwitch: policy)
+        return RoutingPlan(providers: [left, next], onSwitch: policy, requiredConsent: requiredConsent)
     }
 
     private func fate(of sent: VirtualWorld.Sent) -> VirtualWorld.Fate {

@@ -42,6 +42,7 @@ extension SalesforceDevice {
             let body = exchange.request.json ?? .object([:])
             after.learn(from: body, before: (changes.map(\.sequence).max() ?? 0) + 1, settings: settings)
             after.knownAs = body["deviceID"]?.string ?? after.knownAs
+            after.mayMessage(body["push_Enabled"]?.bool != false)
             memory.forgetWhatIsHeld()
             memory.registration = after
             if after.contactKey == nil { memory.mayBeKeyless = true }
@@ -62,7 +63,10 @@ extension SalesforceDevice {
         if after.contactKey != nil { memory.mayBeKeyless = nil }
         (memory.failures, memory.retryAt, memory.refusedWith) = (0, nil, nil)
         if memory.subscriberToken == nil { memory.mustRenewToken = nil }
-        if changes.contains(where: { $0.operation.action == .erase }) { memory.registration = Registration() }
+        memory.isErased = nil
+        if changes.contains(where: { $0.operation.action == .erase }) {
+            (memory.registration, memory.isErased) = (Registration(), true)
+        }
 
         let replaced = Superseding(settings: settings).find(in: changes)
         let registration = RegistrationRecord.callback(exchange.request)

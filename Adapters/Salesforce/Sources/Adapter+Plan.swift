@@ -11,6 +11,7 @@ extension SalesforceDevice {
         }
         let former = memory.registration.verdicts(onFormer: pending, among: changes, settings: settings)
         if !former.isEmpty { return .settle(former) }
+        if let plan = settleConsents(changes, in: pending, memory: memory) { return plan }
         let horizon = horizon(of: changes, events, in: pending, memory: memory)
         let eventPlan = planEvents(
             events,
@@ -27,6 +28,21 @@ extension SalesforceDevice {
         return plan ?? .wait(until: nil, because: FindingRow.paced.at())
     }
 
+    /// Ends consents that change nothing at the vendor: it has no record of them, and a registration says no more than whether
+    /// push is enabled (D11).
+    private func settleConsents(_ changes: [Pending<Self>], in window: PendingOperations<Self>, memory: Memory)
+        -> Plan<Self>?
+    {
+        let isEnding = window.isLeaving || changes.contains(where: \.isLast)
+        let isDenied = memory.isProfileDenied == true && !changes.contains { $0.operation.action.kind.isOfProfile }
+        let ended = changes.filter { one in
+            guard one.operation.action.kind == .setConsent else { return false }
+            guard let state = one.operation.action.pushMessageConsent else { return true }
+            return isEnding || isDenied && state == .granted
+        }
+        return ended.isEmpty ? nil : settle(ended) { _ in .unchanged(FindingRow.consentKept.at("action")) }
+    }
+
     // MARK: Registration
 
     private func planRegistration(
@@ -41,8 +57,11 @@ extension SalesforceDevice {
         guard let first = pending.first else { return nil }
         var state = memory.registration.applying(pending, settings: settings)
         if erase == nil, window.hasMore { state.look(ahead: window.hidden, settings: settings) }
+        state.mayMessage(window.allowsPushMessages)
         let isKnown = !memory.isUnheardOf || state.adoptedID != nil
-        if state.hasLeft, state.facts == nil || !isKnown { return settle(pending, unsentVerdict) }
+        if state.hasLeft, state.facts == nil || !isKnown {
+            return settle(pending) { unsentVerdict($0, memory.isErased == true ? .erasedBefore : .nothingToLeave) }
+        }
         var (carried, waiting) = (pending, FindingRow.paced)
         if state.hasLeft {
             carried = lastRequest(of: pending, memory)
@@ -51,6 +70,7 @@ extension SalesforceDevice {
         }
         if carried.count < pending.count {
             state = memory.registration.applying(carried, settings: settings)
+            state.mayMessage(window.allowsPushMessages)
             let left = pending.filter { one in !carried.contains { $0.id == one.id } }
             if state.hasLeft || window.isLeaving { return settle(left) { _ in .dropped(FindingRow.neverSent.at()) } }
         }
@@ -61,6 +81,8 @@ extension SalesforceDevice {
         // An opt-out of a device that the vendor knows does not wait for a contact key.
         let waitsForKey = lacksKey && !state.hasLeft && !(isKnown && carried.contains { $0.operation.action.isOptOut })
         if record == nil || waitsForKey {
+            let grants = carried.filter { $0.operation.action.pushMessageConsent == .granted }
+            if !grants.isEmpty { return settle(grants) { _ in .unchanged(FindingRow.consentKept.at("action")) } }
             return keepOptOuts(carried, window, memory)
                 ?? .wait(until: nil, because: (lacksKey ? FindingRow.contactKeyMissing : .deviceFactsMissing).at())
         }
@@ -149,7 +171,8 @@ extension SalesforceDevice {
         if let vacatedAt = state.vacatedAt {
             let optOuts = Set(optOuts(of: pending.filter { $0.sequence > vacatedAt }).map(\.id))
             let carried = pending.filter {
-                $0.sequence <= vacatedAt || $0.operation.action.kind == .registerDevice || optOuts.contains($0.id)
+                $0.sequence <= vacatedAt || [.registerDevice, .setConsent].contains($0.operation.action.kind)
+                    || optOuts.contains($0.id)
             }
             return (withReplaced(carried, of: pending), .contactWaiting)
         }
@@ -228,10 +251,10 @@ extension SalesforceDevice {
     }
 
     /// What becomes of operations when the vendor is left before it ever heard of the device.
-    private func unsentVerdict(_ pending: Pending<Self>) -> Verdict<Self> {
+    private func unsentVerdict(_ pending: Pending<Self>, _ nothingToLeave: FindingRow) -> Verdict<Self> {
         switch pending.operation.action {
-        case .farewell: .unchanged(FindingRow.nothingToLeave.at())
-        case let action where action.isPushOptOut: .unchanged(FindingRow.nothingToLeave.at())
+        case .farewell: .unchanged(nothingToLeave.at())
+        case let action where action.isPushOptOut: .unchanged(nothingToLeave.at())
         case .erase: .accepted(FindingRow.eraseByHand.at())
         default: .dropped(FindingRow.neverSent.at())
         }
@@ -244,6 +267,7 @@ extension SalesforceDevice {
         case .farewell: .unchanged(FindingRow.left.at())
         case .erase: .unchanged(FindingRow.eraseByHand.at())
         case .registerDevice(let device): .unchanged(memory.registration.adoptionFinding(of: device))
+        case .setConsent: .unchanged(FindingRow.consentKept.at("action"))
         default: .unchanged()
         }
     }
@@ -381,6 +405,7 @@ extension Action {
         switch self {
         case .changeSubscription(let subscription): subscription.state != .subscribed
         case .farewell, .erase: true
+        case .setConsent: pushMessageConsent.map { $0 != .granted } ?? false
         default: false
         }
     }

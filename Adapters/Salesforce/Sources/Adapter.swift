@@ -76,7 +76,7 @@ public struct SalesforceDevice: VendorAdapter {
         case .track(.custom(let name, let attributes)) where EventRules.isOrdinary(name, attributes): return []
         case .track(let event): return EventRules.judge(event).findings
         case .farewell, .erase: return []
-        case .setConsent: return [FindingRow.consentKept.at("action")]
+        case .setConsent: return []
         case .readBack: return [FindingRow.readBackImpossible.at("action")]
         @unknown default: return [FindingRow.actionUnknown.at("action")]
         }

@@ -36,7 +36,10 @@ extension SalesforceDevice {
         .operation(.changeAttributes): .native(note: "per device, not per contact"),
         .operation(.changeTags): .native(note: "per device, not per contact"),
         .operation(.changeSubscription): .native(),
-        .operation(.setConsent): .unsupported(reason: "the vendor has no record of consent on this door"),
+        .operation(.setConsent): .emulated(
+            how: "push switched on or off, where it is about messaging on push",
+            cost: "the vendor has no record of the consent"
+        ),
         .operation(.track): .native(note: "custom events"),
         .operation(.farewell): .emulated(how: "push switched off", cost: "the vendor keeps the device's record"),
         .operation(.erase): .emulated(

@@ -17,7 +17,8 @@ extension FindingRow {
             deviceZone, deviceZoneUnknown,
             deviceIDInvalid, deviceIDLate, tokenBlank, tokenInvalid, tokenService,
             signedStringInvalid, optionUnknown,
-            capturedInBackground, visibleLater, paced, retrying, closed, left, nothingToLeave, neverSent, eraseByHand,
+            capturedInBackground, visibleLater, paced, retrying, closed, left, nothingToLeave, erasedBefore, neverSent,
+            eraseByHand,
             eventKind, eventPushForeign, eventPushOwn, eventNameInvalid, eventAttributeKey, eventAttributeNested,
             eventAttributeRepeated, eventNeedsDefinition, eventAfterHandOver, subscriberTokenMissing,
             subscriberTokenRefused,
@@ -505,6 +506,13 @@ extension FindingRow {
         reason: "The vendor never heard of this device, so there is nothing to leave",
         remedy: "Nothing."
     )
+    static let erasedBefore = FindingRow(
+        "salesforce.erasedBefore",
+        .note,
+        rule: .salesforce("D2"),
+        reason: "An erasure ended the registration of this device before, with push off, so there is nothing to leave",
+        remedy: "Nothing."
+    )
     static let neverSent = FindingRow(
         "salesforce.neverSent",
         .note,
@@ -522,11 +530,11 @@ extension FindingRow {
     )
     static let consentKept = FindingRow(
         "salesforce.consent",
-        .error,
-        .unsupported,
+        .note,
         rule: .salesforce("D4"),
-        reason: "The vendor has no record of consent on this door; the engine itself holds back what is not allowed",
-        remedy: "Nothing; to opt out of push at the vendor, change the push subscription."
+        reason:
+            "The vendor has no record of consent; the engine applies it, and a registration says whether push is enabled",
+        remedy: "Nothing."
     )
     static let readBackImpossible = FindingRow(
         "salesforce.readBack",

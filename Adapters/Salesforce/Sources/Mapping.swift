@@ -20,6 +20,10 @@ struct Registration: Codable, Sendable, Equatable {
     var permissions = Permissions()
     /// The push subscription's state; nil while nobody said anything.
     var pushState: Subscription.State?
+    /// The last statements of people about push; nil if none was made.
+    var decisions: PushDecisions?
+    /// Whether push is off because the person who is there has not allowed messages (D11); nil is no.
+    var isMessagingWithheld: Bool?
     /// Whether the vendor was left or told to forget, so that push stays off.
     var hasLeft = false
     /// Attributes by the vendor's names.
@@ -88,8 +92,16 @@ struct Registration: Codable, Sendable, Equatable {
     }
 
     /// Whether push is wanted and permitted (W7).
-    var isPushEnabled: Bool {
+    var isPushEnabled: Bool { isPushWanted && isMessagingWithheld != true }
+
+    private var isPushWanted: Bool {
         permissions.push && !hasLeft && (pushState == nil || pushState == .subscribed)
+    }
+
+    /// Notes whether the person who is there allows messages, as far as push depends on that (D11).
+    mutating func mayMessage(_ isAllowed: Bool) {
+        isMessagingWithheld = isPushWanted && !isAllowed ? true : nil
+        if isMessagingWithheld == true { RuleID.salesforce("D11").fire() }
     }
 
     /// The warning that a device id was handed over too late to be adopted.
@@ -133,10 +145,7 @@ struct Registration: Codable, Sendable, Equatable {
             let kept = TagRules.judge(change).kept
             tags = TagRules.applying(kept, to: tags, ignoringCase: settings.tagsIgnoreCase)
         case .changeSubscription(let subscription):
-            guard let topic = subscription.topic?.trimmed else {
-                pushState = subscription.state
-                return
-            }
+            guard let topic = subscription.topic?.trimmed else { return decide(subscription.state, of: operation) }
             RuleID.salesforce("D5").fire()
             let change: TagRules.Change =
                 subscription.state == .subscribed ? .init(add: [topic]) : .init(remove: [topic])
@@ -229,6 +238,26 @@ extension Registration {
         return people?.contains(operation.contact ?? "") == false
     }
 
+    /// Notes what a person says about push. A statement about the device of a person who has left counts when the person comes
+    /// back; an opt-out also counts now, unless the next person has opted in (D10).
+    private mutating func decide(_ state: Subscription.State, of operation: EngagementOperation) {
+        let isOfFormer = operation.contact.map { people?.contains($0) == false } ?? false
+        let key = vacatedAt == nil && !isOfFormer ? contactKey : nil
+        var decisions = decisions ?? PushDecisions()
+        decisions.note(state, of: [operation.contact, key].compactMap(\.self))
+        self.decisions = decisions
+        let present = (people ?? []) + [contactKey].compactMap(\.self)
+        guard !isOfFormer || state != .subscribed && decisions.state(of: present) != .subscribed else { return }
+        pushState = state
+    }
+
+    /// Restores what the person who comes said last about push on this device (D10).
+    private mutating func restorePush(of names: [String]) {
+        guard let state = decisions?.arrive(names) else { return }
+        RuleID.salesforce("D10").fire()
+        pushState = state
+    }
+
     /// Notes who uses the device from an operation on: another contact key, or no known person.
     private mutating func arrive(_ operation: EngagementOperation, sequence: Int64, settings: SalesforceSettings) {
         // What a request may have said already is not said a second time.
@@ -249,6 +278,7 @@ extension Registration {
             let known = isSame && vacatedAt == nil ? people ?? [] : []
             arrive(key: key, sequence: sequence, settings: settings)
             people = Set(known + [contact]).sorted()
+            restorePush(of: [operation.contact, key].compactMap(\.self))
         } else if operation.action.kind == .switchContact, contactKey != nil, vacatedAt == nil {
             vacate(after: sequence, settings: settings)
         }

@@ -13,6 +13,8 @@ extension SalesforceDevice {
         var heldKey: String?
         /// Whether the vendor may have received a registration without a contact key, and none with one since (K6).
         var mayBeKeyless: Bool?
+        /// Whether an erasure ended the last registration, and none has been sent since.
+        var isErased: Bool?
         /// Whether the profile purpose was denied, and nothing of it has been sent since.
         var isProfileDenied: Bool?
         /// When the last registration request left (S3).
@@ -42,6 +44,7 @@ extension SalesforceDevice {
             var memory = SalesforceDevice.Memory()
             (memory.lastStart, memory.closedUntil) = (lastStart, closedUntil)
             (memory.failures, memory.retryAt, memory.eventFailures) = (failures, retryAt, eventFailures)
+            memory.isErased = isErased
             (memory.registration.knownAs, memory.registration.facts) = (registration.knownAs, registration.facts)
             memory.registration.attributes = registration.attributes.mapValues { _ in "" }
             memory.registration.silenced = registration.silenced

@@ -212,6 +212,16 @@ enum SalesforceRules: Sendable {
             "An opt-out of push of a device that the vendor does not know ends at once; the first registration says it.",
             ours
         ),
+        (
+            "D10",
+            "The vendor keeps one push state for a device; a person who comes back gets what that person said last.",
+            ours
+        ),
+        (
+            "D11",
+            "While messaging on push is denied, or required and unanswered, a registration has push disabled; a consent sends it "
+                + "again.", ours
+        ),
         ("F1", "Exports are comma, tab or bar separated text in UTF-8, with or without a byte-order mark.", extract),
         ("F2", "Fields may be quoted, doubled quotes stand for one, and lines end with CR LF or LF.", loader),
         ("F3", "A header is needed; columns are found by name.", loader),

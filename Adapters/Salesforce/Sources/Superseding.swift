@@ -1,4 +1,5 @@
 import PatchbayAdapterKit
+import PatchbayJSON
 import PatchbayModel
 
 /// Which changes of one registration never reached the vendor, because later ones of it replaced them whole (S15).
@@ -7,9 +8,18 @@ struct Superseding: Sendable {
 
     /// A part of a registration that an operation sets, whatever it was before.
     private enum Part: Hashable {
-        case contactKey, signedString, device, facts, adoptedID, push, allTags, allAttributes
+        case contactKey, signedString, device, facts, adoptedID, allTags, allAttributes, allPush
+        /// The push state, as a person wants it.
+        case push(ScalarString?)
         case attribute(String)
         case tag(String)
+
+        var isPush: Bool {
+            switch self {
+            case .push, .allPush: true
+            default: false
+            }
+        }
     }
 
     /// The replaced operations, each with the one that replaced it last.
@@ -33,6 +43,9 @@ struct Superseding: Sendable {
         switch part {
         case .tag: owners[part] ?? owners[.allTags]
         case .attribute: owners[part] ?? owners[.allAttributes]
+        // A statement of an anonymous person belongs to whoever comes next.
+        case .push(nil): owners.filter { $0.key.isPush }.values.max { $0.sequence < $1.sequence }
+        case .push: owners[part] ?? owners[.allPush]
         default: owners[part]
         }
     }
@@ -57,8 +70,9 @@ struct Superseding: Sendable {
             let kept = TagRules.judge(change).kept
             parts += kept.replace == nil ? (kept.add + kept.remove).map(tag) : [.allTags]
         case .changeSubscription(let subscription):
-            parts.append(subscription.topic.map { tag($0.trimmed) } ?? .push)
-        case .erase: parts += [.allAttributes, .allTags, .signedString, .device, .push]
+            let person = operation.contact.map(ScalarString.init)
+            parts.append(subscription.topic.map { tag($0.trimmed) } ?? .push(person))
+        case .erase: parts += [.allAttributes, .allTags, .signedString, .device, .allPush]
         case .track, .setConsent, .farewell, .readBack: return []
         @unknown default: return []
         }

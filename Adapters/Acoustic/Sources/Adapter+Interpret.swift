@@ -144,7 +144,10 @@ extension AcousticDevice {
                     memory.forgetIDs()
                     return .accepted(FindingRow.eraseByHand.at())
                 }
-                told(pending.operation, isAccepted, &memory)
+                told(pending.operation, isAccepted, exchange.reportsPush, &memory)
+                if pending.operation.action.kind == .switchContact, pending.step?.isLoggedIn != true {
+                    return .underway(Step(done: (pending.step?.done ?? 0) + 1))
+                }
                 guard pending.operation.action.kind == .registerDevice else {
                     return isAccepted ? accepted(pending.operation) : .rejected(FindingRow.eventRefused.at("action"))
                 }
@@ -168,9 +171,18 @@ extension AcousticDevice {
     }
 
     /// Notes what the vendor now knows of push. A device's permission that it refused is not reported again, either.
-    private func told(_ operation: EngagementOperation, _ isAccepted: Bool, _ memory: inout Memory) {
+    private func told(
+        _ operation: EngagementOperation,
+        _ isAccepted: Bool,
+        _ mayPush: Bool,
+        _ memory: inout Memory
+    ) {
         switch operation.action {
-        case .registerDevice(let device): memory.tell(memory.mayPush(device, of: operation.contact))
+        case .registerDevice(let device):
+            memory.permitsPush = device.allowsPush
+            memory.tell(mayPush)
+        case .setConsent where isAccepted: memory.tell(mayPush)
+        case .switchContact where isAccepted: memory.tell(mayPush)
         case .farewell where isAccepted: memory.tell(false)
         case .changeSubscription(let subscription) where isAccepted:
             let isOptIn = subscription.state == .subscribed
@@ -183,6 +195,8 @@ extension AcousticDevice {
     private func accepted(_ operation: EngagementOperation) -> Verdict<Self> {
         switch operation.action {
         case .farewell: return .accepted(FindingRow.left.at())
+        case .setConsent: return .accepted(FindingRow.consentKept.at())
+        case .switchContact: return .accepted(FindingRow.loggedIn.at("action.switch"))
         case .track(.custom) where Options(operation)["type"] == nil:
             return .accepted(FindingRow.customEventUnseen.at())
         default: return .accepted(FindingRow.eventTaken.at())
@@ -251,8 +265,14 @@ extension AcousticDevice {
                 return .rejected(FindingRow.registrationRefused.at("action.switch"))
             }
             memory.logIn(change.identifiers)
-            return .accepted(FindingRow.loggedIn.at("action.switch"))
+            return loggedIn(change, memory)
         }
+    }
+
+    /// A log-in ends, unless an opt-in of the person still has to be reported.
+    func loggedIn(_ change: ContactSwitch, _ memory: Memory) -> Verdict<Self> {
+        memory.owesOptIn(of: change)
+            ? .underway(Step(isLoggedIn: true)) : .accepted(FindingRow.loggedIn.at("action.switch"))
     }
 
     /// A yes without the ids that were asked for: nobody knows what happened, so it is tried again like a failure.
@@ -268,6 +288,9 @@ extension AcousticDevice {
 }
 
 extension Exchange<AcousticDevice> {
+    /// Whether its first event reports push as enabled.
+    fileprivate var reportsPush: Bool { request.json?["events"]?[0]?["name"] == "uiPushEnabled" }
+
     /// Whether it reports push as disabled under ids that are left, by an unregister or for those that a registration brings.
     fileprivate func leaves(_ memory: AcousticDevice.Memory) -> Bool {
         guard endpoint == .events, operations.count == 1 else { return false }

@@ -14,6 +14,8 @@ extension AcousticDevice {
         // An opt-out never waits for what was captured before it.
         let optOut = planOptOut(window, ids, memory, moment)
         if let optOut, !optOut.isWait { return optOut }
+        let consent = planConsent(window, ids, memory, moment)
+        if let consent, !consent.isWait { return consent }
         let registration = planRegistration(window, memory, moment)
         if let registration, !registration.isWait { return registration }
         if let plan = planPhoneHome(window, ids, memory, moment) { return plan }
@@ -24,7 +26,7 @@ extension AcousticDevice {
                 planAttributes(window.attributes, ids, memory, moment, isLast: isLast),
                 planEvents(window.events, ids, memory, moment, isLast: isLast)
             ) : window.barrier.flatMap { planBarrier($0, window, ids, memory, moment) }
-        if let plan = Plan<Self>.soonest(optOut, plan, registration) { return plan }
+        if let plan = Plan<Self>.soonest(optOut, consent, plan, registration) { return plan }
         return .wait(until: nil, because: (window.later.isEmpty ? FindingRow.gathering : .idsOfAnother).at())
     }
 
@@ -47,16 +49,21 @@ extension AcousticDevice {
         private(set) var obsolete: [Pending<AcousticDevice>] = []
         /// What parts before from after.
         private(set) var barrier: Pending<AcousticDevice>?
+        /// Consents that decide whether push messages are allowed.
+        let consents: [Pending<AcousticDevice>]
         /// Opt-outs, wherever they are.
         private(set) var optOuts: [Pending<AcousticDevice>] = []
         /// Everything that is stored.
         let all: [Pending<AcousticDevice>]
         /// Whether the vendor is being left.
         let isLeaving: Bool
+        /// Whether the person who is there allows push messages.
+        let allowsPush: Bool
 
         init(_ pending: PendingOperations<AcousticDevice>, _ memory: Memory) {
             var (reads, local): ([Pending<AcousticDevice>], [Pending<AcousticDevice>]) = ([], [])
             var (all, others): ([Pending<AcousticDevice>], [Pending<AcousticDevice>]) = ([], [])
+            var consents: [Pending<AcousticDevice>] = []
             all.reserveCapacity(pending.count)
             others.reserveCapacity(pending.count)
             for one in pending.operations {
@@ -68,9 +75,16 @@ extension AcousticDevice {
                 guard !one.isImmediate else { continue }
                 // An erasure parts, too: what comes after it does not go under the ids that it forgets.
                 let isLocal = Queue(name: one.queue) == .local && one.operation.action != .erase
-                if isLocal { local.append(one) } else { others.append(one) }
+                if isLocal, one.operation.action.pushMessageConsent != nil, memory.ids != nil {
+                    consents.append(one)
+                } else if isLocal {
+                    local.append(one)
+                } else {
+                    others.append(one)
+                }
             }
-            (self.reads, self.local, self.all) = (reads, local, all)
+            (self.reads, self.local, self.all, self.consents) = (reads, local, all, consents)
+            allowsPush = pending.allowsPushMessages
             isLeaving = pending.isLeaving || all.contains { $0.operation.action == .farewell }
             divide(others, memory, isCut: pending.hasMore)
         }
@@ -276,7 +290,9 @@ extension AcousticDevice {
         else { return nil }
         let contact = pending.operation.contact
         let begun = Step(done: (pending.step?.done ?? 0) + 1)
-        let mayPush = memory.mayPush(device, of: contact) && window.optOuts.isEmpty && !window.isLeaving
+        let mayPush =
+            memory.mayPush(device, of: contact) && window.optOuts.isEmpty && !window.isLeaving
+            && window.allowsPush
         if let given = Identity.ids(of: device) {
             RuleID.acoustic("I1").fire()
             if given != memory.ids || memory.isReset || memory.changesIDs(pending) {
@@ -314,6 +330,7 @@ extension AcousticDevice {
         }
         let isNews = memory.pushTold == nil || pending.step != nil
         var memory = memory
+        memory.permitsPush = device.allowsPush
         // The owner of the ids is back, or confirms them: what an anonymous person captured before is the owner's.
         if memory.owner != nil, Identity.ids(of: device) == memory.ids { memory.idsSince = pending.sequence }
         memory.tell(mayPush)
@@ -321,6 +338,46 @@ extension AcousticDevice {
             [pending.id: isNews ? .accepted(FindingRow.deviceKept.at()) : .unchanged()],
             remembering: memory
         )
+    }
+
+    /// Reports what a consent to messages changes: the vendor has no record of the consent itself (P8).
+    private func planConsent(_ window: Window, _ ids: Memory.IDs, _ memory: Memory, _ moment: Moment) -> Plan<Self>? {
+        guard let consent = window.consents.first else { return nil }
+        let mayPush = memory.mayPush && window.allowsPush && window.optOuts.isEmpty
+        // A pending registration reports what it finds.
+        let isReported =
+            mayPush
+            ? window.isLeaving || !window.registrations.isEmpty || !memory.isOwn(consent.operation.contact)
+                || !memory.owesReport(true)
+            : !memory.mayReach
+        guard !isReported else { return .settle([consent.id: .accepted(FindingRow.consentKept.at())]) }
+        RuleID.acoustic("P8").fire()
+        return wait(.events, memory, moment) ?? report(mayPush, for: consent, ids, memory)
+    }
+
+    /// Reports a person's push state before and after a log-in: nobody is reached who opted out or has not allowed it, and
+    /// a person who comes back gets what that person said last. Nil if there is nothing to report.
+    private func planPush(
+        of change: ContactSwitch,
+        _ pending: Pending<Self>,
+        _ window: Window,
+        _ ids: Memory.IDs,
+        _ memory: Memory,
+        _ moment: Moment
+    ) -> Plan<Self>? {
+        var next = memory
+        next.logIn(change.identifiers)
+        let isOff = !window.allowsPush || !next.wantsPush
+        if pending.step == nil, isOff, memory.mayReach {
+            RuleID.acoustic(window.allowsPush ? "P9" : "P8").fire()
+            return wait(.events, memory, moment) ?? report(false, for: pending, ids, memory)
+        }
+        guard pending.step?.isLoggedIn == true else { return nil }
+        guard !isOff, memory.owesOptIn(of: change) else {
+            return .settle([pending.id: .accepted(FindingRow.loggedIn.at("action.switch"))])
+        }
+        RuleID.acoustic("P9").fire()
+        return wait(.events, memory, moment) ?? report(true, for: pending, ids, memory)
     }
 
     /// Opt-outs leave at once and before everything else, so an opt-in that was captured before one is obsolete.
@@ -409,6 +466,7 @@ extension AcousticDevice {
             memory.logIn(change.identifiers)
             return .settle([pending.id: .superseded(by: next)], remembering: memory)
         }
+        if let plan = planPush(of: change, pending, window, ids, memory, moment) { return plan }
         if settings.registration == .requested {
             if let wait = wait(.phoneHome, memory, moment) { return wait }
             RuleID.acoustic("I3").fire()
@@ -416,7 +474,7 @@ extension AcousticDevice {
         }
         var memory = memory
         memory.logIn(change.identifiers)
-        return .settle([pending.id: .accepted(FindingRow.loggedIn.at())], remembering: memory)
+        return .settle([pending.id: loggedIn(change, memory)], remembering: memory)
     }
 
     /// An erasure: push is reported as disabled under the ids before they are forgotten, because that is not possible later.

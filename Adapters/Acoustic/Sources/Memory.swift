@@ -35,8 +35,10 @@ extension AcousticDevice {
         private(set) var isPushDoubtful: Bool?
         /// Whether the person wants push, beside the system's permission.
         var wantsPush = true
-        /// People who opted out of push on this installation, by their identifiers; nil if none did.
-        var optedOut: [String]?
+        /// Whether the system permitted push when the installation was registered last; nil if that is not known.
+        var permitsPush: Bool?
+        /// The last statements of people about push; nil if none was made.
+        var decisions: PushDecisions?
         /// The identifiers of the person whose ids these are; nil if they are the installation's.
         var owner: [String]?
         /// The place, in the order of capture, of the operation that brought other ids; nil for the first ones.
@@ -89,7 +91,7 @@ extension AcousticDevice {
 
         /// Forgets the person, and keeps what an unregister needs.
         mutating func forgetPerson() {
-            (tags, person, owner, optedOut) = ([], [], nil, nil)
+            (tags, person, owner, decisions) = ([], [], nil, nil)
             forgetValues()
         }
 
@@ -148,9 +150,22 @@ extension AcousticDevice {
         /// Whether push may reach an installation: the system permits it, and the person wants it.
         func mayPush(_ device: Device, of contact: String?) -> Bool {
             guard let contact else { return device.allowsPush && wantsPush }
-            return device.allowsPush && !(optedOut ?? []).containsExactly(contact)
+            return device.allowsPush && decisions?.state(of: [contact]).map { $0 == .subscribed } ?? true
                 && (wantsPush || isAnother(contact))
         }
+
+        /// Whether push may reach the installation of the person who is there, as far as is known here.
+        var mayPush: Bool { permitsPush == true && wantsPush }
+
+        /// Whether the last statement of a person who has logged in is an opt-in that the vendor does not know of.
+        func owesOptIn(of change: ContactSwitch) -> Bool {
+            let names = change.identifiers.map(\.value)
+            return decisions?.state(of: names) == .subscribed && mayPush && names.contains(where: isOwn)
+                && owesReport(true)
+        }
+
+        /// Whether the ids are the installation's, or a person's own.
+        func isOwn(_ contact: String?) -> Bool { owner.map { contact.map($0.containsExactly) ?? false } ?? true }
 
         /// Whether that value is what the vendor holds.
         func holds(_ entry: Entry) -> Bool {
@@ -171,6 +186,8 @@ extension AcousticDevice {
         var refusals = 0
         /// The most entries in a request while one that the vendor refuses is looked for (G3).
         var suspect: Int?
+        /// Whether a log-in is known here, so that only its push state may have to be reported.
+        var isLoggedIn: Bool?
 
         /// How many refused entries are named.
         static let named = 8

@@ -28,10 +28,10 @@ extension AcousticDevice.Memory {
             || values.contains { !isAnother($0) }
         if !person.isEmpty, !isSame {
             let left = person.map { String($0.drop { $0 != "=" }.dropFirst()) }
-            remember(left, wantPush: wantsPush)
-            (tags, wantsPush) = ([], !(optedOut ?? []).contains { values.containsExactly($0) })
+            if !wantsPush { note(.unsubscribed, of: left) }
+            (tags, wantsPush) = ([], true)
         }
-        if person.isEmpty, (optedOut ?? []).contains(where: values.containsExactly) { wantsPush = false }
+        if let state = decisions?.arrive(values) { wantsPush = state == .subscribed }
         person = new
         // A person may have several names.
         if let owner, values.contains(where: owner.containsExactly) { self.owner = (owner + values).eachOnce }
@@ -41,14 +41,14 @@ extension AcousticDevice.Memory {
     /// Notes a decision on push: of the person who is there, or of another one.
     mutating func decide(_ contact: String?, wantsPush wants: Bool) {
         guard let contact else { return wantsPush = wants }
-        remember([contact], wantPush: wants)
+        note(wants ? .subscribed : .unsubscribed, of: [contact])
         if !person.isEmpty, !isAnother(contact) { wantsPush = wants }
     }
 
-    private mutating func remember(_ people: [String], wantPush: Bool) {
-        var names = (optedOut ?? []).filter { !people.containsExactly($0) }
-        if !wantPush { names += people }
-        optedOut = names.isEmpty ? nil : names
+    private mutating func note(_ state: Subscription.State, of people: [String]) {
+        var decisions = decisions ?? PushDecisions()
+        decisions.note(state, of: people)
+        self.decisions = decisions
     }
 
     // MARK: Ids

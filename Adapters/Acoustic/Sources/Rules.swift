@@ -177,6 +177,16 @@ extension Rule {
         rule("P5", "Date and source of a consent travel through the back end.", Source.consent),
         rule("P6", "A device reports push alone, without topics.", Source.consent),
         rule("P7", "An opt-out of push leaves at once, before everything else that is pending.", Source.house),
+        rule(
+            "P8",
+            "While messaging on push is denied, or required and unanswered, push is reported as disabled; a grant reports it again.",
+            Source.house
+        ),
+        rule(
+            "P9",
+            "The vendor keeps one push state for a pair of ids; a person who comes back gets what that person said last.",
+            Source.house
+        ),
 
         rule(
             "I1",

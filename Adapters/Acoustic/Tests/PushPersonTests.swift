@@ -1,0 +1,130 @@
+import Patchbay
+import PatchbayAcousticSimulator
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+import PatchbayTesting
+import Testing
+
+@testable import PatchbayAcoustic
+
+private typealias Driver = AdapterTestDriver<AcousticDevice, AcousticSimulator>
+
+/// Whom push reaches: statements of several people on one installation, and consent to messages.
+@Suite("Acoustic push by person and consent") struct PushPersonTests {
+    private func consent(_ state: Consent.State) -> Action {
+        .setConsent(Consent(purpose: .messaging, state: state))
+    }
+
+    /// The installation's own ids; with a name that person's.
+    private func device(of person: String? = nil) -> Action {
+        var device = Corpus.phone
+        let name = person ?? "house"
+        device.identities = ["acoustic.userId": "u-\(name)", "acoustic.channelId": "c-\(name)"]
+        return .registerDevice(device)
+    }
+
+    private func driver(requiring scopes: Set<Consent.Scope> = [], _ settings: JSONObject = [:]) throws -> Driver {
+        let driver = try Driver(
+            settings: Fixture.settings(settings),
+            account: ["appKey": "gcb4hVDsXq", "knowsEveryUser": true, "columns": .object(Fixture.columns)]
+        )
+        driver.requiredConsent = scopes
+        driver.restart()
+        return driver
+    }
+
+    /// The users under whose ids the vendor may reach the installation.
+    private func reached(_ driver: Driver) -> [String] { driver.state.users.filter { $0.mayPush == true }.map(\.id) }
+
+    @Test(.shows("acoustic/P9"), arguments: [true, false])
+    func `each person's last statement about push counts when the person comes back`(isOnline: Bool) throws {
+        let driver = try driver()
+        driver.capture(device())
+        driver.capture(.logIn("anna"))
+        if !isOnline { driver.goOffline() }
+        driver.capture(.push(.unsubscribed))
+        driver.capture(.logIn("bert"))
+        driver.capture(.push(.subscribed))
+        if !isOnline { driver.goOnline() }
+        driver.drain()
+        #expect(reached(driver) == ["u-house"])
+        driver.capture(.logIn("anna"))
+        driver.drain()
+        #expect(reached(driver).isEmpty)
+        driver.capture(.logIn("bert"))
+        driver.drain()
+        #expect(reached(driver) == ["u-house"])
+        driver.capture(.logIn("anna"))
+        driver.capture(device())
+        driver.drain()
+        #expect(reached(driver).isEmpty)
+        driver.capture(.push(.subscribed))
+        driver.drain()
+        #expect(reached(driver) == ["u-house"] && driver.pendingCount == 0)
+    }
+
+    @Test func `a log-in does not enable push under another person's ids`() throws {
+        let driver = try driver()
+        driver.capture(.logIn("bert"))
+        driver.capture(device(of: "bert"))
+        driver.capture(.push(.subscribed))
+        driver.capture(.logIn("anna"))
+        driver.capture(device(of: "anna"))
+        driver.capture(.push(.unsubscribed))
+        driver.drain()
+        #expect(reached(driver).isEmpty)
+        driver.capture(.logIn("bert"))
+        driver.drain()
+        #expect(reached(driver).isEmpty)
+        driver.capture(device(of: "bert"))
+        driver.drain()
+        #expect(reached(driver) == ["u-bert"])
+    }
+
+    @Test(.shows("acoustic/P8"), arguments: [true, false], ["given", "requested"])
+    func `push is enabled only while the person allows messages`(isRequired: Bool, registration: String) throws {
+        let driver = try driver(requiring: isRequired ? [.messaging] : [], ["registration": .string(registration)])
+        if !isRequired { driver.capture(consent(.denied)) }
+        driver.capture(registration == "given" ? device() : .registerDevice(Corpus.phone))
+        driver.capture(.logIn("anna"))
+        driver.capture(.set("City", "Turku"))
+        driver.drain()
+        #expect(reached(driver).isEmpty && driver.pendingCount == 0)
+        driver.capture(consent(.granted))
+        driver.drain()
+        #expect(reached(driver).count == 1)
+        driver.capture(consent(.denied))
+        driver.drain()
+        #expect(reached(driver).isEmpty)
+        driver.capture(consent(.granted))
+        driver.drain()
+        #expect(reached(driver).count == 1 && driver.pendingCount == 0)
+    }
+
+    @Test(.shows("acoustic/P8")) func `the next person is not reached before that person's answer`() throws {
+        let driver = try driver(requiring: [.messaging])
+        driver.capture(device())
+        driver.capture(.logIn("anna"))
+        driver.capture(consent(.granted))
+        driver.drain()
+        #expect(reached(driver) == ["u-house"])
+        driver.capture(.logIn("bert"))
+        driver.drain()
+        #expect(reached(driver).isEmpty)
+        driver.capture(consent(.granted))
+        driver.drain()
+        #expect(reached(driver) == ["u-house"])
+    }
+
+    @Test func `a grant does not undo an opt-out`() throws {
+        let driver = try driver()
+        driver.capture(device())
+        driver.capture(.logIn("anna"))
+        driver.capture(.push(.unsubscribed))
+        driver.capture(consent(.denied))
+        driver.capture(consent(.granted))
+        driver.drain()
+        #expect(reached(driver).isEmpty && driver.pendingCount == 0)
+    }
+}

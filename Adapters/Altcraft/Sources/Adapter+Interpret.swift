@@ -123,7 +123,17 @@ private final class Reading {
             if let address = sent.address { subscribed(answer.profile?.subscription, at: address, &memory) }
             if isOptingOut, !memory.reachable(contact).isEmpty { return .underway(pending.step) }
             if pending.step == .restore {
+                // The release is tried again as long as the vendor may reach somebody who has left.
+                if !memory.reachableOthers(than: contact).isEmpty { return .underway(nil) }
                 return .rejected(FindingRow.askAgain.at(detail: detail), answer: answer.json)
+            }
+            if [.switchContact, .setConsent].contains(pending.operation.action.kind) {
+                guard pending.step == .subscribe || sent.status == Subscription.State.subscribed.rawValue else {
+                    // It was ended so that the release does not resume it.
+                    memory.owed = .init(contact: contact, isEnded: true)
+                    return .underway(pending.step)
+                }
+                memory.owed = nil
             }
             if pending.operation.action == .farewell { memory.leave(at: pending.sequence) }
         case .profileUpdate, .pushEvent, .customEvent: break
@@ -243,10 +253,13 @@ private final class Reading {
             return .underway(pending.step)
         }
         let isSubscribed = shown?.status == Subscription.State.subscribed.rawValue
-        guard shown != nil, !isSubscribed || memory.optOutStatus(of: contact) == nil else {
+        let decided = memory.optOutStatus(of: contact)
+        let isEnded = memory.owed.map { $0.isOf(contact) && $0.isEnded } ?? false
+        guard shown != nil, !isEnded, !isSubscribed || decided == nil else {
             RuleID.altcraft("L2").fire()
             return .underway(.subscribe)
         }
+        memory.owed = nil
         for rule in ["L6", "L8"] { RuleID.altcraft(rule).fire() }
         return accepted(answer, memory)
     }
@@ -307,6 +320,13 @@ private final class Reading {
         // The vendor may have subscribed a person who has decided otherwise.
         if endpoint == .unsuspend, exchange.mayHaveWorked, memory.optOutStatus(of: contact) != nil {
             return .underway(.restore)
+        }
+        // Somebody who has left must not stay reached.
+        if endpoint == .unsuspend, row.meaning == .retry, !memory.reachableOthers(than: contact).isEmpty {
+            RuleID.altcraft("L12").fire()
+            let next = RetryLadder.next(pending.failures, exchange)
+            // The start of a process is a wake: after a crash, the release is not repeated at once.
+            return .retry(When(until: next.until, orWoken: next.orWoken && !exchange.isInterrupted))
         }
         let unanswered = row.meaning == .retry ? FindingRow.readUnanswered : row.finding ?? .replyRefused
         let finding = endpoint == .unsuspend ? FindingRow.askAgain : unanswered
@@ -415,6 +435,14 @@ private final class Reading {
         return (exchange.request.json?["subscription"]?["cats"]?.array ?? []).compactMap { category in
             category["name"]?.string.map { ($0, category["active"]?.bool ?? true) }
         }
+    }
+}
+
+extension Exchange<AltcraftDevice> {
+    /// Whether the process died while the request was in flight.
+    fileprivate var isInterrupted: Bool {
+        guard case .failed(let failure) = outcome else { return false }
+        return failure.doubt == .interrupted
     }
 }
 

@@ -142,7 +142,7 @@ struct Planner {
             case .track(let event): return try report(event, head)
             case .readBack(let request): return try ask(request, head)
             case .farewell: return try leave(head)
-            case .setConsent(let consent): return keep(consent, head)
+            case .setConsent(let consent): return try follow(consent, head)
             case .erase: return erase(head)
             @unknown default: return .settle([head.id: .rejected(FindingRow.actionUnknown.at("action"))])
             }

@@ -129,10 +129,7 @@ extension AltcraftDevice {
 
     public func place(_ operation: EngagementOperation) -> Place {
         RuleID.altcraft("R12").fire()
-        // The vendor subscribes whoever logs in or out, so that needs the consent of a subscription.
-        let alsoNeeds: Consent.Scope? =
-            operation.action.kind == .switchContact ? Consent.Scope(.messaging, channel: .push) : nil
-        return Place(lane: operation.subject.rawValue, queue: queue(of: operation), alsoNeeds: alsoNeeds)
+        return Place(lane: operation.subject.rawValue, queue: queue(of: operation))
     }
 
     /// Profile changes and events have a queue for each person, so that those of somebody who logged out, and whose
@@ -153,7 +150,8 @@ extension AltcraftDevice {
             RuleID.altcraft("P4").fire()
             return "push/\(operation.id.rawValue)"
         case .track: queue = .events
-        case .setConsent, .erase: queue = .local
+        case .setConsent: queue = operation.action.pushMessageConsent == .granted ? .subscriptions : .local
+        case .erase: queue = .local
         @unknown default: queue = .local
         }
         guard [.profile, .events, .optOuts, .unregister].contains(queue), let contact = operation.contact else {

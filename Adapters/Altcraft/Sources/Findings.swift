@@ -16,7 +16,8 @@ extension FindingRow {
             attributesEmpty, attributesNone, attributeForm, attributeCollision, attributeUnset, attributeElements,
             profileUnsubscribed, profileWhose,
             tagsField, tagsEmpty,
-            switchRoleToken, roleTokenChanged, askAgain, overtaken, providerLeft, unregisterPending, unregisterLast,
+            switchRoleToken, roleTokenChanged, askAgain, messagesNotAllowed, overtaken, providerLeft, unregisterPending,
+            unregisterLast,
             pushForeign, pushWithoutUID, pushDismissed, eventKind, eventPixel, eventName, eventNested, eventZone,
             eventWhose,
             timeMissing,
@@ -375,6 +376,14 @@ extension FindingRow {
         rule: .altcraft("L3"),
         reason: "The question for the person's subscription was not answered with 200; it is not repeated by itself",
         remedy: "Log in or out again, or replay this operation."
+    )
+
+    static let messagesNotAllowed = FindingRow(
+        "altcraft.switch.withoutConsent",
+        .note,
+        rule: .altcraft("L11"),
+        reason: "The person has not allowed push messages, so this installation is subscribed for nobody",
+        remedy: "Ask the person for consent to messaging on push; when it is granted, the subscription follows."
     )
 
     static let overtaken = FindingRow(

@@ -65,6 +65,18 @@ public struct AltcraftMemory: AdapterMemory {
         var sequence: Int64
     }
 
+    /// A subscription that a log-in makes when the person allows messages.
+    struct Owed: Codable, Sendable, Equatable {
+        /// Whose; nil is the anonymous person's.
+        var contact: String?
+        /// Whether a subscription that the vendor had was ended so that the release could not resume it.
+        var isEnded = false
+
+        func isOf(_ contact: String?) -> Bool {
+            self.contact.map(ScalarString.init) == contact.map(ScalarString.init)
+        }
+    }
+
     /// Under which role token the installation speaks, and since when.
     struct Signature: Codable, Sendable, Equatable {
         /// A mark of the role token; empty without one; nil where an older release did not note it.
@@ -83,6 +95,8 @@ public struct AltcraftMemory: AdapterMemory {
     var decisions: [Decision] = []
     /// The last change of person that was begun.
     var arrival: Mark?
+    /// The log-in or log-out whose person was not subscribed, because that person had not allowed messages (L11).
+    var owed: Owed?
     /// The unregistrations that nobody has come back from.
     var departures: [Mark] = []
     /// The place of the last unregister that is done: what was captured before it subscribes nobody any more.
@@ -132,6 +146,11 @@ extension AltcraftMemory {
 
     /// The subscriptions under which the vendor may reach a contact.
     func reachable(_ contact: String?) -> [Holding] { holdings.filter { $0.isOf(contact) && $0.mayBeSubscribed } }
+
+    /// The subscriptions under which the vendor may reach other contacts than this one.
+    func reachableOthers(than contact: String?) -> [Holding] {
+        holdings.filter { $0.mayBeSubscribed && !$0.isOf(contact) }
+    }
 
     /// The token update that a contact's subscription needs to end with `address`; nil if it needs none.
     ///
@@ -254,7 +273,9 @@ extension AltcraftMemory {
 
     /// Notes that somebody came.
     mutating func arrive(_ mark: Mark) {
-        if arrival.map({ $0.sequence < mark.sequence }) ?? true { arrival = mark }
+        guard arrival.map({ $0.sequence < mark.sequence }) ?? true else { return }
+        arrival = mark
+        if let owed, !owed.isOf(mark.contact) { self.owed = nil }
     }
 
     /// The unregistration that a contact comes back from with what was captured at that place; nil if there is none.

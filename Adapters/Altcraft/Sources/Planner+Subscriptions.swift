@@ -185,7 +185,7 @@ extension Planner {
         guard ["profileFields", "customFields", "cats"].allSatisfy({ options[$0] == nil }) else { return false }
         switch head.operation.action {
         case .changeSubscription(let subscription): return subscription.fields.isEmpty
-        case .switchContact: return true
+        case .switchContact, .setConsent: return true
         default: return false
         }
     }
@@ -240,23 +240,31 @@ extension Planner {
         if isOvertaken(head) { return overtaken(head) }
         if followsUnregister(head) { throw Held(finding: FindingRow.unregisterPending.at()) }
         if head.step == .subscribe {
+            guard pending.allowsPushMessages else { return owe(head) }
             if saysNothingElse(head), let later = laterPending(nil, head) {
                 RuleID.altcraft("T9").fire()
                 return .settle([head.id: .superseded(by: later)])
             }
             return try subscribe(head, decided(head) ?? Subscription.State.subscribed.rawValue)
         }
+        return try release(head)
+    }
+
+    /// Releases the suspended subscription of the person who comes, which suspends those of everybody else under the token.
+    private func release(_ head: Head) throws(Held) -> Next {
         // Others may be subscribed under a token from before: it is released first.
         let present = address ?? memory.holdings.last { $0.certainty != .absent }?.address
         let contact = person(head)
         let other = memory.holdings.first { $0.mayBeSubscribed && !$0.isOf(contact) && $0.address != present }?.address
         guard let target = other ?? present else {
+            guard pending.allowsPushMessages else { return owe(head) }
             var next = memory
             next.arrive(.init(contact: contact, sequence: head.sequence))
             let verdict = Verdict<AltcraftDevice>.unchanged(FindingRow.noSubscription.at("action.switch"))
             return .settle([head.id: verdict], remembering: next)
         }
-        if other == nil, let next = try updateFirst(head) { return next }
+        if let quiet = try releaseQuietly(head, at: target) { return quiet }
+        if other == nil, pending.allowsPushMessages, let next = try updateFirst(head) { return next }
         for rule in ["L1", "L5", "L9"] { RuleID.altcraft(rule).fire() }
         let maker = try maker(head, part: other.map { "release/\(RequestID.mark(of: $0.token))" })
         let query = ReleaseQuery(
@@ -267,6 +275,48 @@ extension Planner {
         let call = ReleaseCall(address: target)
         let path = "/subscription/push/unsuspend/"
         return send(.unsuspend, maker.post(path, ReleaseQuery.table, query, ReleaseCall.table, call), head)
+    }
+
+    /// What precedes a release that must not subscribe the person who comes: messages are not allowed, or the person paused
+    /// them here. The person's own subscription is ended if the release would resume it. Nil if the release can leave.
+    private func releaseQuietly(_ head: Head, at target: PushAddress) throws(Held) -> Next? {
+        let contact = person(head)
+        let allows = pending.allowsPushMessages
+        guard !allows || memory.optOutStatus(of: contact) == Subscription.State.suspended.rawValue else { return nil }
+        guard !memory.reachableOthers(than: contact).isEmpty else { return allows ? nil : owe(head) }
+        RuleID.altcraft("L11").fire()
+        let holding = memory.holding(of: contact, at: target)
+        guard holding?.certainty != .absent else { return nil }
+        guard let status = holding?.status else { return try ask(.current, at: target, head) }
+        guard status != Subscription.State.unsubscribed.rawValue else { return nil }
+        return try subscribe(head, Subscription.State.unsubscribed.rawValue, at: target)
+    }
+
+    /// Ends a log-in or a log-out whose person is not subscribed, until the person allows messages.
+    private func owe(_ head: Head) -> Next {
+        RuleID.altcraft("L11").fire()
+        var next = memory
+        next.arrive(.init(contact: person(head), sequence: head.sequence))
+        next.owed = next.owed ?? .init(contact: person(head))
+        let finding = FindingRow.messagesNotAllowed.at("action")
+        return .settle([head.id: head.step == nil ? .unchanged(finding) : .accepted(finding)], remembering: next)
+    }
+
+    /// Subscribes a person who now allows messages, if a log-in could not do it before (L11).
+    func follow(_ consent: Consent, _ head: Head) throws(Held) -> Next {
+        guard consent.state == .granted, pending.allowsPushMessages, let owed = memory.owed, owed.isOf(person(head)),
+            !isOvertaken(head), !isLeft(head), !followsUnregister(head),
+            memory.leftAt.map({ $0 < head.sequence }) ?? true
+        else { return keep(consent, head) }
+        RuleID.altcraft("L11").fire()
+        if let later = laterPending(nil, head) { return .settle([head.id: .superseded(by: later)]) }
+        guard decided(head) == nil, address != nil else {
+            var next = memory
+            next.owed = nil
+            return .settle([head.id: .accepted(FindingRow.consentKept.at())], remembering: next)
+        }
+        guard head.step == .subscribe || owed.isEnded else { return try release(head) }
+        return try subscribe(head, Subscription.State.subscribed.rawValue)
     }
 
     /// Unsubscribes the person wherever the vendor may reach the installation, then forgets everything. Without the person's
@@ -307,7 +357,8 @@ extension Planner {
     func comeBack(_ head: Head) throws(Held) -> Next? {
         let contact = person(head)
         guard memory.departure(of: contact, before: head.sequence) != nil, let address, device?.allowsPush != false,
-            !isOvertaken(head), !pending.contains(where: { replacesSubscription($0, of: contact) })
+            pending.allowsPushMessages, !isOvertaken(head),
+            !pending.contains(where: { replacesSubscription($0, of: contact) })
         else { return nil }
         let holding = memory.holding(of: contact, at: address)
         guard holding?.certainty != .absent else { return nil }

@@ -201,7 +201,11 @@ extension Rule {
             "The sixteenth answer without success ends an operation, except an opt-out; an outage does not count.",
             Source.both
         ),
-        rule("R8", "A release of a suspension and a status query are never repeated by themselves.", Source.both),
+        rule(
+            "R8",
+            "A release of a suspension and a status query are not repeated by themselves, but for L12.",
+            Source.both
+        ),
         rule(
             "R9",
             "An error number in a successful answer does not undo the success (documented), or does (setting).",
@@ -265,6 +269,16 @@ extension Rule {
         rule(
             "L10",
             "A log-in, a log-out or a subscribe that a later change of person has overtaken is rejected and kept.",
+            Source.house
+        ),
+        rule(
+            "L11",
+            "Without consent to messages a change of person ends what reaches others and subscribes nobody; a grant does the rest.",
+            Source.house
+        ),
+        rule(
+            "L12",
+            "A release without an answer is tried again as long as the vendor may reach a person who has left.",
             Source.house
         ),
 

@@ -1,0 +1,128 @@
+import Patchbay
+import PatchbayAdapterKit
+import PatchbayAltcraftSimulator
+import PatchbayJSON
+import PatchbayModel
+import PatchbayTesting
+import Testing
+
+@testable import PatchbayAltcraft
+
+/// Nobody who has left stays reached, whatever the next person allows and whatever the vendor replies.
+@Suite("Altcraft: a change of person and consent") struct PushConsentTests {
+    private static func push(_ state: Subscription.State) -> Action {
+        .changeSubscription(Subscription(channel: .push, state: state))
+    }
+
+    private static func consent(_ state: Consent.State) -> Action {
+        .setConsent(Consent(purpose: .messaging, state: state))
+    }
+
+    private static let logOut = Action.switchContact(ContactSwitch(.logOut))
+    private static let logIn = Action.switchContact(ContactSwitch(.logIn, identifiers: [Identifier(.external, "aino")]))
+
+    /// An installation of Aino, who allowed messages and is subscribed, where messages need consent.
+    private func aino() throws -> Driver {
+        let driver = try Driver(account: ["databases": ["11", "12"]])
+        driver.requiredConsent = [.messaging]
+        driver.restart()
+        driver.capture(Self.logIn)
+        driver.capture(Self.consent(.granted))
+        driver.capture(Self.push(.subscribed))
+        driver.drain()
+        #expect(statuses(driver) == ["12 subscribed"])
+        return driver
+    }
+
+    private func statuses(_ driver: Driver) -> Set<String> {
+        Set(
+            driver.state.profiles.flatMap { profile in profile.subscriptions.map { "\(profile.database) \($0.status)" }
+            }
+        )
+    }
+
+    @Test(.shows("altcraft/L11", of: AltcraftDevice.self))
+    func `a log-out ends what reaches the person before, and subscribes nobody before the answer`() throws {
+        let driver = try aino()
+        driver.forgetHistory()
+        let logOut = driver.capture(Self.logOut)
+        driver.drain()
+        #expect(statuses(driver) == ["12 suspended"])
+        #expect(driver.outcome(of: logOut)?.summary == "accepted altcraft.switch.withoutConsent")
+        #expect(driver.pendingCount == 0)
+        driver.capture(Self.consent(.granted))
+        driver.drain()
+        #expect(statuses(driver) == ["11 subscribed", "12 suspended"])
+    }
+
+    @Test(.shows("altcraft/L11", of: AltcraftDevice.self))
+    func `a subscription that the release would resume is ended first, and comes back with the consent`() throws {
+        let driver = try aino()
+        driver.capture(Self.logOut)
+        driver.capture(Self.consent(.granted))
+        driver.drain()
+        driver.capture(Self.logIn)
+        driver.capture(Self.consent(.granted))
+        driver.drain()
+        #expect(statuses(driver) == ["11 suspended", "12 subscribed"])
+        driver.forgetHistory()
+        driver.capture(Self.logOut)
+        driver.drain()
+        #expect(statuses(driver) == ["11 unsubscribed", "12 suspended"])
+        #expect(!driver.sent.contains { $0.body["subscription"]?["status"] == "subscribed" })
+        driver.capture(Self.consent(.granted))
+        driver.drain()
+        #expect(statuses(driver) == ["11 subscribed", "12 suspended"] && driver.pendingCount == 0)
+    }
+
+    @Test(.shows("altcraft/L11", of: AltcraftDevice.self))
+    func `a denial keeps the log-out and subscribes nobody; a later grant does`() throws {
+        let driver = try aino()
+        driver.capture(Self.logOut)
+        driver.capture(Self.consent(.denied))
+        driver.drain()
+        #expect(statuses(driver) == ["12 suspended"] && driver.pendingCount == 0)
+        driver.capture(Self.consent(.granted))
+        driver.drain()
+        #expect(statuses(driver) == ["11 subscribed", "12 suspended"])
+    }
+
+    @Test func `a grant subscribes nobody who opted out meanwhile`() throws {
+        let driver = try aino()
+        driver.capture(Self.logOut)
+        driver.capture(Self.push(.unsubscribed))
+        driver.capture(Self.consent(.granted))
+        driver.drain()
+        #expect(!statuses(driver).contains { $0.hasSuffix(" subscribed") } && driver.pendingCount == 0)
+    }
+
+    @Test(
+        .shows("altcraft/L12", of: AltcraftDevice.self),
+        arguments: [Outcome.replied(WireResponse(500)), .failed(TransportFailure(.lost, "timedOut"))]
+    )
+    func `a change of person is tried again as long as the vendor reaches the person before`(_ outcome: Outcome) throws
+    {
+        let driver = try Driver(account: ["databases": ["11", "12"]])
+        driver.capture(Self.logIn)
+        driver.capture(Self.push(.subscribed))
+        driver.drain()
+        driver.nextOutcomesByEndpoint[.unsuspend] = [outcome, outcome]
+        let logOut = driver.capture(Self.logOut)
+        driver.drain()
+        #expect(driver.outcome(of: logOut)?.isAccepted == true)
+        #expect(statuses(driver) == ["11 subscribed", "12 suspended"] && driver.pendingCount == 0)
+    }
+
+    @Test func `each person's last statement about push counts when the person comes back`() throws {
+        let driver = try Driver(account: ["databases": ["11", "12"]])
+        driver.capture(Self.logIn)
+        driver.capture(Self.push(.unsubscribed))
+        driver.capture(Self.logOut)
+        driver.capture(Self.push(.subscribed))
+        driver.drain()
+        #expect(statuses(driver) == ["11 subscribed", "12 unsubscribed"])
+        driver.capture(Self.logIn)
+        driver.drain()
+        #expect(statuses(driver) == ["11 suspended", "12 unsubscribed"])
+    }
+}

@@ -306,7 +306,7 @@ import Testing
 
     @Test(.shows("acoustic/L2")) func `consent is kept here`() throws {
         let bench = try Bench.ready()
-        let id = bench.capture(.setConsent(Consent(purpose: .messaging, state: .denied)), at: 0)
+        let id = bench.capture(.setConsent(Consent(purpose: .tracking, state: .denied)), at: 0)
         bench.settle(at: 0)
         #expect(bench.summary(id) == "accepted consent.kept")
     }

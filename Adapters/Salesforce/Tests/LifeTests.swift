@@ -97,11 +97,11 @@ import Testing
     }
 
     @Test(.shows("salesforce/D1", "salesforce/D4")) func `reading is refused, and a consent is applied here`() throws {
-        var bench = try Bench()
+        let bench = try Bench()
         #expect(bench.words(.readBack(ReadRequest("profile"))) == ["error salesforce.readBack"])
         let id = bench.capture(.setConsent(Consent(purpose: .tracking, state: .granted)), at: 0)
-        try bench.settle(at: 0)
-        #expect(bench.ending(id) == "unchanged salesforce.consent")
+        bench.settle(at: 0)
+        #expect(bench.summary(of: id) == "unchanged salesforce.consent")
     }
 
     @Test(.shows("salesforce/R1"), arguments: [200, 201, 202, 204]) func `any 2xx is a yes`(_ status: Int) throws {

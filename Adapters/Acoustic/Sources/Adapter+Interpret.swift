@@ -137,7 +137,7 @@ extension AcousticDevice {
                 if exchange.leaves(memory), pending.operation.action.kind == .registerDevice {
                     // The former ids are left; the registration continues with those that it brings.
                     memory.tell(false)
-                    return .underway(Step(done: (pending.step?.done ?? 0) + 1))
+                    return next(pending)
                 }
                 if pending.operation.action == .erase {
                     // A refusal ends it as well: whatever the vendor holds, its back end erases.
@@ -146,7 +146,7 @@ extension AcousticDevice {
                 }
                 told(pending.operation, isAccepted, exchange.reportsPush, &memory)
                 if pending.operation.action.kind == .switchContact, pending.step?.isLoggedIn != true {
-                    return .underway(Step(done: (pending.step?.done ?? 0) + 1))
+                    return next(pending)
                 }
                 guard pending.operation.action.kind == .registerDevice else {
                     return isAccepted ? accepted(pending.operation) : .rejected(FindingRow.eventRefused.at("action"))
@@ -155,6 +155,11 @@ extension AcousticDevice {
             }
         }
         return halved(exchange, exchange.operations.count, &memory)
+    }
+
+    /// The operation's next request.
+    private func next(_ pending: Pending<Self>) -> Verdict<Self> {
+        .underway(Step(done: (pending.step?.done ?? 0) + 1))
     }
 
     /// One bad entry spoils all: half of them is tried next, after a pause, so that a search is no storm (G3).
@@ -239,7 +244,7 @@ extension AcousticDevice {
             memory.registered = record.digest(settings)
             memory.mention(mayPush)
         }
-        return Interpretation(exchange.operations) { .underway(Step(done: ($0.step?.done ?? 0) + 1)) }
+        return Interpretation(exchange.operations, next)
     }
 
     private func interpretPhoneHome(

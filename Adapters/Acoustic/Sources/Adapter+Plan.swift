@@ -355,7 +355,7 @@ extension AcousticDevice {
         return wait(.events, memory, moment) ?? report(mayPush, for: consent, ids, memory)
     }
 
-    /// Reports a person's push state before and after a log-in: nobody is reached who opted out or has not allowed it, and
+    /// Reports a person's push state before and after a log-in: no person is reached who opted out or has not allowed it, and
     /// a person who comes back gets what that person said last. Nil if there is nothing to report.
     private func planPush(
         of change: ContactSwitch,

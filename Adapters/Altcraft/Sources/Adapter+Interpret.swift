@@ -123,15 +123,15 @@ private final class Reading {
             if let address = sent.address { subscribed(answer.profile?.subscription, at: address, &memory) }
             if isOptingOut, !memory.reachable(contact).isEmpty { return .underway(pending.step) }
             if pending.step == .restore {
-                // The release is tried again as long as the vendor may reach somebody who has left.
-                if !memory.reachableOthers(than: contact).isEmpty { return .underway(nil) }
+                // The release is tried again as long as the vendor may reach a person who has left.
+                guard memory.reachableOthers(than: contact).isEmpty else { return next(at: nil) }
                 return .rejected(FindingRow.askAgain.at(detail: detail), answer: answer.json)
             }
             if [.switchContact, .setConsent].contains(pending.operation.action.kind) {
                 guard pending.step == .subscribe || sent.status == Subscription.State.subscribed.rawValue else {
                     // It was ended so that the release does not resume it.
                     memory.owed = .init(contact: contact, isEnded: true)
-                    return .underway(pending.step)
+                    return next(at: pending.step)
                 }
                 memory.owed = nil
             }
@@ -257,12 +257,15 @@ private final class Reading {
         let isEnded = memory.owed.map { $0.isOf(contact) && $0.isEnded } ?? false
         guard shown != nil, !isEnded, !isSubscribed || decided == nil else {
             RuleID.altcraft("L2").fire()
-            return .underway(.subscribe)
+            return next(at: .subscribe)
         }
         memory.owed = nil
         for rule in ["L6", "L8"] { RuleID.altcraft(rule).fire() }
         return accepted(answer, memory)
     }
+
+    /// The operation's next request.
+    private func next(at step: AltcraftDevice.Step?) -> Result { .underway(step) }
 
     private func accepted(_ answer: AltcraftAnswer, _ memory: AltcraftMemory) -> Result {
         .accepted(note(answer, memory), answer: answer.json)
@@ -321,7 +324,7 @@ private final class Reading {
         if endpoint == .unsuspend, exchange.mayHaveWorked, memory.optOutStatus(of: contact) != nil {
             return .underway(.restore)
         }
-        // Somebody who has left must not stay reached.
+        // A person who has left must not stay reached.
         if endpoint == .unsuspend, row.meaning == .retry, !memory.reachableOthers(than: contact).isEmpty {
             RuleID.altcraft("L12").fire()
             let next = RetryLadder.next(pending.failures, exchange)

@@ -382,7 +382,7 @@ extension FindingRow {
         "altcraft.switch.withoutConsent",
         .note,
         rule: .altcraft("L11"),
-        reason: "The person has not allowed push messages, so this installation is subscribed for nobody",
+        reason: "The person has not allowed push messages, so no person is subscribed on this installation",
         remedy: "Ask the person for consent to messaging on push; when it is granted, the subscription follows."
     )
 

@@ -273,7 +273,7 @@ extension Rule {
         ),
         rule(
             "L11",
-            "Without consent to messages a change of person ends what reaches others and subscribes nobody; a grant does the rest.",
+            "Without consent to messages a change of person ends what reaches others and subscribes no person; a grant does the rest.",
             Source.house
         ),
         rule(

@@ -8,7 +8,7 @@ import Testing
 
 @testable import PatchbayAltcraft
 
-/// Nobody who has left stays reached, whatever the next person allows and whatever the vendor replies.
+/// No person who has left stays reached, whatever the next person allows and whatever the vendor replies.
 @Suite("Altcraft: a change of person and consent") struct PushConsentTests {
     private static func push(_ state: Subscription.State) -> Action {
         .changeSubscription(Subscription(channel: .push, state: state))
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(.shows("altcraft/L11", of: AltcraftDevice.self))
-    func `a log-out ends what reaches the person before, and subscribes nobody before the answer`() throws {
+    func `a log-out ends what reaches the person before, and subscribes no person before the answer`() throws {
         let driver = try aino()
         driver.forgetHistory()
         let logOut = driver.capture(Self.logOut)
@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test(.shows("altcraft/L11", of: AltcraftDevice.self))
-    func `a denial keeps the log-out and subscribes nobody; a later grant does`() throws {
+    func `a denial keeps the log-out and subscribes no person; a later grant does`() throws {
         let driver = try aino()
         driver.capture(Self.logOut)
         driver.capture(Self.consent(.denied))
@@ -87,7 +87,7 @@ import Testing
         #expect(statuses(driver) == ["11 subscribed", "12 suspended"])
     }
 
-    @Test func `a grant subscribes nobody who opted out meanwhile`() throws {
+    @Test func `a grant subscribes no person who opted out meanwhile`() throws {
         let driver = try aino()
         driver.capture(Self.logOut)
         driver.capture(Self.push(.unsubscribed))

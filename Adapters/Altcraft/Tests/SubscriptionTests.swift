@@ -140,7 +140,7 @@ import Testing
         _ = scene.verdict(.registerDevice(Fixture.renewedPhone), .failed(TransportFailure(.lost, "timedOut")))
         #expect(scene.memory.saved == old)
         let back = scene.request(.registerDevice(Corpus.phone))?.json
-        // The doubtful update is repeated first: nobody knows from which token the next one starts.
+        // The unacknowledged update is repeated first: nobody knows from which token the next one starts.
         #expect(back?["old_token"] == .string(Fixture.token))
         #expect(back?["new_token"] == .string(Fixture.renewedPhone.pushToken?.value ?? ""))
         _ = scene.verdict(.registerDevice(Corpus.phone), .replied(WireResponse(200, json: ["error": 0])))

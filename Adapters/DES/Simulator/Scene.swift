@@ -164,7 +164,7 @@ public struct DESScene: VendorScene {
             }
         }
         let words = story.entries.filter { $0.operation.action.kind == .changeSubscription }
-        // Whoever comes back gets what that person said last, and a consent decides too.
+        // A person who comes back gets what that person said last, and a consent decides too.
         let last = words.last.flatMap { word in story.entries.lastIndex { $0.operation.id == word.operation.id } } ?? 0
         let isOfPresent = !story.entries.enumerated().contains { place, entry in
             switch entry.operation.action {

@@ -185,7 +185,7 @@ private struct Reading {
         case .pushTokenRemoval where isToBeLeft: step.leftToken = true
         default: return nil
         }
-        return Result([head.id: .underway(step)])
+        return next(head, at: step)
     }
 
     /// The request for which the contact token was renewed.
@@ -197,7 +197,8 @@ private struct Reading {
             memory.mayHavePushToken && !head.stage.leftToken ? .pushTokenRemoval : .anonymousContact
         case .setConsent where memory.mayHavePushToken: .pushTokenRemoval
         // The push token is taken back before some changes of contact; then the memory owes none.
-        case .identify, .switchContact: memory.isPushDoubtful && !memory.owesPushToken ? .pushTokenRemoval : .contact
+        case .identify, .switchContact:
+            memory.mayHavePushToken && memory.pushToken == nil && !memory.owesPushToken ? .pushTokenRemoval : .contact
         default: nil
         }
     }
@@ -252,6 +253,8 @@ private struct Reading {
         }
     }
 
+    private func next(_ head: Head, at step: DESDevice.Step) -> Result { Result([head.id: .underway(step)]) }
+
     /// The operation's next request, or its end if it is one of a single request.
     private func goOn(_ head: Head, _ change: (inout DESDevice.Step) -> Void) -> Result {
         switch head.operation.action.kind {
@@ -265,7 +268,7 @@ private struct Reading {
         step.renewal = nil
         change(&step)
         if step.recovery == .setContact { step.recovery = .repeatRequest }
-        return Result([head.id: .underway(step)])
+        return next(head, at: step)
     }
 
     private func registered(_ head: Head, _ memory: inout DESMemory) -> Result {

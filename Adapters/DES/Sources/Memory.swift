@@ -221,7 +221,7 @@ public struct DESMemory: AdapterMemory {
 
     /// Notes what a person says about push.
     mutating func decide(_ state: Subscription.State, of operation: EngagementOperation) {
-        // An operation without a contact is of whoever is there.
+        // An operation without a contact is of the person who is there.
         let present = person?.contact == nil ? identity?.value : nil
         var decisions = decisions ?? PushDecisions()
         decisions.note(state, of: [operation.contact ?? present].compactMap(\.self))

@@ -127,11 +127,11 @@ import Testing
         bench.respond = { $0.endpoint == .events ? .status(503) : nil }
         let event = bench.capture(.event("Opened"))
         if isEarlier { bench.advance(by: .seconds(60)) }
-        let unregister = bench.capture(.farewell)
+        let unregister = bench.capture(.unregister)
         bench.drain()
         #expect(!isReached(bench) && bench.client?.contact == "anonymous")
         #expect(bench.outcome(of: unregister)?.isAccepted == true && bench.pendingCount == 0)
-        #expect(bench.outcome(of: event)?.summary == "rejected des.farewell.neverSent")
+        #expect(bench.outcome(of: event)?.summary == "rejected \(FindingRow.neverSent.code)")
     }
 
     @Test(.shows("des/N3", of: DESDevice.self)) func `an unregister passes an event whose host does not answer`() throws
@@ -139,18 +139,18 @@ import Testing
         let bench = try Bench.started()
         bench.respond = { $0.endpoint == .events ? .failed(TransportFailure(.lost, "timedOut")) : nil }
         let event = bench.capture(.event("Opened"))
-        let unregister = bench.capture(.farewell)
+        let unregister = bench.capture(.unregister)
         bench.drain()
         #expect(!isReached(bench) && bench.outcome(of: unregister)?.isAccepted == true)
         bench.wake()
-        #expect(bench.outcome(of: event)?.summary == "rejected des.farewell.neverSent" && bench.pendingCount == 0)
+        #expect(bench.outcome(of: event)?.summary == "rejected \(FindingRow.neverSent.code)" && bench.pendingCount == 0)
     }
 
     @Test func `an unregister during an outage comes behind the event`() throws {
         let bench = try Bench.started()
         bench.goOffline()
         let event = bench.capture(.event("Opened"))
-        let unregister = bench.capture(.farewell)
+        let unregister = bench.capture(.unregister)
         bench.advance(by: .seconds(60))
         bench.goOnline()
         bench.drain()

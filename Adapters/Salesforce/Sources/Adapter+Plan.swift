@@ -33,12 +33,12 @@ extension SalesforceDevice {
     private func settleConsents(_ changes: [Pending<Self>], in window: PendingOperations<Self>, memory: Memory)
         -> Plan<Self>?
     {
-        let isEnding = window.isLeaving || changes.contains(where: \.isLast)
+        let isLast = window.isLeaving || changes.contains(where: \.isLast)
         let isDenied = memory.isProfileDenied == true && !changes.contains { $0.operation.action.kind.isOfProfile }
         let ended = changes.filter { one in
             guard one.operation.action.kind == .setConsent else { return false }
             guard let state = one.operation.action.pushMessageConsent else { return true }
-            return isEnding || isDenied && state == .granted
+            return isLast || isDenied && state == .granted
         }
         return ended.isEmpty ? nil : settle(ended) { _ in .unchanged(FindingRow.consentKept.at("action")) }
     }

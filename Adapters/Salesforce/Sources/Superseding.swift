@@ -43,7 +43,7 @@ struct Superseding: Sendable {
         switch part {
         case .tag: owners[part] ?? owners[.allTags]
         case .attribute: owners[part] ?? owners[.allAttributes]
-        // A statement of an anonymous person belongs to whoever comes next.
+        // A statement of an anonymous person belongs to the next person.
         case .push(nil): owners.filter { $0.key.isPush }.values.max { $0.sequence < $1.sequence }
         case .push: owners[part] ?? owners[.allPush]
         default: owners[part]

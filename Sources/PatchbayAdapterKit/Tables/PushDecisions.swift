@@ -3,7 +3,7 @@ public import PatchbayModel
 
 /// The last statement of each person about push messages on one installation.
 ///
-/// Vendors keep one push state for an installation, whoever uses it. An adapter that remembers the statements restores a
+/// Vendors keep one push state for an installation. An adapter that remembers the statements restores a
 /// person's own when the person comes back. A statement made while no person was known belongs to the person who comes next.
 public struct PushDecisions: Codable, Sendable, Equatable {
     private struct Entry: Codable, Sendable, Equatable {
@@ -13,7 +13,7 @@ public struct PushDecisions: Codable, Sendable, Equatable {
     }
 
     private var entries: [Entry] = []
-    /// The statement of whoever was there while no person was known.
+    /// The statement that was made while no person was known.
     private var anonymous: Subscription.State?
     /// Whether an opt-out was left out because there were too many.
     private var hasForgotten: Bool?

@@ -331,6 +331,7 @@ public struct Migration: Sendable {
 
         mutating func take(_ record: SourceRecord) throws {
             report.read += 1
+            report.leftBulkPath[ChunkResult.Reason.format.rawValue, default: 0] += 1
             try rejects?.begin(line: record.line)
             let start = bytes.count
             var findings = try slow.move(record, to: &bytes)

@@ -45,6 +45,8 @@ public struct MigrationReport: Hashable, Sendable {
     public internal(set) var refusals: [String: Refusal] = [:]
     /// What each rule of the mapping did, in the rules' order.
     public internal(set) var mapping: [MappingEffect] = []
+    /// The number of records that left the bulk path, by reason; all records of a run without one.
+    public internal(set) var leftBulkPath: [String: Int] = [:]
     /// Bytes read.
     public internal(set) var bytesRead = 0
     /// Bytes written.
@@ -113,6 +115,11 @@ public struct MigrationReport: Hashable, Sendable {
             "bytesRead": .integer(bytesRead),
             "bytesWritten": .integer(bytesWritten),
         ]
+        if !leftBulkPath.isEmpty {
+            json["leftBulkPath"] = .object(
+                JSONObject(leftBulkPath.sorted { $0.key < $1.key }.map { ($0.key, .integer($0.value)) })
+            )
+        }
         if !mapping.isEmpty { json["mapping"] = .array(mapping.map(\.json)) }
         return .object(json)
     }
@@ -139,6 +146,10 @@ public struct MigrationReport: Hashable, Sendable {
         for value in json["refusals"]?.array ?? [] {
             guard let code = value["code"]?.string, let contacts = value["contacts"]?.integer else { return nil }
             refusals[code] = Refusal(setting: value["setting"]?.string, contacts: Int(contacts))
+        }
+        for member in json["leftBulkPath"]?.object ?? [:] {
+            guard let count = member.value.integer else { return nil }
+            leftBulkPath[member.name] = Int(count)
         }
         guard let mapping = json["mapping"] else { return }
         let effects = (mapping.array ?? [.null]).map(MappingEffect.init(json:))

@@ -18,7 +18,8 @@ extension RecordFormat {
             _ = try NeutralContacts.table.read(settings, over: NeutralContacts.Settings(), at: "")
             return NeutralContacts.Writer()
         },
-        makeSourceLayout: { _ throws(SettingsError) in .neutralLines }
+        makeSourceLayout: { _ throws(SettingsError) in .neutralLines },
+        makeTargetLayout: { _ throws(SettingsError) in .neutralLines }
     )
 }
 

@@ -44,7 +44,7 @@ import Testing
             let rejects = Rejects(list: list, replay: replay)
             let report = try migration.run(&input, to: written, rejects: rejects, workers: workers)
             (output, self.list, self.replay) = (written.text, list.text, replay.text)
-            self.report = report.json.text
+            self.report = report.json.withoutPath.text
         }
 
         /// The first line in which another run differs.
@@ -828,8 +828,10 @@ import Testing
             #"{"identifiers":[{"kind":"email","value":"a@b.example"}],"attributes":{\#(attributes.joined(separator: ","))}}"#
         let bytes = Array("\(line)\n".utf8)
         let job = ChunkJob(chunk: bytes + [UInt8](repeating: 0, count: Padding.count), range: 0..<bytes.count)
-        // What the fast way can't be sure of, such as another spelling of a number, is the slow way's.
-        #expect(try mapper.map(job, OutputBuffer()).slow == 1)
+        // Another spelling of a number is written as the number.
+        let respelt = try mapper.map(job, OutputBuffer())
+        #expect(respelt.slow == 0)
+        #expect(String(decoding: respelt.output.prefix(respelt.used), as: UTF8.self).contains(#""_status":7"#))
         let sure = Array("\(line.replacing(",\"visits\":\"007\"", with: ""))\n".utf8)
         let result = try mapper.map(
             ChunkJob(chunk: sure + [UInt8](repeating: 0, count: Padding.count), range: 0..<sure.count),
@@ -1038,7 +1040,7 @@ import Testing
         }
         var (slowPlaces, places): ([Checkpoints.Place], [Checkpoints.Place]) = ([], [])
         let (slow, fast) = (try run(0, &slowPlaces), try run(workers, &places))
-        #expect(fast.0 == slow.0)
+        #expect(fast.0.json.withoutPath == slow.0.json.withoutPath)
         #expect(fast.1 == slow.1)
         #expect(fast.2 == slow.2)
         #expect((fast.0.rejected, fast.0.bytesRead) == (2, bytes.count))

@@ -243,3 +243,13 @@ struct ContactNoise {
         return object(parts)
     }
 }
+
+extension JSONValue {
+    /// The report, or the plan with a report, without the path that its records took.
+    var withoutPath: JSONValue {
+        guard var object else { return self }
+        object["leftBulkPath"] = nil
+        if let report = object["report"] { object["report"] = report.withoutPath }
+        return .object(object)
+    }
+}

@@ -15,7 +15,7 @@ public struct ColumnLayout: Sendable {
         case attribute(AttributeName, AttributeType)
         /// The locale.
         case locale
-        /// The time zone by a name with a slash; any other text is for the reader.
+        /// The time zone: a name, or the device's offset from UTC.
         case timeZone
         /// Tags, between the separators of the layout's forms.
         case tags
@@ -28,8 +28,8 @@ public struct ColumnLayout: Sendable {
         case denied(Consent.Scope, Words<Bool>)
         /// Nothing.
         case ignored
-        /// Something that only the reader knows.
-        case unusual
+        /// A part of the contact's device.
+        case device(ContactPlace.DevicePart)
     }
 
     /// What the words of a column mean, by their spelling in lower case; any other is for the reader.
@@ -59,6 +59,8 @@ public struct ColumnLayout: Sendable {
     public struct Column: Sendable {
         /// What it fills.
         public var role: Role
+        /// The type of an attribute's texts that do not have the form of the role's type; nil where there is no other.
+        public var otherwise: AttributeType?
         /// What its text must look like.
         public var form: Form
         /// Whether a row without it is a fault.
@@ -80,6 +82,9 @@ public struct ColumnLayout: Sendable {
     public var forms: FieldForms
     /// What the columns of a header are; the reader has taken the same header.
     public var columns: @Sendable (_ header: [String]) -> [Column]
+
+    /// The findings of the file's rows, and the name of the vendor's own device id; nil without a contact file.
+    package var contactFile: (findings: ContactFileFindings, deviceIdentity: Device.IdentityName)?
 
     /// A layout.
     public init(

@@ -274,7 +274,7 @@ public struct ContactFile: Sendable {
     public var sourceLayout: SourceLayout? {
         guard settings.encoding == .utf8, dialect.hasHeader, settings.everyRow.isEmpty else { return nil }
         let given = settings.header
-        let layout = ColumnLayout(dialect, settings.forms) { header in
+        var layout = ColumnLayout(dialect, settings.forms) { header in
             let columns = (given.isEmpty ? header : given).map(column)
             // A row that has nothing in the first of them is for the reader.
             let first = readFinders.first { place in columns.contains { $0.place == place } }
@@ -285,6 +285,7 @@ public struct ContactFile: Sendable {
                 return column
             }
         }
+        layout.contactFile = (kind.findings, kind.deviceIdentity)
         return .columns(layout)
     }
 
@@ -300,8 +301,10 @@ public struct ContactFile: Sendable {
             let form: ColumnLayout.Form = kind == .email ? .email : kind == .phone ? .phone : .any
             return ColumnLayout.Column(.identifier(kind), form: form, isRequired: isRequired(column))
         case .attribute(let name):
-            // A text of another form is for the reader.
-            return ColumnLayout.Column(.attribute(name, likelyType(of: column) ?? type(of: column)))
+            let likely = likelyType(of: column)
+            var layout = ColumnLayout.Column(.attribute(name, likely ?? type(of: column)))
+            if likely != nil { layout.otherwise = type(of: column) }
+            return layout
         case .locale: return ColumnLayout.Column(.locale)
         case .timeZone: return ColumnLayout.Column(.timeZone)
         case .ignored: return ColumnLayout.Column(.ignored)
@@ -313,7 +316,7 @@ public struct ContactFile: Sendable {
         case .changedAt(let key): return ColumnLayout.Column(.wish(key, .changedAt))
         case .source(let key): return ColumnLayout.Column(.wish(key, .source))
         case .denied(let scope): return ColumnLayout.Column(.denied(scope, settings.forms.denials(of: column)))
-        case .device: return ColumnLayout.Column(.unusual)
+        case .device(let part): return ColumnLayout.Column(.device(part))
         }
     }
 

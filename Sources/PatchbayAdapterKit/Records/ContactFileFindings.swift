@@ -88,12 +88,12 @@ public struct ContactFileFindings: Sendable {
     let value: FindingRow
     /// The same of a column that tells by a word what the person wants.
     let word: FindingRow
-    let seconds: FindingRow
+    package let seconds: FindingRow
     let unused: FindingRow
-    let optInUnknown: FindingRow
-    let timeZone: FindingRow
-    let devicePart: FindingRow
-    let deviceAssumed: FindingRow
+    package let optInUnknown: FindingRow
+    package let timeZone: FindingRow
+    package let devicePart: FindingRow
+    package let deviceAssumed: FindingRow
     // Of a contact that is written.
     let keyMissing: FindingRow
     /// The same of another column that no row may leave blank.
@@ -110,20 +110,20 @@ public struct ContactFileFindings: Sendable {
     let optOutLost: FindingRow
     package let noColumn: FindingRow
     package let noHome: FindingRow
-    let second: FindingRow
+    package let second: FindingRow
     package let unfit: FindingRow
-    let tooLong: FindingRow
-    let unwritable: FindingRow
-    let lineBreak: FindingRow
+    package let tooLong: FindingRow
+    package let unwritable: FindingRow
+    package let lineBreak: FindingRow
     package let precision: FindingRow
     package let converted: FindingRow
-    let trimmed: FindingRow
-    let blank: FindingRow
+    package let trimmed: FindingRow
+    package let blank: FindingRow
     package let consent: FindingRow
     package let denied: FindingRow
     package let stateUnknown: FindingRow
     package let suspended: FindingRow
-    let undated: FindingRow
+    package let undated: FindingRow
 
     /// The usual settings by the codes of the findings that follow from them.
     public var deciding: [String: String] {

@@ -315,7 +315,7 @@ extension FieldForms {
     }
 
     /// What ``doubled(_:)`` made it of; a character alone stays.
-    func undoubled(_ text: String) -> String {
+    package func undoubled(_ text: String) -> String {
         guard let doubled, text.unicodeScalars.contains(doubled) else { return text }
         return String(text.unicodeScalars.replacing([doubled, doubled], with: [doubled]))
     }

@@ -59,6 +59,74 @@ extension ContactFile {
         settings.lostOptOuts == .reject ? kind.findings.optOutLost : kind.findings.noHome
     }
 
+    /// Returns the text of a column's field, and nil where the file can't hold it.
+    ///
+    /// - Parameters:
+    ///   - text: The text before it is trimmed and checked.
+    ///   - column: The column of the field.
+    ///   - report: Receives each finding with its detail.
+    package func fieldText(
+        _ text: String,
+        _ column: ContactColumn,
+        _ report: (FindingRow, String) -> Void
+    ) -> String? {
+        let (rows, forms, detail) = (kind.findings, settings.forms, "column \(column.name)")
+        var text = text
+        if !forms.takesLineBreaks, text.unicodeScalars.contains(where: { $0.value == 0x0A || $0.value == 0x0D }) {
+            report(rows.lineBreak, detail)
+            text = FieldText.oneLine(text)
+        }
+        let trimmed = text.trimmed
+        if trimmed.utf8.count != text.utf8.count, !trimmed.isEmpty { report(rows.trimmed, detail) }
+        guard !trimmed.isEmpty else {
+            report(rows.blank, detail)
+            return nil
+        }
+        if let limit = column.limit, trimmed.utf16.count > limit {
+            report(rows.tooLong, "\(detail), \(trimmed.utf16.count) characters, the limit is \(limit)")
+            return nil
+        }
+        guard FieldText.isWritable(trimmed, in: self) else {
+            report(rows.unwritable, detail)
+            return nil
+        }
+        return forms.doubled(trimmed)
+    }
+
+    /// Returns the text of an attribute's value in the form of its column, and nil where the column can't hold it.
+    package func text(
+        of value: AttributeValue,
+        in column: ContactColumn,
+        _ report: (FindingRow, String) -> Void
+    ) -> String? {
+        let (rows, rules, type) = (kind.findings, kind.rules, type(of: column, for: value))
+        rules.values.fire()
+        if case .choices([]) = value, type == .choices {
+            report(rows.blank, "column \(column.name)")
+            return nil
+        }
+        guard let fitting = value.converted(to: type) ?? value.wholeNumber(as: type),
+            let (text, isExact) = settings.forms.text(fitting)
+        else {
+            report(rows.unfit, "\(value.type.rawValue), column \(column.name) is \(type.rawValue)")
+            return nil
+        }
+        if type == .date || type == .timestamp { rules.moments.fire() }
+        if type == .choices { rules.lists.fire() }
+        if fitting.type != value.type {
+            report(rows.converted, "\(value.type.rawValue) as \(type.rawValue) in column \(column.name)")
+        } else if !isExact {
+            report(rows.precision, "column \(column.name)")
+        }
+        guard !column.words.isEmpty, !column.words.contains(text) else { return text }
+        guard let word = column.words.first(where: { $0.lowercased() == text.lowercased() }) else {
+            report(rows.unfit, "column \(column.name) takes \(column.words.joined(separator: ", "))")
+            return nil
+        }
+        report(rows.converted, "a word of column \(column.name)")
+        return word
+    }
+
     /// The dialect of a file that is written: without quotes a quote is a character like others, as it is to the reader; NUL
     /// stands in no field.
     fileprivate var writtenDialect: DelimitedDialect {
@@ -142,27 +210,7 @@ private struct RowComposer {
 
     /// A text as it stands in a field; nil if the file can't hold it.
     private mutating func fieldText(_ text: String, _ column: ContactColumn, _ path: String) -> String? {
-        let detail = "column \(column.name)"
-        var text = text
-        if !forms.takesLineBreaks, text.unicodeScalars.contains(where: { $0.value == 0x0A || $0.value == 0x0D }) {
-            note(rows.lineBreak, path, detail)
-            text = FieldText.oneLine(text)
-        }
-        let trimmed = text.trimmed
-        if trimmed.utf8.count != text.utf8.count, !trimmed.isEmpty { note(rows.trimmed, path, detail) }
-        guard !trimmed.isEmpty else {
-            note(rows.blank, path, detail)
-            return nil
-        }
-        if let limit = column.limit, trimmed.utf16.count > limit {
-            note(rows.tooLong, path, "\(detail), \(trimmed.utf16.count) characters, the limit is \(limit)")
-            return nil
-        }
-        guard FieldText.isWritable(trimmed, in: file) else {
-            note(rows.unwritable, path, detail)
-            return nil
-        }
-        return forms.doubled(trimmed)
+        file.fieldText(text, column) { row, detail in note(row, path, detail) }
     }
 
     // MARK: Identifiers, attributes, tags
@@ -198,43 +246,11 @@ private struct RowComposer {
                 continue
             }
             let column = table.columns[index]
-            guard let text = text(of: value, in: column, path), let word = word(text, column, path) else { continue }
-            put(word, .attribute(name), path)
+            guard let text = file.text(of: value, in: column, { row, detail in note(row, path, detail) }) else {
+                continue
+            }
+            put(text, .attribute(name), path)
         }
-    }
-
-    /// A text as the vendor's word, where it takes none but some.
-    private mutating func word(_ text: String, _ column: ContactColumn, _ path: String) -> String? {
-        guard !column.words.isEmpty, !column.words.contains(text) else { return text }
-        guard let word = column.words.first(where: { $0.lowercased() == text.lowercased() }) else {
-            note(rows.unfit, path, "column \(column.name) takes \(column.words.joined(separator: ", "))")
-            return nil
-        }
-        note(rows.converted, path, "a word of column \(column.name)")
-        return word
-    }
-
-    private mutating func text(of value: AttributeValue, in column: ContactColumn, _ path: String) -> String? {
-        let type = file.type(of: column, for: value)
-        rules.values.fire()
-        if case .choices([]) = value, type == .choices {
-            note(rows.blank, path, "column \(column.name)")
-            return nil
-        }
-        guard let fitting = value.converted(to: type) ?? value.wholeNumber(as: type),
-            let (text, isExact) = forms.text(fitting)
-        else {
-            note(rows.unfit, path, "\(value.type.rawValue), column \(column.name) is \(type.rawValue)")
-            return nil
-        }
-        if type == .date || type == .timestamp { rules.moments.fire() }
-        if type == .choices { rules.lists.fire() }
-        if fitting.type != value.type {
-            note(rows.converted, path, "\(value.type.rawValue) as \(type.rawValue) in column \(column.name)")
-        } else if !isExact {
-            note(rows.precision, path, "column \(column.name)")
-        }
-        return text
     }
 
     private mutating func tags() {

@@ -187,10 +187,10 @@ public struct FieldForms: Sendable {
     // MARK: Reading
 
     /// A day or a point in time.
-    func moment(_ text: String) -> FileMoment? { FileMoment(text, forms: [day] + alsoRead, zone: zone) }
+    package func moment(_ text: String) -> FileMoment? { FileMoment(text, forms: [day] + alsoRead, zone: zone) }
 
     /// Reads a field as a value of a type; nil if it is none.
-    func value(_ text: String, as type: AttributeType) -> AttributeValue? {
+    package func value(_ text: String, as type: AttributeType) -> AttributeValue? {
         switch type {
         // A day needs no midnight, which the first year has none of in every zone.
         case .date: (CalendarDate(text: text.trimmed) ?? moment(text)?.day).map(AttributeValue.date)
@@ -202,7 +202,7 @@ public struct FieldForms: Sendable {
     }
 
     /// Reads a text that holds a value of a type and no more than that; nil if it is another, or more.
-    func exactValue(_ text: String, as type: AttributeType) -> AttributeValue? {
+    package func exactValue(_ text: String, as type: AttributeType) -> AttributeValue? {
         if type == .time, FileTime(text)?.isCut == true { return nil }
         guard type == .date, CalendarDate(text: text.trimmed) == nil else { return value(text, as: type) }
         // An instant names its zone, and a time that is not midnight is more than a day.
@@ -213,7 +213,7 @@ public struct FieldForms: Sendable {
     }
 
     /// The words of a field with several.
-    func words(of text: String) -> [String] { text.words(between: separator) }
+    package func words(of text: String) -> [String] { text.words(between: separator) }
 
     // MARK: Writing
 
@@ -287,7 +287,7 @@ public enum FieldForm: Sendable {
     }
 
     /// A zone's name rather than an offset: it has a slash, or is `UTC`.
-    static func isZone(_ text: String) -> Bool { text.utf8.contains(UInt8(ascii: "/")) || text == "UTC" }
+    package static func isZone(_ text: String) -> Bool { text.utf8.contains(UInt8(ascii: "/")) || text == "UTC" }
 
     /// Four to fifteen digits, with the usual signs between them.
     public static func isPhone(_ text: String) -> Bool {
@@ -297,10 +297,10 @@ public enum FieldForm: Sendable {
 }
 
 /// An offset from UTC as exports write it: hours up to 14, or seconds in quarters of an hour.
-struct ExactHours {
-    let seconds: Int
+package struct ExactHours {
+    package let seconds: Int
 
-    init?(_ text: String) {
+    package init?(_ text: String) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard let first = parts.first, let number = Int(first), parts.count <= 2 else { return nil }
         if parts.count == 2 {

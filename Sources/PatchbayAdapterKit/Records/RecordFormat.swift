@@ -102,6 +102,8 @@ public enum SourceLayout: Sendable {
 
 /// What a target's records look like, as far as bulk work must know it.
 public enum TargetLayout: Sendable {
+    /// Contacts of the neutral model, a JSON object a line.
+    case neutralLines
     /// A JSON object a line.
     case lines(LineLayout)
     /// Rows of a contact file; a contact that says no on one of the channels is for the writer.

@@ -208,21 +208,22 @@ extension ValueView.Kind {
 }
 
 extension ValueView {
-    /// Makes it a value of the catalogue's type; false where the slow way must say how.
-    mutating func convert(to wanted: TypeCode) -> Bool {
+    /// Makes it a value of another type; false where a part of it would be lost.
+    @inline(__always) mutating func convert(to wanted: TypeCode, _ scratch: Scratch) -> Bool {
         let type = kind.code
         if wanted == type { return true }
         switch (type, wanted) {
         case (.list, .choices): kind = .choices
-        case (.list, _), (.choices, _): return false
+        case (.list, _), (.choices, _): return convertSlowly(to: wanted, scratch)
         case (_, .string): kind = .string
         case (.integer, .decimal): kind = .decimal
-        case (.string, _): return isBare && read(as: wanted)
+        case (.string, _): return isASCII && read(as: wanted) || convertSlowly(to: wanted, scratch)
         default: return false
         }
         return true
     }
 
+    /// The texts that the model itself writes.
     private mutating func read(as wanted: TypeCode) -> Bool {
         switch wanted {
         case .integer where Forms.isInteger(text): kind = .integer
@@ -236,6 +237,64 @@ extension ValueView {
         default: return false
         }
         return true
+    }
+
+    /// Converts it as the model does.
+    @inline(never) private mutating func convertSlowly(to wanted: TypeCode, _ scratch: Scratch) -> Bool {
+        guard let type = wanted.kind?.type, let converted = model(scratch)?.converted(to: type),
+            let view = ValueView(converted, scratch)
+        else { return false }
+        self = view
+        return true
+    }
+
+    /// The value in the model.
+    func model(_ scratch: Scratch) -> AttributeValue? {
+        switch kind {
+        case .string: return .string(text.text)
+        case .integer: return Int64(text.text).map(AttributeValue.integer)
+        case .decimal: return ExactDecimal(text: text.text).map(AttributeValue.decimal)
+        case .yes, .no: return .boolean(kind == .yes)
+        case .date: return CalendarDate(text: text.text).map(AttributeValue.date)
+        case .time: return LocalTime(text: text.text).map(AttributeValue.time)
+        case .timestamp: return Timestamp(text: text.text).map(AttributeValue.timestamp)
+        case .country: return CountryCode(text: text.text).map(AttributeValue.country)
+        case .choices, .list:
+            var words: [String] = []
+            let isWhole = Grammar.eachString(of: text, scratch) { word in
+                words.append(word.text.text)
+                return true
+            }
+            guard isWhole else { return nil }
+            return kind == .choices ? .choices(words) : .list(words.map(AttributeValue.string))
+        }
+    }
+
+    /// A value of the model; nil for objects and for lists of anything but texts.
+    init?(_ value: AttributeValue, _ scratch: Scratch) {
+        let words: [AttributeValue]
+        switch value {
+        case .string(let string):
+            guard let text = scratch.keep(string) else { return nil }
+            self.init(string: text)
+            return
+        case .choices(let choices): words = choices.map(AttributeValue.string)
+        case .list(let values): words = values
+        case .object: return nil
+        default:
+            guard let text = value.plainText.flatMap(scratch.keep), let kind = TypeCode(value.type).kind else {
+                return nil
+            }
+            self.init(kind: kind == .yes && value == .boolean(false) ? .no : kind, text: text)
+            return
+        }
+        guard words.allSatisfy({ $0.type == .string }),
+            let text = scratch.keep(JSONValue.array(words.map { .string($0.plainText ?? "") }).text)
+        else { return nil }
+        self.init(string: text)
+        (kind, needsEscapes) = (
+            value.type == .choices ? .choices : .list, text.index(of: 0x5C, or: 0x5C, from: 0) < text.count
+        )
     }
 }
 

@@ -66,13 +66,14 @@ struct BulkPlan: Sendable {
     func makeMapper(behind header: Header, heeding noes: EarlierNoes? = nil) throws -> ChunkMapper? {
         let (arena, slow) = (Arena(), try makeSlowWay(heeding: noes, tellsWords: noes == nil))
         let rules = MappingCompiler(mapping, in: arena)
-        func compile(_ columns: [ColumnLayout.Column] = []) -> CompiledPlan {
+        func compile(_ columns: [ColumnLayout.Column] = [], _ sourceNotes: [FindingRow] = []) -> CompiledPlan {
             CompiledPlan(
                 layout,
                 catalogue: catalogue,
                 attributes: columns.compactMap(\.attribute) + rules.names,
                 kinds: rules.kinds + slow.keyKinds + ConsentMarks.addressKinds.map(\.kind),
                 topics: columns.compactMap(\.topic),
+                sourceNotes: sourceNotes,
                 isMapped: !mapping.isEmpty,
                 counts: counts
             )
@@ -99,7 +100,7 @@ struct BulkPlan: Sendable {
             return mapper(compile(), .lines(NeutralScanner(in: arena), reader), goesSlow: true)
         case (.columns(let rows), .rows(let reader)?):
             let columns = rows.columns(header.fields)
-            let compiled = compile(columns)
+            let compiled = compile(columns, RowScanner.Rules.rows(rows))
             return mapper(compiled, .rows(RowScanner(rows, columns, compiled, in: arena), reader, rows.dialect))
         default: return nil
         }

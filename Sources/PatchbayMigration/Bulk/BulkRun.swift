@@ -262,6 +262,7 @@ struct BulkRun {
         report.refusals.add(result.refusals)
         report.read += result.records
         report.written += result.written
+        for (reason, count) in result.left { report.leftBulkPath[reason.rawValue, default: 0] += count }
         report.writtenWithFindings += result.writtenWithFindings
         for (row, count) in zip(notes, result.notes) where count > 0 {
             report.count(MigrationReport.Tally(severity: row.severity, count: count), of: row.code)

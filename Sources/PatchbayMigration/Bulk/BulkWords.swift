@@ -2,7 +2,7 @@ import PatchbayModel
 
 /// What the views of a job say of consent, as ``ConsentMark``s, in order, told once a job is done.
 ///
-/// A view whose key has an escape, a letter beyond ASCII or space around it is not admitted and goes the slow way.
+/// Most keys and addresses are ASCII; others are folded by ``ConsentMark``.
 struct BulkWords: BitwiseCopyable {
     /// Most marks between two tellings.
     private static let limit = 4096
@@ -59,28 +59,33 @@ struct BulkWords: BitwiseCopyable {
         return Array(UnsafeBufferPointer(start: marks, count: count.pointee))
     }
 
-    /// Notes the words of a view that is written; false if it is for the slow way, with nothing noted.
-    @inline(__always) func note(_ view: RecordView, _ lexicon: UnsafePointer<Lexicon>) -> Bool {
-        guard view.subscriptionCount | view.consentCount != 0 else { return true }
-        return noteWords(view, lexicon)
+    /// Notes the words of a view that is written.
+    @inline(__always) func note(_ view: RecordView, _ lexicon: UnsafePointer<Lexicon>) {
+        if view.subscriptionCount | view.consentCount != 0 { noteWords(view, lexicon) }
     }
 
-    private func noteWords(_ view: RecordView, _ lexicon: UnsafePointer<Lexicon>) -> Bool {
+    private func noteWords(_ view: RecordView, _ lexicon: UnsafePointer<Lexicon>) {
         var place = marks + count.pointee
         let own = key(of: view)
-        if let own {
-            guard Self.isPlain(own) else { return false }
-            note(view, lexicon, Self.mark(of: text(of: own)), reachedOn: nil, &place)
-        }
+        let ownMark = own.map(mark)
+        if let ownMark { note(view, lexicon, ownMark, reachedOn: nil, &place) }
         for index in 0..<addressKinds.count where Self.mayReach(addressChannels[index], view) {
-            guard let address = first(addressKinds[index], of: view), address != own else { continue }
-            guard Self.isPlain(address) else { return false }
-            let text = text(of: address)
-            guard isAddress(text, of: address.pointee.kind) else { continue }
-            note(view, lexicon, Self.mark(of: text), reachedOn: addressChannels[index], &place)
+            guard let address = first(addressKinds[index], of: view), address != own, isAddress(address) else {
+                continue
+            }
+            let mark = mark(address)
+            guard mark != ownMark else { continue }
+            note(view, lexicon, mark, reachedOn: addressChannels[index], &place)
         }
         count.pointee = place - marks
-        return true
+    }
+
+    @inline(__always) private func mark(_ identifier: UnsafeMutablePointer<RecordView.IdentifierView>) -> UInt64 {
+        Self.isPlain(identifier) ? KeyMark(text(of: identifier), opinion: 0).folded : ConsentMark.key(model(identifier))
+    }
+
+    private func model(_ identifier: UnsafeMutablePointer<RecordView.IdentifierView>) -> Identifier {
+        Identifier(identifier.pointee.kind == phone ? .phone : .external, identifier.pointee.value.text.text)
     }
 
     /// Whether anything may be said of a channel: of most addresses nothing is.
@@ -89,15 +94,18 @@ struct BulkWords: BitwiseCopyable {
         return view.consentCount > 0
     }
 
-    /// ``ConsentMark/isAddress(_:)``, of what counts of it.
-    @inline(__always) private func isAddress(_ text: Stretch, of kind: Int) -> Bool {
-        kind == phone ? text.count >= ConsentMark.fewestDigits : text.index(of: 0x40, or: 0x40, from: 0) < text.count
+    /// ``ConsentMark/isAddress(_:)``.
+    @inline(__always) private func isAddress(_ identifier: UnsafeMutablePointer<RecordView.IdentifierView>) -> Bool {
+        guard Self.isPlain(identifier) else { return ConsentMark.isAddress(model(identifier)) }
+        let text = text(of: identifier)
+        return identifier.pointee.kind == phone
+            ? text.count >= ConsentMark.fewestDigits : text.index(of: 0x40, or: 0x40, from: 0) < text.count
     }
 
     @inline(__always) private static func isPlain(_ identifier: UnsafeMutablePointer<RecordView.IdentifierView>) -> Bool
     {
         let value = identifier.pointee.value
-        return value.isBare
+        return value.isASCII
             && (value.text.count == 0 || value.text[0] > 0x20 && value.text[value.text.count &- 1] > 0x20)
     }
 
@@ -168,8 +176,6 @@ struct BulkWords: BitwiseCopyable {
         }
         return nil
     }
-
-    @inline(__always) private static func mark(of text: Stretch) -> UInt64 { KeyMark(text, opinion: 0).folded }
 
     /// What counts of an identifier: of a telephone number its digits, until the next is asked for.
     @inline(__always) private func text(of identifier: UnsafeMutablePointer<RecordView.IdentifierView>) -> Stretch {

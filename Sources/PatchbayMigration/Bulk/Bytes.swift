@@ -72,6 +72,114 @@ struct Stretch {
     }
 }
 
+extension Stretch {
+    /// Whether every byte is ASCII.
+    var isASCII: Bool {
+        var index = 0
+        while index < count {
+            let word = Word.load(start + index) & (count &- index < 8 ? Word.mask(count &- index) : .max)
+            if word & Word.highs != 0 { return false }
+            index &+= 8
+        }
+        return true
+    }
+
+    /// Whether JSON writes the text with escapes: it holds a quote, a backslash or a control character.
+    var needsEscapes: Bool {
+        var index = 0
+        while index < count {
+            var word = Word.load(start + index)
+            if count &- index < 8 { word |= ~Word.mask(count &- index) }
+            let controls = (word &- Word.ones &* 0x20) & ~word & Word.highs
+            if controls | Word.marks(of: 0x22, in: word) | Word.marks(of: 0x5C, in: word) != 0 { return true }
+            index &+= 8
+        }
+        return false
+    }
+
+    /// The text without Unicode white space at both ends.
+    var trimmed: Stretch {
+        var (start, end) = (start, start + count)
+        while start < end {
+            let length = Self.spaceLength(at: start, before: end)
+            if length == 0 { break }
+            start += length
+        }
+        while start < end {
+            var last = end - 1
+            while last > start, last.pointee & 0xC0 == 0x80 { last -= 1 }
+            if Self.spaceLength(at: last, before: end) == 0 { break }
+            end = last
+        }
+        return Stretch(start, end - start)
+    }
+
+    /// Whether white space is at one of the ends.
+    @inline(__always) var hasSpaceAtEnds: Bool {
+        guard count > 0 else { return false }
+        let (first, last) = (self[0], self[count &- 1])
+        if first &- 0x21 < 0x5E, last &- 0x21 < 0x5E { return false }
+        return trimmed.count != count
+    }
+
+    /// The bytes of the white space at a place; 0 if there is none.
+    private static func spaceLength(at place: Bytes, before end: Bytes) -> Int {
+        let byte = place.pointee
+        if byte < 0x80 { return byte == 0x20 || byte &- 0x09 < 5 ? 1 : 0 }
+        // U+0085, U+00A0, U+1680, U+2000 to U+200A, U+2028, U+2029, U+202F, U+205F and U+3000.
+        if byte == 0xC2, end - place >= 2 { return place[1] == 0x85 || place[1] == 0xA0 ? 2 : 0 }
+        guard end - place >= 3 else { return 0 }
+        let isSpace =
+            switch (byte, place[1], place[2]) {
+            case (0xE1, 0x9A, 0x80), (0xE2, 0x80, 0x80...0x8A), (0xE2, 0x80, 0xA8), (0xE2, 0x80, 0xA9),
+                (0xE2, 0x80, 0xAF), (0xE2, 0x81, 0x9F), (0xE3, 0x80, 0x80):
+                true
+            default: false
+            }
+        return isSpace ? 3 : 0
+    }
+}
+
+/// Memory for the texts of one record that differ from the bytes of the source: unescaped, converted or joined texts.
+///
+/// The memory is reset with each record. Every function checks that there is room.
+struct Scratch: BitwiseCopyable {
+    private static let size = 8 * ChunkMapper.longest
+
+    // `start` has `size` bytes and padding; the pen is between them.
+    private let start: UnsafeMutablePointer<UInt8>
+    private let position: UnsafeMutablePointer<Pen>
+
+    init(in arena: Arena) {
+        start = arena.make(Self.size + Padding.count, of: 0)
+        position = arena.make(1, of: Pen(place: start))
+    }
+
+    @inline(__always) func reset() { position.pointee = Pen(place: start) }
+
+    /// A pen with room for `count` bytes; nil if there is none.
+    @inline(__always) func pen(for count: Int) -> Pen? {
+        position.pointee.place - start &+ count <= Self.size ? position.pointee : nil
+    }
+
+    /// Keeps what a pen of ``pen(for:)`` has written.
+    @inline(__always) func keep(_ pen: Pen) -> Stretch {
+        let from = position.pointee.place
+        position.pointee = pen
+        return Stretch(Bytes(from), pen.place - from)
+    }
+
+    /// Keeps a text; nil if there is no room.
+    func keep(_ text: String) -> Stretch? {
+        var text = text
+        return text.withUTF8 { bytes in
+            guard let pen = pen(for: bytes.count) else { return nil }
+            if let source = bytes.baseAddress { pen.place.update(from: source, count: bytes.count) }
+            return keep(Pen(place: pen.place + bytes.count))
+        }
+    }
+}
+
 /// Eight bytes at once. The lowest mark of each function is exact: a borrow reaches only bytes above a marked one.
 enum Word {
     static let ones: UInt64 = 0x0101_0101_0101_0101
@@ -253,10 +361,65 @@ struct Pen {
         place += count
     }
 
+    /// Writes a scalar in UTF-8.
+    mutating func put(scalar: UInt32) {
+        func byte(_ lead: UInt32, _ shift: UInt32) -> UInt8 { UInt8(truncatingIfNeeded: lead | scalar >> shift & 0x3F) }
+        switch scalar {
+        case 0..<0x80: put(UInt8(truncatingIfNeeded: scalar))
+        case 0x80..<0x800:
+            put(UInt8(truncatingIfNeeded: 0xC0 | scalar >> 6))
+            put(byte(0x80, 0))
+        case 0x800..<0x10000:
+            put(UInt8(truncatingIfNeeded: 0xE0 | scalar >> 12))
+            put(byte(0x80, 6))
+            put(byte(0x80, 0))
+        default:
+            put(UInt8(truncatingIfNeeded: 0xF0 | scalar >> 18))
+            put(byte(0x80, 12))
+            put(byte(0x80, 6))
+            put(byte(0x80, 0))
+        }
+    }
+
+    /// Writes a text as a JSON string that needs no escapes.
     @inline(__always) mutating func quote(_ bytes: Stretch) {
         put(0x22)
         put(bytes)
         put(0x22)
+    }
+
+    /// Writes a text as a JSON string.
+    @inline(__always) mutating func quote(escaping text: Stretch, _ needsEscapes: Bool) {
+        if needsEscapes { self = Self.escaped(text, self) } else { quote(text) }
+    }
+
+    /// Writes a text as a JSON string, with escapes where it needs some.
+    mutating func quote(escaping text: Stretch) { quote(escaping: text, text.needsEscapes) }
+
+    @inline(never) private static func escaped(_ text: Stretch, _ start: Pen) -> Pen {
+        var pen = start
+        pen.put(0x22)
+        for index in 0..<text.count {
+            let byte = text[index]
+            guard byte < 0x20 || byte == 0x22 || byte == 0x5C else {
+                pen.put(byte)
+                continue
+            }
+            pen.put(0x5C)
+            switch byte {
+            case 0x08: pen.put(UInt8(ascii: "b"))
+            case 0x09: pen.put(UInt8(ascii: "t"))
+            case 0x0A: pen.put(UInt8(ascii: "n"))
+            case 0x0C: pen.put(UInt8(ascii: "f"))
+            case 0x0D: pen.put(UInt8(ascii: "r"))
+            case 0x22, 0x5C: pen.put(byte)
+            default:
+                for digit in [0x75, 0x30, 0x30, 0x30 + byte >> 4] as [UInt8] { pen.put(digit) }
+                pen.put(byte & 15 < 10 ? 0x30 + byte & 15 : 0x57 + byte & 15)
+            }
+        }
+        pen.put(0x22)
+        return pen
     }
 }
 
@@ -264,6 +427,7 @@ struct Pen {
 /// and nothing is counted while a record is mapped.
 final class Arena {
     private var blocks: [UnsafeMutableRawPointer] = []
+    private var objects: [AnyObject] = []
     /// Bytes of all texts.
     private(set) var textSize = 0
 
@@ -289,12 +453,18 @@ final class Arena {
         return Row(start: place, count: values.count)
     }
 
-    /// A text, with padding behind it.
-    func text(_ text: String) -> Stretch {
+    /// Keeps an object, to be used as long as the arena lives.
+    func keep<Object: AnyObject>(object: Object) -> Unmanaged<Object> {
+        objects.append(object)
+        return Unmanaged.passUnretained(object)
+    }
+
+    /// A text, with padding behind it; `isWritten` says whether it may be written to an output.
+    func text(_ text: String, isWritten: Bool = true) -> Stretch {
         let bytes = Array(text.utf8)
         let place = make(bytes.count + Padding.count, of: 0 as UInt8)
         for (index, byte) in bytes.enumerated() { place[index] = byte }
-        textSize += bytes.count
+        if isWritten { textSize += bytes.count }
         return Stretch(Bytes(place), bytes.count)
     }
 }

@@ -44,6 +44,28 @@ struct ChunkJob: Sendable {
 
 /// What became of a job.
 struct ChunkResult: Sendable {
+    /// Why a record leaves the bulk path.
+    enum Reason: String, Sendable {
+        /// It is the first of its file, with which a reader reports what concerns the whole file.
+        case first
+        /// One of the formats is not known as data.
+        case format
+        /// The reader rejects it, or it has more than the bulk path holds.
+        case source
+        /// The mapping rejects it.
+        case mapping
+        /// The plan counts a part of it that the bulk path does not know.
+        case survey
+        /// It contradicts itself about consent.
+        case contradiction
+        /// It opts in behind an opt-out.
+        case consent
+        /// The writer rejects it, or a part of it has a form that only the writer knows.
+        case target
+        /// It is too long.
+        case length
+    }
+
     /// A record that is not written, as little of it as it can be made of again: a job may have thousands.
     struct Reject: Sendable {
         /// What is read again once the number is known, which a reader may name.
@@ -73,8 +95,10 @@ struct ChunkResult: Sendable {
     var lines = 0
     var written = 0
     var writtenWithFindings = 0
-    /// Records that went the slow way.
-    var slow = 0
+    /// The number of records that left the bulk path, by reason.
+    var left: [Reason: Int] = [:]
+    /// The number of all of them.
+    var slow: Int { left.values.reduce(0, +) }
     /// Line feeds before the first record.
     var linesBeforeFirst: Int?
     /// How often each note of the plan was made.
@@ -135,7 +159,7 @@ struct ChunkMapper: ~Copyable {
     private static let nearBy = 4 << 10
 
     /// What ends a run of plain records.
-    private enum Stop { case end, unusual, room, counted, refused }
+    private enum Stop { case end, unusual(ChunkResult.Reason), room, counted, refused }
 
     init(
         _ compiled: CompiledPlan,
@@ -153,9 +177,10 @@ struct ChunkMapper: ~Copyable {
         (self.compiled, self.source, self.arena, self.mapping, self.slow) = (compiled, source, arena, mapping, slow)
         self.words = words.map(arena.keep)
         self.goesSlow = goesSlow || !compiled.canWrite
-        (view, writer) = (RecordView(in: arena), LineWriter(in: arena))
+        let view = RecordView(in: arena)
+        (self.view, writer) = (view, LineWriter(for: view, in: arena))
         counter =
-            counts ? arena.keep(BulkSurvey(topics: compiled.topicNames, in: arena, isMapped: mapping != nil)) : nil
+            counts ? arena.keep(BulkSurvey(topics: compiled.topicNames, in: arena)) : nil
         book = counts ? SurveyBook(activity: nil) : nil
         changed = mapping != nil && counts ? RecordView(in: arena) : view
     }
@@ -196,18 +221,22 @@ struct ChunkMapper: ~Copyable {
         // A mark is no fault here alone, and with the first row a reader may say something of the whole file.
         var isHead = isFirst && (isRows || bytes[range].starts(with: [0xEF, 0xBB, 0xBF]))
         while position < range.upperBound {
-            let stop = isHead || goesSlow ? .unusual : run(bytes, &position, range.upperBound, &result)
+            let stop =
+                isHead || goesSlow
+                ? .unusual(isHead ? .first : .format) : run(bytes, &position, range.upperBound, &result)
             switch stop {
             case .end: return
             case .refused: continue
             case .counted: tellCounts(&result)
             case .room: result.output.grow(used: result.used, by: 0)
-            case .unusual:
+            case .unusual(let reason):
                 // In the order of the records.
                 tellWords(&result)
+                let before = result.records
                 guard let next = try moveSlowly(bytes, position..<range.upperBound, isHead, isLast, &result) else {
                     return result.leftover = Array(bytes[position..<range.upperBound])
                 }
+                if result.records > before { result.left[reason, default: 0] += 1 }
                 isHead = isHead && result.records == 0
                 position = next
             }
@@ -320,7 +349,7 @@ struct ChunkMapper: ~Copyable {
         while way.place < end {
             guard way.place.pointee == 0x7B else {
                 guard let next = Self.behindEmptyLine(way.place) else {
-                    way.stop = .unusual
+                    way.stop = .unusual(.source)
                     return way
                 }
                 way.place = next
@@ -335,31 +364,23 @@ struct ChunkMapper: ~Copyable {
                     compiled.learn(stranger.text)
                     mapping?.rank(in: compiled)
                 }
-                way.stop = .unusual
+                way.stop = .unusual(.source)
                 return way
             }
             if cursor.pointee != 0x0A { Grammar.space(&cursor) }
             let hasEnd = cursor < end
-            way.stop = .unusual
-            guard cursor - way.place <= Self.longest, !hasEnd || cursor.pointee == 0x0A else { return way }
-            way.stop = .room
-            guard limit - way.pen.place > room(for: view, of: cursor - way.place) else { return way }
-            way.stop = .counted
-            guard counter?.pointee.hasRoom ?? true, words?.pointee.hasRoom ?? true else { return way }
-            way.stop = .unusual
-            guard counter?.pointee.admits(view) ?? true else { return way }
-            guard let next = write(view, &writer, plan, way.pen, notes, &tally) else {
-                guard writer.refusal >= 0 else { return way }
-                counter?.pointee.note(refused: view, plan.pointee.lexicon)
-                (way.stop, way.refused) = (.refused, (writer.refusal, hasEnd ? cursor + 1 : cursor))
+            guard cursor - way.place <= Self.longest, !hasEnd || cursor.pointee == 0x0A else {
+                way.stop = .unusual(cursor - way.place > Self.longest ? .length : .source)
                 return way
             }
-            counter?.pointee.note(view, plan.pointee.lexicon, writtenBy: writer)
-            if hasEnd {
-                tally.lines &+= 1
-                cursor += 1
+            let behind = hasEnd ? cursor + 1 : cursor
+            way.stop = take(view, &writer, plan, way.place, cursor, limit, nil, notes, &way, &tally)
+            guard case .end = way.stop else {
+                if case .refused = way.stop { way.refused = (writer.refusal, behind) }
+                return way
             }
-            (way.place, way.pen, way.stop) = (cursor, next, .end)
+            if hasEnd { tally.lines &+= 1 }
+            way.place = behind
         }
         return way
     }
@@ -384,29 +405,54 @@ struct ChunkMapper: ~Copyable {
                 tally.lines &+= 1
                 continue
             }
-            way.stop = .unusual
             guard let row = scanner.scan(way.place, end, &view, plan.pointee.lexicon),
                 row.end - way.place <= RowScanner.longest
             else {
+                way.stop = .unusual(.source)
                 return way
             }
-            way.stop = .room
-            guard limit - way.pen.place > room(for: view, of: row.end - way.place) else { return way }
-            way.stop = .counted
-            guard counter?.pointee.hasRoom ?? true, words?.pointee.hasRoom ?? true else { return way }
-            way.stop = .unusual
-            guard counter?.pointee.admits(view) ?? true else { return way }
-            guard let next = write(view, &writer, plan, way.pen, notes, &tally) else {
-                guard writer.refusal >= 0 else { return way }
-                counter?.pointee.note(refused: view, plan.pointee.lexicon)
-                (way.stop, way.refused) = (.refused, (writer.refusal, row.end))
+            way.stop = take(view, &writer, plan, way.place, row.end, limit, scanner.notes, notes, &way, &tally)
+            guard case .end = way.stop else {
+                if case .refused = way.stop { way.refused = (writer.refusal, row.end) }
                 return way
             }
-            counter?.pointee.note(view, plan.pointee.lexicon, writtenBy: writer)
             tally.lines &+= row.lines
-            (way.place, way.pen, way.stop) = (row.end, next, .end)
+            way.place = row.end
         }
         return way
+    }
+
+    /// Writes the record that a scanner has read, and counts it; `.end` if it is done with.
+    @inline(__always) private func take(
+        _ view: RecordView,
+        _ writer: inout LineWriter,
+        _ plan: UnsafePointer<LinePlan>,
+        _ start: Bytes,
+        _ end: Bytes,
+        _ limit: UnsafeMutablePointer<UInt8>,
+        _ sourceNotes: RowScanner.Notes?,
+        _ notes: UnsafeMutablePointer<Int>,
+        _ way: inout Way,
+        _ tally: inout Counts
+    ) -> Stop {
+        guard limit - way.pen.place > room(for: view, of: end - start) else { return .room }
+        guard counter?.pointee.hasRoom ?? true, words?.pointee.hasRoom ?? true else { return .counted }
+        guard counter?.pointee.admits(view) ?? true else { return .unusual(.survey) }
+        writer.begin()
+        if let sourceNotes {
+            for index in 0..<sourceNotes.count.pointee {
+                guard writer.note(Int(sourceNotes.indexes[index])) else { return .unusual(.source) }
+            }
+        }
+        var reason = ChunkResult.Reason.target
+        guard let next = write(view, &writer, plan, way.pen, notes, &tally, &reason) else {
+            guard writer.refusal >= 0 else { return .unusual(reason) }
+            counter?.pointee.note(refused: view, plan.pointee.lexicon)
+            return .refused
+        }
+        counter?.pointee.note(view, plan.pointee.lexicon, writtenBy: writer)
+        way.pen = next
+        return .end
     }
 
     /// The place behind a line without any byte, which is no record; nil where something else stands.
@@ -427,10 +473,11 @@ struct ChunkMapper: ~Copyable {
         _ plan: UnsafePointer<LinePlan>,
         _ pen: Pen,
         _ notes: UnsafeMutablePointer<Int>,
-        _ counts: inout Counts
+        _ counts: inout Counts,
+        _ reason: inout ChunkResult.Reason
     ) -> Pen? {
-        guard let mapping else { return write(plainly: view, &writer, plan, pen, notes, &counts) }
-        return write(view, changedBy: mapping, &writer, plan, pen, notes, &counts)
+        guard let mapping else { return write(plainly: view, &writer, plan, pen, notes, &counts, &reason) }
+        return write(view, changedBy: mapping, &writer, plan, pen, notes, &counts, &reason)
     }
 
     @inline(never) private func write(
@@ -440,13 +487,23 @@ struct ChunkMapper: ~Copyable {
         _ plan: UnsafePointer<LinePlan>,
         _ pen: Pen,
         _ notes: UnsafeMutablePointer<Int>,
-        _ counts: inout Counts
+        _ counts: inout Counts,
+        _ reason: inout ChunkResult.Reason
     ) -> Pen? {
-        var changed = changed
+        var (changed, noted) = (changed, writer)
         if counter == nil { changed = view } else { changed.copy(view) }
-        guard mapping.change(&changed) else { return nil }
-        counter?.pointee.remember(arriving: changed)
-        guard let next = write(plainly: changed, &writer, plan, pen, notes, &counts) else { return nil }
+        let isCounted = counter != nil
+        let isChanged = mapping.change(&changed) { row in
+            // A plan counts findings by attribute, which only the general path does for those of a rule.
+            guard !isCounted, let index = compiled.notes.firstIndex(of: row) else { return false }
+            return noted.note(index)
+        }
+        guard isChanged else {
+            reason = .mapping
+            return nil
+        }
+        writer = noted
+        guard let next = write(plainly: changed, &writer, plan, pen, notes, &counts, &reason) else { return nil }
         mapping.count()
         return next
     }
@@ -457,15 +514,20 @@ struct ChunkMapper: ~Copyable {
         _ plan: UnsafePointer<LinePlan>,
         _ pen: Pen,
         _ notes: UnsafeMutablePointer<Int>,
-        _ counts: inout Counts
+        _ counts: inout Counts,
+        _ reason: inout ChunkResult.Reason
     ) -> Pen? {
-        guard !view.mayContradict else { return nil }
+        guard !view.mayContradict else {
+            reason = .contradiction
+            return nil
+        }
         let written = writer.write(view, plan, pen)
+        guard written != nil || writer.refusal >= 0 else { return nil }
         // Words count, even of a record that is refused.
-        guard written != nil || writer.refusal >= 0, words?.pointee.note(view, plan.pointee.lexicon) ?? true,
-            !isHeeding || heeds(view)
-        else {
+        words?.pointee.note(view, plan.pointee.lexicon)
+        guard !isHeeding || heeds(view) else {
             writer.leaveToSlowWay()
+            reason = .consent
             return nil
         }
         guard let next = written else { return nil }
@@ -591,7 +653,6 @@ struct ChunkMapper: ~Copyable {
             result.findings[finding.code, default: .init(severity: finding.severity, count: 0)].count += 1
         }
         result.records += 1
-        result.slow += 1
     }
 
     /// Counts the next record as one that is not written for its findings, of which some are told beside what its reader says.

@@ -117,43 +117,60 @@ enum Grammar {
         return match
     }
 
-    /// Reads a string from its opening quote; false for one that can't be copied as it stands.
-    @inline(__always) static func string(_ place: inout Bytes, _ value: UnsafeMutablePointer<ValueView>) -> Bool {
+    /// Reads a string from its opening quote; false for one that is not well-formed, or holds NUL.
+    @inline(__always) static func string(
+        _ place: inout Bytes,
+        _ value: UnsafeMutablePointer<ValueView>,
+        _ scratch: Scratch
+    ) -> Bool {
         guard comes(0x22, &place) else { return false }
         let start = place + 1
         place = start.endOfPlainText
-        (value.pointee.kind, value.pointee.isEscaped, value.pointee.isASCII) = (.string, false, true)
+        (value.pointee.kind, value.pointee.needsEscapes, value.pointee.isASCII) = (.string, false, true)
         if place.pointee != 0x22 {
-            let rest = rest(place)
+            let rest = rest(start, place, scratch)
             guard let end = rest.end else { return false }
-            (place, value.pointee.isEscaped, value.pointee.isASCII) = (end, rest.isEscaped, rest.isASCII)
+            (value.pointee.needsEscapes, value.pointee.isASCII) = (rest.needsEscapes, rest.isASCII)
+            (value.pointee.text, place) = (rest.text, end + 1)
+            return true
         }
         value.pointee.text = Stretch(start, place - start)
         place += 1
         return true
     }
 
+    /// Reads the text of a string; nil as for ``string(_:_:_:)``.
+    @inline(__always) static func text(_ place: inout Bytes, _ scratch: Scratch) -> Stretch? {
+        guard comes(0x22, &place) else { return nil }
+        let start = place + 1
+        let stop = start.endOfPlainText
+        guard stop.pointee != 0x22 else {
+            place = stop + 1
+            return Stretch(start, stop - start)
+        }
+        let rest = rest(start, stop, scratch)
+        guard let end = rest.end else { return nil }
+        place = end + 1
+        return rest.text
+    }
+
     /// What a string holds behind its first escape or beyond ASCII, and its closing quote.
     private struct Rest {
         var end: Bytes?
-        var isEscaped = false
+        var text = Stretch.nothing
+        var needsEscapes = false
         var isASCII = true
     }
 
-    @inline(never) private static func rest(_ start: Bytes) -> Rest {
-        var (rest, place) = (Rest(), start)
+    /// `stop` is the first place that ends plain text.
+    @inline(never) private static func rest(_ start: Bytes, _ stop: Bytes, _ scratch: Scratch) -> Rest {
+        var (rest, place) = (Rest(), stop)
         while true {
             switch place.pointee {
             case 0x22:
-                rest.end = place
+                (rest.end, rest.text) = (place, Stretch(start, place - start))
                 return rest
-            case 0x5C:
-                // The other escapes are written otherwise than they are read.
-                switch place[1] {
-                case 0x22, 0x5C, 0x62, 0x66, 0x6E, 0x72, 0x74: place += 2
-                default: return Rest()
-                }
-                rest.isEscaped = true
+            case 0x5C: return unescaped(start, place, isASCII: rest.isASCII, scratch)
             case 0x80...:
                 let length = place.sequenceLength
                 guard length > 0 else { return Rest() }
@@ -163,6 +180,68 @@ enum Grammar {
             }
             place = place.endOfPlainText
         }
+    }
+
+    /// Decodes a string whose first escape is at `stop`.
+    private static func unescaped(_ start: Bytes, _ stop: Bytes, isASCII: Bool, _ scratch: Scratch) -> Rest {
+        var (rest, place) = (Rest(isASCII: isASCII), stop)
+        guard var pen = scratch.pen(for: stop - start + Padding.count) else { return Rest() }
+        pen.put(start, stop - start)
+        let first = pen.place - (stop - start)
+        while place.pointee != 0x22 {
+            if place.pointee == 0x5C {
+                guard let escape = escape(place), escape.scalar != 0 else { return Rest() }
+                place = escape.end
+                if escape.scalar >= 0x80 { rest.isASCII = false }
+                if escape.scalar < 0x20 || escape.scalar == 0x22 || escape.scalar == 0x5C { rest.needsEscapes = true }
+                pen.put(scalar: escape.scalar)
+            } else {
+                let length = place.pointee >= 0x80 ? place.sequenceLength : 0
+                guard length > 0 else { return Rest() }
+                pen.put(place, length)
+                place += length
+                rest.isASCII = false
+            }
+            let end = place.endOfPlainText
+            guard scratch.pen(for: pen.place - first + (end - place) + Padding.count) != nil else { return Rest() }
+            pen.put(place, end - place)
+            place = end
+        }
+        (rest.end, rest.text) = (place, scratch.keep(pen))
+        return rest
+    }
+
+    /// The scalar of the escape at a backslash, and the place behind it; nil if it is none.
+    private static func escape(_ place: Bytes) -> (scalar: UInt32, end: Bytes)? {
+        let plain: UInt32
+        switch place[1] {
+        case 0x22, 0x5C, 0x2F: plain = UInt32(place[1])
+        case UInt8(ascii: "b"): plain = 0x08
+        case UInt8(ascii: "f"): plain = 0x0C
+        case UInt8(ascii: "n"): plain = 0x0A
+        case UInt8(ascii: "r"): plain = 0x0D
+        case UInt8(ascii: "t"): plain = 0x09
+        case UInt8(ascii: "u"):
+            guard let unit = codeUnit(place + 2), unit & 0xFC00 != 0xDC00 else { return nil }
+            guard unit & 0xFC00 == 0xD800 else { return (unit, place + 6) }
+            guard place[6] == 0x5C, place[7] == UInt8(ascii: "u"), let trail = codeUnit(place + 8),
+                trail & 0xFC00 == 0xDC00
+            else { return nil }
+            return (0x10000 + (unit & 0x3FF) << 10 + trail & 0x3FF, place + 12)
+        default: return nil
+        }
+        return (plain, place + 2)
+    }
+
+    private static func codeUnit(_ place: Bytes) -> UInt32? {
+        var unit: UInt32 = 0
+        for index in 0..<4 {
+            let byte = place[index]
+            let digit = byte &- 0x30 < 10 ? byte &- 0x30 : (byte | 0x20) &- 0x61 < 6 ? (byte | 0x20) &- 0x57 : 0xFF
+            guard digit < 16 else { return nil }
+            unit = unit << 4 | UInt32(digit)
+        }
+        return unit
     }
 
     /// Passes a string that is only looked at, and gives its text; nil for one that is anything but bare.
@@ -175,19 +254,6 @@ enum Grammar {
         return Stretch(start, end - start)
     }
 
-    /// Passes a string, and gives its text as it stands; nil for one that can't be copied so.
-    @inline(__always) static func pass(_ place: inout Bytes) -> Stretch? {
-        guard comes(0x22, &place) else { return nil }
-        let start = place + 1
-        var end = start.endOfPlainText
-        if end.pointee != 0x22 {
-            guard let found = rest(end).end else { return nil }
-            end = found
-        }
-        place = end + 1
-        return Stretch(start, end - start)
-    }
-
     /// Reads a number that the model writes as it stands; no white space is before it.
     @inline(__always) static func number(_ place: inout Bytes, _ value: UnsafeMutablePointer<ValueView>) -> Bool {
         let start = place
@@ -195,7 +261,7 @@ enum Grammar {
         place = whole.endOfDigits
         let digits = place - whole
         guard digits > 0, digits == 1 || whole.pointee != 0x30 else { return false }
-        (value.pointee.kind, value.pointee.isEscaped, value.pointee.isASCII) = (.integer, false, true)
+        (value.pointee.kind, value.pointee.needsEscapes, value.pointee.isASCII) = (.integer, false, true)
         if place.pointee == 0x2E {
             let fraction = place + 1
             place = fraction.endOfDigits
@@ -221,21 +287,33 @@ enum Grammar {
         word(&place, "true") || word(&place, "false")
     }
 
-    /// Reads a list of strings, whose text is the whole list; where it ends, nil if it is anything else.
-    static func strings(_ start: Bytes, _ value: UnsafeMutablePointer<ValueView>) -> Bytes? {
+    /// Reads a list of strings, whose text is the whole list as JSON; where it ends, nil if it is anything else.
+    static func strings(_ start: Bytes, _ value: UnsafeMutablePointer<ValueView>, _ scratch: Scratch) -> Bytes? {
         var place = start
         space(&place)
         let start = place
-        var (isEscaped, isASCII) = (false, true)
+        var isASCII = true
         var way = openList(&place)
         while way == .on {
-            guard string(&place, value) else { return nil }
-            (isEscaped, isASCII) = (isEscaped || value.pointee.isEscaped, isASCII && value.pointee.isASCII)
+            guard string(&place, value, scratch) else { return nil }
+            isASCII = isASCII && value.pointee.isASCII
             way = nextElement(&place)
         }
-        (value.pointee.kind, value.pointee.isEscaped, value.pointee.isASCII) = (.list, isEscaped, isASCII)
         value.pointee.text = Stretch(start, place - start)
+        (value.pointee.kind, value.pointee.isASCII) = (.list, isASCII)
+        value.pointee.needsEscapes = value.pointee.text.index(of: 0x5C, or: 0x5C, from: 0) < value.pointee.text.count
         return way == .end ? place : nil
+    }
+
+    /// Calls `body` with each word of a list that ``strings(_:_:_:)`` has read, as long as it returns true.
+    static func eachString(of list: Stretch, _ scratch: Scratch, _ body: (ValueView) -> Bool) -> Bool {
+        var (place, value) = (list.start, RecordView.blank)
+        var way = openList(&place)
+        while way == .on {
+            guard string(&place, &value, scratch), body(value) else { return false }
+            way = nextElement(&place)
+        }
+        return way == .end
     }
 }
 

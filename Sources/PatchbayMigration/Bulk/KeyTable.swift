@@ -1,3 +1,5 @@
+import Foundation
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -9,11 +11,10 @@ import Darwin
 /// Names that stand in quotes in a text: found where they stood the last time, by their first bytes, or by a hash of them
 /// all where two begin alike.
 ///
-/// A name of more than ``longest`` bytes is not entered, and one that stands in the text with an escape or beyond ASCII is
-/// not found; both leave the record to the slow way. So a text that is not found is none of the names only where all of
-/// them were entered (``isWhole``).
+/// A name that is longer than ``longest`` or not in normal form is not entered, and a name that is written with an escape is not
+/// found. So a text without escapes that is not found is none of the names only where all of them were entered (``isWhole``).
 struct KeyTable: BitwiseCopyable {
-    static let longest = 30
+    static let longest = 90
 
     /// What ends a name in the text, looked at together with it.
     enum Ending: String, BitwiseCopyable {
@@ -31,12 +32,14 @@ struct KeyTable: BitwiseCopyable {
         @inline(__always) var index: Int { pattern.pointee.index }
     }
 
-    /// A name's bytes and its ending, and which bits of them count.
+    /// A name's bytes and the mark behind it, and which bits of them count.
     fileprivate struct Pattern: BitwiseCopyable {
         var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
         var masks: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
         /// With the ending.
         var count = 0
+        /// The name and the mark behind it.
+        var text = Bytes(Stretch.nothing.start)
         var index: Int
         /// What stood behind it the last time. There is always one.
         var next: UnsafeMutablePointer<Pattern>?
@@ -52,7 +55,7 @@ struct KeyTable: BitwiseCopyable {
 
         /// That of a name and its ending, which are `count` bytes with padding behind them.
         init(_ start: Bytes, _ count: Int, index: Int, before next: UnsafeMutablePointer<Pattern>) {
-            (self.index, self.count, self.next) = (index, count, next)
+            (self.index, self.count, self.text, self.next) = (index, count, start, next)
             func mask(_ word: Int) -> UInt64 { count > 8 * word ? Word.mask(min(8, count - 8 * word)) : 0 }
             masks = (mask(0), mask(1), mask(2), mask(3))
             words = (
@@ -63,8 +66,7 @@ struct KeyTable: BitwiseCopyable {
 
         /// Whether its name has those bytes, of which there are `count`.
         func isNamed(_ start: Bytes, _ count: Int, _ ending: Ending) -> Bool {
-            guard self.count == count + ending.rawValue.utf8.count else { return false }
-            return withUnsafeBytes(of: words) { $0.baseAddress.map { memcmp($0, start, count) == 0 } ?? false }
+            self.count == count + ending.rawValue.utf8.count && memcmp(text, start, count) == 0
         }
     }
 
@@ -140,23 +142,23 @@ struct KeyTable: BitwiseCopyable {
 
     /// Whether a name can be entered.
     static func canEnter(_ name: String) -> Bool {
-        (1...longest).contains(name.utf8.count)
-            && name.utf8.allSatisfy { (0x20..<0x7F).contains($0) && $0 != 0x22 && $0 != 0x5C }
+        guard (1...longest).contains(name.utf8.count),
+            name.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x22 && $0 != 0x5C })
+        else { return false }
+        // Names that are canonically equivalent are one name: only one of them is in normal form.
+        return name.utf8.allSatisfy { $0 < 0x7F }
+            || name.precomposedStringWithCanonicalMapping.utf8.elementsEqual(name.utf8)
     }
 
     private func enter(_ name: String, at index: Int, in arena: Arena) {
-        let bytes = Array((name + body.pointee.ending.rawValue).utf8)
-        let padded = bytes + [UInt8](repeating: 0, count: Padding.count)
-        padded.withUnsafeBufferPointer { buffer in
-            guard let start = buffer.baseAddress else { return }
-            let none = body.pointee.none
-            let pattern = arena.make(1, of: Pattern(start, bytes.count, index: index, before: none))
-            let (slots, slotMask) = (body.pointee.slots, body.pointee.slotMask)
-            var slot = Self.hash(start, name.utf8.count) & slotMask
-            while slots[slot] != none { slot = (slot + 1) & slotMask }
-            slots[slot] = pattern
-            body.pointee.guesses[guess(of: pattern.pointee.words.0)] = pattern
-        }
+        let text = arena.text(name + body.pointee.ending.rawValue, isWritten: false)
+        let none = body.pointee.none
+        let pattern = arena.make(1, of: Pattern(text.start, text.count, index: index, before: none))
+        let (slots, slotMask) = (body.pointee.slots, body.pointee.slotMask)
+        var slot = Self.hash(text.start, name.utf8.count) & slotMask
+        while slots[slot] != none { slot = (slot + 1) & slotMask }
+        slots[slot] = pattern
+        body.pointee.guesses[guess(of: pattern.pointee.words.0)] = pattern
     }
 
     @inline(__always) private func guess(of word: UInt64) -> Int {
@@ -182,6 +184,8 @@ struct KeyTable: BitwiseCopyable {
             guard Word.load(place + 16) & pattern.pointee.masks.2 == pattern.pointee.words.2,
                 Word.load(place + 24) & pattern.pointee.masks.3 == pattern.pointee.words.3
             else { return 0 }
+            // The longest name ends within the padding behind 32 bytes that are in the text.
+            if count > 32, memcmp(place + 32, pattern.pointee.text + 32, count - 32) != 0 { return 0 }
         }
         return count
     }
@@ -233,6 +237,10 @@ struct KeyTable: BitwiseCopyable {
     @inline(never) private func search(_ start: Bytes) -> Found {
         let nothing = Found(match: none, end: start)
         var place = start.endOfPlainText
+        while place.pointee >= 0x80 {
+            while place.pointee >= 0x80 { place += 1 }
+            place = place.endOfPlainText
+        }
         let count = place - start
         guard place.pointee == 0x22, (1...Self.longest).contains(count) else { return nothing }
         place += 1
@@ -249,5 +257,17 @@ struct KeyTable: BitwiseCopyable {
             slot = (slot + 1) & slotMask
         }
         return nothing
+    }
+
+    /// The name that a text is; none if it is none of the table's.
+    func match(_ text: Stretch) -> Match {
+        guard (1...Self.longest).contains(text.count) else { return none }
+        var slot = Self.hash(text.start, text.count) & body.pointee.slotMask
+        while body.pointee.slots[slot] != body.pointee.none {
+            let pattern = body.pointee.slots[slot]
+            if pattern.pointee.isNamed(text.start, text.count, body.pointee.ending) { return Match(pattern: pattern) }
+            slot = (slot + 1) & body.pointee.slotMask
+        }
+        return none
     }
 }

@@ -8,10 +8,6 @@ struct Lexicon: BitwiseCopyable {
     static let serviceNames = ["apns", "fcm", "hms", "rustore"]
     static let states = Subscription.State.allCases
     static let answers = Consent.State.allCases
-    static let platforms: [(name: String, family: String)] = [
-        ("iOS", "ios"), ("ios", "ios"), ("iPadOS", "ios"), ("Android", "android"), ("android", "android"),
-        ("macOS", "macos"), ("tvOS", "tvos"), ("watchOS", "watchos"), ("visionOS", "visionos"), ("web", "web"),
-    ]
     /// The families of platforms; a device names one by its index.
     static let families = ["ios", "android", "macos", "tvos", "watchos", "visionos", "web"]
 
@@ -38,17 +34,15 @@ struct Lexicon: BitwiseCopyable {
     let services: KeyTable
     let subscriptionStates: KeyTable
     let consentStates: KeyTable
-    let platforms: KeyTable
     /// Indexes of words that decide something.
     let unanswered = Lexicon.answers.firstIndex(of: .unknown) ?? 0
     let refused = Lexicon.answers.firstIndex(of: .denied) ?? 0
     let unknownState = Lexicon.states.firstIndex(of: .unknown) ?? 0
     let subscribed = Lexicon.states.firstIndex(of: .subscribed) ?? 0
     let unsubscribed = Lexicon.states.firstIndex(of: .unsubscribed) ?? 0
+    let suspended = Lexicon.states.firstIndex(of: .suspended) ?? 0
     /// How much each subscription's state allows, by index: the least is 0.
     let allowance: Row<Int>
-    /// The family of each platform, by index.
-    let familyOfPlatform: Row<Int>
 
     init(kinds: [String], topics: [String], in arena: Arena) {
         self.kinds = KeyTable(kinds, in: arena)
@@ -58,11 +52,7 @@ struct Lexicon: BitwiseCopyable {
         services = KeyTable(Self.serviceNames, in: arena)
         subscriptionStates = KeyTable(Self.states.map(\.rawValue), in: arena)
         consentStates = KeyTable(Self.answers.map(\.rawValue), in: arena)
-        platforms = KeyTable(Self.platforms.map(\.name), in: arena)
         allowance = arena.make(Self.states.map { [Subscription.State].fromLeastAllowed.firstIndex(of: $0) ?? 0 })
-        familyOfPlatform = arena.make(
-            Self.platforms.map { platform in Self.families.firstIndex(of: platform.family) ?? Self.unknown }
-        )
     }
 
     /// Whether a subscription's state allows as little as another, or less.

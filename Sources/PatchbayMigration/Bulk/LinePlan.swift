@@ -10,8 +10,8 @@ struct LinePlan: BitwiseCopyable {
         enum Work: UInt8, BitwiseCopyable {
             case text, key, open, close, identifiers, attributes, timeZone, tags, subscriptions
             case noteLocale, noteTags, noteConsents
-            /// All of it, as a row of delimited text.
-            case row
+            /// All of it, as a row of delimited text, or as a contact of the neutral model.
+            case row, neutral
         }
 
         var work: Work
@@ -63,7 +63,7 @@ struct LinePlan: BitwiseCopyable {
         var providers = Row<Stretch>(start: nil, count: 0)
         var unknown = 0, denied = 0, unnamed = 0, lostOptOut = 0, unreachable = 0, detail = 0, token = 0, provider = 0
 
-        static func place(service: Int, family: Int) -> Int { service * (Lexicon.families.count + 1) + family + 1 }
+        static func place(service: Int, family: Int) -> Int { service * (Lexicon.families.count + 2) + family + 1 }
     }
 
     let lexicon: UnsafePointer<Lexicon>
@@ -72,6 +72,10 @@ struct LinePlan: BitwiseCopyable {
     let kinds: Row<Kind>
     let subscriptions: Subscriptions
     let row: UnsafePointer<RowPlan>
+    /// The texts of the neutral model; nil for another target.
+    var neutral: UnsafePointer<NeutralTexts>?
+    /// The compiled plan of a contact file, for values that only the file itself can write; nil for lines.
+    var owner: UnsafeRawPointer?
     /// Notes by index: an identifier without a place, one that is no good address, one that is written otherwise, an
     /// attribute's type, an attribute that is left out for its form.
     let elsewhere: Int
@@ -82,7 +86,10 @@ struct LinePlan: BitwiseCopyable {
     /// Bytes of the layout's texts.
     let textSize: Int
     /// How often a byte of a record may stand in the output.
-    static let factor = 16
+    static let factor = 32
+
+    /// The plan's owner.
+    var compiled: CompiledPlan? { owner.map { Unmanaged<CompiledPlan>.fromOpaque($0).takeUnretainedValue() } }
 
     /// Bytes that a record of `count` bytes may become: every text of the layout may stand once for each device of each
     /// subscription.
@@ -90,7 +97,7 @@ struct LinePlan: BitwiseCopyable {
         // A denial may be a subscription of each channel.
         let denials = view.consentCount > 0 ? Lexicon.channelNames.count : 0
         let times = 1 &+ (view.subscriptionCount &+ denials) &* max(1, view.deviceCount)
-        return 4096 &+ attributes.room &+ textSize &* times &+ Self.factor &* count
+        return (neutral == nil ? 4096 : 32 << 10) &+ attributes.room &+ textSize &* times &+ Self.factor &* count
     }
 }
 
@@ -104,6 +111,9 @@ final class CompiledPlan {
     let refusals: [Finding]
     /// Whether the target's records can be written by the plan.
     let canWrite: Bool
+    /// The contact file that is written, and its columns.
+    private(set) var file: ContactFile?
+    private(set) var fileColumns: [ContactColumn] = []
     private let arena: Arena
     private let layout: LineLayout.Attributes?
     private let columns: [String: ColumnHome]
@@ -126,6 +136,7 @@ final class CompiledPlan {
         attributes: [AttributeName] = [],
         kinds: [IdentifierKind] = [],
         topics: [String] = [],
+        sourceNotes: [FindingRow] = [],
         isMapped: Bool = false,
         counts: Bool = false
     ) {
@@ -133,16 +144,21 @@ final class CompiledPlan {
         let (lines, row): (LineLayout?, RowCompiler?) =
             switch layout {
             case .lines(let lines)?: (lines, nil)
+            case .neutralLines?: (nil, nil)
             case .rows(let file, let channels)?:
                 (nil, RowCompiler(file, judging: channels, isSurveyed: counts, in: arena))
             case nil: (nil, nil)
             }
-        canWrite = lines != nil || row != nil
+        var isNeutral = false
+        if case .neutralLines? = layout { isNeutral = true }
+        canWrite = lines != nil || row != nil || isNeutral
         // Nothing is written by a layout without parts. What a catalogue or a mapping says of a record that is refused is for
         // the slow way.
         let canRefuse = catalogue.entries.isEmpty && !isMapped
         var compiler = LineCompiler(lines ?? LineLayout([]), canRefuse: canRefuse, in: arena)
+        if isNeutral { compiler.steps = [LinePlan.Step(work: .neutral)] }
         compiler.compile(row, knowing: kinds + (counts ? [.external, .email, .phone] : []), topics)
+        for row in sourceNotes + (isMapped ? [ContactMapping.unknownDropped] : []) { _ = compiler.notes.place(of: row) }
         (self.arena, self.catalogue, self.layout, notes) = (arena, catalogue, compiler.attributes, compiler.notes)
         refusals = compiler.refusals
         (kindNames, topicNames, columns) = (compiler.kindNames, compiler.topicNames, row?.attributes ?? [:])
@@ -166,17 +182,9 @@ final class CompiledPlan {
             textSize: arena.textSize
         )
         self.plan = arena.make(1, of: plan)
-    }
-
-    /// What is said of every value of that kind of an attribute, nil for nothing.
-    func finding(on entry: AttributeBook.Entry, of kind: ValueView.Kind) -> FindingRow? {
-        let final = entry.type.kind ?? kind
-        guard plan.pointee.row.pointee.columns.count > 0 else {
-            let isNoted = entry.notedKinds >> UInt16(final.rawValue) & 1 == 1
-            return isNoted && notes.indices.contains(plan.pointee.converted) ? notes[plan.pointee.converted] : nil
-        }
-        let note = plan.pointee.row.pointee.note(on: entry, of: final.code)
-        return note < 0 ? nil : notes[note]
+        if isNeutral { self.plan.pointee.neutral = arena.keep(NeutralTexts(in: arena)) }
+        if case .rows(let file, _)? = layout { (self.file, fileColumns) = (file, file.writtenColumns) }
+        self.plan.pointee.owner = UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
     }
 
     /// The index of a kind of identifier; -1 for one that the target does not ask for.
@@ -244,7 +252,7 @@ private struct LineCompiler {
     mutating func compile(_ row: RowCompiler?, knowing kinds: [IdentifierKind], _ topics: [String]) {
         if let row {
             add(row)
-        } else {
+        } else if steps.isEmpty {
             steps.append(LinePlan.Step(work: .open))
             add(layout.parts)
             close()
@@ -252,7 +260,7 @@ private struct LineCompiler {
         for kind in kinds { _ = self.kind(kind) }
         topicNames += topics.filter { !topicNames.contains($0) }
         resources += [String](repeating: "", count: topicNames.count - resources.count)
-        subscriptions.topics = arena.make(resources.map(arena.text))
+        subscriptions.topics = arena.make(resources.map { arena.text($0) })
     }
 
     private mutating func add(_ compiler: RowCompiler) {
@@ -394,7 +402,7 @@ private struct LineCompiler {
     private mutating func add(_ rows: [LineLayout.Subscriptions.Provider], provider: String, token: String) {
         var providers: [Stretch] = []
         for service in Lexicon.serviceNames {
-            for family in [nil] + Lexicon.families.map(Optional.some) {
+            for family in [nil] + (Lexicon.families + [""]).map(Optional.some) {
                 let fitting = rows.filter {
                     $0.service.rawValue == service && (family == nil || $0.platform == family)
                 }

@@ -8,9 +8,9 @@ struct LineWriter: BitwiseCopyable {
     /// Room for ``noteLimit`` notes; the first `noteCount` are this record's.
     let notes: UnsafeMutablePointer<UInt8>
     private static let noteLimit = 128
-    /// The attributes that were left out of this record for their form, `unfitCount` of them, each once.
-    private(set) var unfitCount = 0
-    let unfitRanks: UnsafeMutablePointer<UInt8>
+    /// The notes that were made of attributes, `attributeNoteCount` of them, each with the attribute's rank.
+    private(set) var attributeNoteCount = 0
+    let attributeNotes: UnsafeMutablePointer<(rank: UInt8, note: UInt8)>
     /// What this record is refused for, by the plan's index; -1 if it is not, or the slow way must say it.
     private(set) var refusal = -1
     /// Where the open objects begin; as deep as layouts are.
@@ -20,10 +20,10 @@ struct LineWriter: BitwiseCopyable {
     /// Bytes of ``RowRoom/longTexts`` that this record's fields stand in.
     var longCount = 0
 
-    init(in arena: Arena) {
-        room = RowRoom(in: arena)
+    init(for view: RecordView, in arena: Arena) {
+        room = RowRoom(for: view, in: arena)
         notes = arena.make(Self.noteLimit, of: 0)
-        unfitRanks = arena.make(RecordView.attributeLimit, of: 0)
+        attributeNotes = arena.make(Self.noteLimit, of: (0, 0))
         marks = arena.make(Self.depthLimit, of: notes)
     }
 
@@ -34,13 +34,23 @@ struct LineWriter: BitwiseCopyable {
         return true
     }
 
+    /// Makes a note of an attribute.
+    mutating func note(_ index: Int, ofAttribute rank: Int) -> Bool {
+        guard note(index) else { return false }
+        attributeNotes[attributeNoteCount] = (UInt8(truncatingIfNeeded: rank), UInt8(truncatingIfNeeded: index))
+        attributeNoteCount &+= 1
+        return true
+    }
+
+    /// Forgets the last record.
+    @inline(__always) mutating func begin() { (noteCount, attributeNoteCount, refusal) = (0, 0, -1) }
+
     /// Takes a refusal back.
     mutating func leaveToSlowWay() { refusal = -1 }
 
     /// Writes the record and its line end, and gives the pen behind them; nil for one that is refused, too.
     @inline(__always) mutating func write(_ view: RecordView, _ plan: UnsafePointer<LinePlan>, _ start: Pen) -> Pen? {
-        (noteCount, unfitCount, refusal) = (0, 0, -1)
-        guard check(view, plan) else { return nil }
+        guard plan.pointee.neutral != nil || check(view, plan) else { return nil }
         var (pen, depth) = (start, 0)
         for index in 0..<plan.pointee.steps.count {
             let step = plan.pointee.steps.place(index)
@@ -62,7 +72,7 @@ struct LineWriter: BitwiseCopyable {
             case .timeZone:
                 guard view.hasTimeZone else { continue }
                 pen.put(step.pointee.text)
-                pen.quote(view.timeZone)
+                pen.quote(escaping: view.timeZone)
                 continue
             case .key: next = key(step, view, pen)
             case .identifiers: next = identifiers(view, plan, pen)
@@ -70,6 +80,7 @@ struct LineWriter: BitwiseCopyable {
             case .tags: next = tags(step, view, pen)
             case .subscriptions: next = subscriptions(step, view, plan, pen)
             case .row: next = row(view, plan, pen)
+            case .neutral: next = neutral(view, plan, pen)
             case .noteLocale: next = !view.hasLocale || note(step.pointee.index) ? pen : nil
             case .noteTags: next = view.tagCount == 0 || note(step.pointee.index) ? pen : nil
             case .noteConsents: next = noteConsents(step, view, plan) ? pen : nil
@@ -94,7 +105,7 @@ struct LineWriter: BitwiseCopyable {
     }
 
     /// Ends a container whose members each began with a comma: the first of them becomes the bracket.
-    @inline(__always) private static func close(
+    @inline(__always) static func close(
         _ mark: UnsafeMutablePointer<UInt8>,
         _ bracket: UInt8,
         _ pen: inout Pen
@@ -117,12 +128,12 @@ struct LineWriter: BitwiseCopyable {
             seen |= 1 &<< UInt64(kind)
             switch plan.pointee.kinds.place(kind).pointee.address {
             case .email:
-                guard identifier.pointee.value.isBare else { return false }
+                guard identifier.pointee.value.isASCII else { return false }
                 let text = identifier.pointee.value.text
                 identifier.pointee.address = identifier.pointee.isEmail || Forms.isEmail(text) ? text : .nothing
             case .phones:
-                guard identifier.pointee.value.isBare else { return false }
-                let line = view.scratch + index &* RecordView.scratchLine
+                guard identifier.pointee.value.isASCII else { return false }
+                let line = view.addressLines + index &* RecordView.addressLine
                 identifier.pointee.address = Forms.phone(identifier.pointee.value.text, line)
             default: break
             }
@@ -153,12 +164,13 @@ struct LineWriter: BitwiseCopyable {
     ) -> Pen? {
         let text = first(step.pointee.index, view).map { Self.text(of: $0, step.pointee.form) } ?? .nothing
         guard text.count > 0 else {
-            refusal = Int(step.pointee.refusal)
+            // With a note beside it the general path decides.
+            refusal = noteCount == 0 ? Int(step.pointee.refusal) : -1
             return nil
         }
         var pen = start
         pen.put(step.pointee.text)
-        pen.quote(text)
+        pen.quote(escaping: text)
         return pen
     }
 
@@ -193,7 +205,7 @@ struct LineWriter: BitwiseCopyable {
             }
             pen.put(row.pointee.prefix)
             if row.pointee.form == .phones { pen.put(0x5B) }
-            pen.quote(text)
+            pen.quote(escaping: text, identifier.pointee.value.needsEscapes)
             if row.pointee.form == .phones { pen.put(0x5D) }
         }
         return pen
@@ -217,12 +229,12 @@ struct LineWriter: BitwiseCopyable {
                 switch entry.pointee.deed(of: value.pointee.kind) {
                 case .quote:
                     pen.put(entry.pointee.prefix)
-                    pen.quote(value.pointee.text)
+                    pen.quote(escaping: value.pointee.text, value.pointee.needsEscapes)
                 case .copy:
                     pen.put(entry.pointee.prefix)
                     pen.put(value.pointee.text)
                 case .judge, .none:
-                    guard let next = judge(rank, value, entry, plan, pen) else { return nil }
+                    guard let next = judge(rank, value, entry, view.scratch, plan, pen) else { return nil }
                     pen = next
                 }
             }
@@ -235,30 +247,29 @@ struct LineWriter: BitwiseCopyable {
         _ rank: Int,
         _ value: UnsafeMutablePointer<ValueView>,
         _ entry: UnsafePointer<AttributeBook.Entry>,
+        _ scratch: Scratch,
         _ plan: UnsafePointer<LinePlan>,
         _ start: Pen
     ) -> Pen? {
         guard entry.pointee.isUsable else { return nil }
-        if entry.pointee.type != .any, !value.pointee.convert(to: entry.pointee.type) { return nil }
-        if entry.pointee.notedKinds &>> UInt16(value.pointee.kind.rawValue) & 1 == 1 {
-            guard note(plan.pointee.converted) else { return nil }
-        }
+        if entry.pointee.type != .any, !value.pointee.convert(to: entry.pointee.type, scratch) { return nil }
+        let isNoted = entry.pointee.notedKinds &>> UInt16(value.pointee.kind.rawValue) & 1 == 1
+        if isNoted { guard note(plan.pointee.converted, ofAttribute: rank) else { return nil } }
         var pen = start
         pen.put(entry.pointee.prefix)
-        switch Self.put(value.pointee, entry.pointee, &pen) {
+        switch Self.put(value.pointee, entry.pointee, scratch, &pen) {
         case .written: return pen
+        case .respelt: return isNoted || note(plan.pointee.converted, ofAttribute: rank) ? pen : nil
         case .unsure: return nil
-        case .unfit:
-            guard note(plan.pointee.unfitAttribute) else { return nil }
-            unfitRanks[unfitCount] = UInt8(truncatingIfNeeded: rank)
-            unfitCount &+= 1
-            return start
+        case .unfit: return note(plan.pointee.unfitAttribute, ofAttribute: rank) ? start : nil
         }
     }
 
     /// What became of a value in a field of some form.
     private enum Fit {
         case written
+        /// It is written with another text.
+        case respelt
         /// It has not the form, whoever looks at it.
         case unfit
         /// The slow way may find the form in it.
@@ -268,86 +279,96 @@ struct LineWriter: BitwiseCopyable {
     @inline(__always) private static func put(
         _ value: ValueView,
         _ entry: AttributeBook.Entry,
+        _ scratch: Scratch,
         _ pen: inout Pen
     ) -> Fit {
-        let isBare = value.kind == .string && value.isBare
+        let isPlain = value.kind == .string && value.isASCII
         switch entry.form {
         case .plain:
             switch value.kind {
-            case .string, .date, .time, .timestamp, .country: pen.quote(value.text)
+            case .string, .date, .time, .timestamp, .country: pen.quote(escaping: value.text, value.needsEscapes)
             case .integer, .decimal, .yes, .no: pen.put(value.text)
-            case .choices, .list: list(value.text, &pen)
+            case .choices, .list: return list(value, scratch, &pen) ? .written : .unsure
             }
             return .written
-        case .text:
-            guard value.kind != .choices, value.kind != .list else { return .unsure }
-            pen.quote(value.text)
+        case .text where value.kind != .choices && value.kind != .list:
+            pen.quote(escaping: value.text, value.needsEscapes)
             return .written
-        case .country:
-            guard value.kind == .country || isBare && Forms.isCountry(value.text) else {
-                // Lower case is another spelling of two letters.
-                return isBare && value.text.count != 2 ? .unfit : .unsure
-            }
-            pen.quote(value.text)
+        case .country where value.kind == .country || isPlain && Forms.isCountry(value.text),
+            .moment where value.kind == .date || value.kind == .timestamp,
+            .moment where isPlain && (Forms.isDate(value.text) || Forms.isTimestamp(value.text)),
+            .email where isPlain && Forms.isEmail(value.text):
+            pen.quote(escaping: value.text, value.needsEscapes)
             return .written
-        case .moment:
-            switch value.kind {
-            case .date, .timestamp: break
-            case .string:
-                guard isBare else { return .unsure }
-                guard Forms.isDate(value.text) || Forms.isTimestamp(value.text) else {
-                    return Forms.beginsWithYear(value.text) ? .unsure : .unfit
-                }
-            default: return .unsure
-            }
-            pen.quote(value.text)
-            return .written
-        case .words:
-            guard isBare else { return .unsure }
+        case .words where isPlain:
             for index in 0..<entry.words.count where entry.words[index].word.compare(value.text) == 0 {
                 pen.put(entry.words[index].json)
                 return .written
             }
             return .unfit
-        case .wholeNumber:
-            guard isBare || value.kind == .integer, value.text.count <= 18 else { return .unsure }
-            guard Forms.isInteger(value.text), value.text[0] != 0x2D else { return .unfit }
+        case .wholeNumber
+        where (isPlain || value.kind == .integer) && Forms.isInteger(value.text) && value.text[0] != 0x2D,
+            .integer where (isPlain || value.kind == .integer) && Forms.isInteger(value.text):
             pen.put(value.text)
             return .written
-        case .integer:
-            guard isBare || value.kind == .integer, Forms.isInteger(value.text) else { return .unsure }
-            pen.put(value.text)
-            return .written
-        case .email:
-            guard isBare else { return .unsure }
-            guard Forms.isEmail(value.text) else { return .unfit }
-            pen.quote(value.text)
-            return .written
-        case .phones: return .unsure
+        default: return putSlowly(value, entry, scratch, &pen)
         }
     }
 
-    /// Writes a list of strings that the scanner has read, without white space between them.
-    private static func list(_ text: Stretch, _ pen: inout Pen) {
-        var place = text.start
-        pen.put(0x5B)
-        let mark = pen.place
-        var way = Grammar.openList(&place)
-        while way == .on {
-            if pen.place != mark { pen.put(0x2C) }
-            Grammar.space(&place)
-            let start = place
-            place += 1
-            while true {
-                place = place.endOfPlainText
-                if place.pointee == 0x22 { break }
-                place += place.pointee == 0x5C ? 2 : 1
+    /// The same for every value, by the model's own rules.
+    @inline(never) private static func putSlowly(
+        _ value: ValueView,
+        _ entry: AttributeBook.Entry,
+        _ scratch: Scratch,
+        _ pen: inout Pen
+    ) -> Fit {
+        guard let model = value.model(scratch) else { return .unsure }
+        let type: AttributeType? =
+            switch entry.form {
+            case .country: .country
+            case .moment: model.converted(to: .date) == nil ? .timestamp : .date
+            case .email, .phones: nil
+            default: .string
             }
-            place += 1
-            pen.put(start, place - start)
-            way = Grammar.nextElement(&place)
+        guard let type else {
+            return entry.form == .email && value.kind == .string && value.isASCII ? .unfit : .unsure
         }
-        pen.put(0x5D)
+        guard let text = model.converted(to: type)?.plainText else { return .unfit }
+        switch entry.form {
+        case .words:
+            for index in 0..<entry.words.count where entry.words[index].word.text == text {
+                pen.put(entry.words[index].json)
+                return .written
+            }
+            return .unfit
+        case .wholeNumber, .integer:
+            guard let number = Int64(text), entry.form == .integer || number >= 0 && String(number) == text else {
+                return .unfit
+            }
+            guard let digits = scratch.keep(String(number)) else { return .unsure }
+            pen.put(digits)
+            return .written
+        default:
+            guard let written = scratch.keep(text) else { return .unsure }
+            pen.quote(escaping: written)
+            // A date and its kin are compared as their texts.
+            return value.kind == .string && written.compare(value.text) != 0 ? .respelt : .written
+        }
+    }
+
+    /// Writes a list of strings that the scanner has read, as the model writes it; false if there is no room.
+    static func list(_ value: ValueView, _ scratch: Scratch, _ pen: inout Pen) -> Bool {
+        var (pens, isFirst) = (pen, true)
+        pens.put(0x5B)
+        let isWhole = Grammar.eachString(of: value.text, scratch) { word in
+            if !isFirst { pens.put(0x2C) }
+            isFirst = false
+            pens.quote(escaping: word.text, word.needsEscapes)
+            return true
+        }
+        pens.put(0x5D)
+        pen = pens
+        return isWhole
     }
 
     @inline(__always) private func tags(_ step: UnsafePointer<LinePlan.Step>, _ view: RecordView, _ start: Pen) -> Pen {
@@ -357,7 +378,7 @@ struct LineWriter: BitwiseCopyable {
         let mark = pen.place
         for index in 0..<view.tagCount {
             pen.put(0x2C)
-            pen.quote(view.tags[index])
+            pen.quote(escaping: view.tags[index])
         }
         Self.close(mark, 0x5B, &pen)
         return pen
@@ -466,7 +487,7 @@ struct LineWriter: BitwiseCopyable {
             pen.put(address.pointee.opening)
             pen.put(resource)
             pen.put(address.pointee.member)
-            pen.quote(text)
+            pen.quote(escaping: text)
             pen.put(plan.pointee.subscriptions.closings[state])
         case .devices:
             guard let next = toDevices(address, resource, state, view, plan, pen) else { return nil }
@@ -513,15 +534,13 @@ struct LineWriter: BitwiseCopyable {
         var pen = start
         for index in 0..<view.deviceCount where view.devices[index].hasToken {
             let device = view.devices[index]
-            guard device.token.text.count > 0, device.token.text[0] > 0x20 else { return nil }
+            guard Self.isPlain(device.token) else { return nil }
             let provider = Self.provider(of: device, plan)
             guard provider.count > 0 else { continue }
             pen.put(address.pointee.opening)
             pen.put(resource)
             pen.put(provider)
-            pen.put(0x22)
-            pen.put(device.token.text)
-            pen.put(0x22)
+            pen.quote(device.token)
             pen.put(plan.pointee.subscriptions.closings[state])
         }
         return pen
@@ -547,6 +566,9 @@ struct LineWriter: BitwiseCopyable {
         ]
     }
 
+    /// Whether a token is written as it stands: room is counted for each of its bytes once.
+    private static func isPlain(_ token: Stretch) -> Bool { token.count > 0 && token[0] > 0x20 && !token.needsEscapes }
+
     /// Says what of the devices has no place.
     private mutating func devices(
         _ view: RecordView,
@@ -555,9 +577,11 @@ struct LineWriter: BitwiseCopyable {
     ) -> Bool {
         for index in 0..<view.deviceCount {
             let device = view.devices[index]
-            if device.hasFacts { guard note(plan.pointee.subscriptions.detail) else { return false } }
+            for _ in 0..<device.details {
+                guard note(plan.pointee.subscriptions.detail) else { return false }
+            }
             guard device.hasToken else { continue }
-            guard device.token.text.count > 0, device.token.text[0] > 0x20 else { return false }
+            guard Self.isPlain(device.token) else { return false }
             if Self.provider(of: device, plan).count == 0 {
                 guard note(plan.pointee.subscriptions.provider) else { return false }
             } else if !areReached {

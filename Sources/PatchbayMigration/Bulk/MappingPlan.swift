@@ -5,8 +5,8 @@ import PatchbayModel
 
 /// The rules of a mapping, compiled to steps on a view.
 ///
-/// A step does what ``ContactMapping`` does with a contact, or leaves the record to it: where a rule fails or has something
-/// to say, and where texts may be equal whose bytes are not.
+/// A step does with a view what ``ContactMapping`` does with a contact. What a step does not know it leaves to the rule itself,
+/// which it applies to a contact of the places that the rule names.
 final class MappingPlan {
     /// A part of a view that a step reads or writes.
     struct Spot: BitwiseCopyable {
@@ -24,7 +24,7 @@ final class MappingPlan {
     }
 
     struct Step: BitwiseCopyable {
-        enum Work: BitwiseCopyable { case rename, set, fallback, split, join, replace, convert, remove }
+        enum Work: BitwiseCopyable { case rename, set, fallback, split, join, replace, convert, remove, rule }
 
         var work: Work
         /// What is read; of a step that only writes, where it writes.
@@ -41,38 +41,46 @@ final class MappingPlan {
     }
 
     /// What a step did.
-    enum Done: UInt8, BitwiseCopyable { case idle, applied, replaced }
+    enum Done: UInt8, BitwiseCopyable {
+        case idle, applied, replaced, failed
+        /// The view has no room for what the step does, and is of no more use.
+        case full
+    }
 
-    /// The attributes that rules name.
+    /// Each rule by itself, and the places that it names.
+    let rules: [(mapping: ContactMapping, places: [MappingPlace])]
+    /// The attributes and the kinds of identifiers that rules name, the kinds with their indexes in the plan.
     let names: [AttributeName]
+    let kinds: [IdentifierKind: Int]
+    /// The names of the plan's kinds.
+    let kindNames: Row<Stretch>
     /// Bytes that the steps may add to a record, and how often they may double one.
     let room: Int
     let doublings: Int
 
     /// What values become, by their text.
     let tables: [[ScalarString: ValueView]]
-    // `steps`, `done` and `counts` are of the same length, one for each rule; `ranks` has one for each of `names`. `pages` has
-    // `pageSize` bytes and padding.
+    // `steps`, `done` and `counts` are of the same length, one for each rule; `ranks` has one for each of `names`.
     let steps: Row<Step>
     let done: UnsafeMutablePointer<Done>
     let ranks: UnsafeMutablePointer<Int>
-    let pages: UnsafeMutablePointer<UInt8>
-    let pageSize: Int
-    private let counts: UnsafeMutablePointer<(applied: Int, idle: Int, replaced: Int)>
+    private let counts: UnsafeMutablePointer<(applied: Int, idle: Int, replaced: Int, failed: Int)>
     private let arena: Arena
 
-    /// Compiles rules for a plan that knows their names and kinds; nil if there is one that only the slow way can follow.
+    /// Compiles rules for a plan that knows their names and kinds; nil if it does not know all of them.
     init?(_ compiler: MappingCompiler, for plan: CompiledPlan) {
         var compiler = compiler
-        guard let steps = compiler.steps(kinds: plan.index) else { return nil }
+        let steps = compiler.steps(kinds: plan.index)
         (names, tables, arena) = (compiler.names, compiler.tables, compiler.arena)
+        rules = compiler.mapping.alone.map { ($0, Array(Set($0.rules.flatMap(\.places)))) }
+        kinds = compiler.indexes
+        guard kinds.values.allSatisfy({ $0 >= 0 }) else { return nil }
         (room, doublings) = (compiler.room, compiler.doublings)
+        kindNames = compiler.arena.make(plan.kindNames.map { compiler.arena.text($0) })
         self.steps = arena.make(steps)
         done = arena.make(steps.count, of: .idle)
-        counts = arena.make(steps.count, of: (0, 0, 0))
+        counts = arena.make(steps.count, of: (0, 0, 0, 0))
         ranks = arena.make(names.count, of: 0)
-        pageSize = 2 * ChunkMapper.longest + compiler.room
-        pages = arena.make(pageSize + Padding.count, of: 0)
         guard rank(in: plan) else { return nil }
     }
 
@@ -95,6 +103,7 @@ final class MappingPlan {
             case .replaced:
                 counts[index].applied &+= 1
                 counts[index].replaced &+= 1
+            case .failed, .full: counts[index].failed &+= 1
             }
         }
     }
@@ -102,19 +111,18 @@ final class MappingPlan {
     /// What the rules did since this was asked last.
     func takeEffects() -> [MappingEffect] {
         (0..<steps.count).map { index in
-            defer { counts[index] = (0, 0, 0) }
-            return MappingEffect(
-                applied: counts[index].applied,
-                idle: counts[index].idle,
-                replaced: counts[index].replaced
-            )
+            defer { counts[index] = (0, 0, 0, 0) }
+            var effect = MappingEffect()
+            (effect.applied, effect.idle) = (counts[index].applied, counts[index].idle)
+            (effect.replaced, effect.failed) = (counts[index].replaced, counts[index].failed)
+            return effect
         }
     }
 }
 
 /// Makes steps of a mapping's rules.
 struct MappingCompiler {
-    private let mapping: ContactMapping
+    fileprivate let mapping: ContactMapping
     let arena: Arena
     /// The attributes and the kinds of identifiers that rules name.
     private(set) var names: [AttributeName] = []
@@ -122,7 +130,7 @@ struct MappingCompiler {
     fileprivate private(set) var tables: [[ScalarString: ValueView]] = []
     fileprivate private(set) var room = 0
     fileprivate private(set) var doublings = 0
-    private var indexes: [IdentifierKind: Int] = [:]
+    fileprivate private(set) var indexes: [IdentifierKind: Int] = [:]
 
     init(_ mapping: ContactMapping, in arena: Arena) {
         (self.mapping, self.arena) = (mapping, arena)
@@ -135,15 +143,14 @@ struct MappingCompiler {
         }
     }
 
-    /// A step for each rule; nil if one of them can't be a step.
-    fileprivate mutating func steps(kinds index: (IdentifierKind) -> Int) -> [MappingPlan.Step]? {
+    /// A step for each rule.
+    fileprivate mutating func steps(kinds index: (IdentifierKind) -> Int) -> [MappingPlan.Step] {
         for kind in kinds { indexes[kind] = index(kind) }
-        var steps: [MappingPlan.Step] = []
-        for rule in mapping.rules {
-            guard let step = step(rule) else { return nil }
-            steps.append(step)
+        return mapping.rules.map { rule in
+            if let step = step(rule) { return step }
+            doublings += 1
+            return MappingPlan.Step(work: .rule, spot: MappingPlan.Spot(part: .tags))
         }
-        return steps
     }
 
     private mutating func step(_ rule: MappingRule) -> MappingPlan.Step? {
@@ -157,7 +164,7 @@ struct MappingCompiler {
         case .fallback(let target, let value): return writing(.fallback, target, value)
         case .split(let source, let separator, let targets):
             guard source.hasValue, targets.allSatisfy(\.hasValue), let spot = spot(source), let spots = spots(targets),
-                let value = view(of: .string(separator)), value.isBare
+                let value = view(of: .string(separator)), value.isASCII
             else { return nil }
             doublings += 1
             return MappingPlan.Step(work: .split, spot: spot, spots: spots, value: value)
@@ -216,7 +223,7 @@ struct MappingCompiler {
         case .timeZone: return MappingPlan.Spot(part: .timeZone)
         case .tags: return MappingPlan.Spot(part: .tags)
         case .tag(let tag):
-            guard let name = view(of: .string(tag.rawValue)), name.isBare, name.text.count > 0 else { return nil }
+            guard let name = view(of: .string(tag.rawValue)), name.isASCII, name.text.count > 0 else { return nil }
             return MappingPlan.Spot(part: .tag, tag: name.text)
         }
     }
@@ -236,19 +243,15 @@ struct MappingCompiler {
         case .decimal, .choices, .list, .object: return nil
         }
         guard let plain = value.plainText else { return nil }
-        var text = plain
-        if kind == .string { text = String(JSONValue.string(plain).text.dropFirst().dropLast()) }
-        let isEscaped = text.utf8.contains(0x5C)
-        // An escape by number is not read on the fast way, and so not written there.
-        guard !isEscaped || !text.contains("\\u") else { return nil }
-        let isASCII = text.utf8.allSatisfy { $0 < 0x80 }
-        return ValueView(kind: kind, isEscaped: isEscaped, isASCII: isASCII, text: arena.text(text))
+        var view = ValueView(string: arena.text(plain))
+        view.kind = kind
+        return view
     }
 }
 
 extension MappingRule {
     /// Every place that it reads or writes.
-    fileprivate var places: [MappingPlace] {
+    var places: [MappingPlace] {
         switch self {
         case .rename(let source, let target): [source, target]
         case .constant(let place, _), .fallback(let place, _), .replace(let place, _, _), .convert(let place, _),
@@ -261,11 +264,11 @@ extension MappingRule {
 }
 
 extension MappingPlace {
-    /// Whether a view keeps a value of any type there, and not a text alone.
+    /// Whether one value is there.
     fileprivate var hasValue: Bool {
         switch self {
-        case .attribute, .identifier: true
-        case .locale, .timeZone, .tags, .tag: false
+        case .attribute, .identifier, .locale, .timeZone: true
+        case .tags, .tag: false
         }
     }
 }

@@ -1,34 +1,122 @@
+import PatchbayAdapterKit
 import PatchbayJSON
+import PatchbayModel
 
-/// What the steps of a mapping do with a view. Each gives nil where the slow way must.
+/// What the steps of a mapping do with a view; nil leaves the step to the rule itself.
 extension MappingPlan {
-    /// Does every step; false where the slow way must, and the view is then of no more use.
-    @inline(never) func change(_ view: inout RecordView) -> Bool {
-        var pen = Pen(place: pages)
+    /// Does every step, and adds the findings that are no errors to `notes`; false where the record is not to be written, and the
+    /// view is then of no more use.
+    @inline(never) func change(_ view: inout RecordView, _ notes: (FindingRow) -> Bool) -> Bool {
         for index in 0..<steps.count {
-            guard let done = done(steps.place(index), &view, &pen) else { return false }
+            guard let done = done(steps.place(index), &view) ?? apply(rules[index], &view, notes), done != .full else {
+                return false
+            }
             self.done[index] = done
         }
         return true
     }
 
-    private func done(_ step: UnsafePointer<Step>, _ view: inout RecordView, _ pen: inout Pen) -> Done? {
+    private func done(_ step: UnsafePointer<Step>, _ view: inout RecordView) -> Done? {
         switch step.pointee.work {
         case .rename: rename(step.pointee.spot, to: step.pointee.target, &view)
         case .set: set(step, &view)
         case .fallback: fallback(step, &view)
         case .split: split(step, &view)
-        case .join: join(step, &view, &pen)
+        case .join: join(step, &view)
         case .replace: replace(step, &view)
         case .convert: convert(step, &view)
         case .remove: remove(step.pointee.spot, &view)
+        case .rule: nil
         }
+    }
+
+    // MARK: The rule itself
+
+    /// Applies a rule to a contact that has what the view holds at its places.
+    @inline(never) private func apply(
+        _ rule: (mapping: ContactMapping, places: [MappingPlace]),
+        _ view: inout RecordView,
+        _ notes: (FindingRow) -> Bool
+    ) -> Done? {
+        guard var contact = contact(of: view, rule.places) else { return nil }
+        var effects = rule.mapping.noEffects
+        for finding in rule.mapping.apply(to: &contact, counting: &effects) {
+            guard finding.severity != .error, finding.code == ContactMapping.unknownDropped.code,
+                notes(ContactMapping.unknownDropped)
+            else { return nil }
+        }
+        guard put(contact, at: rule.places, &view) else { return nil }
+        let effect = effects[0]
+        return effect.replaced > 0 ? .replaced : effect.applied > 0 ? .applied : effect.failed > 0 ? .failed : .idle
+    }
+
+    private func contact(of view: RecordView, _ places: [MappingPlace]) -> Contact? {
+        var contact = Contact()
+        for place in places {
+            switch place {
+            case .attribute(let name):
+                guard let index = names.firstIndex(of: name), view.has(ranks[index]) else { continue }
+                guard let value = view.attributes[ranks[index]].model(view.scratch) else { return nil }
+                contact.attributes[name] = value
+            case .identifier(let kind):
+                for index in 0..<view.identifierCount where view.identifiers[index].kind == kinds[kind] {
+                    contact.identifiers.append(Identifier(kind, view.identifiers[index].value.text.text))
+                }
+            case .locale: contact.locale = view.hasLocale ? view.locale.text : nil
+            case .timeZone: contact.timeZone = view.hasTimeZone ? view.timeZone.text : nil
+            case .tags, .tag:
+                for index in 0..<view.tagCount { contact.tags.insert(Tag(rawValue: view.tags[index].text)) }
+            }
+        }
+        return contact
+    }
+
+    /// Puts what a contact holds at some places into a view; false if there is no room.
+    private func put(_ contact: Contact, at places: [MappingPlace], _ view: inout RecordView) -> Bool {
+        for place in places {
+            switch place {
+            case .attribute(let name):
+                guard let index = names.firstIndex(of: name) else { return false }
+                view.removeAttribute(ranks[index])
+                guard let value = contact.attributes[name] else { continue }
+                guard let own = ValueView(value, view.scratch) else { return false }
+                view.setAttribute(ranks[index], own)
+            case .identifier(let kind):
+                let spot = Spot(part: .identifier, index: kinds[kind] ?? Lexicon.unknown)
+                let values = contact.identifiers.filter { $0.kind == kind }
+                let count = (0..<view.identifierCount).count { view.identifiers[$0].kind == spot.index }
+                // A rule changes the first of a kind.
+                if values.count < count { clear(spot, &view) }
+                guard let value = values.first?.value else { continue }
+                if values.count < count { continue }
+                guard let text = view.scratch.keep(value), put(ValueView(string: text), at: spot, &view) else {
+                    return false
+                }
+            case .locale:
+                view.hasLocale = contact.locale != nil
+                guard let locale = contact.locale else { continue }
+                guard let text = view.scratch.keep(locale) else { return false }
+                view.locale = text
+            case .timeZone:
+                view.hasTimeZone = contact.timeZone != nil
+                guard let zone = contact.timeZone else { continue }
+                guard let text = view.scratch.keep(zone) else { return false }
+                view.timeZone = text
+            case .tags, .tag:
+                view.tagCount = 0
+                for tag in contact.tags {
+                    guard let text = view.scratch.keep(tag.rawValue), view.insert(tag: text) else { return false }
+                }
+            }
+        }
+        return true
     }
 
     // MARK: Values
 
-    /// The value of an attribute or identifier.
+    /// The value of a place that has one.
     private func value(at spot: Spot, _ view: RecordView) -> ValueView? {
+        if spot.part == .locale || spot.part == .timeZone { return line(spot, view) }
         if spot.part == .attribute {
             let rank = ranks[spot.index]
             return view.has(rank) ? view.attributes[rank] : nil
@@ -45,18 +133,30 @@ extension MappingPlan {
             view.setAttribute(ranks[spot.index], value)
             return true
         }
+        if spot.part == .locale || spot.part == .timeZone {
+            putLine(value.text, spot, &view)
+            return true
+        }
         var place = 0
         while place < view.identifierCount, view.identifiers[place].kind != spot.index { place &+= 1 }
         if place == view.identifierCount {
             guard place < RecordView.identifierLimit else { return false }
             view.identifierCount &+= 1
+            view.identifiers[place] = .init(
+                kind: spot.index,
+                name: kindNames[spot.index],
+                value: value,
+                address: .nothing
+            )
         }
-        view.identifiers[place] = .init(kind: spot.index, value: value, address: .nothing)
+        (view.identifiers[place].value, view.identifiers[place].isEmail) = (value, false)
         return true
     }
 
     private func clear(_ spot: Spot, _ view: inout RecordView) {
         if spot.part == .attribute { return view.removeAttribute(ranks[spot.index]) }
+        if spot.part == .locale { return view.hasLocale = false }
+        if spot.part == .timeZone { return view.hasTimeZone = false }
         var place = 0
         while place < view.identifierCount, view.identifiers[place].kind != spot.index { place &+= 1 }
         guard place < view.identifierCount else { return }
@@ -66,24 +166,27 @@ extension MappingPlan {
 
     /// A value as the place takes it: an identifier is a text that is not empty.
     private func taken(_ value: ValueView, by spot: Spot) -> ValueView? {
-        guard spot.part == .identifier else { return value }
+        guard spot.part != .attribute else { return value }
         guard let text = text(of: value), text.text.count > 0 else { return nil }
         return text
     }
 
     /// A value as one line of text; nil for a list.
     private func text(of value: ValueView) -> ValueView? {
+        guard value.kind != .choices, value.kind != .list else { return nil }
         var text = value
-        return text.convert(to: .string) ? text : nil
+        text.kind = .string
+        return text
     }
 
     // MARK: Steps
 
     private func rename(_ source: Spot, to target: Spot, _ view: inout RecordView) -> Done? {
         guard let value = value(at: source, view) else { return .idle }
+        guard let taken = taken(value, by: target) else { return nil }
         let isTaken = self.value(at: target, view) != nil
         clear(source, &view)
-        guard let taken = taken(value, by: target), put(taken, at: target, &view) else { return nil }
+        guard put(taken, at: target, &view) else { return .full }
         return isTaken ? .replaced : .applied
     }
 
@@ -92,21 +195,13 @@ extension MappingPlan {
         switch spot.part {
         case .tags: return nil
         case .tag: return add(spot.tag, &view)
-        case .locale, .timeZone:
-            let before = line(spot, view)
-            if let before {
-                guard let isSame = Self.isSame(before, step.pointee.value.text) else { return nil }
-                if isSame { return .idle }
-            }
-            putLine(step.pointee.value.text, spot, &view)
-            return before == nil ? .applied : .replaced
-        case .attribute, .identifier:
+        case .attribute, .identifier, .locale, .timeZone:
             let before = value(at: spot, view)
             if let before {
                 guard let isSame = before.isSame(as: step.pointee.value) else { return nil }
                 if isSame { return .idle }
             }
-            guard put(step.pointee.value, at: spot, &view) else { return nil }
+            guard put(step.pointee.value, at: spot, &view) else { return .full }
             return before == nil ? .applied : .replaced
         }
     }
@@ -116,20 +211,16 @@ extension MappingPlan {
         switch spot.part {
         case .tags: return nil
         case .tag: return add(spot.tag, &view)
-        case .locale, .timeZone:
-            if let line = line(spot, view), line.count > 0 { return .idle }
-            putLine(step.pointee.value.text, spot, &view)
-            return .applied
-        case .attribute, .identifier:
+        case .attribute, .identifier, .locale, .timeZone:
             if let value = value(at: spot, view), value.kind != .string || value.text.count > 0 { return .idle }
-            return put(step.pointee.value, at: spot, &view) ? .applied : nil
+            return put(step.pointee.value, at: spot, &view) ? .applied : .full
         }
     }
 
     private func split(_ step: UnsafePointer<Step>, _ view: inout RecordView) -> Done? {
         let (source, spots, separator) = (step.pointee.spot, step.pointee.spots, step.pointee.value.text)
         guard let value = value(at: source, view) else { return .idle }
-        guard value.kind == .string, !value.isEscaped, value.isASCII || Self.isLatin(value.text) else { return nil }
+        guard value.kind == .string, !value.needsEscapes, value.isASCII || Self.isLatin(value.text) else { return nil }
         var (isKept, isTaken) = (false, false)
         for index in 0..<spots.count { isKept = isKept || spots[index] == source }
         if !isKept { clear(source, &view) }
@@ -145,51 +236,56 @@ extension MappingPlan {
             guard part.count > 0 else { continue }
             let target = spots[index]
             isTaken = isTaken || !(target == source) && self.value(at: target, view) != nil
-            let text = ValueView(kind: .string, isEscaped: false, isASCII: value.isASCII, text: part)
-            guard put(text, at: target, &view) else { return nil }
+            guard put(ValueView(string: part), at: target, &view) else { return .full }
         }
         return isTaken ? .replaced : .applied
     }
 
-    private func join(_ step: UnsafePointer<Step>, _ view: inout RecordView, _ pen: inout Pen) -> Done? {
+    private func join(_ step: UnsafePointer<Step>, _ view: inout RecordView) -> Done? {
         let (target, spots, separator) = (step.pointee.spot, step.pointee.spots, step.pointee.value)
-        var joined = ValueView(kind: .string, isEscaped: false, isASCII: true, text: Stretch(Bytes(pen.place), 0))
-        var (count, isTaken) = (0, value(at: target, view) != nil)
+        var (count, size, isTaken) = (0, 0, value(at: target, view) != nil)
         for index in 0..<spots.count {
             if spots[index] == target { isTaken = false }
             guard let value = value(at: spots[index], view) else { continue }
             guard let text = text(of: value) else { return nil }
             guard text.text.count > 0 else { continue }
-            let free = pageSize - (pen.place - pages)
-            guard text.text.count + separator.text.count <= free else { return nil }
-            if count > 0 { joined.append(separator, &pen) }
-            joined.append(text, &pen)
-            count &+= 1
+            (count, size) = (count &+ 1, size &+ text.text.count &+ separator.text.count)
         }
         guard count > 0 else { return .idle }
-        joined.text.count = Bytes(pen.place) - joined.text.start
+        guard var pen = view.scratch.pen(for: size + Padding.count) else { return nil }
+        var joined = separator
+        (joined.needsEscapes, joined.isASCII) = (count > 1 && separator.needsEscapes, count < 2 || separator.isASCII)
+        let start = pen.place
+        for index in 0..<spots.count {
+            guard let value = value(at: spots[index], view), value.text.count > 0 else { continue }
+            if pen.place != start { pen.put(separator.text) }
+            pen.put(value.text)
+            joined.needsEscapes = joined.needsEscapes || value.needsEscapes
+            joined.isASCII = joined.isASCII && value.isASCII
+        }
+        joined.text = view.scratch.keep(pen)
         for index in 0..<spots.count where !(spots[index] == target) { clear(spots[index], &view) }
-        guard put(joined, at: target, &view) else { return nil }
+        guard put(joined, at: target, &view) else { return .full }
         return isTaken ? .replaced : .applied
     }
 
     private func replace(_ step: UnsafePointer<Step>, _ view: inout RecordView) -> Done? {
         let spot = step.pointee.spot
         guard let value = value(at: spot, view) else { return .idle }
-        guard let text = text(of: value), !text.isEscaped else { return nil }
+        guard let text = text(of: value) else { return nil }
         guard let other = tables[step.pointee.table][ScalarString(text.text.text)] else {
             return step.pointee.keepsUnknown ? .idle : nil
         }
         guard let isSame = value.isSame(as: other) else { return nil }
         if isSame { return .idle }
-        return put(other, at: spot, &view) ? .applied : nil
+        return put(other, at: spot, &view) ? .applied : .full
     }
 
     private func convert(_ step: UnsafePointer<Step>, _ view: inout RecordView) -> Done? {
         let spot = step.pointee.spot
         guard var value = value(at: spot, view), value.kind.code != step.pointee.type else { return .idle }
-        guard value.convert(to: step.pointee.type), let taken = taken(value, by: spot) else { return nil }
-        return put(taken, at: spot, &view) ? .applied : nil
+        guard value.convert(to: step.pointee.type, view.scratch), let taken = taken(value, by: spot) else { return nil }
+        return put(taken, at: spot, &view) ? .applied : .full
     }
 
     private func remove(_ spot: Spot, _ view: inout RecordView) -> Done? {
@@ -215,13 +311,17 @@ extension MappingPlan {
 
     private func add(_ tag: Stretch, _ view: inout RecordView) -> Done? {
         let before = view.tagCount
-        guard view.insert(tag: tag) else { return nil }
+        guard view.insert(tag: tag) else { return .full }
         return view.tagCount > before ? .applied : .idle
     }
 
-    /// The text of the locale or the time zone, as it stands.
-    private func line(_ spot: Spot, _ view: RecordView) -> Stretch? {
-        spot.part == .locale ? (view.hasLocale ? view.locale : nil) : (view.hasTimeZone ? view.timeZone : nil)
+    /// The text of the locale or the time zone.
+    private func line(_ spot: Spot, _ view: RecordView) -> ValueView? {
+        switch spot.part {
+        case .locale: view.hasLocale ? ValueView(string: view.locale) : nil
+        case .timeZone: view.hasTimeZone ? ValueView(string: view.timeZone) : nil
+        case .attribute, .identifier, .tags, .tag: nil
+        }
     }
 
     private func putLine(_ text: Stretch, _ spot: Spot, _ view: inout RecordView) {
@@ -233,16 +333,6 @@ extension MappingPlan {
     }
 
     // MARK: Texts
-
-    /// Whether two texts of unknown form are the same; nil if they may be, with other bytes.
-    private static func isSame(_ one: Stretch, _ other: Stretch) -> Bool? {
-        if one.compare(other) == 0 { return true }
-        func isPlain(_ text: Stretch) -> Bool {
-            for index in 0..<text.count where text[index] >= 0x80 || text[index] == 0x5C { return false }
-            return true
-        }
-        return isPlain(one) && isPlain(other) ? false : nil
-    }
 
     /// Whether every scalar is below U+0300: then none joins another, none is another ASCII letter, and a text is cut where
     /// its bytes are.
@@ -259,15 +349,9 @@ extension ValueView {
         if text.compare(other.text) == 0 { return true }
         switch kind {
         case .integer, .yes, .no, .date, .country: return false
-        case .string: return isBare && other.isBare ? false : nil
+        case .string: return isASCII && other.isASCII ? false : text.text == other.text.text
         case .decimal, .time, .timestamp, .choices, .list: return nil
         }
-    }
-
-    /// Writes a text behind this one, whose bytes end at the pen.
-    fileprivate mutating func append(_ other: ValueView, _ pen: inout Pen) {
-        pen.put(other.text)
-        (isEscaped, isASCII) = (isEscaped || other.isEscaped, isASCII && other.isASCII)
     }
 }
 

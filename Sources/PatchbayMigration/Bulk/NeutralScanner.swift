@@ -1,3 +1,4 @@
+import Foundation
 import PatchbayModel
 
 /// Reads a contact of the neutral model from its line into a view, byte by byte.
@@ -27,6 +28,7 @@ struct NeutralScanner: BitwiseCopyable {
             consentMembers = table(["purpose", "channel", "state", "changedAt"])
             facilities = table([
                 "allowsPush", "allowsBackgroundPush", "allowsLocation", "allowsProximity", "pushToken", "facts",
+                "identities",
             ])
             tokenMembers = table(["value", "service", "environment", "appID"])
             environments = KeyTable(PushToken.Environment.allCases.map(\.rawValue), in: arena)
@@ -34,7 +36,7 @@ struct NeutralScanner: BitwiseCopyable {
                 "platform", "platformVersion", "model", "locale", "appVersion", "deviceName", "timeZone", "appID",
                 "advertisingID", "utcOffsetSeconds", "isDaylightSaving", "allowsAdTracking",
             ])
-            types = table(["date", "country", "timestamp", "time", "choices"])
+            types = table(["date", "country", "timestamp", "time", "choices", "decimal"])
         }
     }
 
@@ -99,10 +101,12 @@ struct NeutralScanner: BitwiseCopyable {
                 member = Grammar.name(&place, members, &seen, after: member)
                 switch member.index {
                 case 0:
-                    guard let next = Self.word(&place, lexicon.pointee.kinds, after: kind) else { return nil }
-                    kind = next
-                    identifier.pointee.kind = kind.index
-                case 1: guard Grammar.string(&place, &identifier.pointee.value) else { return nil }
+                    guard let next = Self.word(&place, lexicon.pointee.kinds, view.scratch, after: kind) else {
+                        return nil
+                    }
+                    kind = next.match
+                    (identifier.pointee.kind, identifier.pointee.name) = (kind.index, next.text)
+                case 1: guard Grammar.string(&place, &identifier.pointee.value, view.scratch) else { return nil }
                 default: return nil
                 }
                 inner = Grammar.nextMember(&place)
@@ -125,19 +129,26 @@ struct NeutralScanner: BitwiseCopyable {
         while way == .on {
             let name = place
             rank = names.find(&place, after: rank)
-            guard rank.index >= 0 else {
-                stranger = Stretch(name, name.endOfPlainText - name)
-                return nil
+            if rank.index < 0 {
+                // A name that is unknown, or written with escapes.
+                place = name - 1
+                guard let text = Grammar.text(&place, view.scratch), Grammar.comes(0x3A, &place) else { return nil }
+                place += 1
+                rank = names.match(text)
+                guard rank.index >= 0 else {
+                    stranger = text
+                    return nil
+                }
             }
             guard let value = view.attribute(rank.index) else { return nil }
             switch place.pointee {
-            case 0x22: guard Grammar.string(&place, value) else { return nil }
+            case 0x22: guard Grammar.string(&place, value, view.scratch) else { return nil }
             case 0x2D, 0x30...0x39: guard Grammar.number(&place, value) else { return nil }
             case 0x7B:
-                guard let end = typed(place, value) else { return nil }
+                guard let end = typed(place, value, view.scratch) else { return nil }
                 place = end
             default:
-                guard let end = unusual(place, value) else { return nil }
+                guard let end = unusual(place, value, view.scratch) else { return nil }
                 place = end
             }
             way = Grammar.nextMember(&place)
@@ -146,56 +157,51 @@ struct NeutralScanner: BitwiseCopyable {
     }
 
     /// Reads a value that is neither a string nor a number, or has white space before it.
-    private func unusual(_ start: Bytes, _ value: UnsafeMutablePointer<ValueView>) -> Bytes? {
+    private func unusual(_ start: Bytes, _ value: UnsafeMutablePointer<ValueView>, _ scratch: Scratch) -> Bytes? {
         var place = start
         Grammar.space(&place)
         let start = place
         switch place.pointee {
-        case 0x22: return Grammar.string(&place, value) ? place : nil
+        case 0x22: return Grammar.string(&place, value, scratch) ? place : nil
         case 0x2D, 0x30...0x39: return Grammar.number(&place, value) ? place : nil
-        case 0x7B: return typed(place, value)
-        case 0x5B: return Grammar.strings(place, value)
+        case 0x7B: return typed(place, value, scratch)
+        case 0x5B: return Grammar.strings(place, value, scratch)
         case 0x74, 0x66:
             let kind: ValueView.Kind = place.pointee == 0x74 ? .yes : .no
-            (value.pointee.kind, value.pointee.isEscaped, value.pointee.isASCII) = (kind, false, true)
             guard Grammar.flag(&place) else { return nil }
-            value.pointee.text = Stretch(start, place - start)
+            value.pointee = ValueView(kind: kind, text: Stretch(start, place - start))
             return place
         default: return nil
         }
     }
 
     /// An object with one member that names the type.
-    private func typed(_ start: Bytes, _ value: UnsafeMutablePointer<ValueView>) -> Bytes? {
+    private func typed(_ start: Bytes, _ value: UnsafeMutablePointer<ValueView>, _ scratch: Scratch) -> Bytes? {
         var place = start
         guard Grammar.openObject(&place) == .on else { return nil }
         let type = tables.pointee.types.find(&place).index
-        guard type >= 0 else { return nil }
-        if type == 4 {
-            guard let end = Grammar.strings(place, value) else { return nil }
+        switch type {
+        case ..<0: return nil
+        case 4:
+            guard let end = Grammar.strings(place, value, scratch) else { return nil }
             place = end
             value.pointee.kind = .choices
-        } else {
-            guard let text = Grammar.bare(&place) else { return nil }
-            let (kind, fits): (ValueView.Kind, Bool) =
-                switch type {
-                case 0: (.date, Forms.isDate(text))
-                case 1: (.country, Forms.isCountry(text))
-                case 2: (.timestamp, Forms.isTimestamp(text))
-                default: (.time, Forms.isTime(text))
-                }
-            guard fits else { return nil }
-            value.pointee = ValueView(kind: kind, isEscaped: false, isASCII: true, text: text)
+        default:
+            guard let text = Grammar.text(&place, scratch) else { return nil }
+            value.pointee = ValueView(kind: .string, text: text)
+            guard value.pointee.convert(to: Self.types[type], scratch) else { return nil }
         }
         return Grammar.nextMember(&place) == .end ? place : nil
     }
+
+    /// The types by their index in the table.
+    private static let types: [TypeCode] = [.date, .country, .timestamp, .time, .choices, .decimal]
 
     @inline(__always) private func tags(_ start: Bytes, _ view: inout RecordView) -> Bytes? {
         var place = start
         var way = Grammar.openList(&place)
         while way == .on {
-            // Tags are a set whose order and equality are those of text; beyond ASCII that is not the bytes'.
-            guard view.tagCount < RecordView.tagLimit, let tag = Grammar.bare(&place), tag.count > 0,
+            guard view.tagCount < RecordView.tagLimit, let tag = Grammar.text(&place, view.scratch), tag.count > 0,
                 view.insert(tag: tag)
             else { return nil }
             way = Grammar.nextElement(&place)
@@ -209,28 +215,36 @@ struct NeutralScanner: BitwiseCopyable {
         var way = Grammar.openList(&place)
         while way == .on {
             guard count < RecordView.subscriptionLimit else { return nil }
-            var subscription = RecordView.SubscriptionView(channel: -1, topic: Lexicon.none, state: -1, details: 0)
+            var subscription = RecordView.SubscriptionView(channel: -1, topic: Lexicon.none, state: -1)
             var (seen, member) = (Grammar.unseen, members.none)
             var inner = Grammar.openObject(&place)
             while inner == .on {
                 member = Grammar.name(&place, members, &seen, after: member)
                 switch member.index {
                 case 0:
-                    guard let next = Self.word(&place, lexicon.pointee.channels, after: channel) else { return nil }
-                    channel = next
-                    subscription.channel = channel.index
+                    guard let next = Self.word(&place, lexicon.pointee.channels, view.scratch, after: channel) else {
+                        return nil
+                    }
+                    channel = next.match
+                    (subscription.channel, subscription.names.channel) = (channel.index, next.text)
                 case 1:
-                    guard let topic = Self.word(&place, lexicon.pointee.topics, mayBeEmpty: true) else { return nil }
-                    subscription.topic = topic.index
+                    guard let topic = Self.word(&place, lexicon.pointee.topics, view.scratch, mayBeEmpty: true) else {
+                        return nil
+                    }
+                    (subscription.topic, subscription.names.topic) = (topic.match.index, topic.text)
                 case 2:
                     guard let state = Self.closed(&place, lexicon.pointee.subscriptionStates) else { return nil }
                     subscription.state = state
                 case 3:
-                    guard let text = Grammar.bare(&place), Forms.isTimestamp(text) else { return nil }
-                    subscription.details += 1
+                    guard let changedAt = Self.instant(&place, view.scratch) else { return nil }
+                    subscription.changedAt = changedAt
                 case 4, 5:
-                    guard Grammar.pass(&place) != nil else { return nil }
-                    subscription.details += 1
+                    guard let text = Grammar.text(&place, view.scratch) else { return nil }
+                    if member.index == 4 {
+                        subscription.source = RecordView.Detail(text)
+                    } else {
+                        subscription.evidence = RecordView.Detail(text)
+                    }
                 default: return nil
                 }
                 inner = Grammar.nextMember(&place)
@@ -257,17 +271,17 @@ struct NeutralScanner: BitwiseCopyable {
                 member = Grammar.name(&place, members, &seen, after: member)
                 switch member.index {
                 case 0:
-                    guard let purpose = Self.word(&place, lexicon.pointee.purposes) else { return nil }
-                    consent.purpose = purpose.index
+                    guard let purpose = Self.word(&place, lexicon.pointee.purposes, view.scratch) else { return nil }
+                    (consent.purpose, consent.names.purpose) = (purpose.match.index, purpose.text)
                 case 1:
-                    guard let channel = Self.word(&place, lexicon.pointee.channels) else { return nil }
-                    consent.channel = channel.index
+                    guard let channel = Self.word(&place, lexicon.pointee.channels, view.scratch) else { return nil }
+                    (consent.channel, consent.names.channel) = (channel.match.index, channel.text)
                 case 2:
                     guard let state = Self.closed(&place, lexicon.pointee.consentStates) else { return nil }
                     consent.state = state
                 case 3:
-                    guard let text = Grammar.bare(&place), Forms.isTimestamp(text) else { return nil }
-                    consent.isDated = true
+                    guard let changedAt = Self.instant(&place, view.scratch) else { return nil }
+                    consent.changedAt = changedAt
                 default: return nil
                 }
                 inner = Grammar.nextMember(&place)
@@ -281,16 +295,23 @@ struct NeutralScanner: BitwiseCopyable {
         return way == .end ? place : nil
     }
 
+    /// A point in time, as the model writes it.
+    private static func instant(_ place: inout Bytes, _ scratch: Scratch) -> RecordView.Detail? {
+        guard let text = Grammar.text(&place, scratch) else { return nil }
+        var value = ValueView(kind: .string, isASCII: text.isASCII, text: text)
+        return value.convert(to: .timestamp, scratch) ? RecordView.Detail(value.text) : nil
+    }
+
     @inline(__always) private func locale(_ start: Bytes, _ view: inout RecordView) -> Bytes? {
         var place = start
-        guard let text = Grammar.pass(&place) else { return nil }
+        guard let text = Grammar.text(&place, view.scratch) else { return nil }
         (view.hasLocale, view.locale) = (true, text)
         return place
     }
 
     @inline(__always) private func timeZone(_ start: Bytes, _ view: inout RecordView) -> Bytes? {
         var place = start
-        guard let text = Grammar.pass(&place) else { return nil }
+        guard let text = Grammar.text(&place, view.scratch) else { return nil }
         (view.hasTimeZone, view.timeZone) = (true, text)
         return place
     }
@@ -304,26 +325,27 @@ struct NeutralScanner: BitwiseCopyable {
         while way == .on {
             guard view.deviceCount < RecordView.deviceLimit else { return nil }
             let device = view.devices + view.deviceCount
-            device.pointee = .init(
-                token: RecordView.blank,
-                hasToken: false,
-                hasFacts: false,
-                service: 0,
-                family: -1
-            )
+            device.pointee = RecordView.DeviceView()
             var (seen, member) = (Grammar.unseen, members.none)
             var inner = Grammar.openObject(&place)
             while inner == .on {
                 member = Grammar.name(&place, members, &seen, after: member)
                 switch member.index {
-                // A permission that is not the usual one has no place in most targets; the slow way says so.
                 case 0...3:
-                    Grammar.space(&place)
-                    guard (place.pointee == UInt8(ascii: "t")) == (member.index == 0), Grammar.flag(&place) else {
-                        return nil
+                    guard let isAllowed = Self.flag(&place) else { return nil }
+                    switch member.index {
+                    case 0: device.pointee.allowsPush = isAllowed
+                    case 1: device.pointee.allowsBackgroundPush = isAllowed
+                    case 2: device.pointee.allowsLocation = isAllowed
+                    default: device.pointee.allowsProximity = isAllowed
                     }
-                case 4, 5:
-                    let end = member.index == 4 ? token(place, device, lexicon) : facts(place, device, lexicon)
+                case 4, 5, 6:
+                    let end =
+                        switch member.index {
+                        case 4: token(place, device, lexicon, view.scratch)
+                        case 5: facts(place, device, view.scratch)
+                        default: identities(place, device, view.scratch)
+                        }
                     guard let end else { return nil }
                     place = end
                 default: return nil
@@ -340,27 +362,28 @@ struct NeutralScanner: BitwiseCopyable {
     private func token(
         _ start: Bytes,
         _ device: UnsafeMutablePointer<RecordView.DeviceView>,
-        _ lexicon: UnsafePointer<Lexicon>
+        _ lexicon: UnsafePointer<Lexicon>,
+        _ scratch: Scratch
     ) -> Bytes? {
         let members = tables.pointee.tokenMembers
         var (place, seen, member) = (start, Grammar.unseen, members.none)
         var way = Grammar.openObject(&place)
+        device.pointee.serviceName = Self.apns
         while way == .on {
             member = Grammar.name(&place, members, &seen, after: member)
             switch member.index {
             case 0:
-                guard let text = Grammar.bare(&place) else { return nil }
-                device.pointee.token.text = text
+                guard let text = Grammar.text(&place, scratch) else { return nil }
+                device.pointee.token = text
             case 1:
-                guard let service = Self.word(&place, lexicon.pointee.services) else { return nil }
-                device.pointee.service = service.index
+                guard let service = Self.word(&place, lexicon.pointee.services, scratch) else { return nil }
+                (device.pointee.service, device.pointee.serviceName) = (service.match.index, service.text)
             case 2:
                 guard let environment = Self.closed(&place, tables.pointee.environments) else { return nil }
                 device.pointee.environment = environment
             case 3:
-                guard let app = Grammar.bare(&place) else { return nil }
-                if app.count > 0 { device.pointee.app = app }
-                device.pointee.hasAppID = true
+                guard let app = Grammar.text(&place, scratch) else { return nil }
+                device.pointee.appID = RecordView.Detail(app)
             default: return nil
             }
             way = Grammar.nextMember(&place)
@@ -369,58 +392,116 @@ struct NeutralScanner: BitwiseCopyable {
         return way == .end && seen & 1 == 1 ? place : nil
     }
 
+    private static var apns: Stretch { Stretch(("apns" as StaticString).utf8Start, 4) }
+
     private func facts(
         _ start: Bytes,
         _ device: UnsafeMutablePointer<RecordView.DeviceView>,
-        _ lexicon: UnsafePointer<Lexicon>
+        _ scratch: Scratch
     ) -> Bytes? {
         let members = tables.pointee.facts
         var (place, seen, member) = (start, Grammar.unseen, members.none)
-        var value = device.pointee.token
+        var (value, facts) = (RecordView.blank, RecordView.DeviceView.Facts())
         var way = Grammar.openObject(&place)
         while way == .on {
             member = Grammar.name(&place, members, &seen, after: member)
             switch member.index {
-            case 0:
-                guard let platform = Self.closed(&place, lexicon.pointee.platforms) else { return nil }
-                device.pointee.family = lexicon.pointee.familyOfPlatform[platform]
-            case 7:
-                guard let app = Grammar.bare(&place) else { return nil }
-                if device.pointee.app.count == 0 { device.pointee.app = app }
-            case 1...8: guard Grammar.pass(&place) != nil else { return nil }
+            case 0...8:
+                guard let text = Grammar.text(&place, scratch) else { return nil }
+                switch member.index {
+                case 0:
+                    facts.platform = text
+                    device.pointee.family = RecordView.DeviceView.family(of: text)
+                case 1: facts.platformVersion = text
+                case 2: facts.model = text
+                case 3: facts.locale = text
+                case 4: facts.appVersion = text
+                case 5: facts.deviceName = RecordView.Detail(text)
+                case 6: facts.timeZone = RecordView.Detail(text)
+                case 7: facts.appID = RecordView.Detail(text)
+                default: facts.advertisingID = RecordView.Detail(text)
+                }
             case 9:
                 Grammar.space(&place)
                 guard Grammar.number(&place, &value), value.kind == .integer else { return nil }
+                facts.utcOffset = RecordView.Detail(value.text)
             case 10, 11:
-                Grammar.space(&place)
-                guard Grammar.flag(&place) else { return nil }
+                guard let flag = Self.flag(&place) else { return nil }
+                if member.index == 10 { facts.isDaylightSaving = flag } else { facts.allowsAdTracking = flag }
             default: return nil
             }
             way = Grammar.nextMember(&place)
         }
-        device.pointee.hasFacts = true
+        (device.pointee.hasFacts, device.pointee.facts) = (true, facts)
         // The first five must be there.
         return way == .end && seen & 0b11111 == 0b11111 ? place : nil
     }
 
+    /// Names and values in the order of the names, which must not repeat.
+    private func identities(
+        _ start: Bytes,
+        _ device: UnsafeMutablePointer<RecordView.DeviceView>,
+        _ scratch: Scratch
+    ) -> Bytes? {
+        var (place, count) = (start, 0)
+        var way = Grammar.openObject(&place)
+        return withUnsafeMutableBytes(of: &device.pointee.identities) { bytes -> Bytes? in
+            let list = bytes.bindMemory(to: RecordView.DeviceView.Identity.self)
+            while way == .on {
+                place -= 1
+                guard count < list.count, let name = Grammar.text(&place, scratch), name.count > 0, name.isASCII,
+                    Grammar.comes(0x3A, &place)
+                else { return nil }
+                place += 1
+                guard let value = Grammar.text(&place, scratch) else { return nil }
+                if count > 0 { guard list[count - 1].name.compare(name) < 0 else { return nil } }
+                list[count] = .init(name: name, value: value)
+                count += 1
+                way = Grammar.nextMember(&place)
+            }
+            device.pointee.identityCount = count
+            return way == .end ? place : nil
+        }
+    }
+
     // MARK: Words
 
-    /// Reads a word of an open set, none for an unknown one; `previous` is what stood in the element before.
+    private static func flag(_ place: inout Bytes) -> Bool? {
+        Grammar.space(&place)
+        let isTrue = place.pointee == UInt8(ascii: "t")
+        return Grammar.flag(&place) ? isTrue : nil
+    }
+
+    /// Reads a word of an open set, with none of the table's for an unknown one; `previous` was in the element before.
     @inline(__always) private static func word(
         _ place: inout Bytes,
         _ table: KeyTable,
+        _ scratch: Scratch,
         after previous: KeyTable.Match? = nil,
         mayBeEmpty: Bool = false
-    ) -> KeyTable.Match? {
+    ) -> (match: KeyTable.Match, text: Stretch)? {
         guard Grammar.comes(0x22, &place) else { return nil }
-        place += 1
+        let start = place + 1
+        place = start
         let match = if let previous { table.find(&place, after: previous) } else { table.find(&place) }
-        if match.index >= 0 { return match }
-        // A word beyond ASCII may be equal to one of the table's in the eyes of text, so it is for the slow way.
-        let end = place.endOfPlainText
-        guard end.pointee == 0x22, end > place || mayBeEmpty, table.isWhole else { return nil }
-        place = end + 1
-        return match
+        if match.index >= 0 { return (match, Stretch(start, place - start - 1)) }
+        place = start - 1
+        return otherWord(&place, table, scratch, mayBeEmpty: mayBeEmpty)
+    }
+
+    /// A word that is unknown, or written with escapes.
+    @inline(never) private static func otherWord(
+        _ place: inout Bytes,
+        _ table: KeyTable,
+        _ scratch: Scratch,
+        mayBeEmpty: Bool
+    ) -> (match: KeyTable.Match, text: Stretch)? {
+        // A table that lacks a name can't tell that a text is none.
+        guard let text = Grammar.text(&place, scratch), text.count > 0 || mayBeEmpty, table.isWhole else { return nil }
+        let match = table.match(text)
+        // One beyond ASCII may be another spelling of a name in canonical form.
+        return match.index >= 0 || text.isASCII
+            || text.text.utf8.elementsEqual(text.text.precomposedStringWithCanonicalMapping.utf8) ? (match, text) : nil
     }
 
     /// Reads a word of a closed set.

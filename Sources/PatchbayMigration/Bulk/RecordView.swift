@@ -7,15 +7,21 @@ struct ValueView: BitwiseCopyable {
     }
 
     var kind: Kind
-    /// Whether the bytes hold an escape; only such as the writer would write again.
-    var isEscaped: Bool
+    /// Whether JSON writes the text with escapes; of a list whether its JSON has some.
+    var needsEscapes: Bool
     /// Whether all bytes are ASCII.
     var isASCII: Bool
-    /// A string without its quotes; a date and its kin as the model writes them.
+    /// A string's text itself; a date and its kin as the model writes them; a list as JSON.
     var text: Stretch
 
-    /// A text that is nothing but what it says: checks may look at its bytes.
-    var isBare: Bool { isASCII && !isEscaped }
+    init(kind: Kind, needsEscapes: Bool = false, isASCII: Bool = true, text: Stretch) {
+        (self.kind, self.needsEscapes, self.isASCII, self.text) = (kind, needsEscapes, isASCII, text)
+    }
+
+    /// A string, whose flags are found here.
+    init(string text: Stretch) {
+        self.init(kind: .string, needsEscapes: text.needsEscapes, isASCII: text.isASCII, text: text)
+    }
 }
 
 /// A contact's record, where its parts stand in the chunk: what a source's scanner fills and a target's writer reads.
@@ -25,6 +31,8 @@ struct RecordView: BitwiseCopyable {
     struct IdentifierView: BitwiseCopyable {
         /// The index of the kind in the lexicon; -1 for one that nobody asks for.
         var kind: Int
+        /// The kind's name.
+        var name = Stretch.nothing
         var value: ValueView
         /// The value as an address, once it was checked.
         var address: Stretch
@@ -37,8 +45,15 @@ struct RecordView: BitwiseCopyable {
         /// The index of the topic in the lexicon, -1 for an unknown one, -2 for none.
         var topic: Int
         var state: Int
-        /// How many members it has that no layout writes.
-        var details: Int
+        /// The names of the channel and the topic.
+        var names = (channel: Stretch.nothing, topic: Stretch.nothing)
+        /// When it changed, where, and what proves it, each with whether it is there.
+        var changedAt = Detail()
+        var source = Detail()
+        var evidence = Detail()
+
+        /// How many members it has that layouts of lines do not write.
+        var details: Int { (changedAt.isThere ? 1 : 0) + (source.isThere ? 1 : 0) + (evidence.isThere ? 1 : 0) }
 
         /// Whether both may be about the same channel and topic.
         func isAbout(the other: SubscriptionView) -> Bool { channel == other.channel && topic == other.topic }
@@ -49,24 +64,76 @@ struct RecordView: BitwiseCopyable {
         /// -2 for every channel.
         var channel: Int
         var state: Int
-        /// Whether it says when.
-        var isDated = false
+        /// The names of the purpose and the channel.
+        var names = (purpose: Stretch.nothing, channel: Stretch.nothing)
+        var changedAt = Detail()
+    }
+
+    /// A text that may be absent.
+    struct Detail: BitwiseCopyable {
+        private(set) var isThere = false
+        private(set) var text = Stretch.nothing
+
+        init() {}
+
+        init(_ text: Stretch) { (isThere, self.text) = (true, text) }
     }
 
     struct DeviceView: BitwiseCopyable {
-        var token: ValueView
-        var hasToken: Bool
-        var hasFacts: Bool
-        /// The environment of its token, -1 if it says none, and whether it names its app.
+        /// What an app says of its device; each is there or not, as in the model.
+        struct Facts: BitwiseCopyable {
+            var platform = Stretch.nothing, platformVersion = Stretch.nothing, model = Stretch.nothing
+            var locale = Stretch.nothing, appVersion = Stretch.nothing
+            var deviceName = Detail(), timeZone = Detail(), appID = Detail(), advertisingID = Detail()
+            /// A whole number.
+            var utcOffset = Detail()
+            var isDaylightSaving = false, allowsAdTracking = false
+        }
+
+        static let identityLimit = 4
+
+        var token = Stretch.nothing
+        var hasToken = false
+        /// The index of the token's service in the lexicon; -1 for an unknown one.
+        var service = 0
+        var serviceName = Stretch.nothing
+        /// The environment of its token, -1 if it names none.
         var environment = -1
-        var hasAppID = false
-        /// The app that the token names, or else what the device says of itself; empty if neither does.
-        var app = Stretch.nothing
-        /// How many members its token has that no layout writes.
-        var tokenDetails: Int { (environment < 0 ? 0 : 1) + (hasAppID ? 1 : 0) }
-        var service: Int
-        /// The family of its platform; -1 if nothing is said of it.
-        var family: Int
+        var appID = Detail()
+        var hasFacts = false
+        var facts = Facts()
+        /// The family of its platform; -1 if there is none.
+        var family = -1
+        var allowsPush = true, allowsBackgroundPush = false, allowsLocation = false, allowsProximity = false
+        /// Names and values of its identities, sorted by name: the first `identityCount` of them.
+        var identities = (Identity(), Identity(), Identity(), Identity())
+        var identityCount = 0
+
+        struct Identity: BitwiseCopyable {
+            var name = Stretch.nothing, value = Stretch.nothing
+        }
+
+        /// The app that the token names, or else the facts; empty if neither does.
+        var app: Stretch { appID.text.count > 0 ? appID.text : facts.appID.text }
+
+        /// How many members of its token no layout writes.
+        var tokenDetails: Int { (environment < 0 ? 0 : 1) + (appID.isThere ? 1 : 0) }
+
+        /// How many of its other members no layout writes.
+        var details: Int {
+            (hasFacts ? 1 : 0) + (identityCount > 0 ? 1 : 0) + (allowsPush ? 0 : 1) + (allowsBackgroundPush ? 1 : 0)
+                + (allowsLocation ? 1 : 0) + (allowsProximity ? 1 : 0)
+        }
+
+        /// The index of a platform's family in the lexicon.
+        static func family(of platform: Stretch) -> Int {
+            func isNamed(_ name: String) -> Bool {
+                platform.count == name.utf8.count
+                    && zip(0..<platform.count, name.utf8).allSatisfy { platform[$0] | 0x20 == $1 }
+            }
+            if isNamed("ipados") { return 0 }
+            return Lexicon.families.firstIndex(where: isNamed) ?? Lexicon.families.count
+        }
     }
 
     static let identifierLimit = 8
@@ -86,7 +153,8 @@ struct RecordView: BitwiseCopyable {
     let consents: UnsafeMutablePointer<ConsentView>
     let devices: UnsafeMutablePointer<DeviceView>
     /// Room for addresses that are written otherwise than they stand, a line for each identifier.
-    let scratch: UnsafeMutablePointer<UInt8>
+    let addressLines: UnsafeMutablePointer<UInt8>
+    let scratch: Scratch
 
     var identifierCount = 0
     var tagCount = 0
@@ -97,9 +165,11 @@ struct RecordView: BitwiseCopyable {
     var hasTimeZone = false
     var locale = Stretch.nothing
     var timeZone = Stretch.nothing
+    /// What a row says of its device's offset from UTC, in seconds; empty if nothing.
+    var utcOffset = Stretch.nothing
 
     static let presentWords = attributeLimit / 64
-    static let scratchLine = 32
+    static let addressLine = 32
 
     init(in arena: Arena) {
         let value = Self.blank
@@ -109,20 +179,19 @@ struct RecordView: BitwiseCopyable {
         tags = arena.make(Self.tagLimit, of: .nothing)
         subscriptions = arena.make(
             Self.subscriptionLimit,
-            of: SubscriptionView(channel: -1, topic: -1, state: -1, details: 0)
+            of: SubscriptionView(channel: -1, topic: -1, state: -1)
         )
         consents = arena.make(Self.consentLimit, of: ConsentView(purpose: -1, channel: -1, state: -1))
-        devices = arena.make(
-            Self.deviceLimit,
-            of: DeviceView(token: value, hasToken: false, hasFacts: false, service: -1, family: -1)
-        )
-        scratch = arena.make(Self.identifierLimit * Self.scratchLine + Padding.count, of: 0)
+        devices = arena.make(Self.deviceLimit, of: DeviceView())
+        addressLines = arena.make(Self.identifierLimit * Self.addressLine + Padding.count, of: 0)
+        scratch = Scratch(in: arena)
     }
 
     /// Forgets the last record.
     @inline(__always) mutating func clear() {
         (identifierCount, tagCount, subscriptionCount, consentCount, deviceCount) = (0, 0, 0, 0, 0)
-        (hasLocale, hasTimeZone) = (false, false)
+        (hasLocale, hasTimeZone, utcOffset) = (false, false, .nothing)
+        scratch.reset()
         for word in 0..<Self.presentWords { present[word] = 0 }
     }
 
@@ -163,10 +232,11 @@ struct RecordView: BitwiseCopyable {
     }
 
     /// A value that holds nothing.
-    static var blank: ValueView { ValueView(kind: .string, isEscaped: false, isASCII: true, text: .nothing) }
+    static var blank: ValueView { ValueView(kind: .string, text: .nothing) }
 
     /// Puts a tag at its place in the order of bytes, once; false if there is no more room.
     @inline(__always) mutating func insert(tag: Stretch) -> Bool {
+        if !tag.isASCII, hasTag(equivalentTo: tag) { return true }
         var place = tagCount
         while place > 0 {
             let order = tag.compare(tags[place - 1])
@@ -183,6 +253,12 @@ struct RecordView: BitwiseCopyable {
         tags[place] = tag
         tagCount += 1
         return true
+    }
+
+    /// Whether there is a tag with other bytes that is the same in canonical form.
+    @inline(never) private func hasTag(equivalentTo tag: Stretch) -> Bool {
+        let text = tag.text
+        return (0..<tagCount).contains { tags[$0].text == text }
     }
 
     /// Whether the record has that attribute.

@@ -22,9 +22,16 @@ struct RowPlan: BitwiseCopyable {
         /// Of a column that says a denied use: the purpose, and the channel or that it is every one.
         var purpose = Lexicon.unknown
         var purposeChannel = Lexicon.none
+        /// Of a column with a date or a source of a subscription: what it holds, and of which channel and topic.
+        var part = Part.none
+        var partChannel = Lexicon.unknown
+        var partTopic = Lexicon.none
         /// Of a column with an address: the channel on which it reaches a person.
         var reach = Lexicon.unknown
     }
+
+    /// A part of a subscription beside its state.
+    enum Part: UInt8, BitwiseCopyable { case none, optIn, optOut, changedAt, source }
 
     /// The order of a day's numbers, and the mark between them.
     struct Day: BitwiseCopyable {
@@ -69,28 +76,31 @@ struct RowPlan: BitwiseCopyable {
     /// The kinds of identifiers of which one stands in the key's column where there is no key, in order.
     var standIns = Row<Int>(start: nil, count: 0)
     /// Whether there are columns that only the writer knows how to fill.
-    var hasTagColumns = false
     var hasDeviceColumns = false
     /// Whether there are columns for channels or purposes beyond the lexicon: a record that names such a one, or every
     /// channel, is for the writer.
     var hasStrangeColumns = false
-    /// Whether the source is surveyed on the way: then only what follows from the type of a value may be said of it.
-    var isSurveyed = false
-    /// Whether a subscription is said by its state alone.
-    var saysStatesAlone = true
     /// A bit for each channel on which a no is for the writer to judge.
     var judged: UInt8 = 0
     /// A bit for each channel on which an address needs a yes beside it; one without is for the writer to judge.
     var needsYes: UInt8 = 0
+    /// Whether a field may hold a line break.
+    var takesLineBreaks = true
+    /// Whether a plan counts tags by their names, which only the writer's way does.
+    var countsTags = false
+    /// The columns of single tags.
+    var tagColumns = Row<TagColumn>(start: nil, count: 0)
+
+    /// A column that says whether a contact has one tag.
+    struct TagColumn: BitwiseCopyable {
+        var tag: Stretch
+        var column: Int
+    }
+
     // Notes by index; -1 for one that keeps the record out, which is for the slow way to say.
-    var noHome = -1, noColumn = -1, converted = -1, precision = -1, unfit = -1
+    var noHome = -1, noColumn = -1, converted = -1, precision = -1, unfit = -1, second = -1, undated = -1
     var denied = -1, stateUnknown = -1, suspended = -1, lostOptOut = -1, consent = -1
     var keyOther = -1, otherKey = -1, withoutYes = -1
-
-    /// The note on every value of one type that the column of that attribute takes; -1 if nothing is said of them.
-    func note(on entry: AttributeBook.Entry, of type: TypeCode) -> Int {
-        entry.column < 0 ? noColumn : type == entry.columnType(for: type) ? -1 : converted
-    }
 
     /// The column that says that very denial; -1 for none.
     func column(denying purpose: Int, _ channel: Int) -> Int {
@@ -98,6 +108,18 @@ struct RowPlan: BitwiseCopyable {
         for index in 0..<columns.count {
             let column = columns.place(index)
             if column.pointee.purpose == purpose, column.pointee.purposeChannel == channel { return index }
+        }
+        return -1
+    }
+
+    /// The column of a part of a subscription; -1 for none.
+    func column(of part: Part, _ channel: Int, _ topic: Int) -> Int {
+        guard channel >= 0 else { return -1 }
+        for index in 0..<columns.count {
+            let column = columns.place(index)
+            if column.pointee.part == part, column.pointee.partChannel == channel, column.pointee.partTopic == topic {
+                return index
+            }
         }
         return -1
     }
@@ -121,19 +143,20 @@ struct RowCompiler {
     /// The kinds of identifiers that have a column, each with it.
     private(set) var kinds: [(kind: IdentifierKind, column: Int)] = []
     /// Those of which one may stand in the key's column.
-    var standIns: [IdentifierKind] { row.key < 0 || row.isSurveyed ? [] : file.settings.otherKeys }
+    var standIns: [IdentifierKind] { row.key < 0 || isSurveyed ? [] : file.settings.otherKeys }
+    private let isSurveyed: Bool
     private(set) var topicNames: [String] = []
     /// The columns of attributes, with their types.
     private(set) var attributes: [String: ColumnHome] = [:]
     /// What may be said.
     private(set) var notes: [FindingRow] = []
+    private var tagColumns: [RowPlan.TagColumn] = []
 
     /// Nil for a file that has more columns than the fast way knows, or such as it can't fill.
     init?(_ file: ContactFile, judging channels: [Channel], isSurveyed: Bool, in arena: Arena) {
-        (self.file, self.arena) = (file, arena)
+        (self.file, self.arena, self.isSurveyed) = (file, arena, isSurveyed)
         let columns = file.writtenColumns
         guard columns.count <= RowPlan.columnLimit else { return nil }
-        row.isSurveyed = isSurveyed
         guard form(), let judged = bits(channels), let needsYes = bits(file.settings.needsYes) else { return nil }
         (row.judged, row.needsYes) = (judged, needsYes)
         note()
@@ -148,6 +171,8 @@ struct RowCompiler {
             compiled.append(next)
         }
         row.columns = arena.make(compiled)
+        row.tagColumns = arena.make(tagColumns)
+        row.countsTags = isSurveyed && !tagColumns.isEmpty
     }
 
     /// How fields are written.
@@ -160,6 +185,7 @@ struct RowCompiler {
         row.separator = UInt8(ascii: forms.separator)
         if let doubled = forms.doubled { row.doubled = UInt8(ascii: doubled) }
         (row.takesUnicode, row.takesHighUnicode) = (forms.highestScalar >= 0xFFFF, forms.highestScalar >= 0x10FFFF)
+        row.takesLineBreaks = forms.takesLineBreaks
         row.day = RowPlan.Day(forms.day)
         (row.zone, row.hasLowerCountries) = (Int(FileMoment.seconds(of: forms.zone)), forms.hasLowerCountries)
         let (booleans, seconds) = (forms.booleans, forms.seconds)
@@ -193,6 +219,8 @@ struct RowCompiler {
         (row.stateUnknown, row.suspended) = (index(rows.stateUnknown), index(rows.suspended))
         (row.lostOptOut, row.consent) = (index(file.lostOptOut), index(rows.consent))
         (row.keyOther, row.otherKey) = (index(rows.keyOther), index(rows.otherKey))
+        (row.second, row.undated) = (index(rows.second), index(rows.undated))
+        for row in [rows.lineBreak, rows.trimmed, rows.blank, rows.tooLong, rows.unwritable] { _ = index(row) }
         row.withoutYes = index(file.settings.withoutYes == .reject ? rows.withoutYes : rows.writtenWithoutYes)
     }
 
@@ -213,7 +241,7 @@ struct RowCompiler {
             if let index {
                 let also = file.likelyType(of: column)
                 guard column.words.allSatisfy(Self.isPlain) else { return nil }
-                compiled.words = arena.make(column.words.map(arena.text))
+                compiled.words = arena.make(column.words.map { arena.text($0) })
                 attributes[name.rawValue] = ColumnHome(column: index, type: file.type(of: column), alsoTakes: also)
             }
         case .tags: row.tags = index ?? row.tags
@@ -228,8 +256,9 @@ struct RowCompiler {
             (compiled.channel, compiled.topic) = (channel, topic(key.topic))
             let words = Lexicon.states.map { column.states.written[$0] ?? "" }
             guard words.allSatisfy(Self.isPlain) else { return nil }
-            compiled.words = arena.make(words.map(arena.text))
-        case .tag: row.hasTagColumns = true
+            compiled.words = arena.make(words.map { arena.text($0) })
+        case .tag(let tag):
+            if let index { tagColumns.append(.init(tag: arena.text(tag.rawValue), column: index)) }
         case .denied(let scope):
             let (purpose, channel) = (Lexicon.index(of: scope.purpose), Lexicon.index(of: scope.channel))
             guard purpose != Lexicon.unknown, channel != Lexicon.unknown else {
@@ -237,11 +266,27 @@ struct RowCompiler {
                 break
             }
             (compiled.purpose, compiled.purposeChannel) = (purpose, channel)
-        case .optIn, .optOut, .changedAt, .source: row.saysStatesAlone = false
+        case .optIn(let key): add(.optIn, key, index, to: &compiled)
+        case .optOut(let key): add(.optOut, key, index, to: &compiled)
+        case .changedAt(let key): add(.changedAt, key, index, to: &compiled)
+        case .source(let key): add(.source, key, index, to: &compiled)
         case .device(let part): if part == .deviceID || part == .pushToken { row.hasDeviceColumns = true }
         case .ignored: break
         }
         return compiled
+    }
+
+    private mutating func add(
+        _ part: RowPlan.Part,
+        _ key: Subscription.Key,
+        _ index: Int?,
+        to column: inout RowPlan.Column
+    ) {
+        guard index != nil else { return }
+        guard let channel = Lexicon.channelNames.firstIndex(of: key.channel.rawValue) else {
+            return row.hasStrangeColumns = true
+        }
+        (column.part, column.partChannel, column.partTopic) = (part, channel, topic(key.topic))
     }
 
     private mutating func topic(_ name: String?) -> Int {

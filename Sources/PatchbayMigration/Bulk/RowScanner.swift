@@ -12,10 +12,10 @@ import Darwin
 
 /// Reads a contact from a row of delimited text into a view, byte by byte.
 ///
-/// As with the scanner of lines, false is for a row that is anything but plain.
+/// As with the scanner of lines, false is for a row with a fault, or with more than a view holds.
 struct RowScanner: BitwiseCopyable {
     private enum Work: UInt8, BitwiseCopyable {
-        case identifier, attribute, locale, timeZone, tags, tag, wish, denial, unusual
+        case identifier, attribute, locale, timeZone, tags, tag, wish, denial, device, offset
     }
     private enum Form: UInt8, BitwiseCopyable { case any, email, phone }
 
@@ -27,6 +27,8 @@ struct RowScanner: BitwiseCopyable {
         var index: Int
         var form: Form
         var type: TypeCode
+        /// The type of texts that are not of `type`.
+        var otherwise = TypeCode.any
         var isRequired: Bool
         /// The column's name in the header, as ``mayName(_:_:)`` takes it.
         var header: Stretch
@@ -36,8 +38,55 @@ struct RowScanner: BitwiseCopyable {
         var subject = (Lexicon.unknown, Lexicon.none)
         /// The columns with the rest of a wish.
         var dates = WishColumns()
+        /// The names of the identifier's kind, of the channel and the topic, or of the purpose and the channel.
+        var names = (Stretch.nothing, Stretch.nothing)
         /// A tag that the row has or has not.
         var tag = Stretch.nothing
+    }
+
+    /// The columns of a device; -1 for none.
+    private struct DeviceColumns: BitwiseCopyable {
+        var deviceID = -1, pushToken = -1, platform = -1, platformVersion = -1, model = -1, utcOffset = -1
+        var daylightSaving = -1, locationEnabled = -1, pushAppID = -1, pushEnvironment = -1
+        /// The columns of the locale and of the time zone.
+        var locale = -1, timeZone = -1
+    }
+
+    /// What only the layout's own rules can read, and what is said of a row, by index of the plan's notes.
+    final class Rules {
+        let layout: ColumnLayout
+        fileprivate let words: [Int: [String: Int]]
+        let notes: (seconds: Int, optInUnknown: Int, timeZone: Int, devicePart: Int, deviceAssumed: Int)
+
+        fileprivate init(_ layout: ColumnLayout, words: [Int: [String: Int]], _ plan: CompiledPlan) {
+            (self.layout, self.words) = (layout, words)
+            let findings = layout.contactFile?.findings
+            func index(_ row: FindingRow?) -> Int { row.flatMap { plan.notes.firstIndex(of: $0) } ?? -1 }
+            notes = (
+                index(findings?.seconds), index(findings?.optInUnknown), index(findings?.timeZone),
+                index(findings?.devicePart), index(findings?.deviceAssumed)
+            )
+        }
+
+        /// What may be said of a row.
+        static func rows(_ layout: ColumnLayout) -> [FindingRow] {
+            guard let rows = layout.contactFile?.findings else { return [] }
+            return [rows.seconds, rows.optInUnknown, rows.timeZone, rows.devicePart, rows.deviceAssumed]
+        }
+    }
+
+    /// The notes of the last row: the first `count` of them.
+    struct Notes: BitwiseCopyable {
+        static let limit = 64
+        let indexes: UnsafeMutablePointer<UInt8>
+        let count: UnsafeMutablePointer<Int>
+
+        func add(_ index: Int) -> Bool {
+            guard count.pointee < Self.limit, index >= 0 else { return false }
+            indexes[count.pointee] = UInt8(truncatingIfNeeded: index)
+            count.pointee &+= 1
+            return true
+        }
     }
 
     /// A word in lower case, and what it means.
@@ -67,12 +116,10 @@ struct RowScanner: BitwiseCopyable {
     private let no: Stretch
     /// One value for each column, of the row that was split last.
     private let fields: UnsafeMutablePointer<ValueView>
-    /// Room for texts that are written otherwise than they stand: ``growth`` times the longest row, and padding.
-    private let scratch: UnsafeMutablePointer<UInt8>
-
-    /// How many bytes each byte of a row may become in the scratch: one where every other quote is taken out of its field, and
-    /// then six at most, as an escape or as a value in the model's form.
-    private static let growth = 7
+    private let device: DeviceColumns
+    private let deviceIdentity: Stretch
+    private let rules: Unmanaged<Rules>
+    let notes: Notes
 
     init(_ layout: ColumnLayout, _ columns: [ColumnLayout.Column], _ plan: CompiledPlan, in arena: Arena) {
         delimiter = layout.dialect.delimiter
@@ -81,14 +128,17 @@ struct RowScanner: BitwiseCopyable {
         unusual = layout.forms.doubled.map { $0.isASCII ? UInt8(ascii: $0) : 0 } ?? 0
         separator = layout.forms.separator.isASCII ? UInt8(ascii: layout.forms.separator) : 0
         moments = Moments(layout.forms, in: arena)
-        truths = Self.row(AttributeValue.booleanWords, in: arena)
+        truths = Self.row(AttributeValue.booleanWords.mapValues { $0 ? 1 : 0 }, in: arena)
         (yes, no) = (arena.text("true"), arena.text("false"))
         columnCount = columns.count
         fields = arena.make(columns.count, of: RecordView.blank)
-        scratch = arena.make(Self.growth * Self.longest + Padding.count, of: 0)
         var compiler = StepCompiler(plan, arena)
         for (index, column) in columns.enumerated() { compiler.add(column, at: index) }
         steps = arena.make(compiler.all)
+        device = compiler.device
+        deviceIdentity = arena.text(layout.contactFile?.deviceIdentity.rawValue ?? "")
+        notes = Notes(indexes: arena.make(Notes.limit, of: 0), count: arena.make(1, of: 0))
+        rules = arena.keep(object: Rules(layout, words: compiler.words, plan))
     }
 
     /// Makes the steps of columns, in the order in which a contact has its parts.
@@ -99,17 +149,44 @@ struct RowScanner: BitwiseCopyable {
         private var others: [Step] = []
         private var wishes: [Subscription.Key: Step] = [:]
         private var denials: [Consent.Scope: Step] = [:]
+        private(set) var device = DeviceColumns()
+        /// The words of columns beyond ASCII, by column.
+        private(set) var words: [Int: [String: Int]] = [:]
 
         init(_ plan: CompiledPlan, _ arena: Arena) { (self.plan, self.arena) = (plan, arena) }
 
         var all: [Step] {
             identifiers.sorted { $0.kind.place < $1.kind.place }.map(\.step) + others
                 + wishes.sorted { $0.key < $1.key }.map(\.value) + denials.sorted { $0.key < $1.key }.map(\.value)
+                + ends
+        }
+
+        /// The steps behind all others: a device depends on what the row says of push messages.
+        private var ends: [Step] {
+            var step = Step(
+                work: .offset,
+                column: 0,
+                index: -1,
+                form: .any,
+                type: .any,
+                isRequired: false,
+                header: .nothing
+            )
+            var steps: [Step] = []
+            if device.utcOffset >= 0 || device.timeZone >= 0 { steps.append(step) }
+            step.work = .device
+            let hasDevice = [
+                device.deviceID, device.pushToken, device.platform, device.platformVersion, device.model,
+                device.utcOffset, device.daylightSaving, device.locationEnabled, device.pushAppID,
+                device.pushEnvironment,
+            ]
+            .contains { $0 >= 0 }
+            return hasDevice ? steps + [step] : steps
         }
 
         mutating func add(_ column: ColumnLayout.Column, at index: Int) {
             var step = Step(
-                work: .unusual,
+                work: .attribute,
                 column: index,
                 index: -1,
                 form: .any,
@@ -121,6 +198,7 @@ struct RowScanner: BitwiseCopyable {
             case .ignored: return
             case .identifier(let kind):
                 (step.work, step.index) = (.identifier, plan.index(of: kind))
+                step.names.0 = arena.text(kind.rawValue)
                 switch column.form {
                 case .any: break
                 case .email: step.form = .email
@@ -129,25 +207,49 @@ struct RowScanner: BitwiseCopyable {
                 identifiers.append((kind, step))
                 return
             case .attribute(let name, let type):
-                if let rank = plan.rank(of: name) {
-                    (step.work, step.index, step.type) = (.attribute, rank, TypeCode(type))
-                }
-            case .locale: step.work = .locale
-            case .timeZone: step.work = .timeZone
-            case .tags where !column.isRequired: step.work = .tags
-            case .tag(let tag, let words) where !column.isRequired && KeyTable.canEnter(tag.rawValue):
+                (step.index, step.type) = (plan.rank(of: name) ?? -1, TypeCode(type))
+                step.otherwise = column.otherwise.map(TypeCode.init) ?? .any
+            case .locale:
+                step.work = .locale
+                device.locale = index
+            case .timeZone:
+                step.work = .timeZone
+                device.timeZone = index
+            case .tags: step.work = .tags
+            case .tag(let tag, let meanings):
                 (step.work, step.tag) = (.tag, arena.text(tag.rawValue))
-                step.words = RowScanner.row(words, in: arena)
-            case .wish(let key, let part) where !column.isRequired: return add(key, part, step)
-            case .denied(let scope, let words) where !column.isRequired:
+                step.words = add(meanings.mapValues { $0 ? 1 : 0 }, of: index)
+            case .wish(let key, let part): return add(key, part, step)
+            case .denied(let scope, let meanings):
                 step.work = .denial
-                step.words = RowScanner.row(words, in: arena)
+                step.words = add(meanings.mapValues { $0 ? 1 : 0 }, of: index)
                 step.subject = (Lexicon.index(of: scope.purpose), Lexicon.index(of: scope.channel))
+                step.names = (arena.text(scope.purpose.rawValue), arena.text(scope.channel?.rawValue ?? ""))
                 denials[scope] = step
                 return
-            case .tags, .tag, .wish, .denied, .unusual: break
+            case .device(let part): return add(part, index)
             }
             others.append(step)
+        }
+
+        private mutating func add(_ meanings: [String: Int], of column: Int) -> Row<RowWord> {
+            words[column] = meanings
+            return RowScanner.row(meanings, in: arena)
+        }
+
+        private mutating func add(_ part: ContactPlace.DevicePart, _ column: Int) {
+            switch part {
+            case .deviceID: device.deviceID = column
+            case .pushToken: device.pushToken = column
+            case .platform: device.platform = column
+            case .platformVersion: device.platformVersion = column
+            case .model: device.model = column
+            case .utcOffset: device.utcOffset = column
+            case .daylightSaving: device.daylightSaving = column
+            case .locationEnabled: device.locationEnabled = column
+            case .pushAppID: device.pushAppID = column
+            case .pushEnvironment: device.pushEnvironment = column
+            }
         }
 
         private mutating func add(_ key: Subscription.Key, _ part: ColumnLayout.Wish, _ step: Step) {
@@ -155,11 +257,14 @@ struct RowScanner: BitwiseCopyable {
             wish.work = .wish
             let topic = key.topic.map { plan.topicNames.firstIndex(of: $0) ?? Lexicon.unknown } ?? Lexicon.none
             wish.subject = (Lexicon.index(of: key.channel), topic)
+            wish.names = (arena.text(key.channel.rawValue), arena.text(key.topic ?? ""))
             switch part {
-            case .word(let words):
+            case .word(let meanings):
                 wish.dates.word = step.column
-                let states = words.mapValues { state in Lexicon.states.firstIndex(of: state) ?? 0 }
-                wish.words = RowScanner.row(states, in: arena)
+                wish.words = add(
+                    meanings.mapValues { state in Lexicon.states.firstIndex(of: state) ?? 0 },
+                    of: step.column
+                )
             case .optIn: wish.dates.optIn = step.column
             case .optOut: wish.dates.optOut = step.column
             case .changedAt: wish.dates.changedAt = step.column
@@ -167,10 +272,6 @@ struct RowScanner: BitwiseCopyable {
             }
             wishes[key] = wish
         }
-    }
-
-    private static func row(_ words: ColumnLayout.Words<Bool>, in arena: Arena) -> Row<RowWord> {
-        row(words.mapValues { $0 ? 1 : 0 }, in: arena)
     }
 
     /// Words for ``meaning(of:in:)``, which finds those that are bare.
@@ -182,7 +283,7 @@ struct RowScanner: BitwiseCopyable {
     }
 
     /// The longest row that goes the fast way.
-    static let longest = 16 << 10
+    static let longest = ChunkMapper.longest
 
     /// A column's name without the signs that don't count in it, in lower case.
     private static func plain(_ name: String) -> String {
@@ -202,21 +303,28 @@ struct RowScanner: BitwiseCopyable {
         for index in 0..<text.count {
             let byte = text[index]
             if isPassed(byte) { continue }
-            guard place < name.count else { return byte >= 0x80 }
+            guard place < name.count else { return byte >= 0x80 && isAnother(text, name) }
             let other = name[place]
-            if (byte | other) >= 0x80 { return true }
+            if (byte | other) >= 0x80 { return isAnother(text, name) }
             guard byte == other || byte &- 0x41 < 26 && byte | 0x20 == other else { return false }
             place &+= 1
         }
         return place == name.count || name[place] >= 0x80
     }
 
+    /// The same beyond ASCII.
+    @inline(never) private static func isAnother(_ text: Stretch, _ name: Stretch) -> Bool {
+        func letters(_ text: String) -> String {
+            text.lowercased().filter { !$0.isWhitespace && $0 != "_" && $0 != "-" }
+        }
+        let text = text.text
+        return text.unicodeScalars.contains("\u{FEFF}") || letters(text) == letters(name.text)
+    }
+
     /// Where a row ends: behind its line end, or at the end if it has none; and its line feeds, with that.
     struct Extent {
         var end: Bytes
         var lines: Int
-        /// Behind what was written to the scratch.
-        fileprivate var pen: Pen
     }
 
     /// Reads the row at the cursor; nil for one that is not plain. `end` is behind a line feed or before the padding.
@@ -227,50 +335,60 @@ struct RowScanner: BitwiseCopyable {
         _ lexicon: UnsafePointer<Lexicon>
     ) -> Extent? {
         view.clear()
-        // What may be a byte-order mark is for the reader.
-        guard place.pointee != 0xEF, let extent = split(place, end) else { return nil }
-        var (identifiers, pen) = (0, extent.pen)
+        notes.count.pointee = 0
+        // A byte-order mark is for the reader.
+        guard place.pointee != 0xEF || place[1] != 0xBB || place[2] != 0xBF,
+            let extent = split(place, end, view.scratch)
+        else { return nil }
+        var identifiers = 0
         for index in 0..<steps.count {
             let step = steps.place(index)
-            if step.pointee.work == .wish {
+            switch step.pointee.work {
+            case .wish:
                 guard wish(step, &view, lexicon) else { return nil }
                 continue
+            case .offset:
+                guard offset(&view) else { return nil }
+                continue
+            case .device:
+                guard addDevice(&view, lexicon) else { return nil }
+                continue
+            default: break
             }
             let value = fields + step.pointee.column
             guard value.pointee.text.count > 0 else {
                 if step.pointee.isRequired { return nil }
                 continue
             }
-            if step.pointee.isRequired,
-                value.pointee.isEscaped || Self.mayName(value.pointee.text, step.pointee.header)
-            {
-                return nil
-            }
+            if step.pointee.isRequired, Self.mayName(value.pointee.text, step.pointee.header) { return nil }
             switch step.pointee.work {
             case .identifier:
                 guard identifiers < RecordView.identifierLimit, Self.fits(value, step.pointee.form) else { return nil }
                 let identifier = view.identifiers + identifiers
-                identifier.pointee.kind = step.pointee.index
+                (identifier.pointee.kind, identifier.pointee.name) = (step.pointee.index, step.pointee.names.0)
                 identifier.pointee.value = value.pointee
                 identifier.pointee.isEmail = step.pointee.form == .email
                 identifiers &+= 1
             case .attribute:
-                guard let attribute = view.attribute(step.pointee.index) else { return nil }
+                guard step.pointee.index >= 0, let attribute = view.attribute(step.pointee.index) else { return nil }
                 attribute.pointee = value.pointee
                 let type = step.pointee.type
-                guard type == .string || attribute.pointee.convert(to: type) || read(attribute, as: type, &pen) else {
-                    return nil
-                }
+                guard
+                    type == .string || read(attribute, as: type, view.scratch)
+                        || readSlowly(attribute, step, view.scratch)
+                else { return nil }
             case .locale: (view.hasLocale, view.locale) = (true, value.pointee.text)
             case .timeZone:
-                guard memchr(value.pointee.text.start, 0x2F, value.pointee.text.count) != nil else { return nil }
-                (view.hasTimeZone, view.timeZone) = (true, value.pointee.text)
+                // Another text is an offset.
+                let text = value.pointee.text
+                guard memchr(text.start, 0x2F, text.count) != nil || text.equals("UTC") else { continue }
+                (view.hasTimeZone, view.timeZone) = (true, text)
             case .tags: guard tags(value, &view) else { return nil }
             case .tag:
-                let meaning = Self.meaning(of: value, in: step.pointee.words)
+                let meaning = meaning(of: step.pointee.column, in: step.pointee.words)
                 guard meaning >= 0, meaning == 0 || view.insert(tag: step.pointee.tag) else { return nil }
-            case .denial: guard denial(step, value, &view, lexicon) else { return nil }
-            case .wish, .unusual: return nil
+            case .denial: guard denial(step, &view, lexicon) else { return nil }
+            case .wish, .device, .offset: return nil
             }
         }
         view.identifierCount = identifiers
@@ -281,17 +399,28 @@ struct RowScanner: BitwiseCopyable {
     @inline(__always) private static func fits(_ value: UnsafeMutablePointer<ValueView>, _ form: Form) -> Bool {
         switch form {
         case .any: true
-        case .email: value.pointee.isBare && Forms.isAddress(value.pointee.text)
-        case .phone: value.pointee.isBare && Forms.isPhone(value.pointee.text)
+        case .email:
+            value.pointee.isASCII && !value.pointee.needsEscapes
+                ? Forms.isAddress(value.pointee.text) : FieldForm.isEmail(value.pointee.text.text)
+        case .phone:
+            value.pointee.isASCII
+                ? Forms.isPhone(value.pointee.text) : FieldForm.isPhone(value.pointee.text.text)
         }
     }
 
     // MARK: Values
 
-    /// What a word means, in any case; -1 for another word.
-    private static func meaning(of value: UnsafeMutablePointer<ValueView>, in words: Row<RowWord>) -> Int {
-        guard value.pointee.isBare else { return -1 }
-        let text = value.pointee.text
+    /// What a column's word means, in any case; -1 for another word.
+    private func meaning(of column: Int, in words: Row<RowWord>) -> Int {
+        guard fields[column].isASCII else { return meaning(beyondASCII: column) }
+        return Self.meaning(of: fields[column].text, in: words)
+    }
+
+    @inline(never) private func meaning(beyondASCII column: Int) -> Int {
+        rules.takeUnretainedValue().words[column]?[fields[column].text.text.lowercased()] ?? -1
+    }
+
+    private static func meaning(of text: Stretch, in words: Row<RowWord>) -> Int {
         for index in 0..<words.count {
             let word = words.place(index)
             guard word.pointee.text.count == text.count else { continue }
@@ -306,60 +435,87 @@ struct RowScanner: BitwiseCopyable {
         byte &- 0x41 < 26 ? byte | 0x20 : byte
     }
 
-    /// Reads a text that says a value of a type otherwise than the model does; false for the reader.
-    @inline(never) private func read(
+    /// Reads a text as a value of a type; false where that takes the layout's own rules.
+    @inline(__always) private func read(
         _ value: UnsafeMutablePointer<ValueView>,
         as type: TypeCode,
-        _ pen: inout Pen
+        _ scratch: Scratch
     ) -> Bool {
-        guard value.pointee.isBare else { return false }
-        let (text, start) = (value.pointee.text, pen.place)
+        guard value.pointee.isASCII, !value.pointee.needsEscapes, var pen = scratch.pen(for: 64) else { return false }
+        let text = value.pointee.text
         switch type {
-        case .date:
-            guard let day = moments.day(text) else { return false }
-            pen.put(day: day)
-            value.pointee.kind = .date
-        case .timestamp:
-            guard let instant = moments.instant(text) else { return false }
-            pen.put(instant: instant)
-            value.pointee.kind = .timestamp
-        case .time:
-            // `HH:MM:00`.
-            guard text.count == 8, Stretch(text.start + 5, 3).equals(":00"), Forms.isTime(Stretch(text.start, 5)) else {
-                return false
-            }
-            pen.put(text.start, 5)
-            value.pointee.kind = .time
-        case .country:
-            guard text.count == 2 else { return false }
-            for index in 0..<2 { pen.put(text[index] &- 0x61 < 26 ? text[index] & 0xDF : text[index]) }
-            guard Forms.isCountry(Stretch(Bytes(start), 2)) else { return false }
-            value.pointee.kind = .country
-        case .boolean:
-            let meaning = Self.meaning(of: value, in: truths)
-            guard meaning >= 0 else { return false }
-            value.pointee.kind = meaning == 1 ? .yes : .no
-            // As JSON has it.
-            pen.put(meaning == 1 ? yes : no)
+        case .integer where Forms.isInteger(text): value.pointee.kind = .integer
+        case .decimal where Forms.isInteger(text): value.pointee.kind = .decimal
         case .decimal:
-            var place = text.start
-            var number = value.pointee
+            var (place, number) = (text.start, value.pointee)
             guard Grammar.number(&place, &number), place == text.start + text.count, number.kind == .decimal else {
                 return false
             }
             value.pointee.kind = .decimal
-            return true
+        case .date:
+            value.pointee.kind = .date
+            if Forms.isDate(text) { return true }
+            guard let day = moments.day(text) else { return false }
+            pen.put(day: day)
+            value.pointee.text = scratch.keep(pen)
+        case .timestamp:
+            value.pointee.kind = .timestamp
+            if Forms.isTimestamp(text) { return true }
+            guard let instant = moments.instant(text) else { return false }
+            pen.put(instant: instant)
+            value.pointee.text = scratch.keep(pen)
+        case .time:
+            value.pointee.kind = .time
+            if Forms.isTime(text) { return true }
+            // `HH:MM:00`.
+            guard text.count == 8, Stretch(text.start + 5, 3).equals(":00"), Forms.isTime(Stretch(text.start, 5)) else {
+                return false
+            }
+            value.pointee.text = Stretch(text.start, 5)
+        case .country:
+            guard text.count == 2 else { return false }
+            for index in 0..<2 { pen.put(text[index] &- 0x61 < 26 ? text[index] & 0xDF : text[index]) }
+            value.pointee.text = scratch.keep(pen)
+            guard Forms.isCountry(value.pointee.text) else { return false }
+            value.pointee.kind = .country
+        case .boolean:
+            let meaning = Self.meaning(of: text, in: truths)
+            guard meaning >= 0 else { return false }
+            value.pointee.kind = meaning == 1 ? .yes : .no
+            // As JSON has it.
+            value.pointee.text = meaning == 1 ? yes : no
         case .choices:
-            guard choices(text, &pen) else { return false }
-            value.pointee.kind = .choices
+            guard let list = choices(text, scratch) else { return false }
+            (value.pointee.kind, value.pointee.text) = (.choices, list)
         default: return false
         }
-        value.pointee.text = Stretch(Bytes(start), pen.place - start)
         return true
     }
 
-    /// Writes words between separators as a list of JSON; false for the reader.
-    private func choices(_ text: Stretch, _ pen: inout Pen) -> Bool {
+    /// Reads a text as the layout's own rules do; false for a fault.
+    @inline(never) private func readSlowly(
+        _ value: UnsafeMutablePointer<ValueView>,
+        _ step: UnsafePointer<Step>,
+        _ scratch: Scratch
+    ) -> Bool {
+        let forms = rules.takeUnretainedValue().layout.forms
+        let text = fields[step.pointee.column].text.text
+        guard let type = step.pointee.type.kind?.type else { return false }
+        var found: AttributeValue?
+        if let otherwise = step.pointee.otherwise.kind?.type {
+            found = forms.exactValue(text, as: type) ?? forms.value(text, as: otherwise)
+        } else {
+            found = forms.value(text, as: type)
+        }
+        guard let found, let view = ValueView(found, scratch) else { return false }
+        value.pointee = view
+        guard found.type == .time, FileTime(text)?.isCut == true else { return true }
+        return notes.add(rules.takeUnretainedValue().notes.seconds)
+    }
+
+    /// Words between separators as a list of JSON; nil where there is no room.
+    private func choices(_ text: Stretch, _ scratch: Scratch) -> Stretch? {
+        guard var pen = scratch.pen(for: 4 * text.count + Padding.count) else { return nil }
         var isFirst = true
         pen.put(0x5B)
         let isKnown = eachWord(of: text) { word in
@@ -369,7 +525,7 @@ struct RowScanner: BitwiseCopyable {
             return true
         }
         pen.put(0x5D)
-        return isKnown
+        return isKnown ? scratch.keep(pen) : nil
     }
 
     /// Calls `body` for each word between separators, as long as that says true; the text is bare.
@@ -389,7 +545,10 @@ struct RowScanner: BitwiseCopyable {
     }
 
     private func tags(_ value: UnsafeMutablePointer<ValueView>, _ view: inout RecordView) -> Bool {
-        guard value.pointee.isBare else { return false }
+        guard value.pointee.isASCII, !value.pointee.needsEscapes, separator != 0 else {
+            let words = rules.takeUnretainedValue().layout.forms.words(of: value.pointee.text.text)
+            return words.allSatisfy { word in view.scratch.keep(word).map { view.insert(tag: $0) } ?? false }
+        }
         var tagged = view
         let isKnown = eachWord(of: value.pointee.text) { tagged.insert(tag: $0) }
         view = tagged
@@ -400,17 +559,17 @@ struct RowScanner: BitwiseCopyable {
 
     private func denial(
         _ step: UnsafePointer<Step>,
-        _ value: UnsafeMutablePointer<ValueView>,
         _ view: inout RecordView,
         _ lexicon: UnsafePointer<Lexicon>
     ) -> Bool {
-        let meaning = Self.meaning(of: value, in: step.pointee.words)
+        let meaning = meaning(of: step.pointee.column, in: step.pointee.words)
         guard meaning > 0 else { return meaning == 0 }
         guard view.consentCount < RecordView.consentLimit else { return false }
         view.consents[view.consentCount] = RecordView.ConsentView(
             purpose: step.pointee.subject.0,
             channel: step.pointee.subject.1,
-            state: lexicon.pointee.refused
+            state: lexicon.pointee.refused,
+            names: (step.pointee.names.0, step.pointee.names.1)
         )
         view.consentCount &+= 1
         return true
@@ -423,84 +582,223 @@ struct RowScanner: BitwiseCopyable {
         _ lexicon: UnsafePointer<Lexicon>
     ) -> Bool {
         let columns = step.pointee.dates
-        var (state, details) = (-1, 0)
+        var (state, changedAt) = (-1, RecordView.Detail())
         if has(columns.word) {
-            state = Self.meaning(of: fields + columns.word, in: step.pointee.words)
+            state = meaning(of: columns.word, in: step.pointee.words)
             guard state >= 0 else { return false }
         }
         if has(columns.optIn) || has(columns.optOut) {
-            guard let dated = dated(columns, lexicon) else { return false }
+            guard let dated = dated(columns, lexicon, view.scratch) else { return false }
             // Of both what allows least; dates that agree with a word know since when.
-            if state < 0 || lexicon.pointee.allows(dated, noMoreThan: state) { (state, details) = (dated, 1) }
+            if state < 0 || lexicon.pointee.allows(dated.0, noMoreThan: state) { (state, changedAt) = dated }
+        } else if state < 0, columns.optIn >= 0 || columns.optOut >= 0, step.pointee.subject.0 == Self.push.0, hasDevice
+        {
+            state = lexicon.pointee.unknownState
+            guard notes.add(rules.takeUnretainedValue().notes.optInUnknown) else { return false }
         }
         guard state >= 0 else { return true }
         if has(columns.changedAt) {
-            guard instant(columns.changedAt) != nil else { return false }
-            details = 1
+            guard let instant = instant(columns.changedAt, view.scratch) else { return false }
+            changedAt = RecordView.Detail(instant)
         }
-        if has(columns.source) { details &+= 1 }
         guard view.subscriptionCount < RecordView.subscriptionLimit else { return false }
-        view.subscriptions[view.subscriptionCount] = RecordView.SubscriptionView(
+        var subscription = RecordView.SubscriptionView(
             channel: step.pointee.subject.0,
             topic: step.pointee.subject.1,
             state: state,
-            details: details
+            names: (step.pointee.names.0, step.pointee.names.1)
         )
+        subscription.changedAt = changedAt
+        if has(columns.source) { subscription.source = RecordView.Detail(fields[columns.source].text) }
+        view.subscriptions[view.subscriptionCount] = subscription
         view.subscriptionCount &+= 1
         return true
     }
 
+    private static let push = (Lexicon.index(of: .push), Lexicon.none)
+
     @inline(__always) private func has(_ column: Int) -> Bool { column >= 0 && fields[column].text.count > 0 }
 
-    private func instant(_ column: Int) -> Int? {
-        fields[column].isBare ? moments.instant(fields[column].text) : nil
+    /// A point in time as the model writes it; nil for a text that is none.
+    private func instant(_ column: Int, _ scratch: Scratch) -> Stretch? {
+        let text = fields[column].text
+        if fields[column].isASCII, let seconds = moments.instant(text), text.count != 20 || !Forms.isTimestamp(text) {
+            guard var pen = scratch.pen(for: 32) else { return nil }
+            pen.put(instant: seconds)
+            return scratch.keep(pen)
+        }
+        if fields[column].isASCII, Forms.isTimestamp(text) { return text }
+        let moment = rules.takeUnretainedValue().layout.forms.moment(text.text)
+        return moment.flatMap { scratch.keep($0.timestamp.text) }
     }
 
-    /// The state that dates say, of which there is one at least.
-    private func dated(_ columns: WishColumns, _ lexicon: UnsafePointer<Lexicon>) -> Int? {
-        var optOut: Int?
+    /// The state that one date or two say, and since when.
+    private func dated(
+        _ columns: WishColumns,
+        _ lexicon: UnsafePointer<Lexicon>,
+        _ scratch: Scratch
+    ) -> (Int, RecordView.Detail)? {
+        var optOut: Stretch?
         if has(columns.optOut) {
-            optOut = instant(columns.optOut)
+            optOut = instant(columns.optOut, scratch)
             guard optOut != nil else { return nil }
         }
-        guard has(columns.optIn) else { return lexicon.pointee.unsubscribed }
-        guard let optIn = instant(columns.optIn) else { return nil }
-        return optOut.map { $0 < optIn } ?? true ? lexicon.pointee.subscribed : lexicon.pointee.unsubscribed
+        guard has(columns.optIn) else {
+            return optOut.map { (lexicon.pointee.unsubscribed, RecordView.Detail($0)) }
+        }
+        guard let optIn = instant(columns.optIn, scratch) else { return nil }
+        guard let optOut, !Self.isBefore(optOut, optIn) else {
+            return (lexicon.pointee.subscribed, RecordView.Detail(optIn))
+        }
+        return (lexicon.pointee.unsubscribed, RecordView.Detail(optOut))
+    }
+
+    /// Whether a point in time is before another: up to the second their texts sort as they do, and a fraction behind it too.
+    private static func isBefore(_ one: Stretch, _ other: Stretch) -> Bool {
+        let order = Stretch(one.start, 19).compare(Stretch(other.start, 19))
+        if order != 0 { return order < 0 }
+        // Without the letter at the end, a shorter fraction sorts before a longer one.
+        return Stretch(one.start + 19, one.count - 20).compare(Stretch(other.start + 19, other.count - 20)) < 0
+    }
+
+    // MARK: The device
+
+    private var hasDevice: Bool { has(device.deviceID) || has(device.pushToken) }
+
+    /// The device's offset from UTC in seconds, as a number's text; nothing where the row says none.
+    private func utcOffset(_ view: RecordView) -> (seconds: Stretch?, isKnown: Bool) {
+        for (column, isZone) in [(device.utcOffset, false), (device.timeZone, true)] {
+            guard has(column), !isZone || !view.hasTimeZone else { continue }
+            let text = fields[column].text
+            guard memchr(text.start, 0x2F, text.count) == nil else { continue }
+            if let hours = ExactHours(text.text) { return (view.scratch.keep(String(hours.seconds)), true) }
+            guard notes.add(rules.takeUnretainedValue().notes.timeZone) else { return (nil, false) }
+        }
+        return (nil, true)
+    }
+
+    /// Reads the offset of a row; false for the reader.
+    private func offset(_ view: inout RecordView) -> Bool {
+        let offset = utcOffset(view)
+        view.utcOffset = offset.seconds ?? .nothing
+        return offset.isKnown
+    }
+
+    /// Adds the row's device, as ``ContactDraft`` does.
+    @inline(never) private func addDevice(_ view: inout RecordView, _ lexicon: UnsafePointer<Lexicon>) -> Bool {
+        let notes = rules.takeUnretainedValue().notes
+        guard hasDevice else { return noteLeftParts(nil, view) }
+        var own = RecordView.DeviceView()
+        var push: Int?
+        for index in 0..<view.subscriptionCount where push == nil {
+            let each = view.subscriptions[index]
+            if each.channel == Self.push.0, each.topic == Lexicon.none { push = each.state }
+        }
+        own.allowsPush = push == lexicon.pointee.subscribed
+        guard let allowsLocation = flag(device.locationEnabled) else { return false }
+        own.allowsLocation = allowsLocation
+        if has(device.deviceID) {
+            own.identities.0 = .init(name: deviceIdentity, value: fields[device.deviceID].text)
+            own.identityCount = 1
+        }
+        if has(device.platform) {
+            (own.hasFacts, own.facts.platform) = (true, fields[device.platform].text)
+            own.family = RecordView.DeviceView.family(of: own.facts.platform)
+            if has(device.platformVersion) { own.facts.platformVersion = fields[device.platformVersion].text }
+            if has(device.model) { own.facts.model = fields[device.model].text }
+            if view.hasLocale { own.facts.locale = view.locale }
+            if view.hasTimeZone { own.facts.timeZone = RecordView.Detail(view.timeZone) }
+            if view.utcOffset.count > 0 { own.facts.utcOffset = RecordView.Detail(view.utcOffset) }
+            guard let isDaylightSaving = flag(device.daylightSaving) else { return false }
+            own.facts.isDaylightSaving = isDaylightSaving
+        }
+        if has(device.pushToken) {
+            (own.hasToken, own.token) = (true, fields[device.pushToken].text)
+            own.service = service(own.token, family: own.family)
+            own.serviceName = own.service == 0 ? Self.apns : Self.fcm
+            if has(device.pushEnvironment) {
+                let word = fields[device.pushEnvironment].text.text.lowercased()
+                guard let environment = PushToken.Environment.allCases.firstIndex(where: { $0.rawValue == word }) else {
+                    return false
+                }
+                own.environment = environment
+            }
+            if has(device.pushAppID) { own.appID = RecordView.Detail(fields[device.pushAppID].text) }
+        }
+        view.devices[0] = own
+        view.deviceCount = 1
+        // Something of a device is assumed in any case.
+        return self.notes.add(notes.deviceAssumed) && noteLeftParts(own, view)
+    }
+
+    private static var apns: Stretch { Stretch(("apns" as StaticString).utf8Start, 4) }
+    private static var fcm: Stretch { Stretch(("fcm" as StaticString).utf8Start, 3) }
+
+    /// What a column of yes or no says, no where it is blank; nil for another word.
+    private func flag(_ column: Int) -> Bool? {
+        guard has(column) else { return false }
+        let text = fields[column].text
+        let meaning = Self.meaning(of: text, in: truths)
+        if meaning >= 0 { return meaning == 1 }
+        guard case .boolean(let isTrue)? = rules.takeUnretainedValue().layout.forms.value(text.text, as: .boolean)
+        else {
+            return nil
+        }
+        return isTrue
+    }
+
+    /// The index of the service of a token: APNs' alone are hexadecimal, and of 32 bytes or more where no platform confirms it.
+    private func service(_ token: Stretch, family: Int) -> Int {
+        let android = Lexicon.families.firstIndex(of: "android")
+        guard family != android,
+            (0..<token.count).allSatisfy({ token[$0] &- 0x30 < 10 || (token[$0] | 0x20) &- 0x61 < 6 })
+        else { return 1 }
+        let isApple = family >= 0 && family < Lexicon.families.count && Lexicon.families[family] != "web"
+        return isApple || token.count >= 64 ? 0 : 1
+    }
+
+    /// Notes the columns with a text that no part of a device took.
+    private func noteLeftParts(_ own: RecordView.DeviceView?, _ view: RecordView) -> Bool {
+        let (hasFacts, hasToken) = (own?.hasFacts ?? false, own?.hasToken ?? false)
+        let left = [
+            (device.platform, own == nil), (device.locationEnabled, own == nil), (device.platformVersion, !hasFacts),
+            (device.model, !hasFacts), (device.daylightSaving, !hasFacts),
+            // What is no offset was noted before.
+            (
+                device.utcOffset,
+                !hasFacts && has(device.utcOffset) && ExactHours(fields[device.utcOffset].text.text) != nil
+            ),
+            (device.pushAppID, !hasToken), (device.pushEnvironment, !hasToken),
+        ]
+        for (column, isLeft) in left where isLeft && has(column) {
+            guard notes.add(rules.takeUnretainedValue().notes.devicePart) else { return false }
+        }
+        return true
     }
 
     // MARK: Splitting
 
     /// How far a row was split.
     private struct Cut {
-        /// The end of a field, or behind its quote; nil for one that is not plain.
+        /// The end of a field, or behind its quote; nil for a fault.
         var place: Bytes?
         /// What stands there.
         var stop: UInt8 = 0
-        /// Behind what was written to the scratch.
-        var pen: Pen
         /// Line feeds in the field.
         var lines = 0
-
-        /// The same with what finishing the field gave: nil is for a field that is not plain.
-        @inline(__always) func finished(by pen: Pen?) -> Cut {
-            var cut = self
-            if let pen { cut.pen = pen } else { cut.place = nil }
-            return cut
-        }
     }
 
-    @inline(__always) private func split(_ start: Bytes, _ end: Bytes) -> Extent? {
+    @inline(__always) private func split(_ start: Bytes, _ end: Bytes, _ scratch: Scratch) -> Extent? {
         let limit = min(end, start + Self.longest)
         var stops = Stops(from: start, delimiter: delimiter)
-        var (place, pen, lines, column) = (start, Pen(place: scratch), 1, 0)
+        var (place, lines, column) = (start, 1, 0)
         while true {
             let field = fields + column
             let isQuoted = hasQuotes && place.pointee == quote
-            let cut =
-                isQuoted ? quoted(place, limit, field, pen) : bare(place, limit, field, pen, &stops)
+            let cut = isQuoted ? quoted(place, limit, field, scratch) : bare(place, limit, field, scratch, &stops)
             guard let next = cut.place else { return nil }
             if isQuoted { stops = stops.moved(to: next) }
-            (place, pen, lines) = (next, cut.pen, lines &+ cut.lines)
+            (place, lines) = (next, lines &+ cut.lines)
             column &+= 1
             // At the end stands no delimiter: behind a line feed nothing is looked at, and the padding is none.
             guard cut.stop == delimiter else { break }
@@ -513,33 +811,39 @@ struct RowScanner: BitwiseCopyable {
             place += 1
         }
         guard place >= end || place.pointee == 0x0A, column == columnCount else { return nil }
-        return Extent(end: place < end ? place + 1 : place, lines: lines, pen: pen)
+        return Extent(end: place < end ? place + 1 : place, lines: lines)
     }
 
     @inline(__always) private func bare(
         _ start: Bytes,
         _ limit: Bytes,
         _ field: UnsafeMutablePointer<ValueView>,
-        _ pen: Pen,
+        _ scratch: Scratch,
         _ stops: inout Stops
     ) -> Cut {
-        var (place, isEscaped) = (stops.next(), false)
+        var place = stops.next()
         var stop = place.pointee
-        (field.pointee.kind, field.pointee.isEscaped, field.pointee.isASCII) = (.string, false, true)
+        (field.pointee.kind, field.pointee.needsEscapes, field.pointee.isASCII) = (.string, false, true)
         // A return before the line feed belongs to the line end.
         if stop != delimiter, stop != 0x0A, stop != 0x0D || place[1] != 0x0A {
             let rest = bareRest(place, limit, field, stops)
-            guard let end = rest.end else { return Cut(place: nil, pen: pen) }
-            (place, stop, isEscaped, stops) = (end, end.pointee, field.pointee.isEscaped, rest.stops)
+            guard let end = rest.end else { return Cut() }
+            (place, stop, stops) = (end, end.pointee, rest.stops)
+            field.pointee.text = Stretch(start, place - start)
+            finish(field)
+            guard !rest.isUnusual || single(field, unusual, always: false, scratch) else { return Cut() }
+            return Cut(place: place, stop: stop)
         }
         field.pointee.text = Stretch(start, place - start)
-        return Cut(place: place, stop: stop, pen: pen).finished(by: finish(field, isEscaped: isEscaped, pen))
+        finish(field)
+        return Cut(place: place, stop: stop)
     }
 
-    /// The end of a field, nil for one that is not plain, and the stops behind it.
+    /// The end of a field, nil for a fault, the stops behind it, and whether it has a byte that is written twice.
     private struct Rest {
         var end: Bytes?
         var stops: Stops
+        var isUnusual = false
     }
 
     /// `start` is a stop that does not end the field, the last that was given.
@@ -560,8 +864,9 @@ struct RowScanner: BitwiseCopyable {
                 for _ in 1..<length { _ = rest.stops.next() }
                 field.pointee.isASCII = false
             } else {
-                if byte == 0 || byte == unusual { return rest }
-                if byte < 0x20 || byte == 0x22 || byte == 0x5C { field.pointee.isEscaped = true }
+                if byte == 0 { return rest }
+                if byte == unusual { rest.isUnusual = true }
+                if byte < 0x20 || byte == 0x22 || byte == 0x5C { field.pointee.needsEscapes = true }
             }
             place = rest.stops.next()
         }
@@ -573,13 +878,13 @@ struct RowScanner: BitwiseCopyable {
         _ start: Bytes,
         _ limit: Bytes,
         _ field: UnsafeMutablePointer<ValueView>,
-        _ pen: Pen
+        _ scratch: Scratch
     ) -> Cut {
         let text = start + 1
-        var cut = Cut(place: nil, pen: pen)
+        var cut = Cut()
         var place = quote == 0x22 ? text.endOfPlainText : text
-        (field.pointee.kind, field.pointee.isEscaped, field.pointee.isASCII) = (.string, false, true)
-        var hasDoubled = false
+        (field.pointee.kind, field.pointee.needsEscapes, field.pointee.isASCII) = (.string, false, true)
+        var (hasDoubled, isUnusual) = (false, false)
         if place >= limit || place.pointee != quote || quote != 0x22 || place[1] == quote {
             while true {
                 guard place < limit else { return cut }
@@ -587,7 +892,7 @@ struct RowScanner: BitwiseCopyable {
                 if byte == quote {
                     guard place + 1 < limit, place[1] == quote else { break }
                     hasDoubled = true
-                    if quote == 0x22 { field.pointee.isEscaped = true }
+                    if quote == 0x22 { field.pointee.needsEscapes = true }
                     place += 2
                 } else if byte >= 0x80 {
                     let length = place.sequenceLength
@@ -596,8 +901,9 @@ struct RowScanner: BitwiseCopyable {
                     field.pointee.isASCII = false
                 } else {
                     if byte == 0x0A { cut.lines += 1 }
-                    if byte == 0 || byte == unusual { return cut }
-                    if byte < 0x20 || byte == 0x22 || byte == 0x5C { field.pointee.isEscaped = true }
+                    if byte == 0 { return cut }
+                    if byte == unusual { isUnusual = true }
+                    if byte < 0x20 || byte == 0x22 || byte == 0x5C { field.pointee.needsEscapes = true }
                     place += 1
                 }
                 if quote == 0x22 { place = place.endOfPlainText }
@@ -609,81 +915,37 @@ struct RowScanner: BitwiseCopyable {
         guard place.pointee == delimiter || place.pointee == 0x0A || place.pointee == 0x0D || place == limit else {
             return cut
         }
-        if hasDoubled { cut.pen = single(field, cut.pen) }
+        if hasDoubled { guard single(field, quote, always: true, scratch) else { return cut } }
+        finish(field)
+        if isUnusual { guard single(field, unusual, always: false, scratch) else { return cut } }
         (cut.place, cut.stop) = (place, place.pointee)
-        return cut.finished(by: finish(field, isEscaped: field.pointee.isEscaped, cut.pen))
+        return cut
     }
 
-    /// Takes every other quote out. A row's fields fit the scratch, because rows are bounded, and so is what becomes of each
-    /// byte: see ``growth``.
-    private func single(_ field: UnsafeMutablePointer<ValueView>, _ start: Pen) -> Pen {
+    /// Takes one of each two bytes out that stand for one; alone such a byte stays, unless that can't be. False without room.
+    @inline(never) private func single(
+        _ field: UnsafeMutablePointer<ValueView>,
+        _ byte: UInt8,
+        always: Bool,
+        _ scratch: Scratch
+    ) -> Bool {
         let text = field.pointee.text
-        var (pen, index) = (start, 0)
+        guard var pen = scratch.pen(for: text.count) else { return false }
+        var index = 0
         while index < text.count {
             pen.put(text[index])
-            index += text[index] == quote ? 2 : 1
+            let isPair = text[index] == byte && (always || index + 1 < text.count && text[index + 1] == byte)
+            index += isPair ? 2 : 1
         }
-        field.pointee.text = Stretch(Bytes(start.place), pen.place - start.place)
-        return pen
+        field.pointee.text = scratch.keep(pen)
+        return true
     }
 
-    /// Takes white space off both ends, and writes a text that needs escapes as JSON writes it; nil where nobody here can
-    /// tell.
-    @inline(__always) private func finish(
-        _ field: UnsafeMutablePointer<ValueView>,
-        isEscaped: Bool,
-        _ pen: Pen
-    ) -> Pen? {
+    /// Takes white space off both ends.
+    @inline(__always) private func finish(_ field: UnsafeMutablePointer<ValueView>) {
         let text = field.pointee.text
-        guard text.count > 0 else { return pen }
+        guard text.count > 0 else { return }
         let (first, last) = (text[0], text[text.count &- 1])
-        if first &- 0x21 >= 0x5E || last &- 0x21 >= 0x5E {
-            guard trim(field) else { return nil }
-        }
-        return isEscaped ? escape(field, pen) : pen
-    }
-
-    /// Takes blanks off; false where beyond ASCII nobody here can tell white space.
-    @inline(never) private func trim(_ field: UnsafeMutablePointer<ValueView>) -> Bool {
-        var (start, count) = (field.pointee.text.start, field.pointee.text.count)
-        func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte &- 0x09 < 5 }
-        while count > 0, isBlank(start[0]) { (start, count) = (start + 1, count - 1) }
-        while count > 0, isBlank(start[count - 1]) { count -= 1 }
-        field.pointee.text = Stretch(start, count)
-        guard count > 0, !field.pointee.isASCII else { return true }
-        // White space beyond ASCII begins with one of four bytes.
-        func mayBlank(_ byte: UInt8) -> Bool { byte == 0xC2 || byte &- 0xE1 < 3 }
-        var last = count - 1
-        while last > 0, start[last] & 0xC0 == 0x80 { last -= 1 }
-        return !mayBlank(start[0]) && !mayBlank(start[last])
-    }
-
-    @inline(never) private func escape(_ field: UnsafeMutablePointer<ValueView>, _ start: Pen) -> Pen {
-        let text = field.pointee.text
-        var pen = start
-        for index in 0..<text.count {
-            let byte = text[index]
-            guard byte < 0x20 || byte == 0x22 || byte == 0x5C else {
-                pen.put(byte)
-                continue
-            }
-            pen.put(0x5C)
-            switch byte {
-            case 0x08: pen.put(UInt8(ascii: "b"))
-            case 0x09: pen.put(UInt8(ascii: "t"))
-            case 0x0A: pen.put(UInt8(ascii: "n"))
-            case 0x0C: pen.put(UInt8(ascii: "f"))
-            case 0x0D: pen.put(UInt8(ascii: "r"))
-            case 0x22, 0x5C: pen.put(byte)
-            default:
-                for digit in [
-                    0x75, 0x30, 0x30, 0x30 + (byte >> 4), byte & 15 < 10 ? 0x30 + (byte & 15) : 0x57 + (byte & 15),
-                ] {
-                    pen.put(digit)
-                }
-            }
-        }
-        field.pointee.text = Stretch(Bytes(start.place), pen.place - start.place)
-        return pen
+        if first &- 0x21 >= 0x5E || last &- 0x21 >= 0x5E { field.pointee.text = text.trimmed }
     }
 }

@@ -1,3 +1,4 @@
+import PatchbayAdapterKit
 import PatchbayModel
 
 /// A field of the row that is being written.
@@ -10,18 +11,21 @@ struct Cell: BitwiseCopyable {
 /// Room for one row, and for texts that are written otherwise than they stand.
 struct RowRoom: BitwiseCopyable {
     let cells: UnsafeMutablePointer<Cell>
+    /// The scratch of the record that is written.
+    let scratch: UnsafeMutablePointer<Scratch>
     /// A line for each column, and behind them ``longTexts``.
-    private let scratch: UnsafeMutablePointer<UInt8>
+    private let lines: UnsafeMutablePointer<UInt8>
     static let lineLength = 64
 
-    init(in arena: Arena) {
+    init(for view: RecordView, in arena: Arena) {
         cells = arena.make(RowPlan.columnLimit, of: Cell(text: .nothing))
-        scratch = arena.make(RowPlan.columnLimit * Self.lineLength + ChunkMapper.longest + 2 * Padding.count, of: 0)
+        scratch = arena.make(1, of: view.scratch)
+        lines = arena.make(RowPlan.columnLimit * Self.lineLength + ChunkMapper.longest + 2 * Padding.count, of: 0)
     }
 
-    @inline(__always) func line(of column: Int) -> UnsafeMutablePointer<UInt8> { scratch + column &* Self.lineLength }
+    @inline(__always) func line(of column: Int) -> UnsafeMutablePointer<UInt8> { lines + column &* Self.lineLength }
     /// Room for texts of at most ``ChunkMapper/longest`` bytes in all.
-    var longTexts: UnsafeMutablePointer<UInt8> { scratch + RowPlan.columnLimit * Self.lineLength }
+    var longTexts: UnsafeMutablePointer<UInt8> { lines + RowPlan.columnLimit * Self.lineLength }
 }
 
 /// Words of one field in the making.
@@ -52,6 +56,7 @@ extension LineWriter {
         let columns = plan.pointee.row.pointee.columns
         for index in 0..<columns.count { room.cells[index] = Cell(text: .nothing) }
         longCount = 0
+        room.scratch.pointee = view.scratch
         guard fillIdentifiers(view, plan), fillAttributes(view, plan), fillTags(view, plan), fillPlaces(view, plan),
             fillSubscriptions(view, plan), fillConsents(view, plan), passDevices(view, plan), fillKey(view, plan),
             isWanted(view, plan)
@@ -90,13 +95,47 @@ extension LineWriter {
 
     // MARK: One field
 
-    /// Puts a text into a field that is free, if it may stand there as it is.
-    @inline(__always) private func fill(_ column: Int, _ text: Stretch, _ plan: UnsafePointer<LinePlan>) -> Bool {
-        guard room.cells[column].text.count == 0, text.count > 0,
-            text.count <= plan.pointee.row.pointee.columns.place(column).pointee.limit
-        else { return false }
-        guard let needsQuotes = Self.judge(text, plan.pointee.row) else { return false }
+    /// Puts a text into a field that is free; the notes are of the attribute of that rank, if there is one.
+    @inline(__always) private mutating func fill(
+        _ column: Int,
+        _ text: Stretch,
+        _ plan: UnsafePointer<LinePlan>,
+        rank: Int? = nil
+    ) -> Bool {
+        guard room.cells[column].text.count == 0 else { return note(plan.pointee.row.pointee.second, of: rank) }
+        guard text.count > 0, text.count <= plan.pointee.row.pointee.columns.place(column).pointee.limit,
+            let needsQuotes = Self.judge(text, plan.pointee.row)
+        else { return fillSlowly(column, text, plan, rank) }
         room.cells[column] = Cell(text: text, needsQuotes: needsQuotes)
+        return true
+    }
+
+    /// The same for every text, by the rules of the file itself.
+    @inline(never) private mutating func fillSlowly(
+        _ column: Int,
+        _ text: Stretch,
+        _ plan: UnsafePointer<LinePlan>,
+        _ rank: Int?
+    ) -> Bool {
+        guard let compiled = plan.pointee.compiled, let file = compiled.file else { return false }
+        var rows: [FindingRow] = []
+        let field = file.fieldText(text.text, compiled.fileColumns[column]) { row, _ in rows.append(row) }
+        guard note(rows, compiled, rank) else { return false }
+        guard let field else { return true }
+        guard let kept = room.scratch.pointee.keep(field) else { return false }
+        room.cells[column] = Cell(text: kept, needsQuotes: Self.needsQuotes(kept, plan.pointee.row))
+        return true
+    }
+
+    private mutating func note(_ index: Int, of rank: Int?) -> Bool {
+        rank.map { note(index, ofAttribute: $0) } ?? note(index)
+    }
+
+    /// Makes a note of each finding; false if one of them keeps the record out.
+    private mutating func note(_ rows: [FindingRow], _ compiled: CompiledPlan, _ rank: Int?) -> Bool {
+        for row in rows {
+            guard let index = compiled.notes.firstIndex(of: row), note(index, of: rank) else { return false }
+        }
         return true
     }
 
@@ -118,40 +157,37 @@ extension LineWriter {
 
     /// The same, byte by byte.
     @inline(never) private static func judgeSlowly(_ text: Stretch, _ row: UnsafePointer<RowPlan>) -> Bool? {
-        var needsQuotes = false
         for index in 0..<text.count {
             switch text[index] {
-            // Controls; and a backslash begins an escape of JSON.
-            case 0..<0x20, 0x5C, row.pointee.doubled: return nil
-            case row.pointee.delimiter:
-                guard row.pointee.isQuoted else { return nil }
-                needsQuotes = true
-            case 0x22:
-                guard row.pointee.isQuoted || index > 0 else { return nil }
-                needsQuotes = row.pointee.isQuoted
+            case 0: return nil
+            case row.pointee.doubled: return nil
+            case row.pointee.delimiter where !row.pointee.isQuoted: return nil
+            case 0x0A where !row.pointee.isQuoted || !row.pointee.takesLineBreaks,
+                0x0D where !row.pointee.isQuoted || !row.pointee.takesLineBreaks:
+                return nil
+            case 0x22 where !row.pointee.isQuoted && index == 0: return nil
             case 0xF0...0xFF: guard row.pointee.takesHighUnicode else { return nil }
             case 0x80...0xEF: guard row.pointee.takesUnicode else { return nil }
             default: break
             }
         }
-        return isVisible(text) ? needsQuotes : nil
+        // A byte-order mark is no text at the start.
+        guard !text.hasSpaceAtEnds, text.count < 3 || text[0] != 0xEF || text[1] != 0xBB || text[2] != 0xBF else {
+            return nil
+        }
+        return needsQuotes(text, row)
     }
 
-    /// Whether surely no white space stands at either end: a scalar that may be some, or that may stick to one before it, is
-    /// for the slow way.
-    private static func isVisible(_ text: Stretch) -> Bool {
-        switch text[0] {
-        // The leads of all white space beyond ASCII, and of the byte-order mark.
-        case 0xC2, 0xE1, 0xE2, 0xE3, 0xEF: return false
-        default: break
+    /// Whether a text that the file can hold is written in quotes.
+    private static func needsQuotes(_ text: Stretch, _ row: UnsafePointer<RowPlan>) -> Bool {
+        guard row.pointee.isQuoted else { return false }
+        for index in 0..<text.count {
+            switch text[index] {
+            case row.pointee.delimiter, 0x22, 0x0A, 0x0D: return true
+            default: break
+            }
         }
-        var last = text.count - 1
-        while last > 0, text[last] & 0xC0 == 0x80 { last -= 1 }
-        switch text[last] {
-        // ASCII; letters of Latin, Greek and Cyrillic before their combining marks; and of Han.
-        case 0x21...0x7E, 0xC3...0xCA, 0xCE...0xD1, 0xE4...0xE9: return true
-        default: return false
-        }
+        return false
     }
 
     // MARK: The parts of a contact
@@ -166,8 +202,6 @@ extension LineWriter {
             }
             let row = plan.pointee.kinds.place(kind)
             let column = row.pointee.column
-            // Two of one kind are for the slow way.
-            guard room.cells[column].text.count == 0 else { return false }
             var text = identifier.pointee.value.text
             if plan.pointee.row.pointee.columns.place(column).pointee.digitsOnly {
                 guard let digits = digits(of: text, column) else { return false }
@@ -175,8 +209,6 @@ extension LineWriter {
                 text = digits
             }
             let isFit = Self.fits(text, of: identifier.pointee.value, row.pointee.fieldForm)
-            // A text beyond ASCII may be an address all the same.
-            guard isFit || identifier.pointee.value.isBare else { return false }
             guard isFit ? fill(column, text, plan) : note(plan.pointee.row.pointee.unfit) else { return false }
         }
         return true
@@ -185,11 +217,14 @@ extension LineWriter {
     /// Whether an identifier's text has the form that its column wants.
     @inline(__always) private static func fits(_ text: Stretch, of value: ValueView, _ form: FormCode) -> Bool {
         switch form {
-        case .email: value.isBare && Forms.isAddress(text)
-        case .phones: value.isBare && Forms.isPhone(text)
+        case .email: value.isASCII && Forms.isAddress(text) || mayFit(text) && FieldForm.isEmail(text.text)
+        case .phones: value.isASCII ? Forms.isPhone(text) : FieldForm.isPhone(text.text)
         default: true
         }
     }
+
+    /// Whether a text that does not look like an address may be one beyond ASCII, or hold a control character.
+    private static func mayFit(_ text: Stretch) -> Bool { !text.isASCII || text.needsEscapes }
 
     /// A text's digits; nil for a long text, or one beyond ASCII.
     private func digits(of text: Stretch, _ column: Int) -> Stretch? {
@@ -213,7 +248,7 @@ extension LineWriter {
                 let rank = word &* 64 &+ bits.trailingZeroBitCount
                 bits &= bits &- 1
                 let entry = entries.place(rank)
-                guard fill(view.attributes[rank], entry, plan) else { return false }
+                guard fill(view.attributes[rank], entry, rank, plan) else { return false }
             }
         }
         return true
@@ -222,20 +257,42 @@ extension LineWriter {
     @inline(__always) private mutating func fill(
         _ value: ValueView,
         _ entry: UnsafePointer<AttributeBook.Entry>,
+        _ rank: Int,
         _ plan: UnsafePointer<LinePlan>
     ) -> Bool {
         var value = value
+        let scratch = room.scratch.pointee
         // First what the catalogue says, of which nothing is noted, then what the column is.
-        guard entry.pointee.type == .any || value.convert(to: entry.pointee.type) else { return false }
+        guard entry.pointee.type == .any || value.convert(to: entry.pointee.type, scratch) else { return false }
         let column = entry.pointee.column
-        guard column >= 0 else { return note(plan.pointee.row.pointee.noColumn) }
-        let kind = value.kind
-        guard value.convert(to: entry.pointee.columnType(for: kind.code)) else { return false }
-        if kind.code != value.kind.code { guard note(plan.pointee.row.pointee.converted) else { return false } }
-        guard let text = text(of: value, column, plan, isConverted: kind != value.kind),
+        guard column >= 0 else { return note(plan.pointee.row.pointee.noColumn, ofAttribute: rank) }
+        var converted = value
+        let type = entry.pointee.columnType(for: value.kind.code)
+        guard converted.convert(to: type, scratch), let text = text(of: converted, column, plan),
             takes(text, plan.pointee.row.pointee.columns.place(column))
+        else { return fillSlowly(value, column, rank, plan) }
+        if value.kind.code != type {
+            guard note(plan.pointee.row.pointee.converted, ofAttribute: rank) else { return false }
+        }
+        return fill(column, text, plan, rank: rank)
+    }
+
+    /// The same for every value, by the rules of the file itself.
+    @inline(never) private mutating func fillSlowly(
+        _ value: ValueView,
+        _ column: Int,
+        _ rank: Int,
+        _ plan: UnsafePointer<LinePlan>
+    ) -> Bool {
+        guard let compiled = plan.pointee.compiled, let file = compiled.file,
+            let model = value.model(room.scratch.pointee)
         else { return false }
-        return fill(column, text, plan)
+        var rows: [FindingRow] = []
+        let text = file.text(of: model, in: compiled.fileColumns[column]) { row, _ in rows.append(row) }
+        guard note(rows, compiled, rank) else { return false }
+        guard let text else { return true }
+        guard let kept = room.scratch.pointee.keep(text) else { return false }
+        return fill(column, kept, plan, rank: rank)
     }
 
     /// Whether a column takes a text; any other of its words is for the slow way.
@@ -250,8 +307,7 @@ extension LineWriter {
     @inline(__always) private mutating func text(
         of value: ValueView,
         _ column: Int,
-        _ plan: UnsafePointer<LinePlan>,
-        isConverted: Bool
+        _ plan: UnsafePointer<LinePlan>
     ) -> Stretch? {
         let row = plan.pointee.row
         var pen = Pen(place: room.line(of: column))
@@ -266,21 +322,21 @@ extension LineWriter {
             pen.put(value.text)
             pen.put(row.pointee.seconds)
         case .date: Self.put(day: value.text, row.pointee.day, &pen)
-        case .timestamp:
-            // `YYYY-MM-DDTHH:MM:SSZ`, or a fraction before the letter. Of a value one thing is said: that it was of another
-            // type, or else that something of it is lost.
-            if value.text.count > 20, !isConverted {
-                guard !row.pointee.isSurveyed, note(row.pointee.precision) else { return nil }
-            }
-            guard let text = row.pointee.zone == 0 ? value.text : local(value.text, row.pointee.zone, column) else {
-                return nil
-            }
-            Self.put(day: text, row.pointee.day, &pen)
-            pen.put(0x20)
-            pen.put(text.start + 11, 8)
+        // `YYYY-MM-DDTHH:MM:SSZ`; a fraction before the letter is lost.
+        case .timestamp: return value.text.count == 20 ? moment(value.text, column, row) : nil
         case .choices: return choices(value, row.pointee.separator)
         case .list: return nil
         }
+        return Stretch(Bytes(room.line(of: column)), pen.place - room.line(of: column))
+    }
+
+    /// An instant to the second in the file's form; nil in the years at both ends of the calendar.
+    private func moment(_ instant: Stretch, _ column: Int, _ row: UnsafePointer<RowPlan>) -> Stretch? {
+        guard let text = row.pointee.zone == 0 ? instant : local(instant, row.pointee.zone, column) else { return nil }
+        var pen = Pen(place: room.line(of: column))
+        Self.put(day: text, row.pointee.day, &pen)
+        pen.put(0x20)
+        pen.put(text.start + 11, 8)
         return Stretch(Bytes(room.line(of: column)), pen.place - room.line(of: column))
     }
 
@@ -296,20 +352,17 @@ extension LineWriter {
 
     /// A list's words between separators; nil where one would not come back.
     @inline(never) private mutating func choices(_ value: ValueView, _ separator: UInt8) -> Stretch? {
-        // Without escapes every quote begins or ends a word.
-        guard value.isBare else { return nil }
         var words = LongText(after: longCount, in: room)
-        var place = value.text.start
-        var way = Grammar.openList(&place)
-        while way == .on {
-            guard let word = Grammar.bare(&place), word.count > 0, word[0] > 0x20, word[word.count &- 1] > 0x20 else {
-                return nil
-            }
-            for index in 0..<word.count where word[index] == separator { return nil }
-            guard words.put(word, behind: separator) else { return nil }
-            way = Grammar.nextElement(&place)
+        let isWhole = Grammar.eachString(of: value.text, room.scratch.pointee) { word in
+            Self.isWord(word.text, separator) && words.put(word.text, behind: separator)
         }
-        return way == .end ? keep(words) : nil
+        return isWhole ? keep(words) : nil
+    }
+
+    /// Whether a text comes back as it is from between separators.
+    private static func isWord(_ text: Stretch, _ separator: UInt8) -> Bool {
+        text.count > 0 && !text.hasSpaceAtEnds
+            && text.index(of: Int8(bitPattern: separator), or: Int8(bitPattern: separator), from: 0) >= text.count
     }
 
     /// The text of words, which stays until the row is written; nil for none.
@@ -330,23 +383,29 @@ extension LineWriter {
         pen.place += 10
     }
 
-    /// All tags in one field, in their order, which for ASCII is that of their bytes.
+    /// Tags in their own columns, and all others in one field, in the order of their bytes.
     private mutating func fillTags(_ view: RecordView, _ plan: UnsafePointer<LinePlan>) -> Bool {
         guard view.tagCount > 0 else { return true }
         let row = plan.pointee.row
-        guard !row.pointee.hasTagColumns else { return false }
+        guard !row.pointee.countsTags else { return false }
         var words = LongText(after: longCount, in: room)
         for index in 0..<view.tagCount {
             let tag = view.tags[index]
-            guard tag.count > 0, tag[0] > 0x20, tag[tag.count &- 1] > 0x20 else { return false }
-            for place in 0..<tag.count {
-                // A backslash begins an escape of JSON.
-                guard tag[place] < 0x80, tag[place] != row.pointee.separator, tag[place] != 0x5C else { return false }
+            if let column = column(ofTag: tag, row) {
+                guard fill(column, row.pointee.yes, plan) else { return false }
+            } else if Self.isWord(tag, row.pointee.separator) {
+                guard words.put(tag, behind: row.pointee.separator) else { return false }
+            } else {
+                guard note(row.pointee.unfit) else { return false }
             }
-            guard words.put(tag, behind: row.pointee.separator) else { return false }
         }
-        guard let text = keep(words) else { return false }
+        guard let text = keep(words) else { return true }
         return row.pointee.tags < 0 ? note(row.pointee.noHome) : fill(row.pointee.tags, text, plan)
+    }
+
+    private func column(ofTag tag: Stretch, _ row: UnsafePointer<RowPlan>) -> Int? {
+        let columns = row.pointee.tagColumns
+        return (0..<columns.count).first { columns[$0].tag.compare(tag) == 0 }.map { columns[$0].column }
     }
 
     private mutating func fillPlaces(_ view: RecordView, _ plan: UnsafePointer<LinePlan>) -> Bool {
@@ -358,8 +417,8 @@ extension LineWriter {
         }
         if view.hasTimeZone {
             let slash = view.timeZone.index(of: 0x2F, or: 0x2F, from: 0)
-            guard slash < view.timeZone.count || view.timeZone.equals("UTC") else { return false }
-            guard zone < 0 ? note(plan.pointee.row.pointee.noHome) : fill(zone, view.timeZone, plan) else {
+            let isZone = slash < view.timeZone.count || view.timeZone.equals("UTC")
+            guard zone < 0 || !isZone ? note(plan.pointee.row.pointee.noHome) : fill(zone, view.timeZone, plan) else {
                 return false
             }
         }
@@ -384,31 +443,75 @@ extension LineWriter {
             if state != lexicon.pointee.subscribed, channel >= 0, row.pointee.judged &>> UInt8(channel) & 1 == 1 {
                 return false
             }
-            let column = row.pointee.column(of: channel, subscription.pointee.topic)
-            guard column >= 0 else {
-                guard row.pointee.saysStatesAlone,
-                    note(state == lexicon.pointee.subscribed ? row.pointee.noHome : row.pointee.lostOptOut)
-                else { return false }
-                continue
-            }
-            guard say(state, column, plan) else { return false }
-            guard subscription.pointee.details == 0 || row.pointee.saysStatesAlone else { return false }
-            for _ in 0..<subscription.pointee.details {
-                guard note(row.pointee.noHome) else { return false }
-            }
+            guard say(state, subscription, row, plan) else { return false }
         }
         return true
     }
 
-    /// Says a state by its word.
-    private mutating func say(_ state: Int, _ column: Int, _ plan: UnsafePointer<LinePlan>) -> Bool {
+    /// Says a state by the word or the date of a column, and what else there are columns for.
+    private mutating func say(
+        _ state: Int,
+        _ subscription: UnsafeMutablePointer<RecordView.SubscriptionView>,
+        _ row: UnsafePointer<RowPlan>,
+        _ plan: UnsafePointer<LinePlan>
+    ) -> Bool {
+        let (channel, topic) = (subscription.pointee.channel, subscription.pointee.topic)
+        let (changedAt, source) = (subscription.pointee.changedAt, subscription.pointee.source)
+        let changedColumn = row.pointee.column(of: .changedAt, channel, topic)
+        var (column, holdsTime) = (row.pointee.column(of: channel, topic), changedColumn >= 0)
+        if column >= 0 {
+            switch say(state, column, plan) {
+            case nil: return false
+            case false?: return true
+            case true?: break
+            }
+        } else {
+            let (optIn, optOut) = (
+                row.pointee.column(of: .optIn, channel, topic), row.pointee.column(of: .optOut, channel, topic)
+            )
+            let isYes = state == plan.pointee.lexicon.pointee.subscribed
+            guard optIn >= 0 || optOut >= 0 else { return note(isYes ? row.pointee.noHome : row.pointee.lostOptOut) }
+            if state == plan.pointee.lexicon.pointee.suspended {
+                guard note(row.pointee.suspended) else { return false }
+            }
+            column = isYes ? optIn : optOut
+            guard column >= 0 else { return note(isYes ? row.pointee.noHome : row.pointee.lostOptOut) }
+            guard changedAt.isThere, let text = moment(changedAt.text, column, row) else {
+                // What can't be said by the date is for the writer where there is one.
+                return !changedAt.isThere && note(isYes ? row.pointee.undated : row.pointee.lostOptOut)
+            }
+            if changedAt.text.count > 20 { guard note(row.pointee.precision) else { return false } }
+            guard fill(column, text, plan) else { return false }
+            holdsTime = true
+        }
+        if changedAt.isThere {
+            if changedColumn >= 0 {
+                guard let text = moment(changedAt.text, changedColumn, row) else { return false }
+                if changedAt.text.count > 20 { guard note(row.pointee.precision) else { return false } }
+                guard fill(changedColumn, text, plan) else { return false }
+            } else if !holdsTime {
+                guard note(row.pointee.noHome) else { return false }
+            }
+        }
+        if source.isThere {
+            let column = row.pointee.column(of: .source, channel, topic)
+            guard column < 0 ? note(row.pointee.noHome) : fill(column, source.text, plan) else { return false }
+        }
+        return !subscription.pointee.evidence.isThere || note(row.pointee.noHome)
+    }
+
+    /// Says a state by its word; false where the column has none, and nil for the slow way.
+    private mutating func say(_ state: Int, _ column: Int, _ plan: UnsafePointer<LinePlan>) -> Bool? {
         let (words, lexicon) = (plan.pointee.row.pointee.columns.place(column).pointee.words, plan.pointee.lexicon)
-        if words[state].count > 0 { return fill(column, words[state], plan) }
+        if words[state].count > 0 { return fill(column, words[state], plan) ? true : nil }
+        let row = plan.pointee.row
         // A pause is a no where there is no word for it.
-        guard state != lexicon.pointee.subscribed, words[lexicon.pointee.unsubscribed].count > 0,
-            note(plan.pointee.row.pointee.suspended)
-        else { return false }
-        return fill(column, words[lexicon.pointee.unsubscribed], plan)
+        guard state == lexicon.pointee.suspended, words[lexicon.pointee.unsubscribed].count > 0 else {
+            let isYes = state == lexicon.pointee.subscribed
+            return note(isYes ? row.pointee.noHome : row.pointee.lostOptOut) ? false : nil
+        }
+        guard note(row.pointee.suspended) else { return nil }
+        return fill(column, words[lexicon.pointee.unsubscribed], plan) ? true : nil
     }
 
     /// Looks for a yes on each channel that needs one and on which the row has an address.
@@ -466,7 +569,6 @@ extension LineWriter {
         for place in 0..<row.pointee.standIns.count {
             for index in 0..<view.identifierCount where view.identifiers[index].kind == row.pointee.standIns[place] {
                 let value = view.identifiers[index].value
-                guard value.isBare else { return false }
                 let form = kinds.place(row.pointee.standIns[place]).pointee.fieldForm
                 guard Self.fits(value.text, of: value, form) else { continue }
                 return fill(row.pointee.key, value.text, plan) && note(row.pointee.keyOther)
@@ -496,14 +598,15 @@ extension LineWriter {
                 guard isKnown || !row.pointee.hasStrangeColumns else { return false }
                 let column = row.pointee.column(denying: consent.purpose, consent.channel)
                 if column >= 0 {
-                    guard fill(column, row.pointee.yes, plan), !consent.isDated || note(row.pointee.noHome) else {
+                    guard fill(column, row.pointee.yes, plan), !consent.changedAt.isThere || note(row.pointee.noHome)
+                    else {
                         return false
                     }
                     continue
                 }
                 // Messaging is the first of the lexicon's purposes.
                 if consent.purpose == 0 {
-                    guard row.pointee.judged == 0, row.pointee.saysStatesAlone else { return false }
+                    guard row.pointee.judged == 0 else { return false }
                     let isSaid = deny(consent.channel, plan)
                     guard note(isSaid ? row.pointee.consent : row.pointee.lostOptOut) else { return false }
                     continue
@@ -524,6 +627,12 @@ extension LineWriter {
             let column = columns.place(index)
             if column.pointee.reach >= 0, room.cells[index].text.count > 0 {
                 reached |= 1 &<< UInt8(column.pointee.reach)
+            }
+            // The subscription was written as an opt-out before.
+            if column.pointee.part == .optOut, column.pointee.partTopic == Lexicon.none,
+                room.cells[index].text.count > 0
+            {
+                said |= 1 &<< UInt8(column.pointee.partChannel)
             }
             guard column.pointee.channel >= 0, channel == Lexicon.none || channel == column.pointee.channel,
                 column.pointee.words[word].count > 0

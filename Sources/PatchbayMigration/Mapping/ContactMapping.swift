@@ -42,6 +42,15 @@ public struct ContactMapping: Hashable, Sendable {
         return mapping
     }
 
+    /// A mapping of each rule by itself.
+    var alone: [ContactMapping] {
+        rules.map { rule in
+            var mapping = self
+            mapping.rules = [rule]
+            return mapping
+        }
+    }
+
     /// The type that the catalogue names for a place that a rule converts.
     func type(of place: MappingPlace) -> AttributeType? {
         if case .attribute(let name) = place { types[name] } else { nil }

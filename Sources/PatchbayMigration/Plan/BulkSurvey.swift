@@ -4,7 +4,7 @@ import PatchbayModel
 
 /// Counts views as ``Survey`` counts contacts: numbers at places in an arena, told by name once a job is done.
 ///
-/// A view with a word that the lexicon does not know, or a key with an escape or letters beyond ASCII, is not admitted and goes the slow way.
+/// A view with a word that the lexicon does not know is not admitted and goes the slow way.
 struct BulkSurvey: BitwiseCopyable {
     private enum Total {
         static let contacts = 0, withTags = 1, tags = 2, locale = 3, timeZone = 4, devices = 5, torn = 6
@@ -68,12 +68,9 @@ struct BulkSurvey: BitwiseCopyable {
     // Each pointer has room for all values of its indexes, which come from tables of the same size. `markCount` is at most
     // `markLimit`.
     private let attributes: Attributes
-    /// What arrives at the target, where a mapping makes that something else.
-    private let arriving: Attributes?
-    /// What does not arrive, because its record is refused.
-    private let refused: Attributes
-    /// How often an attribute was left out for its form, by rank.
-    private let unfit: UnsafeMutablePointer<Int>
+    /// How often each note was made of an attribute: ``noteLimit`` for each rank.
+    private let attributeNotes: UnsafeMutablePointer<Int>
+    private static let noteLimit = 64
     private let identifiers: UnsafeMutablePointer<Int>
     private let wishes: UnsafeMutablePointer<Int>
     private let answers: UnsafeMutablePointer<Int>
@@ -94,15 +91,13 @@ struct BulkSurvey: BitwiseCopyable {
     private static let environmentCount = 1 + PushToken.Environment.allCases.count
     private static let tokenCount = Lexicon.serviceNames.count * environmentCount * (appLimit + 1) * 2
 
-    init(topics names: [String], in arena: Arena, isMapped: Bool) {
+    init(topics names: [String], in arena: Arena) {
         topics = names.count
         topicWishes = arena.make(
             Lexicon.channelNames.flatMap { channel in names.map { ConsentMark.wish(channel, $0) } }
         )
         attributes = Attributes(in: arena)
-        arriving = isMapped ? Attributes(in: arena) : nil
-        refused = Attributes(in: arena)
-        unfit = arena.make(RecordView.attributeLimit, of: 0)
+        attributeNotes = arena.make(RecordView.attributeLimit * Self.noteLimit, of: 0)
         identifiers = arena.make(Self.identifierKinds, of: 0)
         wishes = arena.make(Self.channels * (topics + 1) * Lexicon.states.count, of: 0)
         answers = arena.make(Self.answerCount, of: 0)
@@ -123,9 +118,7 @@ struct BulkSurvey: BitwiseCopyable {
     @inline(__always) func admits(_ view: RecordView) -> Bool {
         for index in 0..<view.identifierCount {
             let identifier = view.identifiers[index]
-            guard identifier.kind >= 0, identifier.kind < Self.identifierKinds, identifier.value.isBare else {
-                return false
-            }
+            guard identifier.kind >= 0, identifier.kind < Self.identifierKinds else { return false }
         }
         guard view.hasKnownWords else { return false }
         for index in 0..<view.deviceCount where view.devices[index].hasToken {
@@ -135,26 +128,23 @@ struct BulkSurvey: BitwiseCopyable {
         return true
     }
 
-    /// Remembers what a mapping made of the view that was admitted last.
-    func remember(arriving view: RecordView) { arriving?.remember(view) }
-
     /// Counts the view that was admitted last, and refused before anything of it was written.
     @inline(never) func note(refused view: RecordView, _ lexicon: UnsafePointer<Lexicon>) {
-        refused.remember(view)
-        refused.note()
         note(view, lexicon, isWritten: false)
     }
 
     /// Counts the view that was admitted last, and written by that writer.
     @inline(__always) func note(_ view: RecordView, _ lexicon: UnsafePointer<Lexicon>, writtenBy writer: LineWriter) {
-        for index in 0..<writer.unfitCount { unfit[Int(writer.unfitRanks[index])] &+= 1 }
+        for index in 0..<writer.attributeNoteCount {
+            let (rank, note) = writer.attributeNotes[index]
+            attributeNotes[Int(rank) &* Self.noteLimit &+ min(Int(note), Self.noteLimit &- 1)] &+= 1
+        }
         note(view, lexicon, isWritten: true)
     }
 
     @inline(__always) private func note(_ view: RecordView, _ lexicon: UnsafePointer<Lexicon>, isWritten: Bool) {
         totals[Total.contacts] &+= 1
         attributes.note()
-        arriving?.note()
         if view.tagCount > 0 { totals[Total.withTags] &+= 1 }
         totals[Total.tags] &+= view.tagCount
         if view.hasLocale { totals[Total.locale] &+= 1 }
@@ -186,7 +176,10 @@ struct BulkSurvey: BitwiseCopyable {
             identifiers[identifier.kind] &+= 1
             // The first of a kind is a key of what is written.
             let said = isWritten && kinds & kind == 0 ? opinion | KeyMark.Opinion.key : opinion
-            let mark = KeyMark(identifier.value.text, opinion: said)
+            let mark =
+                identifier.value.isASCII
+                ? KeyMark(identifier.value.text, opinion: said)
+                : KeyMark(key: identifier.value.text.text, opinion: said)
             add(mark, kind: identifier.kind)
             kinds |= kind
             if view.subscriptionCount > 0 { note(topicsOf: view, key: mark.folded, kind: identifier.kind, lexicon) }
@@ -214,13 +207,13 @@ struct BulkSurvey: BitwiseCopyable {
         totals[Total.devices] &+= view.deviceCount
         for index in 0..<view.deviceCount where view.devices[index].hasToken {
             let device = view.devices[index]
-            let bytes = UnsafeBufferPointer(start: device.token.text.start, count: device.token.text.count)
+            let bytes = UnsafeBufferPointer(start: device.token.start, count: device.token.count)
             let isWellFormed = TokenForm.fits(Lexicon.serviceNames[device.service], bytes)
             // A view of whose apps one is not known is not admitted.
             guard let app = app(of: device) else { continue }
             let place = device.service &* Self.environmentCount &+ device.environment &+ 1
             tokens[(place &* (Self.appLimit &+ 1) &+ app) &* 2 &+ (isWellFormed ? 1 : 0)] &+= 1
-            add(KeyMark(device.token.text, opinion: 0), kind: Self.tokenKind)
+            add(KeyMark(device.token, opinion: 0), kind: Self.tokenKind)
         }
     }
 
@@ -282,19 +275,15 @@ struct BulkSurvey: BitwiseCopyable {
     }
 
     private func tellAttributes(_ survey: inout Survey, _ plan: CompiledPlan) {
-        let book = plan.plan.pointee.attributes
-        let left = plan.plan.pointee.unfitAttribute
         for (rank, name) in plan.attributeNames.enumerated() {
-            let count = Self.take(unfit + rank)
-            if count > 0 { survey.note(Survey.AttributeFinding(name: name, code: plan.notes[left].code), count) }
+            for (note, row) in plan.notes.prefix(Self.noteLimit).enumerated() {
+                let count = Self.take(attributeNotes + (rank * Self.noteLimit + note))
+                if count > 0 { survey.note(Survey.AttributeFinding(name: name, code: row.code), count) }
+            }
             for raw in 0..<Self.kindCount {
                 guard let kind = ValueView.Kind(rawValue: UInt8(raw)) else { continue }
                 let count = attributes.take(rank, raw)
                 if count > 0 { survey.note(name, kind.type, count) }
-                let arrived = (arriving?.take(rank, raw) ?? count) - refused.take(rank, raw)
-                if arrived > 0, let finding = plan.finding(on: book.entries[rank], of: kind) {
-                    survey.note(Survey.AttributeFinding(name: name, code: finding.code), arrived)
-                }
             }
         }
     }

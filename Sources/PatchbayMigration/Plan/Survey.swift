@@ -225,8 +225,18 @@ struct Survey: Sendable {
 
     /// A reason without the sizes and names of one case.
     static func withoutDetail(_ reason: String) -> String {
-        guard reason.hasSuffix(")."), let place = reason.firstRange(of: " (") else { return reason }
-        return reason[..<place.lowerBound] + "."
+        guard reason.hasSuffix(").") else { return reason }
+        var (depth, place) = (0, reason.utf8.index(reason.endIndex, offsetBy: -1))
+        while place > reason.startIndex {
+            place = reason.utf8.index(before: place)
+            switch reason.utf8[place] {
+            case UInt8(ascii: ")"): depth += 1
+            case UInt8(ascii: "("): depth -= 1
+            default: break
+            }
+            if depth == 0 { return reason[..<place].trimmed + "." }
+        }
+        return reason
     }
 
     // MARK: Together

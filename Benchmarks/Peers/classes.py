@@ -1,0 +1,190 @@
+"""Measures a migration for each class of input (goal P7): classes.py COMMAND [RECORDS [CLASS …]].
+
+The data comes from a fixed seed. Every figure is processor time (user and system) of the median of five runs on one core, less
+the time that the command takes for ten records. Beside it are a straightforward Python script where one does the same, and
+the number of records that left the bulk path, by reason.
+"""
+
+import csv
+import json
+import os
+import random
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+GIVEN = ["Aino", "Eero", "Ilmari", "Kaisa", "Liisa", "Päivi", "Sami", "Björn", "François", "Elena"]
+FAMILY = ["Virtanen", "Mäkinen", "Smith", "García", "Müller", "Novák"]
+CITY = ["Helsinki", "Tampere", "Malmö", "Madrid", "Praha"]
+SCRIPTS = ["김 철수", "محمد علي", "דוד כהן", "สมชาย ใจดี", "अमित कुमार", "さくら", "გიორგი", "e\u0301lodie", "李小龍", "🎉 Party"]
+HEADER = [
+    "Contact Key", "Email Address", "Mobile Number", "First Name", "Last Name", "City", "Country", "Loyalty Tier", "Visits",
+    "Remark",
+]
+TARGET = {
+    "dbId": 7, "matching": "email", "resourceId": 31, "tagsField": "labels",
+    "identifierFields": {"external": "customer_number", "email": "email", "phone": "phones"},
+}
+RULES = {
+    "locale": [{"rename": "locale", "to": "attributes.lang"}],
+    "rename": [{"rename": "attributes.loyalty_tier", "to": "attributes.tier"}],
+    "map": [{"map": "attributes.loyalty_tier", "values": {"gold": "G"}, "otherwise": "drop"}],
+    "split": [{"split": "attributes.city", "by": " ", "to": ["attributes.town", "attributes.rest"]}],
+    "join": [{"join": ["attributes.given_name", "attributes.family_name"], "with": " ", "to": "attributes.name"}],
+    "tags": [{"rename": "tags", "to": "attributes.labels"}],
+}
+
+
+def contact(number, name=None, remark=None, locale=False, devices=False, dated=False, rejects=False):
+    identifiers = [{"kind": "external", "value": "member-%08d" % number}]
+    if not rejects or random.random() > 0.1:
+        identifiers.append({"kind": "email", "value": "contact.%08d@mail.example.com" % number})
+    if random.random() < 0.8:
+        identifiers.append({"kind": "phone", "value": "+3584%08d" % number})
+    attributes = {
+        "birth_date": {"date": "%d-%02d-%02d" % (1940 + number % 60, 1 + number % 12, 1 + number % 28)},
+        "city": random.choice(CITY),
+        "country": {"country": random.choice(["FI", "DE", "SE"])},
+        "family_name": random.choice(FAMILY),
+        "gender": random.choice(["male", "female"]),
+        "given_name": random.choice(name or GIVEN),
+        "loyalty_tier": random.choice(["bronze", "silver", "gold"]),
+    }
+    if remark:
+        attributes["remark"] = remark
+    attributes["visits"] = random.randrange(2000)
+    whole = {
+        "identifiers": identifiers,
+        "attributes": attributes,
+        "tags": sorted(random.sample(["beta", "newsletter", "sports", "vip"], 2)),
+        "subscriptions": [{"channel": "email", "state": random.choice(["subscribed", "unsubscribed", "suspended"])}],
+    }
+    if dated:
+        whole["subscriptions"][0].update(changedAt="2031-03-09T07:05:11+02:00", source="web form")
+    if devices:
+        whole["subscriptions"].append({"channel": "push", "state": "subscribed"})
+        facts = {"platform": "iOS", "platformVersion": "18.1", "model": "iPhone15,2", "locale": "fi_FI", "appVersion": "4.2"}
+        whole["devices"] = [{"pushToken": {"value": "%064x" % number, "service": "apns"}, "facts": facts}]
+    if locale:
+        whole["locale"] = "fi_FI"
+    whole["timeZone"] = "Europe/Helsinki"
+    return whole
+
+
+def row(number, name=None, remark="", devices=False):
+    fields = [
+        "member-%08d" % number, "contact.%08d@mail.example.com" % number,
+        "+3584%08d" % number if random.random() < 0.8 else "", random.choice(name or GIVEN), random.choice(FAMILY),
+        random.choice(CITY), random.choice(["FI", "DE"]), random.choice(["gold", ""]), str(random.randrange(2000)), remark,
+    ]
+    return fields + (["device-%d" % number, "%064x" % number, "iOS"] if devices else [])
+
+
+def lines(**kind):
+    ascii, turned, spaced = (kind.pop(name, False) for name in ("ascii", "turned", "spaced"))
+
+    def write(path, count):
+        with open(path, "w", encoding="utf-8") as file:
+            for number in range(count):
+                whole = contact(number, **kind)
+                if turned:
+                    whole = dict(reversed(whole.items()))
+                separators = None if spaced else (",", ":")
+                file.write(json.dumps(whole, ensure_ascii=ascii, separators=separators) + "\n")
+
+    return "neutral.contacts", write
+
+
+def rows(**kind):
+    turned, quoted, encoding = kind.pop("turned", False), kind.pop("quoted", False), kind.pop("encoding", "utf-8")
+
+    def write(path, count):
+        header = HEADER + (["_DeviceID", "_SystemToken", "_Platform"] if kind.get("devices") else [])
+        order = reversed if turned else list
+        with open(path, "w", newline="", encoding=encoding) as file:
+            writer = csv.writer(file, quoting=csv.QUOTE_ALL if quoted else csv.QUOTE_MINIMAL)
+            writer.writerow(list(order(header)))
+            writer.writerows(list(order(row(number, **kind))) for number in range(count))
+
+    return "salesforce.contacts", write
+
+
+#: Name, source, target, rules, further words of the command, Python script, whether the class does more than plain mapping.
+CLASSES = [
+    ("raw UTF-8", lines(), "altcraft.profiles", None, [], "orjson", False),
+    ("escapes by number", lines(ascii=True), "altcraft.profiles", None, [], "orjson", False),
+    ("escaped quotes", lines(remark='says "hello" and\nleaves'), "altcraft.profiles", None, [], "orjson", False),
+    ("other scripts", lines(name=SCRIPTS), "altcraft.profiles", None, [], "orjson", False),
+    ("white space", lines(spaced=True), "altcraft.profiles", None, [], "orjson", False),
+    ("other member order", lines(turned=True), "altcraft.profiles", None, [], "orjson", False),
+    ("a finding on each record", lines(locale=True), "altcraft.profiles", None, [], "orjson", False),
+    ("long values", lines(remark="x" * 4000), "altcraft.profiles", None, [], "orjson", False),
+    ("devices and tokens", lines(devices=True), "altcraft.profiles", None, [], None, False),
+    ("dated subscriptions", lines(dated=True), "altcraft.profiles", None, [], None, False),
+    *((f"rule: {name}", lines(locale=True), "altcraft.profiles", name, [], None, False) for name in RULES),
+    ("to neutral contacts", lines(), "neutral.contacts", None, [], None, False),
+    ("rows", rows(), "altcraft.profiles", None, [], "csv", False),
+    ("rows, all quoted", rows(quoted=True), "altcraft.profiles", None, [], "csv", False),
+    ("rows, line breaks and quotes", rows(remark='says "hello"\nand leaves'), "altcraft.profiles", None, [], "csv", False),
+    ("rows, other scripts", rows(name=SCRIPTS), "altcraft.profiles", None, [], "csv", False),
+    ("rows, other column order", rows(turned=True), "altcraft.profiles", None, [], None, False),
+    ("rows, devices and tokens", rows(devices=True), "altcraft.profiles", None, [], None, False),
+    ("rows to neutral contacts", rows(), "neutral.contacts", None, [], None, False),
+    ("10 % rejects", lines(rejects=True), "altcraft.profiles", None, [], "orjson", True),
+    ("evidence", lines(), "altcraft.profiles", None, ["--evidence"], None, True),
+]
+
+
+def seconds(words, keeps=None):
+    """The processor time of a program, and what it printed."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run(["taskset", "-c", "0", *words], capture_output=True, text=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if done.returncode not in (0, 1):
+        sys.exit(f"{' '.join(words)} failed:\n{done.stderr[-2000:]}")
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, done.stdout + done.stderr
+
+
+def main():
+    command, count = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 200_000
+    with tempfile.TemporaryDirectory() as folder:
+        source, few, target, settings = (os.path.join(folder, name) for name in ("source", "few", "target", "settings"))
+        figures = []
+        for name, (form, write), to, rules, extra, peer, works in CLASSES:
+            if sys.argv[3:] and name not in sys.argv[3:]:
+                continue
+            random.seed(20_310_309)
+            write(source, count)
+            write(few, 10)
+            with open(settings, "w") as file:
+                json.dump({"to": TARGET if to != form and to != "neutral.contacts" else {}, "mapping": RULES.get(rules, [])}, file)
+
+            def ours(path):
+                more = extra + [os.path.join(folder, "more")] if extra else []
+                words = ["--from", form, "--to", to, "--settings", settings, "--in", path, "--out", target, "--restart", *more]
+                return seconds([command, "migrate", "apply", *words, "--rejects", os.path.join(folder, "rejects"), "--json"])
+
+            start = statistics.median(ours(few)[0] for _ in range(5))
+            runs = [ours(source) for _ in range(5)]
+            left = next((json.loads(line) for line in runs[0][1].splitlines() if line.startswith("{")), {}).get("leftBulkPath", {})
+            own, ratio = statistics.median(run[0] for run in runs) - start, None
+            if peer:
+                script = ["map_python.py", "orjson"] if peer == "orjson" else ["map_rows.py"]
+                words = [sys.executable, os.path.join(HERE, script[0]), *script[1:]]
+                theirs = statistics.median(seconds([*words, source, target])[0] for _ in range(3))
+                theirs -= statistics.median(seconds([*words, few, target])[0] for _ in range(3))
+                ratio = theirs / own
+            figures.append((name, own / count * 1e6, own / os.path.getsize(source) * 1e9, ratio, works, left))
+    fastest = min(each[2] for each in figures if not each[4])
+    print("| class | µs each | ns a byte | of the fastest | Python | reached | left the bulk path |\n|---|---|---|---|---|---|---|")
+    for name, each, byte, ratio, works, left in figures:
+        share = fastest / byte
+        reached = share >= (0.1 if works else 1 / 3) and (ratio is None or ratio >= 3)
+        beside = f"{ratio:.1f} ×" if ratio else "–"
+        print(f"| {name} | {each:.2f} | {byte:.2f} | {share:.2f} | {beside} | {'yes' if reached else 'no'} | {left or '–'} |")
+
+
+main()

@@ -629,7 +629,6 @@ import Testing
     @Test func `a writer that may remember is given its contacts in order, on one thread`() throws {
         let migration = try Migration(from: .neutralContacts, to: .toy)
         #expect(migration.bulk == nil)
-        #expect(try Migration(from: .neutralContacts, to: .neutralContacts).bulk?.layout == nil)
     }
 
     @Test(arguments: ConversionTests.End.all)
@@ -897,15 +896,14 @@ import Testing
             + #""locale":"fi","appVersion":"1"}}],"subscriptions":[{"channel":"push","state":"suspended"}]}"#,
     ]
 
-    @Test func `plain records go the fast way, and an attribute's name is learned once`() throws {
+    @Test func `records with a new attribute name stay on the bulk path`() throws {
         guard var mapper = try plan(Self.settings[0]).makeMapper(behind: .init()) else { throw CancellationError() }
         let lines = Self.plain + Self.plain
         let bytes = Array(lines.joined(separator: "\n").utf8) + [UInt8](repeating: 0, count: Padding.count)
         let range = 0..<(bytes.count - Padding.count)
         let result = try mapper.map(ChunkJob(chunk: bytes, range: range, isFirst: true), OutputBuffer())
         #expect(result.written == lines.count)
-        // Three names that no table has; each costs its first record, one of which holds two.
-        #expect(result.slow == 3)
+        #expect(result.slow == 0)
         let again = try mapper.map(ChunkJob(chunk: bytes, range: range, isFirst: false), OutputBuffer())
         #expect(again.slow == 0)
         #expect(again.output.prefix(again.used).elementsEqual(result.output.prefix(result.used)))

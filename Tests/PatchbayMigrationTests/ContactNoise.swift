@@ -1,3 +1,5 @@
+import PatchbayJSON
+
 /// Lines that are contacts, nearly contacts, or noise, by a seed: what a fast reader may get wrong.
 struct ContactNoise {
     private var state: UInt64

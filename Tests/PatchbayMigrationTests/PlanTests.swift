@@ -115,7 +115,7 @@ import Testing
         let source = try #require(AdapterModule.salesforce.formats.first { $0.makeReader != nil })
         let slow = try Self.plan(bytes, from: source, sourceSettings: settings, workers: 0).json
         let bulk = try Self.plan(bytes, from: source, sourceSettings: settings, chunk: 700, workers: 2).json
-        #expect(bulk == slow)
+        #expect(bulk.withoutPath == slow.withoutPath)
     }
 
     @Test func `addresses at which records contradict each other are told where the target has other keys`() throws {

@@ -361,8 +361,10 @@ struct ChunkMapper: ~Copyable {
                 if let stranger = scanner.takeStranger() {
                     // What is counted by rank is told before ranks change.
                     tellCounts()
-                    compiled.learn(stranger.text)
-                    mapping?.rank(in: compiled)
+                    if compiled.learn(stranger.text) {
+                        mapping?.rank(in: compiled)
+                        continue
+                    }
                 }
                 way.stop = .unusual(.source)
                 return way

@@ -200,14 +200,15 @@ final class CompiledPlan {
     }
 
     /// Learns the name of an attribute, so that the next record with it goes the fast way.
-    func learn(_ name: String) {
+    func learn(_ name: String) -> Bool {
         guard names.count < RecordView.attributeLimit, KeyTable.canEnter(name), names.insert(name).inserted else {
-            return
+            return false
         }
         attributeNames = Self.sorted(names)
         let arena = Arena()
         plan.pointee.attributes = AttributeBook(layout, columns, names: names, catalogue: catalogue, in: arena)
         attributeArena = arena
+        return true
     }
 }
 

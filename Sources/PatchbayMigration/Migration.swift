@@ -33,11 +33,6 @@ public struct Migration: Sendable {
         public internal(set) var hearing: Int?
     }
 
-    /// Looks at a record and at the bytes that it became, and says what is still wrong with them.
-    public typealias Witness = (
-        _ record: SourceRecord, _ written: ArraySlice<UInt8>, _ findings: [Finding]
-    ) throws -> [Finding]
-
     /// Bytes that are collected before they are written.
     private static let writeSize = 256 << 10
 
@@ -168,7 +163,7 @@ public struct Migration: Sendable {
     ///   - workers: the threads that map, where records have nothing to do with each other; nil is one for each processor, 1
     ///     maps on the calling thread, and 0 sends every record the slow way there, with the same result.
     ///   - checkpoints: where the run begins, and who hears where it stands; nil begins at the start and tells nobody.
-    ///   - witness: looks at each record that would be written and may still refuse it; every record goes the slow way then.
+    ///   - evidence: where evidence of consent is written; nil writes none.
     ///   - progress: called after each chunk.
     ///   - isCancelled: asked before each chunk; true ends the migration early.
     /// - Returns: the numbers.
@@ -180,21 +175,23 @@ public struct Migration: Sendable {
         rejects: Rejects? = nil,
         workers: Int? = nil,
         checkpoints: Checkpoints? = nil,
-        witness: Witness? = nil,
+        evidence: Evidence? = nil,
         progress: @escaping (Progress) -> Void = { _ in },
         isCancelled: @escaping () -> Bool = { false }
     ) throws -> MigrationReport {
-        var company = Company(checkpoints: checkpoints, witness: witness, surveyor: nil)
+        var company = Company(checkpoints: checkpoints, evidence: evidence)
         // Evidence is of every word, so no no is forgotten.
-        company.noesLimit = witness == nil ? noesLimit : .max
+        company.noesLimit = evidence == nil ? noesLimit : .max
         return try run(&source, to: output, rejects, workers, company, progress, isCancelled)
     }
 
     /// Who goes along with a run.
     struct Company {
         var checkpoints: Checkpoints?
-        var witness: Witness?
+        var evidence: Evidence?
         var surveyor: Surveyor?
+        /// Receives each record that is written.
+        var follower: RecordFollower?
         /// How many noes are known at once.
         var noesLimit = EarlierNoes.usualLimit
     }
@@ -208,7 +205,7 @@ public struct Migration: Sendable {
         _ progress: @escaping (Progress) -> Void,
         _ isCancelled: @escaping () -> Bool
     ) throws -> MigrationReport {
-        let surroundings = BulkRun.Surroundings(
+        var surroundings = BulkRun.Surroundings(
             output: output,
             rejects: rejects,
             progress: progress,
@@ -218,13 +215,14 @@ public struct Migration: Sendable {
             noes: EarlierNoes(limit: company.noesLimit),
             deciding: deciding
         )
+        (surroundings.evidence, surroundings.follower) = (company.evidence.map(EvidenceWriter.init), company.follower)
         do {
             try hearEarlier(in: surroundings.noes, workers, progress, isCancelled)
             // What the fast way has read before it gave up.
             var first: [UInt8]?
             let report =
                 try runFast(&source, &first, surroundings, workers, company)
-                ?? runSlowly(&source, first, surroundings, company.witness)
+                ?? runSlowly(&source, first, surroundings, company.evidence?.salt)
             if let change = try source.change() { throw Failure([change]) }
             if report.isComplete, report.read == 0, !isCancelled() { throw Failure([Self.empty.at(source.name)]) }
             return report
@@ -264,8 +262,11 @@ public struct Migration: Sendable {
         _ workers: Int?,
         _ company: Company
     ) throws -> MigrationReport? {
-        guard var bulk, workers ?? 1 > 0, company.witness == nil, company.surveyor?.activity == nil else { return nil }
-        bulk.counts = company.surveyor != nil
+        guard var bulk, workers ?? 1 > 0, company.surveyor?.activity == nil else { return nil }
+        (bulk.counts, bulk.isFollowed) = (company.surveyor != nil, company.follower != nil)
+        if let salt = company.evidence?.salt {
+            bulk.makeEvidence = { [migration = self] in try ConsentEvidence(migration, salt: salt) }
+        }
         bulk.rejecting = BulkPlan.Rejecting(deciding: deciding, isTold: surroundings.rejects != nil)
         return try BulkRun.run(bulk, &source, &first, surroundings, workers: workers ?? Processors.usable)
     }
@@ -274,7 +275,7 @@ public struct Migration: Sendable {
         _ source: inout some ByteSource,
         _ first: [UInt8]?,
         _ surroundings: BulkRun.Surroundings,
-        _ witness: Witness?,
+        _ salt: String?,
         fears: Bool = true
     ) throws -> MigrationReport {
         let checkpoints = surroundings.keeping
@@ -290,7 +291,9 @@ public struct Migration: Sendable {
             fears: fears
         )
         var pass = Pass(slow, output: surroundings.output, rejects: surroundings.rejects)
-        (pass.witness, pass.surveyor, pass.deciding) = (witness, surroundings.surveyor, surroundings.deciding)
+        (pass.surveyor, pass.deciding) = (surroundings.surveyor, surroundings.deciding)
+        (pass.evidenceWriter, pass.follower) = (surroundings.evidence, surroundings.follower)
+        pass.evidence = try salt.map { salt in try ConsentEvidence(self, salt: salt) }
         while !surroundings.isCancelled() {
             guard let chunk = try first.take() ?? source.next() else {
                 try reader.finish { record in try pass.take(record) }
@@ -310,7 +313,9 @@ public struct Migration: Sendable {
     /// One run: what is between the reader and the outputs.
     private struct Pass {
         var report = MigrationReport()
-        var witness: Witness?
+        var evidence: ConsentEvidence?
+        var evidenceWriter: EvidenceWriter?
+        var follower: RecordFollower?
         var surveyor: Surveyor?
         var deciding: [String: String] = [:]
 
@@ -335,12 +340,16 @@ public struct Migration: Sendable {
             try rejects?.begin(line: record.line)
             let start = bytes.count
             var findings = try slow.move(record, to: &bytes)
-            if let witness, !findings.contains(where: { $0.severity == .error }) {
-                findings += try witness(record, bytes[start...], findings)
+            if let evidence, !findings.contains(where: { $0.severity == .error }) {
+                findings += evidence.findings(of: record, number: 1, bytes[start...], findings)
                 if findings.contains(where: { $0.severity == .error }) { bytes.removeSubrange(start...) }
+                try evidenceWriter?.write(evidence.takeLines(), after: report.read - 1)
             }
             report.count(findings)
             try surveyor?.note(record, findings)
+            if let follower, !findings.contains(where: { $0.severity == .error }) {
+                try follower(report.read, bytes[start...], RecordTraits(record.contact, findings))
+            }
             if findings.contains(where: { $0.severity == .error }) {
                 report.refuse(findings, deciding: deciding)
                 try rejects?.reject(record, findings)

@@ -10,8 +10,6 @@ package final class PhaseLog {
         case hearing
         /// It reads all that the vendor holds.
         case pages
-        /// It draws the sample of a comparison.
-        case sample
         /// It maps the source of a comparison.
         case source
         /// It reads the target of a comparison.
@@ -59,7 +57,6 @@ extension Verification.Part {
     /// The phase that a comparison is at.
     package var phase: PhaseLog.Phase {
         switch self {
-        case .sample: .sample
         case .source: .source
         case .target: .target
         }

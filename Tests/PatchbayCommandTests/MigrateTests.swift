@@ -398,9 +398,7 @@ import Testing
             """
         )
         #expect(
-            kept.talk.contains(
-                "Repeat the command with --in out.ndjson.input to resume, which reads the source again up to this record"
-            ),
+            kept.talk.contains("Repeat the command with --in out.ndjson.input to resume; --restart starts over."),
             "\(kept.talk)"
         )
         #expect(bench.files.contains("out.ndjson.input"))

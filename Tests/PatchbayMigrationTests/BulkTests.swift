@@ -19,6 +19,9 @@ import Testing
         var list: String
         var replay: String
         var report: String
+        var evidence = ""
+        /// The number, bytes and traits of each record that was written.
+        var followed: [String] = []
 
         init(
             _ bytes: [UInt8],
@@ -28,10 +31,11 @@ import Testing
             _ sourceSettings: JSONObject = [:],
             to format: RecordFormat = .altcraftProfiles,
             mapping: ContactMapping = ContactMapping(),
+            hasEvidence: Bool = false,
             chunk: Int,
             workers: Int
         ) throws {
-            let (written, list, replay) = (MemorySink(), MemorySink(), MemorySink())
+            let (written, list, replay, evidence) = (MemorySink(), MemorySink(), MemorySink(), MemorySink())
             var input = ChunkedSource(bytes, chunk: chunk)
             let migration = try Migration(
                 from: source,
@@ -42,14 +46,26 @@ import Testing
                 mapping: mapping
             )
             let rejects = Rejects(list: list, replay: replay)
-            let report = try migration.run(&input, to: written, rejects: rejects, workers: workers)
+            var company = Migration.Company()
+            var followed: [String] = []
+            if hasEvidence {
+                company.evidence = Migration.Evidence(to: evidence, salt: "s")
+                company.follower = { number, bytes, traits in
+                    followed.append("\(number) \(traits.rawValue) \(String(decoding: bytes, as: UTF8.self))")
+                }
+            }
+            let report = try migration.run(&input, to: written, rejects, workers, company, { _ in }, { false })
             (output, self.list, self.replay) = (written.text, list.text, replay.text)
             self.report = report.json.withoutPath.text
+            (self.evidence, self.followed) = (evidence.text, followed)
         }
 
         /// The first line in which another run differs.
         func difference(from other: Outcome) -> String {
-            let parts = [(output, other.output), (list, other.list), (report, other.report)]
+            let parts = [
+                (output, other.output), (list, other.list), (report, other.report), (evidence, other.evidence),
+                (followed.joined(separator: "\n"), other.followed.joined(separator: "\n")),
+            ]
             for (one, two) in parts where one != two {
                 let lines = zip(one.split(separator: "\n"), two.split(separator: "\n"))
                 return lines.first { $0 != $1 }.map { "\($0)\nbeside\n\($1)" } ?? "more or fewer lines"
@@ -126,6 +142,40 @@ import Testing
         for (chunk, workers) in [(1 << 20, 1), (700, 3)] {
             let bulk = try Outcome(bytes, end.full, to: format, mapping: mapping, chunk: chunk, workers: workers)
             #expect(bulk == slow, "chunks of \(chunk), \(workers) workers")
+        }
+    }
+
+    @Test(arguments: ConversionTests.End.all, 0..<4)
+    func `evidence and the records that a comparison receives are the same on both paths`(
+        _ end: ConversionTests.End,
+        _ round: Int
+    ) throws {
+        var (rules, noise) = (
+            MappingNoise(seed: UInt64(round + 60)), ContactNoise(seed: UInt64(round + 60), mutated: 5)
+        )
+        let mapping = try round % 2 == 0 ? ContactMapping() : rules.mapping()
+        let targets = [
+            (end.module.formats[0], end.full), (.neutralContacts, [:]), (.altcraftProfiles, Self.settings[round % 2]),
+        ]
+        for (format, settings) in targets {
+            let bytes = noise.file(40)
+            func outcome(_ chunk: Int, _ workers: Int) throws -> Outcome {
+                try Outcome(
+                    bytes,
+                    settings,
+                    to: format,
+                    mapping: mapping,
+                    hasEvidence: true,
+                    chunk: chunk,
+                    workers: workers
+                )
+            }
+            let general = try outcome(1 << 20, 0)
+            #expect(general.evidence.contains("salt") && !general.followed.isEmpty)
+            for (chunk, workers) in [(1 << 20, 1), (900, 2)] {
+                let bulk = try outcome(chunk, workers)
+                #expect(bulk == general, "\(format.id): \(bulk.difference(from: general))")
+            }
         }
     }
 

@@ -88,7 +88,7 @@ import Testing
                 let report = try onward.run(
                     &rows,
                     to: MemorySink(),
-                    witness: try onward.makeWitness(to: evidence, salt: "s")
+                    evidence: Migration.Evidence(to: evidence, salt: "s")
                 )
                 #expect(report.read > 0)
                 #expect(report.findings["migration.consent.raised"] == nil, "\(source.id) to \(target.id)")
@@ -139,8 +139,11 @@ import Testing
         let migration = try Migration(from: .neutralContacts, to: format, targetSettings: settings)
         var input = ChunkedSource(contact.jsonBytes + [0x0A], chunk: 100)
         let (output, evidence) = (MemorySink(), MemorySink())
-        let witness = try migration.makeWitness(to: evidence, salt: "pepper")
-        let report = try migration.run(&input, to: output, witness: witness)
+        let report = try migration.run(
+            &input,
+            to: output,
+            evidence: Migration.Evidence(to: evidence, salt: "pepper")
+        )
         let lines = try evidence.text.split(separator: "\n").map { try JSONValue(parsing: String($0)) }
         return (report, lines, output.text)
     }

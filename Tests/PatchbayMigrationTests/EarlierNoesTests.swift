@@ -34,13 +34,13 @@ import Testing
         chunk: Int = 1 << 20,
         workers: Int = 1,
         limit: Int = EarlierNoes.usualLimit,
-        witness: Migration.Witness? = nil
+        evidence: Migration.Evidence? = nil
     ) throws -> [[String]] {
         var migration = try Migration(from: .neutralContacts, to: .altcraftProfiles, targetSettings: settings)
         migration.noesLimit = limit
         let sink = MemorySink()
         var source = ChunkedSource(Array((lines.joined(separator: "\n") + "\n").utf8), chunk: chunk)
-        _ = try migration.run(&source, to: sink, workers: workers, witness: witness)
+        _ = try migration.run(&source, to: sink, workers: workers, evidence: evidence)
         return try sink.text.split(separator: "\n").map { line in
             let json = try JSONValue(parsing: Array(line.utf8))
             return (json["data"]?["subscriptions"]?.array ?? []).compactMap { $0["status"]?.string }
@@ -275,7 +275,13 @@ import Testing
         let turned = first + [Self.person("q@x.example", "subscribed"), Self.person("q@x.example", "unsubscribed")]
         #expect(try Self.states(turned, chunk: 300, workers: workers, limit: 4).count == 12)
         #expect(
-            try Self.states(raised, workers: workers, limit: 4, witness: { _, _, _ in [] }).last == ["unsubscribed"]
+            try Self.states(
+                raised,
+                workers: workers,
+                limit: 4,
+                evidence: Migration.Evidence(to: MemorySink(), salt: "s")
+            )
+            .last == ["unsubscribed"]
         )
     }
 
@@ -410,8 +416,8 @@ import Testing
         #expect(hearing == [nil, header.utf8.count + file.0.utf8.count + 2])
         let evidence = MemorySink()
         var again = ChunkedSource(mended, chunk: 1 << 16)
-        let witness = try migration.makeWitness(to: evidence, salt: "s")
-        _ = try migration.run(&again, to: MemorySink(), workers: workers, witness: witness)
+        let audit = Migration.Evidence(to: evidence, salt: "s")
+        _ = try migration.run(&again, to: MemorySink(), workers: workers, evidence: audit)
         #expect(evidence.text.contains("unsubscribed") == file.1)
         var planned = ChunkedSource(mended, chunk: 1 << 16)
         let plan = try migration.plan(&planned, workers: workers).report

@@ -110,7 +110,7 @@ import Testing
         #expect(try run(files(), chunks: 0).next == .anew)
         #expect(names == ["in.ndjson"])
         #expect(try run(files(), chunks: 5).next == .there)
-        #expect(try run(files("other", evidence: "evidence"), chunks: 5).next == .again)
+        #expect(try run(files("other", evidence: "evidence"), chunks: 5).next == .there)
     }
 
     private final class Lines: LogHandler {

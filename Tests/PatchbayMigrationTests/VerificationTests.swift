@@ -203,10 +203,10 @@ import Testing
             return seen
         }
         let whole = try seen(endsIn: nil)
-        #expect(whole.mapValues(\.records) == [.sample: 300, .source: 300, .target: 300])
+        #expect(whole.mapValues(\.records) == [.source: 300, .target: 300])
         #expect(whole[.source]?.bytes == source.count)
         #expect(whole[.target]?.bytes == target.count)
-        for part in [Verification.Part.sample, .source, .target] {
+        for part in [Verification.Part.source, .target] {
             let ended = try seen(endsIn: part)[part]?.records ?? .max
             #expect(ended < 300)
         }

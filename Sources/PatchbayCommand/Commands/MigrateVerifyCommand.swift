@@ -75,7 +75,6 @@ extension Command {
                 setup.migration,
                 with: door,
                 input: invocation.file(.input),
-                kept: try kept(for: extent),
                 results: target
             )
             return try await check.run(
@@ -88,19 +87,15 @@ extension Command {
         guard let target else {
             throw UsageError("Option --target FILE is missing (the migrated file).", command: invocation.command.name)
         }
-        let kept = try kept(for: extent)
         var progress = ProgressLine(session.console, total: nil)
         let phases = PhaseLog(try session.log())
         defer { phases.end() }
         let sizes = (
-            source: try kept?.source().size ?? invocation.file(.input).flatMap(ResumableMigration.size),
+            source: invocation.file(.input).flatMap(ResumableMigration.size),
             target: ResumableMigration.size(of: target)
         )
         return try setup.migration.verify(
-            {
-                guard let kept else { return try session.source(invocation.text(.input)) }
-                return PatientSource(try kept.source(), waiting: nil)
-            },
+            { try session.source(invocation.text(.input)) },
             against: { try session.source(target) },
             extent: extent,
             showsKeys: invocation.has(.digestKeys),
@@ -113,15 +108,6 @@ extension Command {
             isCancelled: { self.session.interruption.signalNumber != nil },
             difference: tell
         )
-    }
-
-    /// Standard input, where it is the source and a sample of it is taken, which reads it twice.
-    private func kept(for extent: Verification.Extent) throws -> KeptBytes? {
-        guard case .sample = extent, session.invocation.file(.input) == nil else { return nil }
-        var input = try session.source(nil)
-        let kept = try KeptBytes(&input)
-        guard session.interruption.signalNumber == nil else { throw CancellationError() }
-        return kept
     }
 
     private func tell(_ difference: Verification.Difference) throws {

@@ -25,7 +25,6 @@ import PatchbayMigration
         static func verifying(_ part: Verification.Part, of total: Int?) -> Part {
             let title =
                 switch part {
-                case .sample: "drawing the sample"
                 case .source: "mapping the source"
                 case .target: "reading the target"
                 }

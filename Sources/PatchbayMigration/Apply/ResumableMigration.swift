@@ -88,7 +88,7 @@ public struct ResumableMigration: Sendable {
     ///   - files: what is read and written.
     ///   - settings: everything that decides what is written, so that no run goes on with other settings.
     ///   - interval: the time between two checkpoints.
-    ///   - workers: as for ``Migration/run(_:to:rejects:workers:checkpoints:witness:progress:isCancelled:)``.
+    ///   - workers: as for ``Migration/run(_:to:rejects:workers:checkpoints:evidence:progress:isCancelled:)``.
     public init(_ migration: Migration, _ files: Files, settings: JSONValue, interval: Duration, workers: Int?) {
         (self.migration, self.files, self.interval, self.workers) = (migration, files, interval, workers)
         chunk = if case .columns? = migration.sourceLayout { FileSource.rowChunk } else { FileSource.chunk }
@@ -180,7 +180,14 @@ public struct ResumableMigration: Sendable {
                 rejects: run.rejects,
                 workers: workers,
                 checkpoints: checkpoints,
-                witness: files.evidence == nil ? nil : try migration.makeWitness(to: run.evidence, salt: input.head),
+                evidence: files.evidence.map { _ in
+                    let isResumed = checkpoints.resumption != nil
+                    return Migration.Evidence(
+                        to: run.evidence,
+                        salt: input.head,
+                        hasBegun: isResumed && outputs[files.evidencePlace].count > 0
+                    )
+                },
                 progress: { told in
                     phases.note(told.phase, records: told.records, bytes: told.bytes)
                     progress(told)

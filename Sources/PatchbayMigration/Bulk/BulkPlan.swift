@@ -18,6 +18,10 @@ struct BulkPlan: Sendable {
     /// Whether a word about consent that can't be read, in a record that its reader refuses, counts as a no.
     var fears = true
     var rejecting = Rejecting()
+    /// Whether a follower receives each record that is written.
+    var isFollowed = false
+    /// Makes the evidence of one thread; nil for a run without evidence.
+    var makeEvidence: (@Sendable () throws -> ConsentEvidence)?
 
     /// What is to be known of records that are not written.
     struct Rejecting: Sendable {
@@ -78,6 +82,7 @@ struct BulkPlan: Sendable {
                 counts: counts
             )
         }
+        let evidence = try makeEvidence?()
         func mapper(_ compiled: CompiledPlan, _ source: RecordSource, goesSlow: Bool = false) -> ChunkMapper {
             let steps = mapping.isEmpty ? nil : MappingPlan(rules, for: compiled)
             let words = BulkWords(compiled, knownBy: slow.keyKinds, in: arena)
@@ -91,7 +96,9 @@ struct BulkPlan: Sendable {
                 counts: counts,
                 words: words,
                 heeding: noes,
-                rejecting: rejecting
+                rejecting: rejecting,
+                evidence: evidence,
+                log: isFollowed ? WrittenLog() : nil
             )
         }
         switch (source, try reader(behind: header)) {

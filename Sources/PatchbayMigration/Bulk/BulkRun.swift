@@ -36,6 +36,8 @@ struct BulkRun {
     /// What people said no to so far.
     private let noes: EarlierNoes
     private let deciding: [String: String]
+    private let evidence: EvidenceWriter?
+    private let follower: RecordFollower?
     /// Reads one row alone, where records are rows.
     private let rows: DelimitedReader
 
@@ -48,6 +50,7 @@ struct BulkRun {
     ) throws(SettingsError) {
         (self.reader, self.notes) = (reader, notes)
         (noes, deciding) = (surroundings.noes, surroundings.deciding)
+        (evidence, follower) = (surroundings.evidence, surroundings.follower)
         slow = try plan.makeSlowWay()
         var dialect = DelimitedDialect(hasHeader: false)
         if case .columns(let layout) = plan.source { dialect = layout.dialect }
@@ -88,6 +91,8 @@ struct BulkRun {
         let noes: EarlierNoes
         /// The settings by the codes of the findings that follow from them.
         let deciding: [String: String]
+        var evidence: EvidenceWriter?
+        var follower: RecordFollower?
     }
 
     /// Runs it; nil if nothing was read from the source and it is for the slow way, or only its first chunk was, which is
@@ -177,6 +182,7 @@ struct BulkRun {
                 try output?.flush()
                 try rejects?.flush()
                 report.isComplete = true
+                surroundings.progress(Migration.Progress(records: report.read, bytes: report.bytesRead))
                 return
             }
             report.bytesRead += chunk.count
@@ -258,6 +264,15 @@ struct BulkRun {
     private mutating func settle(_ result: consuming ChunkResult) throws {
         if let before = result.linesBeforeFirst { try begin(line: lines + before + 1) }
         try write(result.rejects)
+        try evidence?.write(result.evidence, after: report.read)
+        if let follower {
+            var written = result.output.prefix(result.used)
+            for (place, record) in result.log.enumerated() {
+                guard let count = record.count else { continue }
+                try follower(report.read + place + 1, written.prefix(count), record.traits)
+                written = written.dropFirst(count)
+            }
+        }
         report.rejected += result.rejected
         report.refusals.add(result.refusals)
         report.read += result.records

@@ -115,6 +115,10 @@ struct ChunkResult: Sendable {
     var mapping: [MappingEffect] = []
     /// What the records say of consent, as ``ConsentMark``s, in order.
     var words: [UInt64] = []
+    /// Evidence of consent.
+    var evidence = EvidenceLines()
+    /// Each record, if somebody follows the run.
+    var log: [WrittenRecord] = []
     /// A row that has begun and not ended: the end of the job. What comes next was cut at a wrong place.
     var leftover: [UInt8] = []
     /// The job, for what must be mapped again behind a leftover.
@@ -147,10 +151,14 @@ struct ChunkMapper: ~Copyable {
     /// What earlier records said no to, if each record is to heed it: one that says yes behind a no goes the slow way.
     private let noes: EarlierNoes?
     private let isHeeding: Bool
+    /// Records of the job before the run of plain records at hand.
+    private var recordsBefore = 0
     // What changes each record, and beside it a view for the changed one where the record itself is still needed.
     private let mapping: MappingPlan?
     private let changed: RecordView
     private let rejecting: BulkPlan.Rejecting
+    private let evidence: ConsentEvidence?
+    private let log: WrittenLog?
 
     /// The longest record that goes the fast way, so that the room that one may need is bounded.
     static let longest = 64 << 10
@@ -171,8 +179,11 @@ struct ChunkMapper: ~Copyable {
         counts: Bool,
         words: BulkWords?,
         heeding noes: EarlierNoes?,
-        rejecting: BulkPlan.Rejecting
+        rejecting: BulkPlan.Rejecting,
+        evidence: ConsentEvidence?,
+        log: WrittenLog?
     ) {
+        (self.evidence, self.log) = (evidence, log)
         (self.rejecting, self.noes, isHeeding) = (rejecting, noes, noes != nil)
         (self.compiled, self.source, self.arena, self.mapping, self.slow) = (compiled, source, arena, mapping, slow)
         self.words = words.map(arena.keep)
@@ -204,6 +215,8 @@ struct ChunkMapper: ~Copyable {
         }
         tellCounts(&result)
         try noes?.keepLate()
+        if let evidence { result.evidence = evidence.takeLines() }
+        if let log { result.log = log.take() }
         result.survey = book?.take()
         result.mapping = slow.takeEffects()
         if let mapping { result.mapping = zip(result.mapping, mapping.takeEffects()).map { $0 + $1 } }
@@ -267,6 +280,7 @@ struct ChunkMapper: ~Copyable {
         _ end: Int,
         _ result: inout ChunkResult
     ) -> Stop {
+        recordsBefore = result.records
         var counts = Counts()
         let (start, used, capacity) = (position, result.used, result.output.count)
         var (stop, place, written) = (Stop.end, start, used)
@@ -310,6 +324,7 @@ struct ChunkMapper: ~Copyable {
         if result.linesBeforeFirst == nil { result.linesBeforeFirst = result.lines }
         reject(.told(Array(bytes)), [finding], telling: [finding], &result)
         book?.note(refusal: finding)
+        log?.add(nil, [])
         result.findings[finding.code, default: .init(severity: finding.severity, count: 0)].count += 1
         result.records += 1
         result.lines += bytes.reduce(0) { $0 + ($1 == 0x0A ? 1 : 0) }
@@ -447,12 +462,23 @@ struct ChunkMapper: ~Copyable {
             }
         }
         var reason = ChunkResult.Reason.target
+        // A mapping changes the view.
+        var traits = log == nil ? [] : RecordTraits(view, plan.pointee.lexicon)
+        evidence?.begin(view)
         guard let next = write(view, &writer, plan, way.pen, notes, &tally, &reason) else {
             guard writer.refusal >= 0 else { return .unusual(reason) }
             counter?.pointee.note(refused: view, plan.pointee.lexicon)
             return .refused
         }
         counter?.pointee.note(view, plan.pointee.lexicon, writtenBy: writer)
+        if let log {
+            let isWarned = (0..<writer.noteCount).contains {
+                compiled.notes[Int(writer.notes[$0])].severity == .warning
+            }
+            if isWarned { traits.insert(.warning) }
+            log.add(next.place - way.pen.place, traits)
+        }
+        evidence?.add(number: recordsBefore + tally.records)
         way.pen = next
         return .end
     }
@@ -525,6 +551,13 @@ struct ChunkMapper: ~Copyable {
         }
         let written = writer.write(view, plan, pen)
         guard written != nil || writer.refusal >= 0 else { return nil }
+        if let evidence, let end = written?.place {
+            let bytes = UnsafeBufferPointer(start: pen.place, count: end - pen.place)
+            guard evidence.accepts(bytes, writer, compiled) else {
+                reason = .consent
+                return nil
+            }
+        }
         // Words count, even of a record that is refused.
         words?.pointee.note(view, plan.pointee.lexicon)
         guard !isHeeding || heeds(view) else {
@@ -635,11 +668,16 @@ struct ChunkMapper: ~Copyable {
         _ result: inout ChunkResult
     ) throws(FileError) {
         var written: [UInt8] = []
-        let findings = try slow.move(record, to: &written)
+        var findings = try slow.move(record, to: &written)
         result.words += slow.takeWords()
+        if let evidence, !findings.contains(where: { $0.severity == .error }) {
+            findings += evidence.findings(of: record, number: result.records + 1, written[...], findings)
+        }
+        let isRejected = findings.contains { $0.severity == .error }
+        log?.add(isRejected ? nil : written.count, RecordTraits(record.contact, findings))
         book?.note(record, findings)
         if result.linesBeforeFirst == nil { result.linesBeforeFirst = result.lines }
-        if findings.contains(where: { $0.severity == .error }) {
+        if isRejected {
             let told = findings.dropFirst(record.findings.count)
             reject(Self.origin(of: record, row), findings, telling: Array(told), &result)
         } else {

@@ -107,6 +107,8 @@ final class CompiledPlan {
     let plan: UnsafeMutablePointer<LinePlan>
     /// What may be said on the fast way, by index.
     let notes: [FindingRow]
+    /// What each of them is about.
+    let noteScopes: [NoteScope]
     /// What a record may be refused for on the fast way, by index.
     let refusals: [Finding]
     /// Whether the target's records can be written by the plan.
@@ -160,7 +162,7 @@ final class CompiledPlan {
         compiler.compile(row, knowing: kinds + (counts ? [.external, .email, .phone] : []), topics)
         for row in sourceNotes + (isMapped ? [ContactMapping.unknownDropped] : []) { _ = compiler.notes.place(of: row) }
         (self.arena, self.catalogue, self.layout, notes) = (arena, catalogue, compiler.attributes, compiler.notes)
-        refusals = compiler.refusals
+        (refusals, noteScopes) = (compiler.refusals, NoteScope.scopes(of: compiler.notes, layout))
         (kindNames, topicNames, columns) = (compiler.kindNames, compiler.topicNames, row?.attributes ?? [:])
         let known = [Array((compiler.attributes?.names ?? [:]).keys), Array(catalogue.entries.keys), attributes]
         names = Set(known.joined().map(\.rawValue)).union(columns.keys)

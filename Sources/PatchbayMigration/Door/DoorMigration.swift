@@ -97,7 +97,7 @@ private final class ApplyFeed: DoorFeed {
     private let writer: DoorWriter
     private var slow: SlowWay
     private let results: DoorResults
-    private let evidence: ConsentEvidence?
+    private let evidence: (consent: ConsentEvidence, writer: EvidenceWriter)?
     private let journal: DoorJournal?
     private let target: DoorTarget
     private let surroundings: DoorSurroundings
@@ -160,7 +160,9 @@ private final class ApplyFeed: DoorFeed {
         self.noes = noes
         hasNoes = journal?.isComplete ?? false
         evidence = try files.evidence.map { _ in
-            try ConsentEvidence(migration, to: run.outputs[files.evidencePlace], salt: input.head, hasBegun: done > 0)
+            let sink = run.outputs[files.evidencePlace]
+            let writer = EvidenceWriter(Migration.Evidence(to: sink, salt: input.head, hasBegun: done > 0))
+            return (try ConsentEvidence(migration, salt: input.head), writer)
         }
         try migration.hearEarlier(in: earlierNoes, nil, surroundings.heard, surroundings.isCancelled)
         if surroundings.isCancelled() { throw CancellationError() }
@@ -298,7 +300,8 @@ private final class ApplyFeed: DoorFeed {
         var taken = item.row
         taken.actions = item.taken
         let image = writer.mapper.image(of: taken)
-        _ = try evidence.look(item.record, image.jsonBytes[...], findings)
+        _ = evidence.consent.findings(of: item.record, number: 1, image.jsonBytes[...], findings)
+        try evidence.writer.write(evidence.consent.takeLines(), after: item.number - 1)
     }
 
     func flush(_ place: inout Checkpoints.Place) throws {

@@ -10,7 +10,6 @@ public struct DoorVerification {
     private let migration: Migration
     private let target: DoorTarget
     private let input: String?
-    private let kept: KeptBytes?
     private let results: String?
 
     /// A comparison.
@@ -18,15 +17,13 @@ public struct DoorVerification {
     /// - Parameters:
     ///   - migration: what was done with each record; its target is the door's format.
     ///   - target: the door.
-    ///   - input: the source; nil is standard input, of which no sample can be taken unless it is kept.
-    ///   - kept: what came by standard input.
+    ///   - input: the source; nil is standard input.
     ///   - results: the file of verdicts that the migration wrote: what it rejected is not looked for.
     /// - Throws: ``Migration/Failure`` if the door can't show what the vendor holds.
     public init(
         _ migration: Migration,
         with target: DoorTarget,
         input: String?,
-        kept: KeptBytes? = nil,
         results: String?
     )
         throws(Migration.Failure)
@@ -35,7 +32,6 @@ public struct DoorVerification {
             throw Migration.Failure([DoorFinding.unreadable.at("to", detail: target.descriptor.id.rawValue)])
         }
         (self.migration, self.target, self.input, self.results) = (migration, target, input, results)
-        self.kept = kept
     }
 
     /// Compares.
@@ -83,7 +79,6 @@ public struct DoorVerification {
     }
 
     private func openSource() throws(FileError) -> FileSource {
-        if let kept { return try kept.source() }
         guard let input else { return try .standardInput() }
         return try FileSource(path: input)
     }
@@ -99,7 +94,6 @@ public struct DoorVerification {
         verification.extent = extent
         let lens = try RecordLens(migration, key: target.door.keyKind, tagByTag: true)
         let names = NameBook()
-        // Opened before a sample is drawn, so that a change meanwhile is seen.
         var source = try openSource()
         let size = source.size
         let watch = Verification.Watch(
@@ -109,34 +103,35 @@ public struct DoorVerification {
             },
             isCancelled: surroundings.isCancelled
         )
-        let chosen = try migration.choose(extent, openSource, lens, watch, &verification)
         let verdicts = try verdicts()
-        func isWanted(_ key: String) -> Bool { chosen?.contains(KeyMark(key, opinion: 0).exact) ?? true }
+        var sample = Sample(extent)
         // Keys are kept in any case: the vendor is asked for them.
         let (wanted, found) = (SightStore(keepsKeys: true), SightStore(keepsKeys: true))
         let refused = SightStore(keepsKeys: false)
-        verification.expected = try migration.eachWritten(&source, .source, watch) { record, written, _ in
-            var sight = try lens.look(Array(written))
+        verification.expected = try migration.eachWritten(&source, watch) { number, written, traits in
+            var sight = try lens.look(written)
+            sample?.add(KeyMark(sight.key, opinion: 0).exact, traits)
             // The vendor may have taken other parts of a row that it refused: of those nothing is expected.
-            guard !verdicts.rejected.contains(record.number) else {
-                return try refused.add(sight, number: record.number, names)
+            guard !verdicts.rejected.contains(number) else {
+                return try refused.add(sight, number: number, names)
             }
             // Where the person's no at the target was kept, or a wish found nobody to reach, the source's yes is not looked
             // for. A no that it said was: it is looked for unless it may be lost, too.
-            let isUnheard = verdicts.unheard.contains(record.number)
-            if isUnheard || verdicts.kept.contains(record.number) {
+            let isUnheard = verdicts.unheard.contains(number)
+            if isUnheard || verdicts.kept.contains(number) {
                 var contact = try Contact(jsonBytes: written)
                 let losesNoes = isUnheard && target.settings.lostOptOuts == .warn
                 // A yes that a door can't tell from silence is read back as unknown.
                 contact.subscriptions.removeAll { !$0.state.isNo || losesNoes }
                 sight = RecordLens.look(contact, target.door.keyKind, tagByTag: true)
             }
-            if isWanted(sight.key) { try wanted.add(sight, number: record.number, names) }
+            try wanted.add(sight, number: number, names)
         }
+        let chosen = sample?.keys(&verification)
         if case .inPages? = target.door.reading {
             var number = 0
             try await asker.eachPage(surroundings) { page in
-                for one in page where isWanted(one.key) {
+                for one in page where chosen?.contains(KeyMark(one.key, opinion: 0).exact) ?? true {
                     number += 1
                     try found.add(
                         RecordLens.look(one.contact, target.door.keyKind, tagByTag: true),
@@ -149,7 +144,8 @@ public struct DoorVerification {
         let judge = Judge(names: names, showsKeys: showsKeys, isPartial: true)
         var waiting: [[SightStore.Entry]] = []
         for share in 0..<SightStore.shares {
-            let entries = try Self.entries(wanted.entries(share), besides: refused.entries(share))
+            let all = try wanted.entries(share).filter { chosen?.contains($0.key.exact) ?? true }
+            let entries = try Self.entries(all, besides: refused.entries(share))
             guard case .byKeys(let most)? = target.door.reading else {
                 let shown = try found.entries(share)
                 let entries = Self.entries(entries, unneeded: verdicts.unneeded, shown: shown, names)

@@ -2,22 +2,108 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// Writes down, for an auditor, what became of every word about what a person allows, and refuses a record that would
-/// allow more than its source.
+extension Migration {
+    /// Where a run writes evidence of consent.
+    ///
+    /// The evidence has a JSON object a line (`Schemas/migration/evidence`). The first line has the salt. A contact is named by
+    /// the digest of the salt and of the kind and value of its first identifier, so the lines of a person are found by a reader
+    /// who knows an identifier of that person, and show no personal data.
+    public struct Evidence {
+        let sink: any ByteSink
+        let salt: String
+        /// Whether an earlier run wrote the first line.
+        let hasBegun: Bool
+
+        /// Evidence that begins, or continues after what an earlier run wrote.
+        public init(to sink: any ByteSink, salt: String, hasBegun: Bool = false) {
+            (self.sink, self.salt, self.hasBegun) = (sink, salt, hasBegun)
+        }
+    }
+}
+
+@available(*, unavailable)
+extension Migration.Evidence: Sendable {}
+
+/// Evidence lines of some records, whose numbers in the file are not known yet.
+struct EvidenceLines: Sendable {
+    /// A place at which something is inserted once the number of the record is known.
+    private struct Gap {
+        var place: Int
+        /// The number of the record among these, from 1.
+        var record: Int
+        /// Whether the contact's digest is inserted, because the record has no identifier; otherwise the number is.
+        var isDigest: Bool
+    }
+
+    private var bytes: [UInt8] = []
+    private var gaps: [Gap] = []
+    /// Whether a record was examined, even if it states nothing.
+    private(set) var hasRecords = false
+
+    mutating func addRecord() { hasRecords = true }
+
+    /// Appends a line, which has room for the number at `number`, and for the contact's digest at `digest` unless that is nil.
+    mutating func add(_ line: [UInt8], record: Int, number: Int, digest: Int?) {
+        if let digest { gaps.append(Gap(place: bytes.count + digest, record: record, isDigest: true)) }
+        gaps.append(Gap(place: bytes.count + number, record: record, isDigest: false))
+        bytes += line
+    }
+
+    /// The lines, where `count` records precede these.
+    func text(after count: Int, salt: String) -> [UInt8] {
+        var text: [UInt8] = []
+        text.reserveCapacity(bytes.count + 8 * gaps.count)
+        var place = 0
+        for gap in gaps {
+            text += bytes[place..<gap.place]
+            place = gap.place
+            let number = "\(count + gap.record)"
+            text += (gap.isDigest ? ConsentEvidence.digest(of: "record:\(number)", salt: salt) : number).utf8
+        }
+        return text + bytes[place...]
+    }
+}
+
+/// Writes the lines of a run in order.
+final class EvidenceWriter {
+    private var sink: any ByteSink
+    private let salt: String
+    private var hasBegun: Bool
+
+    init(_ evidence: Migration.Evidence) {
+        (sink, salt, hasBegun) = (evidence.sink, evidence.salt, evidence.hasBegun)
+    }
+
+    /// Writes lines of records that `count` records precede.
+    func write(_ lines: EvidenceLines, after count: Int) throws(FileError) {
+        guard lines.hasRecords else { return }
+        if !hasBegun {
+            hasBegun = true
+            let head: JSONValue = ["salt": .string(salt), "digest": "sha256(salt:kind:value)"]
+            try sink.write(Array((head.text + "\n").utf8))
+        }
+        let text = lines.text(after: count, salt: salt)
+        if !text.isEmpty { try sink.write(text) }
+    }
+}
+
+/// Compares what each record states about consent with what is written of it, and collects the evidence.
 ///
-/// A JSON object a line (`Schemas/migration/evidence`). The first line has the salt: a contact is named by the digest of
-/// salt, kind and value of its first identifier, so that whoever knows a person finds the lines, and nobody else reads a
-/// name in them.
+/// It refuses a record of which more would be allowed than its source allows.
 final class ConsentEvidence {
     private let reader: ConsentReader
     private let salt: String
-    private var sink: any ByteSink
     private var writer = JSONWriter()
-    private var hasBegun: Bool
+    private var lines = EvidenceLines()
+    /// What the record at hand states, and its first identifier.
+    private var before = ConsentWords()
+    private var key: String?
+    private var after: ConsentWords?
+    private var codes: [String] = []
 
-    /// Evidence at its beginning, or behind what an earlier run wrote.
-    init(_ migration: Migration, to sink: any ByteSink, salt: String, hasBegun: Bool = false) throws {
-        (self.sink, self.salt, self.hasBegun) = (sink, salt, hasBegun)
+    /// Evidence of one thread.
+    init(_ migration: Migration, salt: String) throws {
+        self.salt = salt
         reader = try ConsentReader(migration)
     }
 
@@ -29,21 +115,94 @@ final class ConsentEvidence {
         remedy: "Correct the consent values of this person in the source, or the mapping of subscriptions."
     )
 
-    /// Looks at a record that would be written.
-    func look(_ record: SourceRecord, _ written: ArraySlice<UInt8>, _ findings: [Finding]) throws -> [Finding] {
-        try begin()
+    /// The name of a contact in the evidence.
+    static func digest(of key: String, salt: String) -> String {
+        InputIdentity.text(SHA256.digest(of: Array("\(salt):\(key)".utf8)))
+    }
+
+    /// Takes the lines that were collected.
+    func takeLines() -> EvidenceLines {
+        defer { lines = EvidenceLines() }
+        return lines
+    }
+
+    // MARK: Records of the general path
+
+    /// Examines a record that would be written, and returns the reason why it is not.
+    ///
+    /// - Parameter number: the number of the record among those of which lines are taken together, from 1.
+    func findings(
+        of record: SourceRecord,
+        number: Int,
+        _ written: ArraySlice<UInt8>,
+        _ findings: [Finding]
+    ) -> [Finding] {
+        lines.addRecord()
         guard let contact = record.contact else { return [] }
-        let before = ConsentWords(contact)
-        let after = try reader.words(of: written)
+        before = ConsentWords(contact)
+        key = contact.identifiers.first.map { "\($0.kind.rawValue):\($0.value)" }
+        after = try? reader.words(of: written)
+        let parts = ["subscriptions", "consents", "devices"]
+        let stated = findings.filter { finding in parts.contains { finding.path.hasPrefix($0) } }
+        codes = Set(stated.map(\.code)).sorted()
         let raised = after.map { before.raised(in: $0) } ?? []
-        let key = contact.identifiers.first.map { "\($0.kind.rawValue):\($0.value)" } ?? "record:\(record.number)"
-        let name = InputIdentity.text(SHA256.digest(of: Array("\(salt):\(key)".utf8)))
-        writer.reset()
-        for subject in Set(before.said.keys).union(after?.said.keys ?? [:].keys).sorted() {
+        append(number: number, raised)
+        return raised.isEmpty ? [] : [Self.raised.at("subscriptions", detail: "\(raised.count) of them")]
+    }
+
+    // MARK: Records of the bulk path
+
+    /// Remembers what a record states, before a mapping changes it.
+    func begin(_ view: RecordView) {
+        before = ConsentWords(view)
+        key = nil
+        if view.identifierCount > 0 {
+            let first = view.identifiers[0]
+            key = "\(first.name.text):\(first.value.text.text)"
+        }
+    }
+
+    /// Whether evidence of the record is known without its general reader and writer; ``add(number:)`` adds it then.
+    func accepts(_ written: UnsafeBufferPointer<UInt8>, _ writer: LineWriter, _ plan: CompiledPlan) -> Bool {
+        guard let words = try? reader.words(of: Array(written)[...]), before.raised(in: words).isEmpty else {
+            return false
+        }
+        (after, codes) = (words, [])
+        guard before.differs(from: words) else { return true }
+        var found: Set<String> = []
+        for index in 0..<writer.noteCount {
+            let note = Int(writer.notes[index])
+            switch plan.noteScopes[note] {
+            case .consent: found.insert(plan.notes[note].code)
+            case .other: continue
+            case .unclear: return false
+            }
+        }
+        codes = found.sorted()
+        return true
+    }
+
+    /// Adds the lines of the record that was accepted last.
+    func add(number: Int) {
+        lines.addRecord()
+        append(number: number, [])
+    }
+
+    // MARK: Lines
+
+    private func append(number: Int, _ raised: [ConsentWords.Subject]) {
+        let subjects = before.subjects(and: after)
+        guard !subjects.isEmpty else { return }
+        let name = key.map { Self.digest(of: $0, salt: salt) }
+        for subject in subjects {
             let (old, new) = (before.said[subject], after?.said[subject])
+            writer.reset()
             writer.beginObject()
-            writer.member("contact", name)
-            writer.member("record", record.number)
+            writer.member("contact", name ?? "")
+            let digest = name == nil ? writer.bytes.count - 1 : nil
+            writer.name("record")
+            let place = writer.bytes.count
+            writer.raw("")
             writer.member("about", subject.isSubscription ? "subscription" : "consent")
             writer.member("purpose", subject.purpose.rawValue)
             writer.member("channel", ifPresent: subject.channel?.rawValue)
@@ -53,13 +212,11 @@ final class ConsentEvidence {
             writer.member("changedAt", ifPresent: old?.changedAt)
             writer.member("source", ifPresent: old?.source)
             writer.member("rule", Self.rule(old, new, isRaised: raised.contains(subject), isRead: after != nil))
-            let codes = Self.codes(findings)
             if old?.text != new?.text, !codes.isEmpty { writer.member("findings", codes) }
             writer.endObject()
             writer.endLine()
+            lines.add(writer.bytes, record: number, number: place, digest: digest)
         }
-        try sink.write(writer.bytes)
-        return raised.isEmpty ? [] : [Self.raised.at("subscriptions", detail: "\(raised.count) of them")]
     }
 
     /// Why the state after is what it is.
@@ -71,26 +228,45 @@ final class ConsentEvidence {
         guard let new else { return "notCarried" }
         return new.text == old?.text ? "kept" : "lowered"
     }
-
-    /// What was said of the parts that speak of what a person allows.
-    private static func codes(_ findings: [Finding]) -> [String] {
-        let parts = ["subscriptions", "consents", "devices"]
-        let codes = findings.filter { finding in parts.contains { finding.path.hasPrefix($0) } }.map(\.code)
-        return Set(codes).sorted()
-    }
-
-    private func begin() throws(FileError) {
-        guard !hasBegun else { return }
-        hasBegun = true
-        let head: JSONValue = ["salt": .string(salt), "digest": "sha256(salt:kind:value)"]
-        try sink.write(Array((head.text + "\n").utf8))
-    }
 }
 
-extension Migration {
-    /// What looks at each record, writes down what became of its words about consent, and refuses to raise any.
-    func makeWitness(to sink: any ByteSink, salt: String) throws -> Witness {
-        let evidence = try ConsentEvidence(self, to: sink, salt: salt)
-        return { record, written, findings in try evidence.look(record, written, findings) }
+/// What a finding of the bulk path is about.
+enum NoteScope {
+    /// Subscriptions, consents or devices.
+    case consent
+    /// Other parts of a contact.
+    case other
+    /// Either, depending on the record.
+    case unclear
+
+    /// The scope of each finding of a plan that writes by a layout.
+    static func scopes(of notes: [FindingRow], _ layout: TargetLayout?) -> [NoteScope] {
+        guard case .lines(let lines)? = layout else { return notes.map { _ in .unclear } }
+        var (consent, other): ([FindingRow], [FindingRow]) = ([], [])
+        add(lines.parts, &consent, &other)
+        return notes.map { row in
+            switch (consent.contains(row), other.contains(row)) {
+            case (true, false): .consent
+            case (false, true): .other
+            default: .unclear
+            }
+        }
+    }
+
+    private static func add(_ parts: [LineLayout.Part], _ consent: inout [FindingRow], _ other: inout [FindingRow]) {
+        for part in parts {
+            switch part {
+            case .object(_, let parts): add(parts, &consent, &other)
+            case .identifiers(_, let elsewhere, let unfit, let respelt): other += [elsewhere, unfit, respelt]
+            case .attributes(let attributes): other += [attributes.converted, attributes.unfit]
+            case .subscriptions(let layout):
+                let rows = layout.findings
+                consent += [rows.unknown, rows.denied, rows.resource, rows.lostOptOut, rows.unreachable, rows.detail]
+                consent += [rows.token, rows.provider]
+            case .dropped(.consents, let row): consent.append(row)
+            case .dropped(.locale, let row), .dropped(.tags, let row): other.append(row)
+            case .constant, .key, .timeZone, .tags: continue
+            }
+        }
     }
 }

@@ -94,12 +94,54 @@ struct ConsentWords: Hashable {
         target.said.keys.filter { target.holding($0) == .yes && holding($0) != .yes }.sorted()
     }
 
+    /// The subjects about which this or another states something, sorted.
+    func subjects(and other: ConsentWords?) -> [Subject] {
+        if said.isEmpty, other?.said.isEmpty ?? true { return [] }
+        return Set(said.keys).union(other?.said.keys ?? [:].keys).sorted()
+    }
+
+    /// Whether the other states anything else than this.
+    func differs(from other: ConsentWords) -> Bool {
+        said.count != other.said.count || said.contains { $1.text != other.said[$0]?.text }
+    }
+
+    // MARK: Records of the bulk path
+
+    init(_ view: RecordView) {
+        for index in 0..<view.subscriptionCount {
+            let each = view.subscriptions[index]
+            let state = Lexicon.states[each.state]
+            var word = Word(answer: Answer(state), text: state.rawValue)
+            if each.changedAt.isThere { word.changedAt = Timestamp(text: each.changedAt.text.text) }
+            if each.source.isThere { word.source = each.source.text.text }
+            let subject = Subject(
+                purpose: .messaging,
+                channel: Channel(rawValue: each.names.channel.text),
+                topic: each.topic == Lexicon.none ? nil : each.names.topic.text,
+                isSubscription: true
+            )
+            add(word, to: subject, most: false)
+        }
+        for index in 0..<view.consentCount {
+            let each = view.consents[index]
+            let state = Lexicon.answers[each.state]
+            var word = Word(answer: Answer(state), text: state.rawValue)
+            if each.changedAt.isThere { word.changedAt = Timestamp(text: each.changedAt.text.text) }
+            let subject = Subject(
+                purpose: Purpose(rawValue: each.names.purpose.text),
+                channel: each.channel == Lexicon.none ? nil : Channel(rawValue: each.names.channel.text),
+                topic: nil,
+                isSubscription: false
+            )
+            add(word, to: subject, most: false)
+        }
+    }
+
     // MARK: Reading what was written
 
-    /// The words of a record of JSON, by the layout of its subscriptions.
-    init(_ record: JSONValue, _ layout: LineLayout.Subscriptions, at path: [String]) {
-        let place = path.reduce(Optional(record)) { $0?[$1] }
-        for each in place?[layout.name]?.array ?? [] {
+    /// The words of a list of JSON objects, by the layout of subscriptions.
+    init(_ list: JSONValue?, _ layout: LineLayout.Subscriptions) {
+        for each in list?.array ?? [] {
             guard let channel = each[layout.members.channel]?.string.map(Channel.init(rawValue:)),
                 let state = each[layout.members.state]?.string.flatMap(Subscription.State.init(rawValue:))
             else { continue }
@@ -125,25 +167,21 @@ struct ConsentWords: Hashable {
 /// Reads the words back from what was written for a record.
 struct ConsentReader {
     private enum Way {
-        case contacts(header: [UInt8], make: () throws -> any ContactReader)
+        case contacts(WrittenReader)
         case layout(LineLayout.Subscriptions, path: [String])
-        /// The format holds no words at all, or can't be read.
+        /// The format states nothing about consent, or cannot be read.
         case none
     }
 
     private let way: Way
 
-    /// Whether what was written can be read back.
-    var canRead: Bool { if case .none = way { false } else { true } }
-
     init(_ migration: Migration) throws {
-        let (target, settings) = (migration.target, migration.targetSettings)
-        if case .lines(let layout)? = try? target.makeTargetLayout?(settings),
+        if case .lines(let layout)? = try? migration.target.makeTargetLayout?(migration.targetSettings),
             let found = Self.subscriptions(in: layout.parts, at: [])
         {
-            way = .layout(found.layout, path: found.path)
-        } else if let make = target.makeReader, let chosen = [settings, [:]].first(where: { (try? make($0)) != nil }) {
-            way = .contacts(header: try migration.makeWriter().header()) { try make(chosen) }
+            way = .layout(found.layout, path: found.path + [found.layout.name])
+        } else if let reader = try WrittenReader(migration) {
+            way = .contacts(reader)
         } else {
             way = .none
         }
@@ -169,14 +207,143 @@ struct ConsentReader {
         switch way {
         case .none: return nil
         case .layout(let layout, let path):
-            guard let json = try? JSONValue(parsing: written) else { return nil }
-            return ConsentWords(json, layout, at: path)
-        case .contacts(let header, let make):
+            switch JSONSpan.member(at: path, of: written) {
+            case .span(let span): return (try? JSONValue(parsing: span)).map { ConsentWords($0, layout) }
+            case .absent: return ConsentWords()
+            case .invalid: return nil
+            }
+        case .contacts(let reader): return ConsentWords(writtenAs: try reader.contacts(in: written))
+        }
+    }
+}
+
+/// Finds a member of nested JSON objects by its bytes.
+enum JSONSpan {
+    case span(ArraySlice<UInt8>)
+    case absent
+    case invalid
+
+    /// The value at a path of names, which JSON writes without escapes.
+    static func member(at path: [String], of json: ArraySlice<UInt8>) -> JSONSpan {
+        var rest = json
+        for name in path {
+            let found = member(name, of: rest)
+            guard case .span(let span) = found else { return found }
+            rest = span
+        }
+        return .span(rest)
+    }
+
+    private static func member(_ name: String, of json: ArraySlice<UInt8>) -> JSONSpan {
+        var (place, end) = (json.startIndex, json.endIndex)
+        func skipSpace() { while place < end, json[place] <= 0x20 { place += 1 } }
+        /// Moves behind a string, and returns the place of its content.
+        func string() -> Range<Int>? {
+            guard place < end, json[place] == 0x22 else { return nil }
+            let start = place + 1
+            place = start
+            while place < end, json[place] != 0x22 { place += json[place] == 0x5C ? 2 : 1 }
+            guard place < end else { return nil }
+            defer { place += 1 }
+            return start..<place
+        }
+        /// Moves behind a value.
+        func skipValue() -> Bool {
+            var depth = 0
+            while place < end {
+                switch json[place] {
+                case 0x22: if string() == nil { return false }
+                case 0x7B, 0x5B:
+                    depth += 1
+                    place += 1
+                case 0x7D, 0x5D:
+                    if depth == 0 { return true }
+                    depth -= 1
+                    place += 1
+                case 0x2C where depth == 0: return true
+                default: place += 1
+                }
+            }
+            return false
+        }
+        skipSpace()
+        guard place < end, json[place] == 0x7B else { return .invalid }
+        place += 1
+        while true {
+            skipSpace()
+            guard place < end else { return .invalid }
+            if json[place] == 0x7D { return .absent }
+            guard let key = string() else { return .invalid }
+            skipSpace()
+            guard place < end, json[place] == 0x3A else { return .invalid }
+            place += 1
+            let start = place
+            guard skipValue() else { return .invalid }
+            if json[key].elementsEqual(name.utf8) { return .span(json[start..<place]) }
+            if json[place] == 0x2C { place += 1 }
+        }
+    }
+}
+
+/// Reads single records of the files that a migration writes.
+final class WrittenReader {
+    private enum Way {
+        case lines(any RecordReader)
+        case rows(any RowReader, DelimitedReader)
+        /// A record cannot be read alone: each is read as a file of its own.
+        case files(header: [UInt8], make: () throws -> any ContactReader)
+    }
+
+    private let way: Way
+    /// Makes a reader of a whole file.
+    let makeReader: () throws -> any ContactReader
+
+    /// A reader of a migration's target; nil if the format is only written.
+    init?(_ migration: Migration) throws {
+        let (target, settings) = (migration.target, migration.targetSettings)
+        guard let make = target.makeReader, let chosen = [settings, [:]].first(where: { (try? make($0)) != nil }) else {
+            return nil
+        }
+        makeReader = { try make(chosen) }
+        let header = try migration.makeWriter().header()
+        let layout = try? target.makeSourceLayout?(chosen)
+        var reader = try make(chosen)
+        switch layout {
+        case .neutralLines?, .lines?:
+            if header.isEmpty, let reader = reader as? any RecordReader {
+                way = .lines(reader)
+                return
+            }
+        case .columns(let columns)?:
+            var dialect = columns.dialect
+            dialect.hasHeader = false
+            if (try? reader.read(header, { _ in })) != nil, let rows = reader as? any RowReader, rows.knowsColumns {
+                way = .rows(rows, DelimitedReader(dialect: dialect))
+                return
+            }
+        case nil: break
+        }
+        way = .files(header: header, make: makeReader)
+    }
+
+    /// The contacts that were written as these bytes; one, unless the format writes several for a record.
+    func contacts(in written: ArraySlice<UInt8>) throws -> [Contact] {
+        var contacts: [Contact] = []
+        switch way {
+        case .lines(let reader):
+            // Only the first line of a file may begin with a byte-order mark.
+            for line in written.split(separator: 0x0A) {
+                if let contact = reader.record(Array(line), number: 2, line: 2).contact { contacts.append(contact) }
+            }
+        case .rows(let reader, var rows):
+            rows.append(written)
+            rows.finish()
+            while let row = rows.next() { if let contact = reader.record(row).contact { contacts.append(contact) } }
+        case .files(let header, let make):
             var reader = try make()
-            var contacts: [Contact] = []
             try reader.read(header + written) { if let contact = $0.contact { contacts.append(contact) } }
             try reader.finish { if let contact = $0.contact { contacts.append(contact) } }
-            return ConsentWords(writtenAs: contacts)
         }
+        return contacts
     }
 }

@@ -184,7 +184,7 @@ extension Migration {
     ) throws -> MigrationPlan {
         door?.tally.reset()
         let surveyor = Surveyor(activity: activity.map { Activity(attribute: $0.attribute, today: $0.today) })
-        let company = Company(checkpoints: nil, witness: nil, surveyor: surveyor)
+        let company = Company(surveyor: surveyor)
         let report = try run(&source, to: nil, nil, workers, company, progress, isCancelled)
         let counts = try surveyor.finish(workers: max(1, workers ?? Processors.usable))
         let amount = door?.tally.amount

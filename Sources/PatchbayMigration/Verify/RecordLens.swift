@@ -14,7 +14,7 @@ struct RecordLens {
 
     private enum Way {
         /// The format can be read: fields of contacts.
-        case contacts(make: () throws -> any ContactReader, key: IdentifierKind?)
+        case contacts(WrittenReader, key: IdentifierKind?)
         /// Objects, one a line, by their layout: names of members by the path in the file.
         case lines(keys: [String], names: [String: String])
         /// Objects of which nothing is known.
@@ -22,21 +22,19 @@ struct RecordLens {
     }
 
     private let way: Way
-    private let header: [UInt8]
 
     /// A lens for a migration's target, which knows contacts by that kind of identifier if one is given.
     init(_ migration: Migration, key: IdentifierKind? = nil, tagByTag: Bool = false) throws {
         self.tagByTag = tagByTag
         let (target, settings) = (migration.target, migration.targetSettings)
-        header = try migration.makeWriter().header()
-        if let make = target.makeReader, let chosen = [settings, [:]].first(where: { (try? make($0)) != nil }) {
-            way = .contacts(make: { try make(chosen) }, key: key ?? migration.keyKind)
+        if let reader = try WrittenReader(migration) {
+            way = .contacts(reader, key: key ?? migration.keyKind)
         } else if case .lines(let layout)? = try? target.makeTargetLayout?(settings) {
             var names: [String: String] = [:]
             var keys: [String] = []
             Self.name(layout.parts, at: "", &names, &keys)
             way = .lines(keys: keys, names: names)
-        } else if header.isEmpty {
+        } else if try migration.makeWriter().header().isEmpty {
             way = .objects
         } else {
             throw Migration.Failure([Self.unreadable.at("to", detail: target.id)])
@@ -98,8 +96,8 @@ struct RecordLens {
             return chunk
         }
         switch way {
-        case .contacts(let make, let key):
-            var reader = try make()
+        case .contacts(let written, let key):
+            var reader = try written.makeReader()
             func see(_ record: SourceRecord) throws {
                 number = record.number
                 guard let contact = record.contact else {
@@ -133,17 +131,12 @@ struct RecordLens {
     }
 
     /// Looks at what was written for one record.
-    func look(_ written: [UInt8]) throws -> Sight {
+    func look(_ written: ArraySlice<UInt8>) throws -> Sight {
         switch way {
-        case .contacts(let make, let key):
-            var reader = try make()
-            var sight = Sight(key: "", fields: [])
-            try reader.read(header + written) {
-                if let contact = $0.contact { sight = Self.look(contact, key, tagByTag: tagByTag) }
-            }
-            try reader.finish { if let contact = $0.contact { sight = Self.look(contact, key, tagByTag: tagByTag) } }
-            return sight
-        case .lines, .objects: return (try? lookAtLine(written)) ?? Sight(key: "", fields: [])
+        case .contacts(let reader, let key):
+            let contact = try reader.contacts(in: written).last
+            return contact.map { Self.look($0, key, tagByTag: tagByTag) } ?? Sight(key: "", fields: [])
+        case .lines, .objects: return (try? lookAtLine(Array(written))) ?? Sight(key: "", fields: [])
         }
     }
 

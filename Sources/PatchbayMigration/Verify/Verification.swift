@@ -15,8 +15,6 @@ public struct Verification: Sendable {
 
     /// What is read at a time.
     public enum Part: Hashable, Sendable {
-        /// The source, to draw a sample of it.
-        case sample
         /// The source, to map it anew.
         case source
         /// The target.
@@ -129,7 +127,7 @@ extension Migration {
     /// Each source record is mapped anew; what comes of it is expected, and everything that the target holds otherwise is a
     /// difference. Memory is bounded; what does not fit goes to a temporary file without a name, as digests.
     /// - Parameters:
-    ///   - source: makes the source; a sample reads it twice, and is the only one to make two.
+    ///   - source: makes the source.
     ///   - target: makes the target.
     ///   - extent: which contacts are looked at.
     ///   - showsKeys: whether differences name contacts by their keys instead of digests.
@@ -153,16 +151,15 @@ extension Migration {
             verification.extent = extent
             let lens = try RecordLens(self)
             let names = NameBook()
-            // Opened before a sample is drawn, so that a change meanwhile is seen.
             var input = try source()
-            let chosen = try choose(extent, source, lens, watch, &verification)
             let (wanted, found) = (SightStore(keepsKeys: showsKeys), SightStore(keepsKeys: showsKeys))
-            verification.expected = try eachWritten(&input, .source, watch) { record, written, _ in
-                let sight = try lens.look(Array(written))
-                if chosen?.contains(KeyMark(sight.key, opinion: 0).exact) ?? true {
-                    try wanted.add(sight, number: record.number, names)
-                }
+            var sample = Sample(extent)
+            verification.expected = try eachWritten(&input, watch) { number, written, traits in
+                let sight = try lens.look(written)
+                sample?.add(KeyMark(sight.key, opinion: 0).exact, traits)
+                try wanted.add(sight, number: number, names)
             }
+            let chosen = sample?.keys(&verification)
             var output = try target()
             try lens.each(&output, watch) { seen in
                 switch seen {
@@ -184,7 +181,8 @@ extension Migration {
             if let change = try output.change() { throw Failure([change]) }
             for share in 0..<SightStore.shares {
                 let judge = Judge(names: names, showsKeys: showsKeys)
-                try judge.compare(try wanted.entries(share), try found.entries(share), &verification, difference)
+                let entries = try wanted.entries(share).filter { chosen?.contains($0.key.exact) ?? true }
+                try judge.compare(entries, try found.entries(share), &verification, difference)
             }
             return verification
         } catch let error as SettingsError {
@@ -192,43 +190,39 @@ extension Migration {
         }
     }
 
-    /// Maps every record, with what is written of it.
+    /// Maps every record of a source, and hands over what is written of each.
     func eachWritten(
         _ source: inout some ByteSource,
-        _ part: Verification.Part,
         _ watch: Verification.Watch,
-        _ take: (SourceRecord, ArraySlice<UInt8>, [Finding]) throws -> Void
+        _ take: RecordFollower
     ) throws -> MigrationReport {
         let report = try withoutActuallyEscaping(take) { take in
-            let company = Company(
-                witness: { record, written, findings in
-                    try take(record, written, findings)
-                    return []
-                }
-            )
-            return try run(&source, to: nil, nil, nil, company, { watch.progress(part, $0) }, watch.isCancelled)
+            let company = Company(follower: take)
+            return try run(&source, to: nil, nil, nil, company, { watch.progress(.source, $0) }, watch.isCancelled)
         }
         guard report.isComplete else { throw CancellationError() }
         return report
     }
+}
 
-    /// The keys of a sample: of each stratum those whose digests with the seed are the smallest.
-    func choose(
-        _ extent: Verification.Extent,
-        _ source: () throws -> some ByteSource,
-        _ lens: RecordLens,
-        _ watch: Verification.Watch,
-        _ verification: inout Verification
-    ) throws -> Set<UInt64>? {
+/// The contacts of a source that a comparison looks at: of each stratum those whose keys, with the seed, have the smallest digests.
+struct Sample {
+    private let most: Int
+    private let seed: UInt64
+    private var strata: [String: Stratum] = [:]
+
+    /// A sample; nil for all contacts.
+    init?(_ extent: Verification.Extent) {
         guard case .sample(let most, let seed) = extent else { return nil }
-        var strata: [String: Stratum] = [:]
-        var input = try source()
-        _ = try eachWritten(&input, .sample, watch) { record, written, findings in
-            guard let contact = record.contact else { return }
-            let name = Stratum.name(of: contact, findings)
-            let key = try lens.look(Array(written)).key
-            strata[name, default: Stratum(most: most)].add(KeyMark(key, opinion: 0).exact, seed: seed)
-        }
+        (self.most, self.seed) = (most, seed)
+    }
+
+    mutating func add(_ key: UInt64, _ traits: RecordTraits) {
+        strata[Stratum.name(of: traits), default: Stratum(most: most)].add(key, seed: seed)
+    }
+
+    /// The keys that were drawn; the verification receives the numbers.
+    func keys(_ verification: inout Verification) -> Set<UInt64> {
         for (name, stratum) in strata { verification.strata[name] = (stratum.chosen.count, stratum.all) }
         return strata.values.reduce(into: []) { $0.formUnion($1.chosen.map(\.key)) }
     }
@@ -241,15 +235,10 @@ private struct Stratum {
     /// Sorted by rank.
     var chosen: [(rank: UInt64, key: UInt64)] = []
 
-    init(most: Int) { self.most = most }
-
-    static func name(of contact: Contact, _ findings: [Finding]) -> String {
-        let isNo =
-            contact.subscriptions.contains { $0.state != .subscribed }
-            || contact.consents.contains { $0.state == .denied }
-        if isNo { return "said no" }
-        if contact.devices.contains(where: { $0.pushToken != nil }) { return "push token" }
-        return findings.contains { $0.severity == .warning } ? "in part" : "whole"
+    static func name(of traits: RecordTraits) -> String {
+        if traits.contains(.optOut) { return "said no" }
+        if traits.contains(.pushToken) { return "push token" }
+        return traits.contains(.warning) ? "in part" : "whole"
     }
 
     mutating func add(_ key: UInt64, seed: UInt64) {

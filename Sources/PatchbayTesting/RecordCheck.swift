@@ -229,7 +229,7 @@ public struct RecordCheck: Sendable, CustomTestStringConvertible {
             let isFit =
                 switch try harness.format.makeSourceLayout?(harness.settings) {
                 case .columns?: reader is any RowReader
-                case .lines?, .neutralLines?: reader is any RecordReader
+                case .members?, .neutralLines?: reader is any RecordReader
                 case nil: true
                 }
             return isFit ? [] : ["the reader can't read a record alone."]

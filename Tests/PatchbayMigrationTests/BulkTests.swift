@@ -179,6 +179,84 @@ import Testing
         }
     }
 
+    /// What the lines of profiles are changed to, with what stood there.
+    private static let profileChanges: [(old: String, new: String)] = [
+        (#""status":"subscribed""#, #""status":"Subscribed""#), (#""status":"unsubscribed""#, #""status":"none""#),
+        (#"{"channel":"#, #"{"is_delete":true,"channel":"#),
+        (#"{"channel":"#, #"{"id":7,"is_delete":false,"channel":"#),
+        (#"{"channel":"#, #"{"custom_fields":{"hour":8},"channel":"#), (#""_sex":1"#, #""_sex":3"#),
+        (#""resource_id":31"#, #""resource_id":"31""#), (#""resource_id":31"#, #""resource_id":99"#),
+        (#""data":{"#, #""data":{"note":null,"total":4.50,"x":{"a":1},"#),
+        (#""data":{"#, #""data":{"score":12,"_sex":"male","#),
+        (#""data":{"#, #""data":{"phones":["+358401234567","+358401234568"],"#), (#""email":""#, #""email":" "#),
+        (#""_country":""#, #""_country":"f"#), (#""_bdate":""#, #""_bdate":"x"#), (#""_tz":""#, #""_tz":"\u00e4"#),
+        (#"{"db_id":7,"#, "{"), (#""matching":"custom","#, ""), (",", " , "), (#""labels":["#, #""labels":["z","#),
+    ]
+
+    @Test(arguments: 0..<12) func `profiles as a source give the same on both paths`(_ round: Int) throws {
+        var (noise, random) = (
+            ContactNoise(seed: UInt64(round + 300), mutated: 0), SeededGenerator(seed: UInt64(round))
+        )
+        var settings = Self.settings[round % 2]
+        let written = try Outcome(noise.file(1200), settings, chunk: 1 << 20, workers: 1).output
+        var lines = written.split(separator: "\n").map(String.init)
+        #expect(lines.count > 20)
+        for index in lines.indices {
+            if random.below(3) == 0 {
+                lines[index] = try JSONValue(parsing: lines[index])["data"]?.text ?? ""
+            }
+            guard random.below(2) == 0 else { continue }
+            let change = random.pick(Self.profileChanges)
+            lines[index] = lines[index].replacing(change.old, with: change.new, maxReplacements: 1)
+            if random.below(4) == 0, !lines[index].isEmpty {
+                let place = lines[index].index(lines[index].startIndex, offsetBy: random.below(lines[index].count))
+                lines[index].insert(random.pick(["\"", "{", "0", " ", "}", "\\", "\u{1}"]), at: place)
+            }
+        }
+        let bytes = Array(lines.joined(separator: "\n").utf8)
+        if round % 3 == 0 { settings["types"] = ["visits": "string", "interests": "choices", "own_1": "integer"] }
+        let (end, full) = Self.rowTargets[round % Self.rowTargets.count]
+        let targets = [(.neutralContacts, [:]), (.altcraftProfiles, Self.settings[0]), (end.module.formats[0], full)]
+        for (format, target) in targets {
+            func outcome(_ chunk: Int, _ workers: Int) throws -> Outcome {
+                try Outcome(
+                    bytes,
+                    target,
+                    from: .altcraftProfiles,
+                    settings,
+                    to: format,
+                    hasEvidence: true,
+                    chunk: chunk,
+                    workers: workers
+                )
+            }
+            let general = try outcome(1 << 20, 0)
+            for (chunk, workers) in [(1 << 20, 1), (900, 2)] {
+                let bulk = try outcome(chunk, workers)
+                #expect(bulk == general, "\(format.id): \(bulk.difference(from: general))")
+            }
+        }
+    }
+
+    @Test func `plain profiles stay on the bulk path`() throws {
+        let lines = [
+            #"{"db_id":7,"matching":"email","email":"a@b.example","data":{"email":"a@b.example","phones":["+358401234567"],"#
+                + #""_fname":"Aino","_bdate":"1990-04-01","_country":"FI","_sex":2,"_tz":"Europe/Helsinki","score":12,"#
+                + #""labels":["vip"],"subscriptions":[{"channel":"email","resource_id":31,"email":"a@b.example","#
+                + #""status":"suspended"},{"channel":"push","resource_id":31,"provider":"ios-apns","#
+                + #""subscription_id":"ab12","status":"subscribed"}]}}"#,
+            #"{"email":"c@b.example","_fname":"P\u00e4ivi","score":null}"#,
+        ]
+        var source = ChunkedSource(Array(lines.joined(separator: "\n").utf8), chunk: 1 << 20)
+        let migration = try Migration(
+            from: .altcraftProfiles,
+            to: .neutralContacts,
+            sourceSettings: ["dbId": 7, "resourceId": 31, "tagsField": "labels"]
+        )
+        let report = try migration.run(&source, to: MemorySink(), workers: 1)
+        #expect((report.written, report.leftBulkPath) == (2, [:]))
+    }
+
     @Test(arguments: 0..<24) func `every way follows a mapping's rules alike, and counts alike what they did`(
         _ round: Int
     ) throws {

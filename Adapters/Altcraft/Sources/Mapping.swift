@@ -281,6 +281,11 @@ enum PushProvider {
     /// The six providers, for people.
     static let names = rows.map(\.name).joined(separator: ", ")
 
+    /// The push services by the names of the providers.
+    static var services: [String: PushToken.Service] {
+        Dictionary(uniqueKeysWithValues: rows.map { ($0.name, $0.service) })
+    }
+
     /// Whether the vendor has a provider of that name.
     static func isKnown(_ name: String) -> Bool { rows.contains { $0.name == name } }
 

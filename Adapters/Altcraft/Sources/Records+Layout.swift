@@ -3,6 +3,53 @@ import PatchbayJSON
 import PatchbayModel
 
 extension ImportSettings {
+    /// What ``ProfileReader`` reads, as data; nil for settings by which a coded field has another type.
+    var members: MemberLayout? {
+        let names = Dictionary(fieldNames.map { ($1, $0) }, uniquingKeysWith: min)
+        func name(_ field: String) -> AttributeName { names[field] ?? AttributeName(rawValue: field) }
+        guard types[name("_sex")] == nil else { return nil }
+        var members: [(name: String, role: MemberLayout.Role)] = identifierFields.sorted { $0.key.place < $1.key.place }
+            .map { ($0.value, .identifier($0.key)) }
+        members += [("_tz", .timeZone), ("subscriptions", .subscriptions(shownSubscriptions))]
+        if !tagsField.isEmpty { members.append((tagsField, .tags)) }
+        let taken = Set(members.map(\.name))
+        let usual: [String: AttributeType] = ["_country": .country, "_bdate": .date, "_regdate": .date]
+        let typed = types.keys.filter { fieldNames[$0] == nil }.map(\.rawValue)
+        for field in Set(fieldNames.values).union(usual.keys).union(typed).union(["_sex"]).subtracting(taken).sorted() {
+            let name = name(field)
+            let role: MemberLayout.Role =
+                field == "_sex"
+                ? .code(name, [1: "male", 2: "female"])
+                : .attribute(name, types[name].flatMap(AttributeType.init) ?? usual[field])
+            members.append((field, role))
+        }
+        let envelope = MemberLayout.Envelope(
+            markers: ["db_id", "matching"],
+            record: "data",
+            identifiers: [("email", .email), ("phone", .phone)],
+            custom: ("field_name", "field_value")
+        )
+        return MemberLayout(envelope, members: members)
+    }
+
+    private var shownSubscriptions: MemberLayout.Subscriptions {
+        var topics: [Int: String?] = [:]
+        for (topic, number) in resources { if let number = Int(number) { topics[number] = .some(topic.rawValue) } }
+        if resource > 0 { topics[resource] = .some(nil) }
+        return MemberLayout.Subscriptions(
+            MemberLayout.Subscriptions.Members(
+                channel: "channel",
+                resource: "resource_id",
+                state: "status",
+                token: "subscription_id",
+                provider: "provider",
+                unusual: ["is_delete", "custom_fields"]
+            ),
+            topics: topics,
+            providers: PushProvider.services
+        )
+    }
+
     /// What ``ProfileWriter`` writes, as data; nil for settings by which it writes nothing.
     var layout: LineLayout? {
         key.map { key in

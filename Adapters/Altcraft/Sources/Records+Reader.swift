@@ -266,7 +266,7 @@ private struct ProfileDraft {
 
     private func token(of json: JSONValue) -> PushToken? {
         guard let token = json["subscription_id"]?.string, let provider = json["provider"]?.string else { return nil }
-        return PushProvider.service(of: provider).map { PushToken(token, service: $0) }
+        return PushProvider.services[provider].map { PushToken(token, service: $0) }
     }
 }
 
@@ -308,15 +308,5 @@ extension AttributeValue {
             }
             self = .object(members)
         }
-    }
-}
-
-extension PushProvider {
-    /// The push service of a provider.
-    fileprivate static func service(of name: String) -> PushToken.Service? {
-        let services: [String: PushToken.Service] = [
-            "apns": .apns, "firebase": .fcm, "huawei": .hms, "rustore": .rustore,
-        ]
-        return isKnown(name) ? name.split(separator: "-").last.flatMap { services[String($0)] } : nil
     }
 }

@@ -21,7 +21,9 @@ extension RecordFormat {
             FindingRow.recordOptOutLost.code: "resourceId", FindingRow.profileKey.code: "identifierFields",
             FindingRow.profileResource.code: "resourceId",
         ],
-        makeSourceLayout: { _ throws(SettingsError) in .lines },
+        makeSourceLayout: { settings throws(SettingsError) in
+            try ImportSettings.read(settings).members.map(SourceLayout.members)
+        },
         makeTargetLayout: { settings throws(SettingsError) in
             try ImportSettings.written(settings).layout.map(TargetLayout.lines)
         }

@@ -94,8 +94,8 @@ public struct CompanionReader: Sendable {
 public enum SourceLayout: Sendable {
     /// Contacts of the neutral model, a JSON object a line.
     case neutralLines
-    /// Records of which no more is known than that each is a line. The reader is a ``RecordReader``.
-    case lines
+    /// A JSON object a line, whose members fill the parts of a contact. The reader is a ``RecordReader``.
+    case members(MemberLayout)
     /// Rows of delimited text. The reader is a ``RowReader``.
     case columns(ColumnLayout)
 }

@@ -223,8 +223,8 @@ extension ValueView {
         return true
     }
 
-    /// The texts that the model itself writes.
-    private mutating func read(as wanted: TypeCode) -> Bool {
+    /// Makes a text that the model itself writes a value of a type; false for any other text.
+    mutating func read(as wanted: TypeCode) -> Bool {
         switch wanted {
         case .integer where Forms.isInteger(text): kind = .integer
         case .decimal where Forms.isInteger(text): kind = .decimal

@@ -58,7 +58,7 @@ struct BulkPlan: Sendable {
     /// A reader that has taken the header; nil if it can't read a record alone, or can't tell yet what the file is.
     func reader(behind header: Header) throws -> Reader? {
         switch source {
-        case .neutralLines, .lines: return try (makeReader() as? any RecordReader).map(Reader.lines)
+        case .neutralLines, .members: return try (makeReader() as? any RecordReader).map(Reader.lines)
         case .columns:
             guard var reader = try makeReader() as? any RowReader else { return nil }
             try reader.read(header.bytes) { _ in }
@@ -70,20 +70,24 @@ struct BulkPlan: Sendable {
     func makeMapper(behind header: Header, heeding noes: EarlierNoes? = nil) throws -> ChunkMapper? {
         let (arena, slow) = (Arena(), try makeSlowWay(heeding: noes, tellsWords: noes == nil))
         let rules = MappingCompiler(mapping, in: arena)
-        func compile(_ columns: [ColumnLayout.Column] = [], _ sourceNotes: [FindingRow] = []) -> CompiledPlan {
+        func compile(
+            attributes: [AttributeName] = [],
+            topics: [String] = [],
+            _ sourceNotes: [FindingRow] = []
+        ) -> CompiledPlan {
             CompiledPlan(
                 layout,
                 catalogue: catalogue,
-                attributes: columns.compactMap(\.attribute) + rules.names,
+                attributes: attributes + rules.names,
                 kinds: rules.kinds + slow.keyKinds + ConsentMarks.addressKinds.map(\.kind),
-                topics: columns.compactMap(\.topic),
+                topics: topics,
                 sourceNotes: sourceNotes,
                 isMapped: !mapping.isEmpty,
                 counts: counts
             )
         }
         let evidence = try makeEvidence?()
-        func mapper(_ compiled: CompiledPlan, _ source: RecordSource, goesSlow: Bool = false) -> ChunkMapper {
+        func mapper(_ compiled: CompiledPlan, _ source: RecordSource) -> ChunkMapper {
             let steps = mapping.isEmpty ? nil : MappingPlan(rules, for: compiled)
             let words = BulkWords(compiled, knownBy: slow.keyKinds, in: arena)
             return ChunkMapper(
@@ -92,7 +96,7 @@ struct BulkPlan: Sendable {
                 in: arena,
                 mapping: steps,
                 slow: slow,
-                goesSlow: goesSlow || noes != nil && words == nil || steps == nil && !mapping.isEmpty,
+                goesSlow: noes != nil && words == nil || steps == nil && !mapping.isEmpty,
                 counts: counts,
                 words: words,
                 heeding: noes,
@@ -103,11 +107,17 @@ struct BulkPlan: Sendable {
         }
         switch (source, try reader(behind: header)) {
         case (.neutralLines, .lines(let reader)?): return mapper(compile(), .lines(NeutralScanner(in: arena), reader))
-        case (.lines, .lines(let reader)?):
-            return mapper(compile(), .lines(NeutralScanner(in: arena), reader), goesSlow: true)
+        case (.members(let members), .lines(let reader)?):
+            let compiled = compile(attributes: members.attributes, topics: members.topics)
+            guard let scanner = MemberScanner(members, compiled, in: arena) else { return nil }
+            return mapper(compiled, .members(scanner, reader))
         case (.columns(let rows), .rows(let reader)?):
             let columns = rows.columns(header.fields)
-            let compiled = compile(columns, RowScanner.Rules.rows(rows))
+            let compiled = compile(
+                attributes: columns.compactMap(\.attribute),
+                topics: columns.compactMap(\.topic),
+                RowScanner.Rules.rows(rows)
+            )
             return mapper(compiled, .rows(RowScanner(rows, columns, compiled, in: arena), reader, rows.dialect))
         default: return nil
         }
@@ -125,6 +135,26 @@ struct BulkPlan: Sendable {
         for _ in 1..<header.line { end = (bytes[end...].firstIndex(of: 0x0A) ?? end) + 1 }
         end += header.bytes.count
         return Header(bytes: Array(bytes[..<end]), fields: header.fields)
+    }
+}
+
+extension MemberLayout {
+    /// The attributes that it names.
+    fileprivate var attributes: [AttributeName] {
+        members.compactMap { member in
+            switch member.role {
+            case .attribute(let name, _), .code(let name, _): name
+            case .identifier, .timeZone, .tags, .subscriptions: nil
+            }
+        }
+    }
+
+    /// The topics of its subscriptions.
+    fileprivate var topics: [String] {
+        members.flatMap { member -> [String] in
+            guard case .subscriptions(let list) = member.role else { return [] }
+            return list.topics.values.compactMap(\.self).sorted()
+        }
     }
 }
 

@@ -128,6 +128,7 @@ struct ChunkResult: Sendable {
 /// What reads records: bytes into a view, and anything that is not plain into a record.
 enum RecordSource {
     case lines(NeutralScanner, any RecordReader)
+    case members(MemberScanner, any RecordReader)
     case rows(RowScanner, any RowReader, DelimitedDialect)
 }
 
@@ -296,7 +297,8 @@ struct ChunkMapper: ~Copyable {
                     let way =
                         switch self.source {
                         case .lines(let scanner, _): run(scanner, cursor, last, pen, limit, notes, &counts)
-                        case .rows(let scanner, _, _): run(scanner, cursor, last, pen, limit, notes, &counts)
+                        case .members(let scanner, _): run(scanner, cursor, last, pen, limit, notes, &counts)
+                        case .rows(let scanner, _, _): run(rows: scanner, cursor, last, pen, limit, notes, &counts)
                         }
                     (stop, place, written) = (way.stop, way.place - source, way.pen.place - output)
                     refused = way.refused.map { ($0.finding, place..<($0.end - source)) }
@@ -348,7 +350,7 @@ struct ChunkMapper: ~Copyable {
 
     /// `end` is behind a line feed or before the padding; `limit` is behind the output's room.
     private mutating func run(
-        _ scanner: NeutralScanner,
+        _ scanner: some LineScanner,
         _ start: Bytes,
         _ end: Bytes,
         _ pen: Pen,
@@ -404,7 +406,7 @@ struct ChunkMapper: ~Copyable {
 
     /// The same for rows.
     private mutating func run(
-        _ scanner: RowScanner,
+        rows scanner: RowScanner,
         _ start: Bytes,
         _ end: Bytes,
         _ pen: Pen,
@@ -591,7 +593,7 @@ struct ChunkMapper: ~Copyable {
         _ result: inout ChunkResult
     ) throws(FileError) -> Int? {
         switch source {
-        case .lines(_, let reader):
+        case .lines(_, let reader), .members(_, let reader):
             let newline = bytes.withUnsafeBufferPointer { source -> Int? in
                 guard let start = source.baseAddress else { return nil }
                 return (start + range.lowerBound).lineFeed(before: start + range.upperBound).map { $0 - start }

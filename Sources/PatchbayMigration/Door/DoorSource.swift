@@ -61,7 +61,7 @@ struct DoorSource {
             var headless = columns.dialect
             headless.hasHeader = false
             return RowsBehind(rows: DelimitedReader(dialect: headless), reader: reader, number: number, line: line)
-        case (.neutralLines, .lines(let reader)?), (.lines, .lines(let reader)?):
+        case (.neutralLines, .lines(let reader)?), (.members, .lines(let reader)?):
             return LinesBehind(reader: reader, number: number, line: line)
         default: return nil
         }

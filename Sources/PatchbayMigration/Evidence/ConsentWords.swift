@@ -309,7 +309,7 @@ final class WrittenReader {
         let layout = try? target.makeSourceLayout?(chosen)
         var reader = try make(chosen)
         switch layout {
-        case .neutralLines?, .lines?:
+        case .neutralLines?, .members?:
             if header.isEmpty, let reader = reader as? any RecordReader {
                 way = .lines(reader)
                 return

@@ -1,0 +1,572 @@
+import PatchbayAdapterKit
+import PatchbayModel
+
+/// Reads a record of a JSON line into a view.
+protocol LineScanner: BitwiseCopyable {
+    /// Reads the object at the cursor, and returns the place behind it; nil for one that only its reader knows.
+    mutating func scan(
+        _ start: Bytes,
+        _ view: inout RecordView,
+        _ lexicon: UnsafePointer<Lexicon>,
+        _ names: KeyTable
+    ) -> Bytes?
+
+    /// The name of the attribute because of which the last record was not read, as long as the chunk is lent.
+    mutating func takeStranger() -> Stretch?
+}
+
+extension NeutralScanner: LineScanner {}
+
+/// Reads a record of a vendor's JSON line into a view, by a ``MemberLayout``.
+///
+/// Each function returns nil where the record holds anything but what the layout describes. What is read here, the format's
+/// own reader reads with the same meaning.
+struct MemberScanner: LineScanner {
+    private enum Work: UInt8, BitwiseCopyable {
+        case identifier, attribute, code, timeZone, tags, subscriptions, marker
+    }
+
+    /// What a member of a record fills.
+    private struct Member: BitwiseCopyable {
+        var work: Work
+        /// The slot of an identifier.
+        var index = 0
+        /// The name of an attribute.
+        var name = Stretch.nothing
+        var type = TypeCode.any
+        var codes = Row<Code>(start: nil, count: 0)
+    }
+
+    private struct Code: BitwiseCopyable {
+        var number: Stretch
+        var text: Stretch
+    }
+
+    /// A topic of a resource's number.
+    private struct Topic: BitwiseCopyable {
+        var number: Stretch
+        var index: Int
+        var name: Stretch
+    }
+
+    private enum EnvelopeWork: UInt8, BitwiseCopyable {
+        case firstMarker, marker, record, identifier, customName, customValue
+    }
+
+    private struct EnvelopeMember: BitwiseCopyable {
+        var work: EnvelopeWork
+        var index = 0
+    }
+
+    /// A kind of identifier of a slot.
+    private struct Kind: BitwiseCopyable {
+        var index: Int
+        var name: Stretch
+    }
+
+    private struct Tables {
+        var envelope: KeyTable
+        var envelopeMembers: Row<EnvelopeMember>
+        var markerCount: Int
+        var members: KeyTable
+        var roles: Row<Member>
+        /// The slots of a record's identifiers, then those of its envelope, of which the last is the custom one.
+        var kinds: Row<Kind>
+        /// The slots of the record.
+        var ownSlots: Int
+        /// The slots' values of the record at hand.
+        var slots: UnsafeMutablePointer<ValueView>
+        var subscriptionMembers: KeyTable
+        var topics: Row<Topic>
+        var providers: KeyTable
+        var services: Row<Kind>
+    }
+
+    private static let slotLimit = 16
+    // Behind a pointer, because what is copied with every call should be small.
+    private let tables: UnsafePointer<Tables>
+    private var stranger: Stretch?
+
+    mutating func takeStranger() -> Stretch? { stranger.take() }
+
+    /// A scanner; nil for a layout with more identifiers than it has room for.
+    init?(_ layout: MemberLayout, _ plan: CompiledPlan, in arena: Arena) {
+        func kind(_ kind: IdentifierKind) -> Kind { Kind(index: plan.index(of: kind), name: arena.text(kind.rawValue)) }
+        var (kinds, roles): ([Kind], [Member]) = ([], [])
+        var list: MemberLayout.Subscriptions?
+        for (_, role) in layout.members {
+            switch role {
+            case .identifier(let own):
+                roles.append(Member(work: .identifier, index: kinds.count))
+                kinds.append(kind(own))
+            case .attribute(let name, let type):
+                roles.append(Member(work: .attribute, name: arena.text(name.rawValue), type: TypeCode(type)))
+            case .code(let name, let codes):
+                var member = Member(work: .code, name: arena.text(name.rawValue))
+                member.codes = arena.make(
+                    codes.map { Code(number: arena.text(String($0.key)), text: arena.text($0.value)) }
+                )
+                roles.append(member)
+            case .timeZone: roles.append(Member(work: .timeZone))
+            case .tags: roles.append(Member(work: .tags))
+            case .subscriptions(let layout):
+                list = layout
+                roles.append(Member(work: .subscriptions))
+            }
+        }
+        let (envelope, ownSlots) = (layout.envelope, kinds.count)
+        kinds += envelope.identifiers.map { kind($0.kind) } + [Kind(index: Lexicon.unknown, name: .nothing)]
+        guard kinds.count <= Self.slotLimit, let list else { return nil }
+        var outer: [(String, EnvelopeMember)] = envelope.markers.enumerated()
+            .map { ($1, EnvelopeMember(work: $0 == 0 ? .firstMarker : .marker)) }
+        outer.append((envelope.record, EnvelopeMember(work: .record)))
+        outer += envelope.identifiers.enumerated()
+            .map { ($1.name, EnvelopeMember(work: .identifier, index: ownSlots + $0)) }
+        outer.append((envelope.custom.name, EnvelopeMember(work: .customName)))
+        outer.append((envelope.custom.value, EnvelopeMember(work: .customValue, index: kinds.count - 1)))
+        // A record without an envelope has none of these.
+        let inner = layout.members.map(\.name) + envelope.markers
+        roles += envelope.markers.map { _ in Member(work: .marker) }
+        let names = list.members
+        let topics = list.topics.map { number, topic in
+            Topic(
+                number: arena.text(String(number)),
+                index: topic.map { plan.topicNames.firstIndex(of: $0) ?? Lexicon.unknown } ?? Lexicon.none,
+                name: arena.text(topic ?? "")
+            )
+        }
+        let providers = list.providers.sorted { $0.key < $1.key }
+        let tables = Tables(
+            envelope: KeyTable(outer.map(\.0), endingWith: .colon, in: arena),
+            envelopeMembers: arena.make(outer.map(\.1)),
+            markerCount: envelope.markers.count,
+            members: KeyTable(inner, endingWith: .colon, in: arena),
+            roles: arena.make(roles),
+            kinds: arena.make(kinds),
+            ownSlots: ownSlots,
+            slots: arena.make(Self.slotLimit, of: RecordView.blank),
+            subscriptionMembers: KeyTable(
+                [names.channel, names.resource, names.state, names.token, names.provider] + names.unusual,
+                endingWith: .colon,
+                in: arena
+            ),
+            topics: arena.make(topics),
+            providers: KeyTable(providers.map(\.key), in: arena),
+            services: arena.make(
+                providers.map { _, service in
+                    let name = service.rawValue
+                    return Kind(
+                        index: Lexicon.serviceNames.firstIndex(of: name) ?? Lexicon.unknown,
+                        name: arena.text(name)
+                    )
+                }
+            )
+        )
+        guard tables.envelope.isWhole, tables.members.isWhole, tables.subscriptionMembers.isWhole,
+            Set(inner).count == inner.count
+        else { return nil }
+        self.tables = arena.keep(tables)
+    }
+
+    // MARK: Records
+
+    @inline(__always) mutating func scan(
+        _ start: Bytes,
+        _ view: inout RecordView,
+        _ lexicon: UnsafePointer<Lexicon>,
+        _ names: KeyTable
+    ) -> Bytes? {
+        view.clear()
+        for slot in 0..<tables.pointee.kinds.count { tables.pointee.slots[slot].text = .nothing }
+        var place = start
+        guard Grammar.openObject(&place) == .on else { return nil }
+        var first = place
+        let isEnveloped = Self.index(of: tables.pointee.envelope.find(&first), below: tables.pointee.markerCount)
+        let end =
+            isEnveloped
+            ? enveloped(start, &view, lexicon, names) : record(start, &view, lexicon, names, isEnveloped: false)
+        guard let end, takeIdentifiers(&view) else { return nil }
+        return end
+    }
+
+    private static func index(of match: KeyTable.Match, below count: Int) -> Bool {
+        match.index >= 0 && match.index < count
+    }
+
+    private mutating func enveloped(
+        _ start: Bytes,
+        _ view: inout RecordView,
+        _ lexicon: UnsafePointer<Lexicon>,
+        _ names: KeyTable
+    ) -> Bytes? {
+        let table = tables.pointee.envelope
+        var (place, seen) = (start, 0 as UInt64)
+        var (hasFirst, hasRecord, field) = (false, false, Stretch.nothing)
+        var way = Grammar.openObject(&place)
+        while way == .on {
+            let match = table.find(&place)
+            if match.index < 0 {
+                guard skipOther(&place, table, view.scratch) else { return nil }
+            } else {
+                let bit = 1 as UInt64 &<< UInt64(match.index)
+                guard seen & bit == 0 else { return nil }
+                seen |= bit
+                let member = tables.pointee.envelopeMembers.place(match.index)
+                switch member.pointee.work {
+                case .firstMarker, .marker:
+                    hasFirst = hasFirst || member.pointee.work == .firstMarker
+                    guard Self.skip(&place, view.scratch) else { return nil }
+                case .record:
+                    guard let end = record(place, &view, lexicon, names, isEnveloped: true) else { return nil }
+                    (place, hasRecord) = (end, true)
+                case .identifier, .customValue:
+                    guard Grammar.string(&place, tables.pointee.slots + member.pointee.index, view.scratch) else {
+                        return nil
+                    }
+                case .customName:
+                    guard let text = Grammar.text(&place, view.scratch) else { return nil }
+                    field = text
+                }
+            }
+            way = Grammar.nextMember(&place)
+        }
+        // Identifiers of the envelope count only beside the first marker.
+        guard way == .end, hasFirst, hasRecord else { return nil }
+        let custom = tables.pointee.kinds.count - 1
+        if field.count > 0 {
+            let own = tables.pointee.members.match(field).index
+            guard own >= 0, tables.pointee.roles[own].work == .identifier else { return nil }
+            customKind = tables.pointee.roles[own].index
+        } else {
+            tables.pointee.slots[custom].text = .nothing
+        }
+        return place
+    }
+
+    /// The slot of the record whose kind the custom identifier has.
+    private var customKind = 0
+
+    private mutating func record(
+        _ start: Bytes,
+        _ view: inout RecordView,
+        _ lexicon: UnsafePointer<Lexicon>,
+        _ names: KeyTable,
+        isEnveloped: Bool
+    ) -> Bytes? {
+        let table = tables.pointee.members
+        var (place, seen) = (start, 0 as UInt64)
+        var way = Grammar.openObject(&place)
+        while way == .on {
+            let name = place
+            let match = table.find(&place)
+            if match.index < 0 {
+                guard let end = attribute(named: name, &view, names) else { return nil }
+                place = end
+            } else {
+                guard match.index < 64 else { return nil }
+                let bit = 1 as UInt64 &<< UInt64(match.index)
+                guard seen & bit == 0 else { return nil }
+                seen |= bit
+                let member = tables.pointee.roles.place(match.index)
+                guard let end = take(member, place, &view, lexicon, names, isEnveloped) else { return nil }
+                place = end
+            }
+            way = Grammar.nextMember(&place)
+        }
+        return way == .end ? place : nil
+    }
+
+    private mutating func take(
+        _ member: UnsafePointer<Member>,
+        _ start: Bytes,
+        _ view: inout RecordView,
+        _ lexicon: UnsafePointer<Lexicon>,
+        _ names: KeyTable,
+        _ isEnveloped: Bool
+    ) -> Bytes? {
+        var place = start
+        Grammar.space(&place)
+        if place.pointee == UInt8(ascii: "n"), member.pointee.work != .marker {
+            return Grammar.word(&place, "null") ? place : nil
+        }
+        switch member.pointee.work {
+        // A record that has a marker is an envelope, unless it is in one.
+        case .marker: return nil
+        case .identifier: return identifier(place, tables.pointee.slots + member.pointee.index, view.scratch)
+        case .timeZone:
+            guard let text = Grammar.text(&place, view.scratch) else { return nil }
+            (view.hasTimeZone, view.timeZone) = (true, text)
+            return place
+        case .tags:
+            var way = Grammar.openList(&place)
+            while way == .on {
+                guard view.tagCount < RecordView.tagLimit, let tag = Grammar.text(&place, view.scratch), tag.count > 0,
+                    view.insert(tag: tag)
+                else { return nil }
+                way = Grammar.nextElement(&place)
+            }
+            return way == .end ? place : nil
+        case .subscriptions: return subscriptions(place, &view, lexicon)
+        case .attribute, .code:
+            let rank = names.match(member.pointee.name)
+            guard rank.index >= 0 else {
+                stranger = member.pointee.name
+                return nil
+            }
+            guard let value = view.attribute(rank.index), let end = Self.value(place, value, view.scratch) else {
+                return nil
+            }
+            return Self.read(value, as: member) ? end : nil
+        }
+    }
+
+    /// Reads the value as the member says; false for one that the reader converts or reports.
+    private static func read(_ value: UnsafeMutablePointer<ValueView>, as member: UnsafePointer<Member>) -> Bool {
+        if member.pointee.work == .code {
+            guard value.pointee.kind == .integer else { return true }
+            for index in 0..<member.pointee.codes.count {
+                let code = member.pointee.codes.place(index)
+                if code.pointee.number.compare(value.pointee.text) == 0 {
+                    value.pointee = ValueView(string: code.pointee.text)
+                    return true
+                }
+            }
+            return true
+        }
+        let type = member.pointee.type
+        guard type != .any, type != value.pointee.kind.code else { return true }
+        if value.pointee.kind == .list, type == .choices {
+            value.pointee.kind = .choices
+            return true
+        }
+        // A text that is written otherwise in that type stays a text, which the reader decides.
+        return value.pointee.kind == .string && value.pointee.isASCII && type != .choices
+            && value.pointee.read(as: type)
+    }
+
+    /// Reads the attribute of a member that the layout does not name.
+    private mutating func attribute(named start: Bytes, _ view: inout RecordView, _ names: KeyTable) -> Bytes? {
+        var place = start
+        var rank = names.find(&place)
+        if rank.index < 0 {
+            place = start - 1
+            guard let text = Grammar.text(&place, view.scratch), Grammar.comes(0x3A, &place) else { return nil }
+            place += 1
+            // One that is named by the layout, in another spelling, is no other member.
+            guard tables.pointee.members.match(text).index < 0 else { return nil }
+            Grammar.space(&place)
+            if place.pointee == UInt8(ascii: "n") { return Grammar.word(&place, "null") ? place : nil }
+            rank = names.match(text)
+            guard rank.index >= 0 else {
+                stranger = text
+                return nil
+            }
+        }
+        Grammar.space(&place)
+        if place.pointee == UInt8(ascii: "n") { return Grammar.word(&place, "null") ? place : nil }
+        guard let value = view.attribute(rank.index) else { return nil }
+        return Self.value(place, value, view.scratch)
+    }
+
+    // MARK: Values
+
+    private static func value(_ start: Bytes, _ value: UnsafeMutablePointer<ValueView>, _ scratch: Scratch) -> Bytes? {
+        var place = start
+        switch place.pointee {
+        case 0x22: return Grammar.string(&place, value, scratch) ? place : nil
+        case 0x2D, 0x30...0x39:
+            guard Grammar.number(&place, value) else { return nil }
+            // A number with zeros at its end is written without them.
+            return value.pointee.kind == .integer || (place - 1).pointee != 0x30 ? place : nil
+        case 0x5B: return Grammar.strings(place, value, scratch)
+        case 0x74, 0x66:
+            let kind: ValueView.Kind = place.pointee == 0x74 ? .yes : .no
+            guard Grammar.flag(&place) else { return nil }
+            value.pointee = ValueView(kind: kind, text: Stretch(start, place - start))
+            return place
+        default: return nil
+        }
+    }
+
+    /// Reads a text, or a list of one.
+    private func identifier(_ start: Bytes, _ value: UnsafeMutablePointer<ValueView>, _ scratch: Scratch) -> Bytes? {
+        var place = start
+        guard place.pointee == 0x5B else { return Grammar.string(&place, value, scratch) ? place : nil }
+        var way = Grammar.openList(&place)
+        guard way == .on, Grammar.string(&place, value, scratch) else { return way == .end ? place : nil }
+        way = Grammar.nextElement(&place)
+        return way == .end ? place : nil
+    }
+
+    /// Passes a member that is not read, from behind the quote of its name.
+    private func skipOther(_ place: inout Bytes, _ table: KeyTable, _ scratch: Scratch) -> Bool {
+        place -= 1
+        guard let text = Grammar.text(&place, scratch), table.match(text).index < 0, Grammar.comes(0x3A, &place) else {
+            return false
+        }
+        place += 1
+        return Self.skip(&place, scratch)
+    }
+
+    /// Passes a value that is not read; false for one that is not plain.
+    private static func skip(_ place: inout Bytes, _ scratch: Scratch) -> Bool {
+        Grammar.space(&place)
+        var value = RecordView.blank
+        switch place.pointee {
+        case 0x22, 0x2D, 0x30...0x39, 0x74, 0x66:
+            guard let end = Self.value(place, &value, scratch) else { return false }
+            place = end
+            return true
+        case UInt8(ascii: "n"): return Grammar.word(&place, "null")
+        case 0x7B:
+            // The reader takes the last of two members of one name: only an object without members is passed.
+            return Grammar.openObject(&place) == .end
+        default: return false
+        }
+    }
+
+    // MARK: Identifiers
+
+    /// Puts the identifiers in their order, each once; false if there is none, or no room.
+    private func takeIdentifiers(_ view: inout RecordView) -> Bool {
+        let (kinds, slots) = (tables.pointee.kinds, tables.pointee.slots)
+        for slot in 0..<kinds.count where slots[slot].text.count > 0 {
+            let isCustom = slot == kinds.count - 1
+            let kind = kinds[isCustom ? customKind : slot]
+            var isKnown = false
+            for index in 0..<view.identifierCount {
+                let other = view.identifiers[index]
+                guard other.name.compare(kind.name) == 0 else { continue }
+                if other.value.text.compare(slots[slot].text) == 0 {
+                    isKnown = true
+                } else if !other.value.isASCII || !slots[slot].isASCII {
+                    // Two spellings may be one text in canonical form.
+                    return false
+                }
+            }
+            if isKnown { continue }
+            guard view.identifierCount < RecordView.identifierLimit else { return false }
+            view.identifiers[view.identifierCount] = .init(
+                kind: kind.index,
+                name: kind.name,
+                value: slots[slot],
+                address: .nothing
+            )
+            view.identifierCount += 1
+        }
+        return view.identifierCount > 0
+    }
+
+    // MARK: Subscriptions
+
+    private func subscriptions(_ start: Bytes, _ view: inout RecordView, _ lexicon: UnsafePointer<Lexicon>) -> Bytes? {
+        var place = start
+        var way = Grammar.openList(&place)
+        while way == .on {
+            guard let end = subscription(place, &view, lexicon) else { return nil }
+            place = end
+            way = Grammar.nextElement(&place)
+        }
+        return way == .end ? place : nil
+    }
+
+    private func subscription(_ start: Bytes, _ view: inout RecordView, _ lexicon: UnsafePointer<Lexicon>) -> Bytes? {
+        let table = tables.pointee.subscriptionMembers
+        var each = RecordView.SubscriptionView(channel: -1, topic: -1, state: -1)
+        var (place, seen, value) = (start, 0 as UInt64, RecordView.blank)
+        var (token, service) = (Stretch.nothing, Lexicon.none)
+        var way = Grammar.openObject(&place)
+        while way == .on {
+            let match = table.find(&place)
+            if match.index < 0 {
+                guard skipOther(&place, table, view.scratch) else { return nil }
+                way = Grammar.nextMember(&place)
+                continue
+            }
+            let bit = 1 as UInt64 &<< UInt64(match.index)
+            guard seen & bit == 0 else { return nil }
+            seen |= bit
+            switch match.index {
+            case 0:
+                guard let text = Grammar.text(&place, view.scratch), text.count > 0, text.isASCII else { return nil }
+                (each.channel, each.names.channel) = (lexicon.pointee.channels.match(text).index, text)
+            case 1:
+                Grammar.space(&place)
+                guard place.pointee &- 0x30 < 10, Grammar.number(&place, &value), value.kind == .integer,
+                    let topic = topic(value.text)
+                else { return nil }
+                (each.topic, each.names.topic) = (topic.index, topic.name)
+            case 2:
+                guard let text = Grammar.text(&place, view.scratch) else { return nil }
+                each.state = lexicon.pointee.subscriptionStates.match(text).index
+                guard each.state >= 0 else { return nil }
+            case 3:
+                guard let text = Grammar.text(&place, view.scratch) else { return nil }
+                token = text
+            case 4:
+                guard let text = Grammar.text(&place, view.scratch) else { return nil }
+                service = tables.pointee.providers.match(text).index
+                guard service >= 0 else { return nil }
+            default: guard Self.skipUnusual(&place) else { return nil }
+            }
+            way = Grammar.nextMember(&place)
+        }
+        guard way == .end, seen & 0b111 == 0b111 else { return nil }
+        if seen & 0b1000 != 0, service >= 0 {
+            guard addDevice(token, tables.pointee.services[service], each.state, &view, lexicon) else { return nil }
+        }
+        for index in 0..<view.subscriptionCount {
+            let other = view.subscriptions[index]
+            guard other.names.channel.compare(each.names.channel) == 0,
+                (other.topic == Lexicon.none) == (each.topic == Lexicon.none),
+                other.names.topic.compare(each.names.topic) == 0
+            else { continue }
+            return other.state == each.state ? place : nil
+        }
+        guard view.subscriptionCount < RecordView.subscriptionLimit else { return nil }
+        view.subscriptions[view.subscriptionCount] = each
+        view.subscriptionCount += 1
+        return place
+    }
+
+    private func topic(_ number: Stretch) -> Topic? {
+        let topics = tables.pointee.topics
+        for index in 0..<topics.count where topics.place(index).pointee.number.compare(number) == 0 {
+            return topics[index]
+        }
+        return nil
+    }
+
+    /// Passes a value that says nothing.
+    private static func skipUnusual(_ place: inout Bytes) -> Bool {
+        Grammar.space(&place)
+        switch place.pointee {
+        case UInt8(ascii: "n"): return Grammar.word(&place, "null")
+        case UInt8(ascii: "f"): return Grammar.word(&place, "false")
+        case 0x7B: return Grammar.openObject(&place) == .end
+        default: return false
+        }
+    }
+
+    /// Adds the device of a push token, which no other subscription of the record may have.
+    private func addDevice(
+        _ token: Stretch,
+        _ service: Kind,
+        _ state: Int,
+        _ view: inout RecordView,
+        _ lexicon: UnsafePointer<Lexicon>
+    ) -> Bool {
+        guard token.isASCII, view.deviceCount < RecordView.deviceLimit else { return false }
+        for index in 0..<view.deviceCount {
+            let other = view.devices[index]
+            if other.token.compare(token) == 0, other.serviceName.compare(service.name) == 0 { return false }
+        }
+        var device = RecordView.DeviceView()
+        (device.hasToken, device.token) = (true, token)
+        (device.service, device.serviceName) = (service.index, service.name)
+        device.allowsPush = state == lexicon.pointee.subscribed
+        view.devices[view.deviceCount] = device
+        view.deviceCount += 1
+        return true
+    }
+}

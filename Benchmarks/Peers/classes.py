@@ -1,8 +1,8 @@
 """Measures a migration for each class of input (goal P7): classes.py COMMAND [RECORDS [CLASS …]].
 
 The data comes from a fixed seed. Every figure is processor time (user and system) of the median of five runs on one core, less
-the time that the command takes for ten records. Beside it are a straightforward Python script where one does the same, and
-the number of records that left the bulk path, by reason.
+the time that the command takes for ten records. Beside it are a straightforward Python script and DuckDB on one thread where they
+do the same, and the number of records that left the bulk path, by reason.
 """
 
 import csv
@@ -38,7 +38,9 @@ RULES = {
 }
 
 
-def contact(number, name=None, remark=None, locale=False, devices=False, dated=False, rejects=False):
+def contact(number, name=None, remark=None, locale=False, devices=False, dated=False, rejects=False, repeats=False, unknown=False):
+    if repeats:
+        number //= 2
     identifiers = [{"kind": "external", "value": "member-%08d" % number}]
     if not rejects or random.random() > 0.1:
         identifiers.append({"kind": "email", "value": "contact.%08d@mail.example.com" % number})
@@ -68,6 +70,8 @@ def contact(number, name=None, remark=None, locale=False, devices=False, dated=F
         whole["subscriptions"].append({"channel": "push", "state": "subscribed"})
         facts = {"platform": "iOS", "platformVersion": "18.1", "model": "iPhone15,2", "locale": "fi_FI", "appVersion": "4.2"}
         whole["devices"] = [{"pushToken": {"value": "%064x" % number, "service": "apns"}, "facts": facts}]
+    if unknown:
+        attributes["own_field_%d" % (number % 40)] = "value %d" % number
     if locale:
         whole["locale"] = "fi_FI"
     whole["timeZone"] = "Europe/Helsinki"
@@ -100,6 +104,7 @@ def lines(**kind):
 
 def rows(**kind):
     turned, quoted, encoding = kind.pop("turned", False), kind.pop("quoted", False), kind.pop("encoding", "utf-8")
+    form = kind.pop("form", "salesforce.contacts")
 
     def write(path, count):
         header = HEADER + (["_DeviceID", "_SystemToken", "_Platform"] if kind.get("devices") else [])
@@ -109,7 +114,35 @@ def rows(**kind):
             writer.writerow(list(order(header)))
             writer.writerows(list(order(row(number, **kind))) for number in range(count))
 
-    return "salesforce.contacts", write
+    return form, write
+
+
+def profile(number):
+    """A line that the platform exports for `contact`."""
+    whole, data = contact(number), {}
+    names = {"birth_date": "_bdate", "city": "_city", "country": "_country", "family_name": "_lname", "given_name": "_fname"}
+    for kind, value in ((one["kind"], one["value"]) for one in whole["identifiers"]):
+        data[TARGET["identifierFields"][kind]] = [value] if kind == "phone" else value
+    for name, value in whole["attributes"].items():
+        if isinstance(value, dict):
+            ((_, value),) = value.items()
+        if name == "gender":
+            data["_sex"] = 1 if value == "male" else 2
+        else:
+            data[names.get(name, name)] = value
+    data["_tz"], data["labels"] = whole["timeZone"], whole["tags"]
+    state = whole["subscriptions"][0]["state"]
+    data["subscriptions"] = [{"channel": "email", "resource_id": 31, "email": data["email"], "status": state}]
+    return {"db_id": 7, "matching": "email", "email": data["email"], "data": data}
+
+
+def profiles():
+    def write(path, count):
+        with open(path, "w", encoding="utf-8") as file:
+            for number in range(count):
+                file.write(json.dumps(profile(number), ensure_ascii=False, separators=(",", ":")) + "\n")
+
+    return "altcraft.profiles", write
 
 
 #: Name, source, target, rules, further words of the command, Python script, whether the class does more than plain mapping.
@@ -133,12 +166,20 @@ CLASSES = [
     ("rows, other column order", rows(turned=True), "altcraft.profiles", None, [], None, False),
     ("rows, devices and tokens", rows(devices=True), "altcraft.profiles", None, [], None, False),
     ("rows to neutral contacts", rows(), "neutral.contacts", None, [], None, False),
+    ("profiles to neutral contacts", profiles(), "neutral.contacts", None, [], "profiles", False),
+    ("other attributes", lines(unknown=True), "altcraft.profiles", None, [], "orjson", False),
+    ("rows, ISO 8859-1", rows(encoding="latin-1", form="acoustic.contacts"), "altcraft.profiles", None, [], None, False),
+    ("each contact twice, with opt-outs", lines(repeats=True), "altcraft.profiles", None, [], None, True),
     ("10 % rejects", lines(rejects=True), "altcraft.profiles", None, [], "orjson", True),
     ("evidence", lines(), "altcraft.profiles", None, ["--evidence"], None, True),
+    ("evidence of rows", rows(), "neutral.contacts", None, ["--evidence"], None, True),
+    ("journal", lines(), "altcraft.profiles", None, ["--journal"], "orjson", True),
+    ("verify", lines(), "altcraft.profiles", None, ["verify"], None, True),
+    ("verify --sample 100", lines(), "altcraft.profiles", None, ["verify", "--sample", "100"], None, True),
 ]
 
 
-def seconds(words, keeps=None):
+def seconds(words):
     """The processor time of a program, and what it printed."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(["taskset", "-c", "0", *words], capture_output=True, text=True)
@@ -148,10 +189,46 @@ def seconds(words, keeps=None):
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, done.stdout + done.stderr
 
 
+def left(output):
+    """The records that left the bulk path, as a report says."""
+    for line in reversed(output.splitlines()):
+        if line.startswith("{"):
+            whole = json.loads(line)
+            return whole.get("expected", whole).get("leftBulkPath", {})
+    return {}
+
+
+def settings(form, to, rules):
+    """The settings of both formats, and the rules of the mapping."""
+    whole = {"mapping": RULES.get(rules, [])}
+    if to == "altcraft.profiles":
+        whole["to"] = TARGET
+    if form == "altcraft.profiles":
+        whole["from"] = TARGET
+    if form == "acoustic.contacts":
+        columns = {"Email Address": "identifier:email", "Contact Key": "identifier:external"}
+        whole["from"] = {"encoding": "iso-8859-1", "delimiter": "comma", "key": "email", "columns": columns}
+    return whole
+
+
+def peers(peer, few, source, target):
+    """The processor time of the Python script and of DuckDB; None for one that does not do the same."""
+    python = {"orjson": ["map_python.py", "orjson"], "csv": ["map_rows.py"], "profiles": ["map_profiles.py"]}.get(peer)
+    duckdb = {"orjson": ["map_duckdb.py", "1"], "csv": ["rows_duckdb.py", "1"]}.get(peer)
+    for script in (python, duckdb):
+        if not script:
+            yield None
+            continue
+        words = [sys.executable, os.path.join(HERE, script[0]), *script[1:]]
+        start = statistics.median(seconds([*words, few, target])[0] for _ in range(3))
+        yield statistics.median(seconds([*words, source, target])[0] for _ in range(3)) - start
+
+
 def main():
     command, count = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 200_000
     with tempfile.TemporaryDirectory() as folder:
-        source, few, target, settings = (os.path.join(folder, name) for name in ("source", "few", "target", "settings"))
+        place = lambda name: os.path.join(folder, name)
+        source, few, target, config = (place(name) for name in ("source", "few", "target", "settings"))
         figures = []
         for name, (form, write), to, rules, extra, peer, works in CLASSES:
             if sys.argv[3:] and name not in sys.argv[3:]:
@@ -159,32 +236,41 @@ def main():
             random.seed(20_310_309)
             write(source, count)
             write(few, 10)
-            with open(settings, "w") as file:
-                json.dump({"to": TARGET if to != form and to != "neutral.contacts" else {}, "mapping": RULES.get(rules, [])}, file)
+            with open(config, "w") as file:
+                json.dump(settings(form, to, rules), file)
+            formats = ["--from", form, "--to", to, "--settings", config]
+
+            def apply(path, more=()):
+                words = [*formats, "--in", path, "--out", target, "--restart", "--rejects", place("rejects"), *more]
+                return seconds([command, "migrate", "apply", *words, "--json"])
 
             def ours(path):
-                more = extra + [os.path.join(folder, "more")] if extra else []
-                words = ["--from", form, "--to", to, "--settings", settings, "--in", path, "--out", target, "--restart", *more]
-                return seconds([command, "migrate", "apply", *words, "--rejects", os.path.join(folder, "rejects"), "--json"])
+                if extra[:1] == ["verify"]:
+                    words = [*formats, "--in", path, "--target", f"{path}.target", *extra[1:]]
+                    return seconds([command, "migrate", "verify", *words, "--json"])
+                if extra == ["--journal"]:
+                    for old in os.listdir(folder):
+                        if old.startswith("more"):
+                            os.remove(place(old))
+                return apply(path, [*extra, place("more")] if extra else [])
 
+            if extra[:1] == ["verify"]:
+                for path in (few, source):
+                    apply(path)
+                    os.replace(target, f"{path}.target")
             start = statistics.median(ours(few)[0] for _ in range(5))
             runs = [ours(source) for _ in range(5)]
-            left = next((json.loads(line) for line in runs[0][1].splitlines() if line.startswith("{")), {}).get("leftBulkPath", {})
-            own, ratio = statistics.median(run[0] for run in runs) - start, None
-            if peer:
-                script = ["map_python.py", "orjson"] if peer == "orjson" else ["map_rows.py"]
-                words = [sys.executable, os.path.join(HERE, script[0]), *script[1:]]
-                theirs = statistics.median(seconds([*words, source, target])[0] for _ in range(3))
-                theirs -= statistics.median(seconds([*words, few, target])[0] for _ in range(3))
-                ratio = theirs / own
-            figures.append((name, own / count * 1e6, own / os.path.getsize(source) * 1e9, ratio, works, left))
+            own = statistics.median(run[0] for run in runs) - start
+            ratios = [theirs and theirs / own for theirs in peers(peer, few, source, target)]
+            figures.append((name, own / count * 1e6, own / os.path.getsize(source) * 1e9, ratios, works, left(runs[0][1])))
     fastest = min(each[2] for each in figures if not each[4])
-    print("| class | µs each | ns a byte | of the fastest | Python | reached | left the bulk path |\n|---|---|---|---|---|---|---|")
-    for name, each, byte, ratio, works, left in figures:
+    print("| class | µs each | ns a byte | of the fastest | Python | DuckDB | reached | left the bulk path |")
+    print("|---|---|---|---|---|---|---|---|")
+    for name, each, byte, ratios, works, reasons in figures:
         share = fastest / byte
-        reached = share >= (0.1 if works else 1 / 3) and (ratio is None or ratio >= 3)
-        beside = f"{ratio:.1f} ×" if ratio else "–"
-        print(f"| {name} | {each:.2f} | {byte:.2f} | {share:.2f} | {beside} | {'yes' if reached else 'no'} | {left or '–'} |")
+        reached = share >= (0.1 if works else 1 / 3) and (ratios[0] or 3) >= 3 and (ratios[1] or 1) >= 1
+        beside = " | ".join(f"{ratio:.1f} ×" if ratio else "–" for ratio in ratios)
+        print(f"| {name} | {each:.2f} | {byte:.2f} | {share:.2f} | {beside} | {'yes' if reached else 'no'} | {reasons or '–'} |")
 
 
 main()

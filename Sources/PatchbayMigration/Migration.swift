@@ -31,6 +31,8 @@ public struct Migration: Sendable {
         /// How many bytes an earlier run had read, while they are read for what people said no to in them; nil once the run
         /// goes on.
         public internal(set) var hearing: Int?
+        /// Whether the source is read a second time, with all opt-outs in memory.
+        public internal(set) var isSecondPass = false
     }
 
     /// Bytes that are collected before they are written.
@@ -48,8 +50,8 @@ public struct Migration: Sendable {
     let sourceLayout: SourceLayout?
     /// What to run where records have nothing to do with each other but that a yes may stand behind a no.
     private(set) var bulk: BulkPlan?
-    /// How many noes a run knows at once.
-    var noesLimit = EarlierNoes.usualLimit
+    /// The number of opt-outs that a run remembers.
+    var optOutLimit = EarlierNoes.usualLimit
     /// The path of a file of the source's format that was moved before: who says no in it is said no for in every run, as if
     /// its records stood before the source's. A word of a record that its reader refuses counts where it can be read, because
     /// the source may have the same record mended. Nil where there is none.
@@ -181,7 +183,7 @@ public struct Migration: Sendable {
     ) throws -> MigrationReport {
         var company = Company(checkpoints: checkpoints, evidence: evidence)
         // Evidence is of every word, so no no is forgotten.
-        company.noesLimit = evidence == nil ? noesLimit : .max
+        company.optOutLimit = evidence == nil ? optOutLimit : .max
         return try run(&source, to: output, rejects, workers, company, progress, isCancelled)
     }
 
@@ -192,8 +194,8 @@ public struct Migration: Sendable {
         var surveyor: Surveyor?
         /// Receives each record that is written.
         var follower: RecordFollower?
-        /// How many noes are known at once.
-        var noesLimit = EarlierNoes.usualLimit
+        /// The number of opt-outs that are remembered.
+        var optOutLimit = EarlierNoes.usualLimit
     }
 
     func run(
@@ -212,12 +214,16 @@ public struct Migration: Sendable {
             isCancelled: isCancelled,
             keeping: company.checkpoints,
             surveyor: company.surveyor,
-            noes: EarlierNoes(limit: company.noesLimit),
+            noes: EarlierNoes(limit: company.optOutLimit),
             deciding: deciding
         )
         (surroundings.evidence, surroundings.follower) = (company.evidence.map(EvidenceWriter.init), company.follower)
         do {
-            try hearEarlier(in: surroundings.noes, workers, progress, isCancelled)
+            let checkpoints = company.checkpoints
+            if checkpoints?.optOuts != nil { surroundings.noes.keepAdded() }
+            // The opt-outs of an earlier run's checkpoint have those of the other file.
+            let isRestored = checkpoints?.resumption != nil && checkpoints?.optOuts?.earlier != nil
+            if !isRestored { try hearEarlier(in: surroundings.noes, workers, progress, isCancelled) }
             // What the fast way has read before it gave up.
             var first: [UInt8]?
             let report =

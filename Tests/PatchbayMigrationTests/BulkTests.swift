@@ -179,6 +179,51 @@ import Testing
         }
     }
 
+    @Test(arguments: 0..<6) func `rows of one byte a character give the same on both paths`(_ round: Int) throws {
+        let acoustic = try #require(AdapterModule.acoustic.formats.first)
+        var random = SeededGenerator(seed: UInt64(round))
+        let texts = [
+            "Aino", "P\u{E4}ivi", "Fran\u{E7}ois", "\u{C3}\u{A4}", "\u{80}", "\u{F1}\u{B0}x", "a\u{A0}", "\u{FF}\u{FE}",
+        ]
+        var text = "Email,City,Gr\u{F6}\u{DF}e\n"
+        for number in 0..<150 {
+            let email = random.below(20) == 0 ? "none" : "p\(number)@x.example"
+            let fields = (0..<2).map { _ in
+                let field = random.pick(texts) + (random.below(3) == 0 ? random.pick(texts) : "")
+                return random.below(4) == 0 ? "\"\(field)\n\"\"\(field)\"\"\"" : field
+            }
+            text += "\(email),\(fields.joined(separator: ","))\n"
+        }
+        let bytes = text.unicodeScalars.map { UInt8($0.value) }
+        let settings: JSONObject = ["encoding": "iso-8859-1", "delimiter": "comma", "key": "email"]
+        let targets: [(RecordFormat, JSONObject)] = [(.neutralContacts, [:]), (.altcraftProfiles, Self.settings[4])]
+        for (format, target) in targets {
+            func outcome(_ chunk: Int, _ workers: Int) throws -> Outcome {
+                try Outcome(
+                    bytes,
+                    target,
+                    from: acoustic,
+                    settings,
+                    to: format,
+                    hasEvidence: true,
+                    chunk: chunk,
+                    workers: workers
+                )
+            }
+            let general = try outcome(1 << 20, 0)
+            #expect(general.followed.count > 100)
+            for (chunk, workers) in [(1 << 20, 1), (900, 2)] {
+                let bulk = try outcome(chunk, workers)
+                #expect(bulk == general, "\(format.id): \(bulk.difference(from: general))")
+            }
+        }
+        var source = ChunkedSource(bytes, chunk: 1 << 20)
+        let migration = try Migration(from: acoustic, to: .neutralContacts, sourceSettings: settings)
+        let report = try migration.run(&source, to: MemorySink(), workers: 1)
+        #expect(report.leftBulkPath.values.reduce(0, +) < report.read)
+        #expect(report.bytesRead == bytes.count)
+    }
+
     /// What the lines of profiles are changed to, with what stood there.
     private static let profileChanges: [(old: String, new: String)] = [
         (#""status":"subscribed""#, #""status":"Subscribed""#), (#""status":"unsubscribed""#, #""status":"none""#),

@@ -70,7 +70,7 @@ struct ContactNoise {
         if happens(10) {
             for index in parts.indices { parts.swapAt(index, next(parts.count)) }
         }
-        if happens(1) { parts.append(one(of: ["\"stranger\":1", "\"tags\":null", "\"\":\"\""])) }
+        if happens(1) { parts.append(one(of: ["\"unknownName\":1", "\"tags\":null", "\"\":\"\""])) }
         if happens(1), let first = parts.first { parts.append(first) }
         let gap = isSpaced ? one(of: [" ", "  ", "\t"]) : ""
         return "{\(gap)\(parts.joined(separator: "\(gap),\(gap)"))\(gap)}"

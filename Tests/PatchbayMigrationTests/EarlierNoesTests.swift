@@ -37,7 +37,7 @@ import Testing
         evidence: Migration.Evidence? = nil
     ) throws -> [[String]] {
         var migration = try Migration(from: .neutralContacts, to: .altcraftProfiles, targetSettings: settings)
-        migration.noesLimit = limit
+        migration.optOutLimit = limit
         let sink = MemorySink()
         var source = ChunkedSource(Array((lines.joined(separator: "\n") + "\n").utf8), chunk: chunk)
         _ = try migration.run(&source, to: sink, workers: workers, evidence: evidence)
@@ -307,7 +307,7 @@ import Testing
         let (input, output) = (folder.appending(path: "in.ndjson"), folder.appending(path: "out.ndjson"))
         try Data((lines.joined(separator: "\n") + "\n").utf8).write(to: input)
         var migration = try Migration(from: .neutralContacts, to: .altcraftProfiles, targetSettings: Self.settings)
-        migration.noesLimit = 4
+        migration.optOutLimit = 4
         let outcome = try ResumableMigration(
             migration,
             ResumableMigration.Files(input: input.path, output: output.path),

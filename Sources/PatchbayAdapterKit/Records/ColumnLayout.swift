@@ -77,6 +77,8 @@ public struct ColumnLayout: Sendable {
 
     /// How the text is written.
     public var dialect: DelimitedDialect
+    /// How its characters are bytes. Bulk work converts the bytes to UTF-8 first.
+    public var encoding = FileEncoding.utf8
     /// How values are text. A character that is written twice is a backslash or a control: a row that holds it is for the
     /// reader, as is one with a NUL.
     public var forms: FieldForms

@@ -272,7 +272,7 @@ public struct ContactFile: Sendable {
     /// The file as its reader takes it, for bulk work; nil where the bytes are not UTF-8, no header line begins the file, or
     /// rows say more than their columns.
     public var sourceLayout: SourceLayout? {
-        guard settings.encoding == .utf8, dialect.hasHeader, settings.everyRow.isEmpty else { return nil }
+        guard dialect.hasHeader, settings.everyRow.isEmpty else { return nil }
         let given = settings.header
         var layout = ColumnLayout(dialect, settings.forms) { header in
             let columns = (given.isEmpty ? header : given).map(column)
@@ -285,6 +285,7 @@ public struct ContactFile: Sendable {
                 return column
             }
         }
+        layout.encoding = settings.encoding
         layout.contactFile = (kind.findings, kind.deviceIdentity)
         return .columns(layout)
     }

@@ -356,7 +356,7 @@ public enum FileEncoding: String, NeutralWord {
     }
 
     /// The bytes of a text in UTF-8 that the encoding can hold.
-    func encoded(_ bytes: [UInt8]) -> [UInt8] {
+    package func encoded(_ bytes: [UInt8]) -> [UInt8] {
         guard self == .latin1, bytes.contains(where: { $0 >= 0x80 }) else { return bytes }
         return String(decoding: bytes, as: UTF8.self).unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
     }

@@ -3,7 +3,7 @@ public import PatchbayModel
 /// What a file of JSON objects, one a line, holds of contacts: what each member of a record fills.
 ///
 /// It describes what the format's ``RecordReader`` reads, for bulk work. A record that holds anything else, such as a value
-/// of which the reader reports a finding, is read by the reader itself.
+/// that the reader reports a finding about, is read by the reader itself.
 public struct MemberLayout: Sendable {
     /// What a member fills.
     public enum Role: Sendable {
@@ -23,7 +23,7 @@ public struct MemberLayout: Sendable {
 
     /// An object around a record, which has the record as a member.
     public struct Envelope: Sendable {
-        /// The members of which the first is the first of the envelope; a record without any of them has no envelope.
+        /// The members that mark an envelope, one of them as its first member; a record without any of them has no envelope.
         public var markers: [String]
         /// The member that holds the record.
         public var record: String

@@ -72,7 +72,8 @@ extension Command {
         var isDone = false
         defer { input.end(isDone: isDone, session) }
         let old = session.oldOutput
-        var progress = ProgressLine(session.console, total: ResumableMigration.size(of: files.input))
+        let total = ResumableMigration.size(of: files.input)
+        var progress = ProgressLine(session.console, total: total)
         let outcome = try ResumableMigration(
             setup.migration,
             files,
@@ -83,11 +84,13 @@ extension Command {
         .run(
             restarts: session.invocation.has(.restart),
             log: try session.log(),
+            secondPass: { session.console.say("Reading the source a second time. \($0)") },
             progress: { done in
+                let part = done.hearing.map(ProgressLine.Part.hearing)
                 progress.show(
                     records: done.records,
                     bytes: done.bytes,
-                    of: done.hearing.map(ProgressLine.Part.hearing)
+                    of: part ?? (done.isSecondPass ? .secondPass(of: total) : nil)
                 )
             },
             isCancelled: { session.interruption.signalNumber != nil }

@@ -20,6 +20,8 @@ import PatchbayMigration
             Part(title: "reading opt-outs of the source again", total: total)
         }
 
+        static func secondPass(of total: Int?) -> Part { Part(title: "second pass", total: total) }
+
         static let pages = Part(title: "reading what the vendor holds", total: nil)
 
         static func verifying(_ part: Verification.Part, of total: Int?) -> Part {

@@ -22,16 +22,27 @@ struct Checkpoint {
     var place: Checkpoints.Place
     /// Bytes of each output that belong to the place, in the order of the outputs.
     var lengths: [Int]
+    /// Bytes of the opt-out log that belong to the place; nil if it does not have every opt-out.
+    var optOuts: Int?
 
-    init(settings: String, input: InputIdentity, place: Checkpoints.Place, lengths: [Int]) {
+    init(settings: String, input: InputIdentity, place: Checkpoints.Place, lengths: [Int], optOuts: Int? = nil) {
         (self.settings, self.input, self.place, self.lengths) = (settings, input, place, lengths)
+        self.optOuts = optOuts
     }
 
     /// Where the checkpoint of an output stands.
     static func path(of output: String) -> String { "\(OutputFile.resolved(output) ?? output).checkpoint" }
 
     /// Removes a checkpoint, and what a killed run left of a next one.
-    static func remove(at path: String) { for path in [path, OutputFile.draft(of: path)] { unlink(path) } }
+    static func remove(at path: String) {
+        for path in [path, OutputFile.draft(of: path), OutputFile.draft(of: "\(path).optouts")] { unlink(path) }
+    }
+
+    /// Removes a checkpoint with which a new run does not continue; the run's own opt-out log stays.
+    static func removeStale(beside output: String) {
+        let path = path(of: output)
+        for path in [path, OutputFile.draft(of: path)] { unlink(path) }
+    }
 
     /// Reads a checkpoint; nil if there is none.
     init?(of output: String) throws {
@@ -43,15 +54,17 @@ struct Checkpoint {
             let place = json["place"].flatMap(Checkpoints.Place.init(json:)),
             let lengths = json["lengths"]?.array?.compactMap({ $0.integer.map { Int($0) } })
         else { throw Migration.Failure([Self.unreadable.at(path)]) }
-        self.init(settings: settings, input: input, place: place, lengths: lengths)
+        let optOuts = json["optOuts"]?.integer.map { Int($0) }
+        self.init(settings: settings, input: input, place: place, lengths: lengths, optOuts: optOuts)
     }
 
     var bytes: [UInt8] {
-        let json: JSONValue = [
+        var json: JSONObject = [
             "version": .integer(Self.version), "settings": .string(settings), "input": input.json,
             "place": place.json, "lengths": .array(lengths.map { .integer($0) }),
         ]
-        return Array((json.text + "\n").utf8)
+        json["optOuts"] = optOuts.map { .integer($0) }
+        return Array((JSONValue.object(json).text + "\n").utf8)
     }
 
     // MARK: What may be wrong

@@ -69,6 +69,8 @@ public struct Checkpoints {
 
     /// Where to begin; nil is the start.
     public var resumption: Resumption?
+    /// Where opt-outs are kept, so that a resumed run need not read the source again for them.
+    var optOuts: OptOutLog?
     /// Whether it is time to say where the run stands; asked after each chunk.
     public var isDue: () -> Bool
     /// Hears where the run stands, once everything before is written.
@@ -94,3 +96,52 @@ public struct Checkpoints {
 
 @available(*, unavailable)
 extension Checkpoints: Sendable {}
+
+/// The marks of the opt-outs that a run has read, in a file beside its checkpoint. They hold no personal data.
+final class OptOutLog {
+    private let file: OutputFile
+    /// Whether the file has every opt-out.
+    private var isComplete = true
+    /// The marks of an earlier run, as far as its checkpoint goes; nil if they are not known.
+    let earlier: [UInt64]?
+
+    /// A log beside an output. It continues after the first `length` bytes of an earlier run; nil begins again.
+    init(beside output: String, from length: Int?) throws {
+        let path = Self.path(beside: output)
+        var earlier: [UInt64]?
+        if let length, let bytes = try? FileSource.contents(of: OutputFile.draft(of: path)), bytes.count >= length {
+            earlier = bytes.prefix(length).withUnsafeBytes { bytes in
+                (0..<(length / 8)).map {
+                    UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 8 * $0, as: UInt64.self))
+                }
+            }
+        }
+        self.earlier = earlier
+        file = try OutputFile(path: path, from: earlier == nil ? nil : length)
+        file.isKept = earlier != nil
+    }
+
+    /// The name of the log of an output, without the ending of an unfinished file.
+    static func path(beside output: String) -> String { "\(Checkpoint.path(of: output)).optouts" }
+
+    /// The number of bytes that hold every opt-out so far; nil if there are too many.
+    var length: Int? { isComplete ? file.count : nil }
+
+    /// What brings the marks to the disk.
+    var syncer: @Sendable () -> Int32 { file.syncer }
+
+    /// Appends marks; nil says that there are too many.
+    func append(_ marks: [UInt64]?) throws(FileError) {
+        guard let marks, isComplete else { return isComplete = false }
+        if !marks.isEmpty { try file.write(marks.withUnsafeBytes(Array.init)) }
+    }
+
+    /// Keeps the file when the run ends, up to `length` bytes.
+    func keep(upTo length: Int?) {
+        file.isKept = true
+        if let length { try? file.shorten(to: length) }
+    }
+
+    /// Removes the file when the run ends.
+    func discard() { file.isKept = false }
+}

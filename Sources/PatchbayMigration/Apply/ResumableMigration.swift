@@ -47,7 +47,8 @@ public struct ResumableMigration: Sendable {
         public static func traces(of output: String, throughDoor: Bool) -> [String] {
             let checkpoint = Checkpoint.path(of: output)
             let outbox = throughDoor ? DoorFiles.outboxes(of: output) : []
-            return [checkpoint, OutputFile.draft(of: checkpoint)] + outbox
+            let optOuts = OutputFile.draft(of: OptOutLog.path(beside: output))
+            return [checkpoint, OutputFile.draft(of: checkpoint), optOuts] + outbox
         }
     }
 
@@ -122,6 +123,7 @@ public struct ResumableMigration: Sendable {
     /// - Parameters:
     ///   - restarts: whether what an earlier run left is thrown away.
     ///   - log: hears when each phase begins and ends, without a value of a person.
+    ///   - secondPass: called with the reason before the source is read a second time.
     ///   - progress: called after each chunk.
     ///   - isCancelled: asked before each chunk.
     /// - Returns: the numbers, and whether the files are complete.
@@ -133,6 +135,7 @@ public struct ResumableMigration: Sendable {
     public func run(
         restarts: Bool,
         log: (any LogHandler)? = nil,
+        secondPass: (_ reason: String) -> Void = { _ in },
         progress: @escaping (Migration.Progress) -> Void,
         isCancelled: @escaping () -> Bool
     ) throws -> Outcome {
@@ -142,8 +145,16 @@ public struct ResumableMigration: Sendable {
             return try run(migration, restarts, phases, progress, isCancelled)
         } catch let failure as Migration.Failure where failure.findings.contains(where: EarlierNoes.isUnheeded) {
             var migration = migration
-            migration.noesLimit = .max
-            return try run(migration, true, phases, progress, isCancelled)
+            migration.optOutLimit = .max
+            secondPass(
+                "Some records opt in after an opt-out that was no longer in memory. All opt-outs are kept in memory now."
+            )
+            let again: (Migration.Progress) -> Void = { done in
+                var done = done
+                done.isSecondPass = true
+                progress(done)
+            }
+            return try run(migration, true, phases, again, isCancelled)
         }
     }
 
@@ -162,7 +173,7 @@ public struct ResumableMigration: Sendable {
         }
         if let journal = files.journal { try Journal.requireFree(journal, for: files.outputs) }
         let outputs = try Self.open(files.outputs, checkpoint, shared: files.companions.count)
-        let run = Run(files, outputs, settings: settings, input: input, checkpoint, interval: interval)
+        let run = try Run(files, outputs, settings: settings, input: input, checkpoint, interval: interval)
         var checkpoints = run.checkpoints(watching: source)
         if let checkpoint, checkpoint.place.isExact {
             let head = try source.next() ?? []
@@ -173,7 +184,8 @@ public struct ResumableMigration: Sendable {
             }
         }
         do {
-            phases.note(checkpoints.resumption == nil ? .moving : .hearing)
+            let rereads = checkpoints.resumption != nil && checkpoints.optOuts?.earlier == nil
+            phases.note(rereads ? .hearing : .moving)
             let report = try migration.run(
                 &source,
                 to: run.output,
@@ -284,6 +296,7 @@ private final class Run {
     private var saved: ContinuousClock.Instant
     /// The last place that was handed to the writer.
     private var last: Checkpoint?
+    private let optOuts: OptOutLog
 
     init(
         _ files: ResumableMigration.Files,
@@ -292,14 +305,16 @@ private final class Run {
         input: InputIdentity,
         _ checkpoint: Checkpoint?,
         interval: Duration
-    ) {
+    ) throws {
         (self.files, self.outputs, self.settings, self.input) = (files, outputs, settings, input)
         self.interval = interval
         (saved, last) = (clock.now, checkpoint)
         let isRepeated = checkpoint.map { !$0.place.isExact } ?? false
         repeated = outputs.map { isRepeated ? $0.count : 0 }
-        writer = CheckpointWriter(path: Checkpoint.path(of: files.output), syncing: outputs.map(\.syncer))
-        if checkpoint == nil { writer.remove() }
+        optOuts = try OptOutLog(beside: files.output, from: checkpoint?.optOuts)
+        let syncers = outputs.map(\.syncer) + [optOuts.syncer]
+        writer = CheckpointWriter(path: Checkpoint.path(of: files.output), syncing: syncers)
+        if checkpoint == nil { Checkpoint.removeStale(beside: files.output) }
     }
 
     private func sink(_ index: Int) -> any ByteSink {
@@ -311,7 +326,7 @@ private final class Run {
     var evidence: any ByteSink { sink(files.evidencePlace) }
 
     func checkpoints(watching source: FileSource) -> Checkpoints {
-        Checkpoints(
+        var checkpoints = Checkpoints(
             isDue: { [self] in clock.now - saved >= interval && !writer.isBusy },
             save: { [self] place in
                 guard try input.holds(for: source) else {
@@ -320,14 +335,23 @@ private final class Run {
                 try save(place)
             }
         )
+        checkpoints.optOuts = optOuts
+        return checkpoints
     }
 
     private func save(_ place: Checkpoints.Place) throws(FileError) {
         // An earlier run was further: its checkpoint stays until this one is as far.
         guard place.report.read > last?.place.report.read ?? 0 else { return }
-        let checkpoint = Checkpoint(settings: settings, input: input, place: place, lengths: outputs.map(\.count))
+        let checkpoint = Checkpoint(
+            settings: settings,
+            input: input,
+            place: place,
+            lengths: outputs.map(\.count),
+            optOuts: optOuts.length
+        )
         try writer.write(checkpoint)
         for output in outputs { output.isKept = true }
+        optOuts.keep(upTo: nil)
         (last, saved) = (checkpoint, clock.now)
     }
 
@@ -349,6 +373,7 @@ private final class Run {
         for output in outputs { output.isKept = true }
         if let journal = files.journal { try Journal.write(journal, for: outputs) }
         for output in outputs.reversed() { try output.commit() }
+        optOuts.discard()
         writer.remove()
     }
 
@@ -359,8 +384,10 @@ private final class Run {
             (error as? Migration.Failure)?.findings.contains { $0.code == Checkpoint.changedInput.code } ?? false
         guard let last, !isMixed else {
             for output in outputs { output.isKept = false }
+            optOuts.discard()
             return writer.remove()
         }
+        optOuts.keep(upTo: last.optOuts)
         for (output, length) in zip(outputs, last.lengths) { try? output.shorten(to: length) }
     }
 }

@@ -129,7 +129,7 @@ struct AttributeBook: BitwiseCopyable {
     ) {
         let sorted = list.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         let before = arena.textSize
-        names = KeyTable(sorted, endingWith: .colon, in: arena)
+        names = KeyTable(sorted, terminator: .colon, in: arena)
         count = sorted.count
         let fields = sorted.map { layout?.names[AttributeName(rawValue: $0)] ?? $0 }
         let uses = Dictionary(fields.map { ($0, 1) }, uniquingKeysWith: +)

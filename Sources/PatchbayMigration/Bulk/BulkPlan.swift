@@ -61,7 +61,7 @@ struct BulkPlan: Sendable {
         case .neutralLines, .members: return try (makeReader() as? any RecordReader).map(Reader.lines)
         case .columns:
             guard var reader = try makeReader() as? any RowReader else { return nil }
-            try reader.read(header.bytes) { _ in }
+            try reader.read(encoding.encoded(header.bytes)) { _ in }
             return reader.knowsColumns ? .rows(reader) : nil
         }
     }
@@ -118,12 +118,20 @@ struct BulkPlan: Sendable {
                 topics: columns.compactMap(\.topic),
                 RowScanner.Rules.rows(rows)
             )
-            return mapper(compiled, .rows(RowScanner(rows, columns, compiled, in: arena), reader, rows.dialect))
+            var rowMapper = mapper(
+                compiled,
+                .rows(RowScanner(rows, columns, compiled, in: arena), reader, rows.dialect)
+            )
+            rowMapper.isConverted = rows.encoding != .utf8
+            return rowMapper
         default: return nil
         }
     }
 
-    /// The header of a source that begins with these bytes; nil if there is none in them, or a bad one, or if they don't show
+    /// How the characters of the source are bytes.
+    var encoding: FileEncoding { if case .columns(let layout) = source { layout.encoding } else { .utf8 } }
+
+    /// The header of a source that begins with these bytes, in UTF-8; nil if there is none in them, or a bad one, or if they don't show
     /// that the source is one of lines.
     func header(in bytes: [UInt8]) -> Header? {
         guard case .columns(let layout) = source else { return RecordLines.areTold(by: bytes) ? Header() : nil }

@@ -38,6 +38,7 @@ struct BulkRun {
     private let deciding: [String: String]
     private let evidence: EvidenceWriter?
     private let follower: RecordFollower?
+    private let encoding: FileEncoding
     /// Reads one row alone, where records are rows.
     private let rows: DelimitedReader
 
@@ -51,6 +52,7 @@ struct BulkRun {
         (self.reader, self.notes) = (reader, notes)
         (noes, deciding) = (surroundings.noes, surroundings.deciding)
         (evidence, follower) = (surroundings.evidence, surroundings.follower)
+        encoding = plan.encoding
         slow = try plan.makeSlowWay()
         var dialect = DelimitedDialect(hasHeader: false)
         if case .columns(let layout) = plan.source { dialect = layout.dialect }
@@ -106,10 +108,13 @@ struct BulkRun {
     ) throws -> MigrationReport? {
         first = try source.next()
         let resumed = surroundings.keeping?.resumption
-        guard let header = plan.header(in: resumed?.head ?? first ?? []), let reader = try? plan.reader(behind: header),
+        guard let header = plan.header(in: plan.encoding.decoded(resumed?.head ?? first ?? [])),
+            let reader = try? plan.reader(behind: header),
             let mapper = try plan.makeMapper(behind: header)
         else { return nil }
-        if let resumed, let before = resumed.before {
+        if resumed != nil, let marks = surroundings.keeping?.optOuts?.earlier {
+            surroundings.noes.restore(marks)
+        } else if let resumed, let before = resumed.before {
             // Who said no before the place at which the run goes on.
             var (part, ignored) = (try before(), nil as [UInt8]?)
             let hearing = Surroundings(
@@ -145,7 +150,7 @@ struct BulkRun {
 
     /// Where the run stands, between two records.
     private var place: Checkpoints.Place {
-        var place = Checkpoints.Place(report: report, offset: settled, lines: lines, isExact: true)
+        var place = Checkpoints.Place(report: report, offset: settled, lines: lines, isExact: encoding == .utf8)
         place.report.bytesRead = settled
         (place.hasBegun, place.hasReturns) = (hasBegun, rejects?.hasReturns ?? false)
         return place
@@ -155,6 +160,7 @@ struct BulkRun {
         guard isDue, let keeping else { return }
         try output?.flush()
         try rejects?.flush()
+        if let log = keeping.optOuts { try log.append(noes.takeAdded()) }
         try keeping.save(place)
     }
 
@@ -173,7 +179,7 @@ struct BulkRun {
         var skipped = headerLength
         while !surroundings.isCancelled() {
             // Taken out, so that nobody else holds it and it can be added to in place.
-            guard let chunk = next.take() else {
+            guard var chunk = next.take() else {
                 try cutter.finish { cut in try take(cut, &lane) }
                 while let result = try lane.next(isLast: true) { try accept(result) }
                 try mend(with: ChunkJob(isLast: true), OutputBuffer())
@@ -187,6 +193,7 @@ struct BulkRun {
             }
             report.bytesRead += chunk.count
             if !hasBegun { rejects?.note(chunk) }
+            if encoding != .utf8 { chunk = encoding.decoded(chunk) }
             if goesSlow {
                 var rest = chunk[skipped...]
                 while !rest.isEmpty {
@@ -331,7 +338,7 @@ struct BulkRun {
             return record
         // Lines and rows are not mixed; what is told already is read by nobody.
         case (_, .told(let bytes)), (_, .line(let bytes)), (_, .row(let bytes)):
-            return SourceRecord(number: number, line: line, bytes: bytes, contact: nil)
+            return SourceRecord(number: number, line: line, bytes: encoding.encoded(bytes), contact: nil)
         case (_, .fault(let fault)):
             return SourceRecord(number: number, line: line, bytes: fault.bytes, contact: nil)
         }

@@ -73,6 +73,17 @@ struct Stretch {
 }
 
 extension Stretch {
+    /// Whether a text that was converted from ISO 8859-1 may have been in another encoding: it has a control above U+007F, or
+    /// two characters that would be one in UTF-8.
+    var mayBeMisread: Bool {
+        var index = index(of: -62, or: -62, from: 0)
+        while index < count {
+            if self[index &+ 1] < 0xA0 || index > 1 && self[index &- 2] == 0xC3 { return true }
+            index = self.index(of: -62, or: -62, from: index &+ 1)
+        }
+        return false
+    }
+
     /// Whether every byte is ASCII.
     var isASCII: Bool {
         var index = 0

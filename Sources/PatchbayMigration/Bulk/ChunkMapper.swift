@@ -117,7 +117,7 @@ struct ChunkResult: Sendable {
     var words: [UInt64] = []
     /// Evidence of consent.
     var evidence = EvidenceLines()
-    /// Each record, if somebody follows the run.
+    /// Each record, for the follower of the run.
     var log: [WrittenRecord] = []
     /// A row that has begun and not ended: the end of the job. What comes next was cut at a wrong place.
     var leftover: [UInt8] = []
@@ -158,6 +158,8 @@ struct ChunkMapper: ~Copyable {
     private let mapping: MappingPlan?
     private let changed: RecordView
     private let rejecting: BulkPlan.Rejecting
+    /// Whether the source was converted from another encoding.
+    var isConverted = false
     private let evidence: ConsentEvidence?
     private let log: WrittenLog?
 
@@ -375,10 +377,10 @@ struct ChunkMapper: ~Copyable {
             }
             guard var cursor = scanner.scan(way.place, &view, plan.pointee.lexicon, plan.pointee.attributes.names)
             else {
-                if let stranger = scanner.takeStranger() {
+                if let unknownName = scanner.takeUnknownName() {
                     // What is counted by rank is told before ranks change.
                     tellCounts()
-                    if compiled.learn(stranger.text) {
+                    if compiled.learn(unknownName.text) {
                         mapping?.rank(in: compiled)
                         continue
                     }
@@ -425,7 +427,8 @@ struct ChunkMapper: ~Copyable {
                 continue
             }
             guard let row = scanner.scan(way.place, end, &view, plan.pointee.lexicon),
-                row.end - way.place <= RowScanner.longest
+                row.end - way.place <= RowScanner.longest,
+                !isConverted || !Stretch(way.place, row.end - way.place).mayBeMisread
             else {
                 way.stop = .unusual(.source)
                 return way

@@ -17,7 +17,7 @@ struct KeyTable: BitwiseCopyable {
     static let longest = 90
 
     /// What ends a name in the text, looked at together with it.
-    enum Ending: String, BitwiseCopyable {
+    enum Terminator: String, BitwiseCopyable {
         /// A word is a text of its own.
         case quote = "\""
         /// The name of a member, behind which its value stands.
@@ -36,7 +36,7 @@ struct KeyTable: BitwiseCopyable {
     fileprivate struct Pattern: BitwiseCopyable {
         var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
         var masks: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
-        /// With the ending.
+        /// With the terminator.
         var count = 0
         /// The name and the mark behind it.
         var text = Bytes(Stretch.nothing.start)
@@ -53,7 +53,7 @@ struct KeyTable: BitwiseCopyable {
 
         init(index: Int) { self.index = index }
 
-        /// That of a name and its ending, which are `count` bytes with padding behind them.
+        /// That of a name and its terminator, which are `count` bytes with padding behind them.
         init(_ start: Bytes, _ count: Int, index: Int, before next: UnsafeMutablePointer<Pattern>) {
             (self.index, self.count, self.text, self.next) = (index, count, start, next)
             func mask(_ word: Int) -> UInt64 { count > 8 * word ? Word.mask(min(8, count - 8 * word)) : 0 }
@@ -65,8 +65,8 @@ struct KeyTable: BitwiseCopyable {
         }
 
         /// Whether its name has those bytes, of which there are `count`.
-        func isNamed(_ start: Bytes, _ count: Int, _ ending: Ending) -> Bool {
-            self.count == count + ending.rawValue.utf8.count && memcmp(text, start, count) == 0
+        func isNamed(_ start: Bytes, _ count: Int, _ terminator: Terminator) -> Bool {
+            self.count == count + terminator.rawValue.utf8.count && memcmp(text, start, count) == 0
         }
     }
 
@@ -82,7 +82,7 @@ struct KeyTable: BitwiseCopyable {
         var guessMask: UInt64
         var slots: UnsafeMutablePointer<UnsafeMutablePointer<Pattern>>
         var slotMask: Int
-        var ending: Ending
+        var terminator: Terminator
         /// Whether all of them were entered.
         var isWhole: Bool
     }
@@ -97,7 +97,7 @@ struct KeyTable: BitwiseCopyable {
     /// None of the names; what stands before the first.
     @inline(__always) var none: Match { Match(pattern: body.pointee.none) }
 
-    init(_ names: [String], endingWith ending: Ending = .quote, in arena: Arena) {
+    init(_ names: [String], terminator: Terminator = .quote, in arena: Arena) {
         let count = names.count
         let none = arena.make(1, of: Pattern.none)
         none.pointee.next = none
@@ -115,7 +115,7 @@ struct KeyTable: BitwiseCopyable {
             guessMask: mask,
             slots: arena.make(size, of: none),
             slotMask: size - 1,
-            ending: ending,
+            terminator: terminator,
             isWhole: names.allSatisfy(Self.canEnter)
         )
         self.body = arena.keep(body)
@@ -151,7 +151,7 @@ struct KeyTable: BitwiseCopyable {
     }
 
     private func enter(_ name: String, at index: Int, in arena: Arena) {
-        let text = arena.text(name + body.pointee.ending.rawValue, isWritten: false)
+        let text = arena.text(name + body.pointee.terminator.rawValue, isWritten: false)
         let none = body.pointee.none
         let pattern = arena.make(1, of: Pattern(text.start, text.count, index: index, before: none))
         let (slots, slotMask) = (body.pointee.slots, body.pointee.slotMask)
@@ -173,7 +173,7 @@ struct KeyTable: BitwiseCopyable {
         return Int(truncatingIfNeeded: (mixed ^ mixed &>> 29) & 0x7FFF_FFFF)
     }
 
-    /// The length of a name with its ending, if the text goes on with them; zero if not.
+    /// The length of a name with its terminator, if the text goes on with them; zero if not.
     @inline(__always) private static func length(of pattern: UnsafeMutablePointer<Pattern>, at place: Bytes) -> Int {
         // Most names have no more than two words: they are looked at without a branch.
         let first = (Word.load(place) & pattern.pointee.masks.0) ^ pattern.pointee.words.0
@@ -192,7 +192,7 @@ struct KeyTable: BitwiseCopyable {
 
     /// The name that stands behind an opening quote; none if no name of the table does.
     ///
-    /// If one does, the cursor is behind its ending.
+    /// If one does, the cursor is behind its terminator.
     @inline(__always) func find(_ place: inout Bytes) -> Match {
         let likely = body.pointee.guesses[guess(of: Word.load(place))]
         let length = Self.length(of: likely, at: place)
@@ -233,7 +233,7 @@ struct KeyTable: BitwiseCopyable {
         return found
     }
 
-    /// Looks at all of a text. Its ending, too, may be another than the usual one: before a colon may be white space.
+    /// Looks at all of a text. Its terminator, too, may be another than the usual one: before a colon may be white space.
     @inline(never) private func search(_ start: Bytes) -> Found {
         let nothing = Found(match: none, end: start)
         var place = start.endOfPlainText
@@ -244,14 +244,14 @@ struct KeyTable: BitwiseCopyable {
         let count = place - start
         guard place.pointee == 0x22, (1...Self.longest).contains(count) else { return nothing }
         place += 1
-        if body.pointee.ending == .colon {
+        if body.pointee.terminator == .colon {
             guard Grammar.comes(0x3A, &place) else { return nothing }
             place += 1
         }
         let (slots, slotMask) = (body.pointee.slots, body.pointee.slotMask)
         var slot = Self.hash(start, count) & slotMask
         while slots[slot] != body.pointee.none {
-            if slots[slot].pointee.isNamed(start, count, body.pointee.ending) {
+            if slots[slot].pointee.isNamed(start, count, body.pointee.terminator) {
                 return Found(match: Match(pattern: slots[slot]), end: place)
             }
             slot = (slot + 1) & slotMask
@@ -265,7 +265,9 @@ struct KeyTable: BitwiseCopyable {
         var slot = Self.hash(text.start, text.count) & body.pointee.slotMask
         while body.pointee.slots[slot] != body.pointee.none {
             let pattern = body.pointee.slots[slot]
-            if pattern.pointee.isNamed(text.start, text.count, body.pointee.ending) { return Match(pattern: pattern) }
+            if pattern.pointee.isNamed(text.start, text.count, body.pointee.terminator) {
+                return Match(pattern: pattern)
+            }
             slot = (slot + 1) & body.pointee.slotMask
         }
         return none

@@ -12,7 +12,7 @@ protocol LineScanner: BitwiseCopyable {
     ) -> Bytes?
 
     /// The name of the attribute because of which the last record was not read, as long as the chunk is lent.
-    mutating func takeStranger() -> Stretch?
+    mutating func takeUnknownName() -> Stretch?
 }
 
 extension NeutralScanner: LineScanner {}
@@ -70,7 +70,7 @@ struct MemberScanner: LineScanner {
         var markerCount: Int
         var members: KeyTable
         var roles: Row<Member>
-        /// The slots of a record's identifiers, then those of its envelope, of which the last is the custom one.
+        /// The slots of a record's identifiers, then those of its envelope; the last is the custom one.
         var kinds: Row<Kind>
         /// The slots of the record.
         var ownSlots: Int
@@ -85,9 +85,9 @@ struct MemberScanner: LineScanner {
     private static let slotLimit = 16
     // Behind a pointer, because what is copied with every call should be small.
     private let tables: UnsafePointer<Tables>
-    private var stranger: Stretch?
+    private var unknownName: Stretch?
 
-    mutating func takeStranger() -> Stretch? { stranger.take() }
+    mutating func takeUnknownName() -> Stretch? { unknownName.take() }
 
     /// A scanner; nil for a layout with more identifiers than it has room for.
     init?(_ layout: MemberLayout, _ plan: CompiledPlan, in arena: Arena) {
@@ -137,17 +137,17 @@ struct MemberScanner: LineScanner {
         }
         let providers = list.providers.sorted { $0.key < $1.key }
         let tables = Tables(
-            envelope: KeyTable(outer.map(\.0), endingWith: .colon, in: arena),
+            envelope: KeyTable(outer.map(\.0), terminator: .colon, in: arena),
             envelopeMembers: arena.make(outer.map(\.1)),
             markerCount: envelope.markers.count,
-            members: KeyTable(inner, endingWith: .colon, in: arena),
+            members: KeyTable(inner, terminator: .colon, in: arena),
             roles: arena.make(roles),
             kinds: arena.make(kinds),
             ownSlots: ownSlots,
             slots: arena.make(Self.slotLimit, of: RecordView.blank),
             subscriptionMembers: KeyTable(
                 [names.channel, names.resource, names.state, names.token, names.provider] + names.unusual,
-                endingWith: .colon,
+                terminator: .colon,
                 in: arena
             ),
             topics: arena.make(topics),
@@ -310,7 +310,7 @@ struct MemberScanner: LineScanner {
         case .attribute, .code:
             let rank = names.match(member.pointee.name)
             guard rank.index >= 0 else {
-                stranger = member.pointee.name
+                unknownName = member.pointee.name
                 return nil
             }
             guard let value = view.attribute(rank.index), let end = Self.value(place, value, view.scratch) else {
@@ -358,7 +358,7 @@ struct MemberScanner: LineScanner {
             if place.pointee == UInt8(ascii: "n") { return Grammar.word(&place, "null") ? place : nil }
             rank = names.match(text)
             guard rank.index >= 0 else {
-                stranger = text
+                unknownName = text
                 return nil
             }
         }

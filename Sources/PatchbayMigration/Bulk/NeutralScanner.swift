@@ -19,7 +19,7 @@ struct NeutralScanner: BitwiseCopyable {
         let types: KeyTable
 
         init(in arena: Arena) {
-            func table(_ names: [String]) -> KeyTable { KeyTable(names, endingWith: .colon, in: arena) }
+            func table(_ names: [String]) -> KeyTable { KeyTable(names, terminator: .colon, in: arena) }
             parts = table([
                 "identifiers", "attributes", "tags", "subscriptions", "consents", "devices", "locale", "timeZone",
             ])
@@ -46,10 +46,10 @@ struct NeutralScanner: BitwiseCopyable {
     init(in arena: Arena) { tables = arena.keep(Tables(in: arena)) }
 
     /// The name of the attribute that the last record failed for, if that was it.
-    private var stranger: Stretch?
+    private var unknownName: Stretch?
 
     /// That name, as long as the chunk is lent.
-    mutating func takeStranger() -> Stretch? { stranger.take() }
+    mutating func takeUnknownName() -> Stretch? { unknownName.take() }
 
     /// Reads the object at the cursor, and gives the place behind it; nil for one that is not plain.
     @inline(__always) mutating func scan(
@@ -136,7 +136,7 @@ struct NeutralScanner: BitwiseCopyable {
                 place += 1
                 rank = names.match(text)
                 guard rank.index >= 0 else {
-                    stranger = text
+                    unknownName = text
                     return nil
                 }
             }

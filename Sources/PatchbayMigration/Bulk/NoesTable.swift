@@ -61,8 +61,19 @@ struct NoesTable {
     private var late = SpilledMarks<UInt64>()
     /// So many words that came late are taken out of memory at once.
     private static let handful = 16 << 10
+    /// The opt-outs that were added since ``takeAdded()``, if they are kept.
+    private var added: [UInt64] = []
+    /// Whether added opt-outs are kept, for a checkpoint.
+    var keepsAdded = false
+
     /// A table of so many at most.
     init(limit: Int) { self.limit = limit }
+
+    /// The opt-outs that were added since this was called last; nil once there is no room for all of them.
+    mutating func takeAdded() -> [UInt64]? {
+        defer { added = [] }
+        return isFull ? nil : added
+    }
 
     /// Whether a no to any of the subjects is known.
     mutating func holds(_ subjects: [UInt64]) -> Bool {
@@ -107,6 +118,7 @@ struct NoesTable {
     private mutating func forget() {
         for place in filled.reversed() { slots[place] = 0 }
         count -= filled.count
+        if keepsAdded { added.removeLast(filled.count) }
         filled.removeAll(keepingCapacity: true)
     }
 
@@ -131,6 +143,7 @@ struct NoesTable {
         }
         slots[place] = word
         count &+= 1
+        if keepsAdded { added.append(word) }
         return place
     }
 

@@ -57,7 +57,7 @@ struct DoorSource {
         )
         guard let header = plan.header(in: head) else { return nil }
         switch (layout, try? plan.reader(behind: header)) {
-        case (.columns(let columns), .rows(let reader)?):
+        case (.columns(let columns), .rows(let reader)?) where columns.encoding == .utf8:
             var headless = columns.dialect
             headless.hasHeader = false
             return RowsBehind(rows: DelimitedReader(dialect: headless), reader: reader, number: number, line: line)

@@ -89,7 +89,7 @@ final class EvidenceWriter {
 
 /// Compares what each record states about consent with what is written of it, and collects the evidence.
 ///
-/// It refuses a record of which more would be allowed than its source allows.
+/// It refuses a record if the target would allow more than the source does.
 final class ConsentEvidence {
     private let reader: ConsentReader
     private let salt: String
@@ -130,7 +130,7 @@ final class ConsentEvidence {
 
     /// Examines a record that would be written, and returns the reason why it is not.
     ///
-    /// - Parameter number: the number of the record among those of which lines are taken together, from 1.
+    /// - Parameter number: the number of the record since ``takeLines()`` was called last, from 1.
     func findings(
         of record: SourceRecord,
         number: Int,

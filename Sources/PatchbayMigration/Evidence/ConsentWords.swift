@@ -89,7 +89,7 @@ struct ConsentWords: Hashable {
         return own ?? said[general]?.answer ?? .unknown
     }
 
-    /// Subjects of which the target allows more than the source does: there must be none.
+    /// Subjects for which the target allows more than the source does: there must be none.
     func raised(in target: ConsentWords) -> [Subject] {
         target.said.keys.filter { target.holding($0) == .yes && holding($0) != .yes }.sorted()
     }
@@ -314,14 +314,14 @@ final class WrittenReader {
                 way = .lines(reader)
                 return
             }
-        case .columns(let columns)?:
+        case .columns(let columns)? where columns.encoding == .utf8:
             var dialect = columns.dialect
             dialect.hasHeader = false
             if (try? reader.read(header, { _ in })) != nil, let rows = reader as? any RowReader, rows.knowsColumns {
                 way = .rows(rows, DelimitedReader(dialect: dialect))
                 return
             }
-        case nil: break
+        case .columns?, nil: break
         }
         way = .files(header: header, make: makeReader)
     }

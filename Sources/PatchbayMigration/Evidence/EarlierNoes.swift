@@ -14,6 +14,22 @@ final class EarlierNoes {
 
     init(limit: Int = EarlierNoes.usualLimit) { table = NoesTable(limit: limit) }
 
+    // MARK: Checkpoints
+
+    /// Keeps the opt-outs that are added, for ``takeAdded()``.
+    func keepAdded() { table.keepsAdded = true }
+
+    /// The marks of opt-outs that were added since this was called last; nil if there are more than the table holds.
+    func takeAdded() -> [UInt64]? { table.takeAdded() }
+
+    /// Adds the opt-outs of an earlier run, which ``takeAdded()`` does not return again.
+    func restore(_ marks: [UInt64]) {
+        let keepsAdded = table.keepsAdded
+        table.keepsAdded = false
+        for mark in marks { table.note(mark) }
+        table.keepsAdded = keepsAdded
+    }
+
     // MARK: Records one by one
 
     /// Lowers each yes of a contact to which an earlier record said no, and notes the contact's own noes.

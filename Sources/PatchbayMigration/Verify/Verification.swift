@@ -228,7 +228,7 @@ struct Sample {
     }
 }
 
-/// Contacts of one sort, of which some are looked at.
+/// Contacts of one sort, and those among them that are compared.
 private struct Stratum {
     let most: Int
     var all = 0

@@ -122,7 +122,8 @@ bench: ## measures beside the disk, plain SQLite and peers; writes Benchmarks/RE
 	swift build -c release --static-swift-stdlib $(FOR_PROCESSOR) --package-path Benchmarks
 	PATCHBAY_STATIC="$(CURDIR)/.build/static/release/patchbay" PATCHBAY_RESULTS="$(CURDIR)/Benchmarks/RESULTS.md" \
 		PATCHBAY_PROCESSOR="$(PROCESSOR)" Benchmarks/.build/release/Benchmarks
-	Benchmarks/.build/peers/python/bin/python Benchmarks/Peers/classes.py .build/static/release/patchbay
+	Benchmarks/.build/peers/python/bin/python Benchmarks/Peers/classes.py .build/static/release/patchbay \
+		| tee -a Benchmarks/RESULTS.md
 
 clean: ## removes what was built
 	rm -rf .build .venv Examples/*/.build

@@ -34,7 +34,7 @@ RULES = {
     "map": [{"map": "attributes.loyalty_tier", "values": {"gold": "G"}, "otherwise": "drop"}],
     "split": [{"split": "attributes.city", "by": " ", "to": ["attributes.town", "attributes.rest"]}],
     "join": [{"join": ["attributes.given_name", "attributes.family_name"], "with": " ", "to": "attributes.name"}],
-    "tags": [{"rename": "tags", "to": "attributes.labels"}],
+    "tags": [{"rename": "tags", "to": "attributes.badges"}],
 }
 
 

@@ -9,8 +9,9 @@ struct ProfileReader: LineReader {
 
     let settings: ImportSettings
     var lines = RecordLines(maximumLength: longestLine, refusing: .lineJSON)
+    private let fields: ImportFields
 
-    init(settings: ImportSettings) { self.settings = settings }
+    init(settings: ImportSettings) { (self.settings, fields) = (settings, ImportFields(settings)) }
 
     /// Fields and types that a profile has without a setting: JSON's own, and those of the platform's own fields.
     private static let usualTypes: Set<AttributeType> = [
@@ -43,7 +44,7 @@ struct ProfileReader: LineReader {
         let hasMark = line == 1 && bytes.starts(with: [0xEF, 0xBB, 0xBF])
         do {
             let json = try JSONValue(parsing: hasMark ? bytes.dropFirst(3) : bytes[...])
-            var profile = ProfileDraft(settings)
+            var profile = ProfileDraft(settings, fields)
             let contact = profile.contact(of: json)
             record.findings = profile.findings
             // A no may stand in what can't be read.
@@ -60,16 +61,35 @@ struct ProfileReader: LineReader {
     }
 }
 
+/// What the settings say of the fields of each profile.
+private struct ImportFields: Sendable {
+    /// The kinds of identifiers that have a field, in order.
+    let kinds: [IdentifierKind]
+    /// The fields that hold no attribute.
+    let taken: Set<String>
+    /// The attributes that have another name than their field.
+    let names: [String: AttributeName]
+    /// The types of the platform's own fields.
+    let usualTypes: [String: AttributeType] = ["_country": .country, "_bdate": .date, "_regdate": .date]
+
+    init(_ settings: ImportSettings) {
+        kinds = settings.identifierFields.keys.sorted { $0.place < $1.place }
+        taken = Set(settings.identifierFields.values).union(["_tz", "subscriptions", settings.tagsField])
+        names = Dictionary(settings.fieldNames.map { ($1, $0) }, uniquingKeysWith: min)
+    }
+}
+
 /// Makes a contact of one profile, and notes what can't be read.
 private struct ProfileDraft {
     private(set) var findings: [Finding] = []
     /// Subscriptions whose status can't be read.
     private(set) var unread: Set<Subscription.Key> = []
     private let settings: ImportSettings
+    private let fields: ImportFields
     /// What the entries of each push token say.
     private var words: [PushToken: [Subscription]] = [:]
 
-    init(_ settings: ImportSettings) { self.settings = settings }
+    init(_ settings: ImportSettings, _ fields: ImportFields) { (self.settings, self.fields) = (settings, fields) }
 
     /// The contact, or what can be read of it; nil if nothing can, or if nobody can tell whose it is.
     mutating func contact(of json: JSONValue) -> Contact? {
@@ -112,8 +132,7 @@ private struct ProfileDraft {
                 if !identifiers.contains(identifier) { identifiers.append(identifier) }
             }
         }
-        let kinds = settings.identifierFields.keys.sorted { $0.place < $1.place }
-        for kind in kinds { add(kind, settings.identifierFields[kind].flatMap { data[$0] }) }
+        for kind in fields.kinds { add(kind, settings.identifierFields[kind].flatMap { data[$0] }) }
         if line["db_id"] != nil {
             add(.email, line["email"])
             add(.phone, line["phone"])
@@ -123,16 +142,10 @@ private struct ProfileDraft {
         return identifiers
     }
 
-    /// Fields that something else than an attribute fills.
-    private var taken: Set<String> {
-        Set(settings.identifierFields.values).union(["_tz", "subscriptions", settings.tagsField])
-    }
-
     private mutating func attributes(_ data: JSONObject) -> [AttributeName: AttributeValue] {
-        let names = Dictionary(settings.fieldNames.map { ($1, $0) }, uniquingKeysWith: min)
         var attributes: [AttributeName: AttributeValue] = [:]
-        for field in data where !taken.contains(field.name) {
-            let name = names[field.name] ?? AttributeName(rawValue: field.name)
+        for field in data where !fields.taken.contains(field.name) {
+            let name = fields.names[field.name] ?? AttributeName(rawValue: field.name)
             if let value = value(field.value, of: field.name, name) { attributes[name] = value }
         }
         return attributes
@@ -144,8 +157,8 @@ private struct ProfileDraft {
         if field == "_sex", let code = json.integer { return [1: "male", 2: "female"][code] ?? .integer(code) }
         let json = json["action"]?.string == "set" ? json["value"] ?? json : json
         guard !json.isNull, let value = held(json, field) else { return nil }
-        let usual: [String: AttributeType] = ["_country": .country, "_bdate": .date, "_regdate": .date]
-        guard let type = settings.types[name].flatMap(AttributeType.init) ?? usual[field], type != value.type else {
+        let usual = fields.usualTypes[field]
+        guard let type = settings.types[name].flatMap(AttributeType.init) ?? usual, type != value.type else {
             return value
         }
         // A text that the type would change, such as a number with leading zeros, stays one; several values are a list.
@@ -156,7 +169,7 @@ private struct ProfileDraft {
             return converted
         }
         // A birthday may be an instant.
-        if usual[field] != nil, let instant = value.converted(to: .timestamp) { return instant }
+        if usual != nil, let instant = value.converted(to: .timestamp) { return instant }
         if settings.types[name] != nil, value.type == .string || value.type == .list {
             findings.append(FindingRow.profileField.at("data".dot(field), detail: "it is no \(type.rawValue)"))
         }

@@ -65,6 +65,7 @@ extension ContactFile {
     ///   - text: The text before it is trimmed and checked.
     ///   - column: The column of the field.
     ///   - report: Receives each finding with its detail.
+    /// - Returns: The text of the field; nil if it is left out.
     package func fieldText(
         _ text: String,
         _ column: ContactColumn,

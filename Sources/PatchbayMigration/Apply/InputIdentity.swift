@@ -43,8 +43,13 @@ struct InputIdentity: Equatable {
 
     /// Bytes as lower-case hexadecimal text.
     static func text(_ digest: [UInt8]) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: digest.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+        func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x57 + value }
+        return String(unsafeUninitializedCapacity: 2 * digest.count) { text in
+            for (place, byte) in digest.enumerated() {
+                (text[2 * place], text[2 * place + 1]) = (digit(byte >> 4), digit(byte & 15))
+            }
+            return 2 * digest.count
+        }
     }
 }
 

@@ -128,9 +128,14 @@ final class ConsentEvidence {
 
     // MARK: Records of the general path
 
-    /// Examines a record that would be written, and returns the reason why it is not.
+    /// Examines a record that would be written.
     ///
-    /// - Parameter number: the number of the record since ``takeLines()`` was called last, from 1.
+    /// - Parameters:
+    ///   - record: the record as it was read.
+    ///   - number: the number of the record since ``takeLines()`` was called last, from 1.
+    ///   - written: the bytes that would be written.
+    ///   - findings: the findings so far.
+    /// - Returns: the reason why the record is not written; none if it is.
     func findings(
         of record: SourceRecord,
         number: Int,

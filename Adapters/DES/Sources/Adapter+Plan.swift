@@ -517,8 +517,9 @@ final class Planner {
     /// An opt-out of push: it is remembered before anything is sent, and an earlier opt-in that still waits is replaced.
     private func endPush(_ head: Head) -> Result {
         let replaced = stored.filter {
+            // An opt-out after a log-out is about the whole installation.
             $0.isPushOptIn && $0.sequence < head.sequence
-                && Person($0.operation.contact) == Person(head.operation.contact)
+                && (head.operation.contact == nil || Person($0.operation.contact) == Person(head.operation.contact))
         }
         var next = memory
         next.decide(.unsubscribed, of: head.operation)

@@ -84,8 +84,10 @@ extension Runner {
         let isOpen = meaning.judgements.contains { $0?.isFinal != true }
         let isRepeated = isOpen && meaning.park == nil
         let outcome = ended.outcome
-        // A success that ends or advances nothing is no confirmation: the adapter repeats the request.
-        let confirms = meaning.judgements.contains { if case .retry = $0 { false } else { true } }
+        // A success that ends or advances nothing, and is repeated after a time, is no confirmation.
+        let confirms = meaning.judgements.contains {
+            if case .retry(let when) = $0 { when == .woken } else { true }
+        }
         let isGood = outcome.isGoodAnswer && (!isRepeated || (outcome.reply?.isSuccess ?? false) && confirms)
         let cause = isGood ? nil : failure(of: ended)
         for pending in ended.flight.operations { lane.failures[pending.queue] = isRepeated ? cause : nil }

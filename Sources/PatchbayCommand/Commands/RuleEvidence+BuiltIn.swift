@@ -232,6 +232,11 @@ extension RuleEvidence {
         {"rule":"acoustic/P7","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) ids-of-another-person"}
         {"rule":"acoustic/P7","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) two-people-offline"}
         {"rule":"acoustic/P7","test":"PatchbayAcousticTests.PeopleTests/`an opt-out leaves at once, and replaces an opt-in before it`()"}
+        {"rule":"acoustic/P8","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) consent-to-messages"}
+        {"rule":"acoustic/P8","test":"PatchbayAcousticTests.PushPersonTests/`push is enabled only while the person allows messages`(isRequired:registration:)"}
+        {"rule":"acoustic/P8","test":"PatchbayAcousticTests.PushPersonTests/`the next person is not reached before that person's answer`()"}
+        {"rule":"acoustic/P9","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) each-person-s-push"}
+        {"rule":"acoustic/P9","test":"PatchbayAcousticTests.PushPersonTests/`each person's last statement about push counts when the person comes back`(isOnline:)"}
         {"rule":"acoustic/Q1","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) back-off"}
         {"rule":"acoustic/Q1","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) doubt"}
         {"rule":"acoustic/Q1","test":"PatchbayAcousticTests.ScheduleTests/`chance moves a delay up to a fifth`(_:)"}
@@ -864,10 +869,7 @@ extension RuleEvidence {
         {"rule":"altcraft/L2","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) log-in-then-busy"}
         {"rule":"altcraft/L2","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) token-rotation-two-databases"}
         {"rule":"altcraft/L2","test":"PatchbayAltcraftTests.LogInTests/`a first log-in suspends the visitor and subscribes the person`()"}
-        {"rule":"altcraft/L3","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) log-in"}
         {"rule":"altcraft/L3","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) log-in-asked-in-vain"}
-        {"rule":"altcraft/L3","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) log-in-interrupted"}
-        {"rule":"altcraft/L3","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) log-in-killed"}
         {"rule":"altcraft/L3","test":"PatchbayAltcraftTests.LogInTests/`without a clear answer nobody is subscribed`()"}
         {"rule":"altcraft/L3","test":"PatchbayAltcraftTests.ReplyTests/`a change of person and a question are never repeated by themselves`()"}
         {"rule":"altcraft/L4","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) role-token"}
@@ -887,6 +889,14 @@ extension RuleEvidence {
         {"rule":"altcraft/L9","test":"PatchbayAltcraftTests.LogInTests/`a first log-in suspends the visitor and subscribes the person`()"}
         {"rule":"altcraft/L10","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) overtaken-log-in"}
         {"rule":"altcraft/L10","test":"PatchbayAltcraftTests.ChangingFactsTests/`a log-in that a later log-out has overtaken subscribes nobody`()"}
+        {"rule":"altcraft/L11","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) log-out-without-consent"}
+        {"rule":"altcraft/L11","test":"PatchbayAltcraftTests.PushConsentTests/`a denial keeps the log-out and subscribes no person; a later grant does`()"}
+        {"rule":"altcraft/L11","test":"PatchbayAltcraftTests.PushConsentTests/`a log-out ends what reaches the person before, and subscribes no person before the answer`()"}
+        {"rule":"altcraft/L11","test":"PatchbayAltcraftTests.PushConsentTests/`a subscription that the release would resume is ended first, and comes back with the consent`()"}
+        {"rule":"altcraft/L12","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) log-in"}
+        {"rule":"altcraft/L12","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) log-in-interrupted"}
+        {"rule":"altcraft/L12","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) log-in-killed"}
+        {"rule":"altcraft/L12","test":"PatchbayAltcraftTests.PushConsentTests/`a change of person is tried again as long as the vendor reaches the person before`(_:)"}
         {"rule":"altcraft/M1","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) events-and-fields"}
         {"rule":"altcraft/M1","test":"PatchbayAltcraftTests.RequestTests/`an event that can't be sent is refused with all its faults`()"}
         {"rule":"altcraft/M2","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) events-and-fields"}
@@ -1469,19 +1479,20 @@ extension RuleEvidence {
         {"rule":"salesforce/A14","test":"PatchbaySalesforceTests.PersonTests/`a lost reply does not mix two people`()"}
         {"rule":"salesforce/A14","test":"PatchbaySalesforceTests.PersonTests/`the next contact gets nothing of the person before, and the finding names it`(_:)"}
         {"rule":"salesforce/A14","test":"PatchbaySalesforceTests.PersonTests/`work of two people that waited offline is kept apart`()"}
-        {"rule":"salesforce/D1","test":"PatchbaySalesforceTests.LifeTests/`reading and consent are refused`()"}
+        {"rule":"salesforce/D1","test":"PatchbaySalesforceTests.LifeTests/`reading is refused, and a consent is applied here`()"}
         {"rule":"salesforce/D2","test":"PatchbaySalesforceTests.LifeTests/`a device that was never registered is not registered to leave`()"}
         {"rule":"salesforce/D2","test":"PatchbaySalesforceTests.LifeTests/`a device that was refused without doubt is not registered to leave`()"}
         {"rule":"salesforce/D2","test":"PatchbaySalesforceTests.LifeTests/`a farewell is one last registration without push`()"}
         {"rule":"salesforce/D2","test":"PatchbaySalesforceTests.PersonTests/`a device that may have been registered is unregistered`(_:)"}
         {"rule":"salesforce/D2","test":"PatchbaySalesforceTests.PersonTests/`a vendor that is left while a change of person waits does not keep the device for the earlier person`(_:)"}
         {"rule":"salesforce/D2","test":"PatchbaySalesforceTests.PersonTests/`the unregister names the contact that the vendor knows`()"}
+        {"rule":"salesforce/D2","test":"PatchbaySalesforceTests.PushPersonTests/`an unregister after an erasure says that the erasure came before`()"}
         {"rule":"salesforce/D3","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) erased"}
         {"rule":"salesforce/D3","test":"PatchbaySalesforceTests.LifeTests/`an erase empties what a registration can empty`()"}
         {"rule":"salesforce/D3","test":"PatchbaySalesforceTests.LifeTests/`an erase of a device that nobody knows asks for the hand alone`()"}
-        {"rule":"salesforce/D3","test":"PatchbaySalesforceTests.SupersedingTests/`an attribute that an erase empties is superseded`()"}
+        {"rule":"salesforce/D3","test":"PatchbaySalesforceTests.SupersedingTests/`what waits when an erasure is captured ends with it and is never sent`()"}
         {"rule":"salesforce/D4","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) no-tracking"}
-        {"rule":"salesforce/D4","test":"PatchbaySalesforceTests.LifeTests/`reading and consent are refused`()"}
+        {"rule":"salesforce/D4","test":"PatchbaySalesforceTests.LifeTests/`reading is refused, and a consent is applied here`()"}
         {"rule":"salesforce/D5","test":"PatchbaySalesforceTests.TagTests/`a topic of push is a tag`()"}
         {"rule":"salesforce/D6","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) hand-over"}
         {"rule":"salesforce/D6","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) two-people-offline"}
@@ -1492,6 +1503,12 @@ extension RuleEvidence {
         {"rule":"salesforce/D8","test":"PatchbaySalesforceTests.PersonTests/`a denial of another channel leaves the registration as it is`()"}
         {"rule":"salesforce/D8","test":"PatchbaySalesforceTests.PersonTests/`while the profile is denied an opt-out is sent and an opt-in waits`()"}
         {"rule":"salesforce/D9","test":"PatchbaySalesforceTests.PersonTests/`an opt-out before the first registration ends, and that registration says it`()"}
+        {"rule":"salesforce/D10","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) each-person-s-push"}
+        {"rule":"salesforce/D10","test":"PatchbaySalesforceTests.PushPersonTests/`an opt-out without a known person is the next person's`()"}
+        {"rule":"salesforce/D10","test":"PatchbaySalesforceTests.PushPersonTests/`each person's last statement about push counts when the person comes back`(_:)"}
+        {"rule":"salesforce/D11","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) consent-to-messages"}
+        {"rule":"salesforce/D11","test":"PatchbaySalesforceTests.PushPersonTests/`a registration has push disabled until the person allows messages`(_:)"}
+        {"rule":"salesforce/D11","test":"PatchbaySalesforceTests.PushPersonTests/`the next person is not reached before that person's answer`()"}
         {"rule":"salesforce/E1","test":"PatchbaySalesforceTests.EventTests/`an event stands in its envelope`()"}
         {"rule":"salesforce/E2","test":"PatchbaySalesforceTests.EventTests/`a bad name is refused`(_:)"}
         {"rule":"salesforce/E3","test":"PatchbaySalesforceTests.EventTests/`bad attributes are left out and the event goes`()"}
@@ -1664,7 +1681,6 @@ extension RuleEvidence {
         {"rule":"salesforce/S14","test":"PatchbaySalesforceTests.ScheduleTests/`a time stamp at every start costs a registration a start`()"}
         {"rule":"salesforce/S15","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) one-window"}
         {"rule":"salesforce/S15","test":"PatchbaySalesforceTests.OrphanTests/`a person who was gone before the registration left was never there`()"}
-        {"rule":"salesforce/S15","test":"PatchbaySalesforceTests.SupersedingTests/`an attribute that an erase empties is superseded`()"}
         {"rule":"salesforce/S15","test":"PatchbaySalesforceTests.SupersedingTests/`the last change is the one that is named`()"}
         {"rule":"salesforce/S15","test":"PatchbaySalesforceTests.SupersedingTests/`what a later change replaces whole is superseded, and what is left says the same`(_:)"}
         {"rule":"salesforce/S16","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) change-in-an-outage"}

@@ -43,7 +43,7 @@ public final class BackEnd<Adapter: VendorAdapter> {
             return .outcome(.replied(vendor.respond(to: sent.request, now: sent.now)))
         }
         let outcome = instead.remove(at: place).outcome
-        if case .failed(let failure) = outcome, failure.doubt == .interrupted { return .death }
+        if outcome.isInterrupted { return .death }
         return .outcome(outcome)
     }
 

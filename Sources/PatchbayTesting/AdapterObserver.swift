@@ -115,7 +115,7 @@ final class AdapterObserver<Adapter: VendorAdapter>: Sendable {
     func answer(_ sent: VirtualWorld.Sent) -> VirtualWorld.Fate {
         let outcome = change { $0.answer(sent) }
         switch outcome {
-        case .failed where outcome.isInterruption: return .death
+        case .failed where outcome.isInterrupted: return .death
         case .failed: return .outcome(outcome, after: .zero)
         case .replied: return .outcome(outcome, after: .milliseconds(1))
         }
@@ -156,7 +156,7 @@ extension AdapterObserver.Record {
         if scripted != nil, script.isProcessed(call) { _ = respond(call) }
         let outcome = scripted ?? .replied(respond(call))
         let isJournaled = Adapter.Endpoint(rawValue: sent.endpoint)?.isJournaled ?? false
-        let isForgotten = outcome.isInterruption && !isJournaled
+        let isForgotten = outcome.isInterrupted && !isJournaled
         drive.sent.append(
             Drive.Sent(
                 endpoint: call.endpoint,
@@ -385,11 +385,6 @@ extension JSONEncoder {
 }
 
 extension Outcome {
-    /// Whether the process ended while the request was in flight.
-    var isInterruption: Bool {
-        if case .failed(let failure) = self { failure.doubt == .interrupted } else { false }
-    }
-
     /// The outcome in a word or two.
     var name: String {
         switch self {

@@ -170,12 +170,8 @@ import Testing
                     workers: workers
                 )
             }
-            let general = try outcome(1 << 20, 0)
+            let general = try compare(format, outcome)
             #expect(general.evidence.contains("salt") && !general.followed.isEmpty)
-            for (chunk, workers) in [(1 << 20, 1), (900, 2)] {
-                let bulk = try outcome(chunk, workers)
-                #expect(bulk == general, "\(format.id): \(bulk.difference(from: general))")
-            }
         }
     }
 
@@ -210,18 +206,32 @@ import Testing
                     workers: workers
                 )
             }
-            let general = try outcome(1 << 20, 0)
+            let general = try compare(format, outcome)
             #expect(general.followed.count > 100)
-            for (chunk, workers) in [(1 << 20, 1), (900, 2)] {
-                let bulk = try outcome(chunk, workers)
-                #expect(bulk == general, "\(format.id): \(bulk.difference(from: general))")
-            }
         }
         var source = ChunkedSource(bytes, chunk: 1 << 20)
         let migration = try Migration(from: acoustic, to: .neutralContacts, sourceSettings: settings)
         let report = try migration.run(&source, to: MemorySink(), workers: 1)
         #expect(report.leftBulkPath.values.reduce(0, +) < report.read)
         #expect(report.bytesRead == bytes.count)
+    }
+
+    /// Runs both paths, the bulk path with two sizes of chunks, and expects the same.
+    ///
+    /// - Parameters:
+    ///   - format: The target format, for messages.
+    ///   - outcome: Makes the outcome for a size of chunks and a number of workers; 0 workers take the general path.
+    /// - Returns: The outcome of the general path.
+    /// - Throws: What a run throws.
+    private func compare(_ format: RecordFormat, _ outcome: (_ chunk: Int, _ workers: Int) throws -> Outcome) throws
+        -> Outcome
+    {
+        let general = try outcome(1 << 20, 0)
+        for (chunk, workers) in [(1 << 20, 1), (900, 2)] {
+            let bulk = try outcome(chunk, workers)
+            #expect(bulk == general, "\(format.id): \(bulk.difference(from: general))")
+        }
+        return general
     }
 
     /// What the lines of profiles are changed to, with what stood there.
@@ -275,11 +285,7 @@ import Testing
                     workers: workers
                 )
             }
-            let general = try outcome(1 << 20, 0)
-            for (chunk, workers) in [(1 << 20, 1), (900, 2)] {
-                let bulk = try outcome(chunk, workers)
-                #expect(bulk == general, "\(format.id): \(bulk.difference(from: general))")
-            }
+            _ = try compare(format, outcome)
         }
     }
 

@@ -329,7 +329,7 @@ private final class Reading {
             RuleID.altcraft("L12").fire()
             let next = RetryLadder.next(pending.failures, exchange)
             // The start of a process is a wake: after a crash, the release is not repeated at once.
-            return .retry(When(until: next.until, orWoken: next.orWoken && !exchange.isInterrupted))
+            return .retry(When(until: next.until, orWoken: next.orWoken && !exchange.outcome.isInterrupted))
         }
         let unanswered = row.meaning == .retry ? FindingRow.readUnanswered : row.finding ?? .replyRefused
         let finding = endpoint == .unsuspend ? FindingRow.askAgain : unanswered
@@ -438,14 +438,6 @@ private final class Reading {
         return (exchange.request.json?["subscription"]?["cats"]?.array ?? []).compactMap { category in
             category["name"]?.string.map { ($0, category["active"]?.bool ?? true) }
         }
-    }
-}
-
-extension Exchange<AltcraftDevice> {
-    /// Whether the process died while the request was in flight.
-    fileprivate var isInterrupted: Bool {
-        guard case .failed(let failure) = outcome else { return false }
-        return failure.doubt == .interrupted
     }
 }
 

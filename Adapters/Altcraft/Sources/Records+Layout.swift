@@ -5,15 +5,16 @@ import PatchbayModel
 extension ImportSettings {
     /// What ``ProfileReader`` reads, as data; nil for settings by which a coded field has another type.
     var members: MemberLayout? {
-        let names = Dictionary(fieldNames.map { ($1, $0) }, uniquingKeysWith: min)
-        func name(_ field: String) -> AttributeName { names[field] ?? AttributeName(rawValue: field) }
+        let fields = ImportFields(self)
+        func name(_ field: String) -> AttributeName { fields.names[field] ?? AttributeName(rawValue: field) }
         guard types[name("_sex")] == nil else { return nil }
-        var members: [(name: String, role: MemberLayout.Role)] = identifierFields.sorted { $0.key.place < $1.key.place }
-            .map { ($0.value, .identifier($0.key)) }
+        var members: [(name: String, role: MemberLayout.Role)] = fields.kinds.compactMap { kind in
+            identifierFields[kind].map { ($0, .identifier(kind)) }
+        }
         members += [("_tz", .timeZone), ("subscriptions", .subscriptions(shownSubscriptions))]
         if !tagsField.isEmpty { members.append((tagsField, .tags)) }
         let taken = Set(members.map(\.name))
-        let usual: [String: AttributeType] = ["_country": .country, "_bdate": .date, "_regdate": .date]
+        let usual = fields.usualTypes
         let typed = types.keys.filter { fieldNames[$0] == nil }.map(\.rawValue)
         for field in Set(fieldNames.values).union(usual.keys).union(typed).union(["_sex"]).subtracting(taken).sorted() {
             let name = name(field)
@@ -78,7 +79,7 @@ extension ImportSettings {
         let attributes = LineLayout.Attributes(
             names: fieldNames,
             forms: Dictionary(uniqueKeysWithValues: AltcraftField.all.map { ($0.name, form(of: $0)) }),
-            taken: Set(identifierFields.values).union(["_tz", "subscriptions", tagsField]),
+            taken: ImportFields(self).taken,
             noted: [.time, .choices, .list],
             converted: .recordConverted,
             unfit: .attributeForm

@@ -62,7 +62,7 @@ struct ProfileReader: LineReader {
 }
 
 /// What the settings say of the fields of each profile.
-private struct ImportFields: Sendable {
+struct ImportFields: Sendable {
     /// The kinds of identifiers that have a field, in order.
     let kinds: [IdentifierKind]
     /// The fields that hold no attribute.

@@ -50,7 +50,7 @@ extension SalesforceDevice {
         }
         guard isAccepted else {
             RuleID.salesforce("S7").fire()
-            if case .failed(let failure) = exchange.outcome, failure.doubt == .interrupted {
+            if exchange.outcome.isInterrupted {
                 RuleID.salesforce("S10").fire()
             }
             let delay = Pace.delay(counting: &memory.failures, asked: exchange.retryAfter)

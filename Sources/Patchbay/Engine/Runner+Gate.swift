@@ -155,7 +155,7 @@ extension Outcome {
     /// or a word on who is asking. A process that died tells nothing. `isOpen`: some operation of it has not ended.
     fileprivate func isOutage(isOpen: Bool) -> Bool {
         switch self {
-        case .failed(let failure): failure.doubt != .interrupted
+        case .failed: !isInterrupted
         case .replied(let reply):
             [401, 403].contains(reply.status)
                 || isOpen && (reply.status >= 500 || reply.status == 408 || reply.isDetour)

@@ -51,7 +51,6 @@ extension Runner {
         let (meaning, learnt) = try desk.interpret(ended, memory: before)
         if try refusesCredential(ended, meaning, in: lane) { return }
         let memory = DeliberateFault.failureBelieved.isPresent ? try believed(ended, before) ?? learnt : learnt
-        let isInterrupted = if case .failed(let failure) = outcome { failure.doubt == .interrupted } else { false }
         try settle(
             meaning,
             flight.operations,
@@ -59,7 +58,7 @@ extension Runner {
             in: lane,
             answered: outcome.reply != nil,
             isUncertain: outcome.mayHaveArrived,
-            clearingJournal: flight.isJournaled || isInterrupted
+            clearingJournal: flight.isJournaled || outcome.isInterrupted
         )
         let now = context.now
         let teachesAll = descriptor.memory == .provider && memory != before

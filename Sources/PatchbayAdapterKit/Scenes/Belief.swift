@@ -25,7 +25,7 @@ public struct Belief: Sendable {
     ///
     /// - Parameters:
     ///   - isPerInstallation: whether a memory names its installation, which no other can change at the vendor.
-    ///   - claims: what a memory takes for known, read as it is stored; what it does not know, or doubts, is left out. Nil
+    ///   - claims: what a memory takes for known, read as it is stored; what it does not know for certain is left out. Nil
     ///     where memory claims nothing of a person.
     ///   - holds: the same things, by the same names, as the simulator's state has them, and more: of the installation that
     ///     the memory is about, of the newest without a memory. Names are terms; values alone may tell of a person.

@@ -136,6 +136,11 @@ public enum Outcome: Hashable, Sendable {
 
     /// The answer, if there is one.
     public var reply: WireResponse? { if case .replied(let response) = self { response } else { nil } }
+
+    /// Whether the process ended while the request was in flight.
+    public var isInterrupted: Bool {
+        if case .failed(let failure) = self { failure.doubt == .interrupted } else { false }
+    }
 }
 
 /// Why there is no answer.

@@ -35,14 +35,12 @@ struct Checkpoint {
 
     /// Removes a checkpoint, and what a killed run left of a next one.
     static func remove(at path: String) {
-        for path in [path, OutputFile.draft(of: path), OutputFile.draft(of: "\(path).optouts")] { unlink(path) }
+        removeStale(at: path)
+        unlink(OutputFile.draft(of: OptOutLog.path(ofCheckpoint: path)))
     }
 
     /// Removes a checkpoint with which a new run does not continue; the run's own opt-out log stays.
-    static func removeStale(beside output: String) {
-        let path = path(of: output)
-        for path in [path, OutputFile.draft(of: path)] { unlink(path) }
-    }
+    static func removeStale(at path: String) { for path in [path, OutputFile.draft(of: path)] { unlink(path) } }
 
     /// Reads a checkpoint; nil if there is none.
     init?(of output: String) throws {

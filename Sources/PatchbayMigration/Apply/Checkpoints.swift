@@ -121,8 +121,11 @@ final class OptOutLog {
         file.isKept = earlier != nil
     }
 
-    /// The name of the log of an output, without the ending of an unfinished file.
-    static func path(beside output: String) -> String { "\(Checkpoint.path(of: output)).optouts" }
+    /// The name of the log of an output, without the suffix of an unfinished file.
+    static func path(beside output: String) -> String { path(ofCheckpoint: Checkpoint.path(of: output)) }
+
+    /// The name of the log that belongs to a checkpoint, without the suffix of an unfinished file.
+    static func path(ofCheckpoint path: String) -> String { "\(path).optouts" }
 
     /// The number of bytes that hold every opt-out so far; nil if there are too many.
     var length: Int? { isComplete ? file.count : nil }

@@ -314,7 +314,7 @@ private final class Run {
         optOuts = try OptOutLog(beside: files.output, from: checkpoint?.optOuts)
         let syncers = outputs.map(\.syncer) + [optOuts.syncer]
         writer = CheckpointWriter(path: Checkpoint.path(of: files.output), syncing: syncers)
-        if checkpoint == nil { Checkpoint.removeStale(beside: files.output) }
+        if checkpoint == nil { Checkpoint.removeStale(at: Checkpoint.path(of: files.output)) }
     }
 
     private func sink(_ index: Int) -> any ByteSink {

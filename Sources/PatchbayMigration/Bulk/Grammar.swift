@@ -287,6 +287,14 @@ enum Grammar {
         word(&place, "true") || word(&place, "false")
     }
 
+    /// Reads `true` or `false` into a value.
+    static func flag(_ place: inout Bytes, _ value: UnsafeMutablePointer<ValueView>) -> Bool {
+        let start = place
+        guard flag(&place) else { return false }
+        value.pointee = ValueView(kind: start.pointee == 0x74 ? .yes : .no, text: Stretch(start, place - start))
+        return true
+    }
+
     /// Reads a list of strings, whose text is the whole list as JSON; where it ends, nil if it is anything else.
     static func strings(_ start: Bytes, _ value: UnsafeMutablePointer<ValueView>, _ scratch: Scratch) -> Bytes? {
         var place = start

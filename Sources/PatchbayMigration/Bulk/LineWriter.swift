@@ -77,7 +77,7 @@ struct LineWriter: BitwiseCopyable {
             case .key: next = key(step, view, pen)
             case .identifiers: next = identifiers(view, plan, pen)
             case .attributes: next = attributes(view, plan, pen)
-            case .tags: next = tags(step, view, pen)
+            case .tags: next = Self.tags(behind: step.pointee.text, view, pen)
             case .subscriptions: next = subscriptions(step, view, plan, pen)
             case .row: next = row(view, plan, pen)
             case .neutral: next = neutral(view, plan, pen)
@@ -371,16 +371,17 @@ struct LineWriter: BitwiseCopyable {
         return isWhole
     }
 
-    @inline(__always) private func tags(_ step: UnsafePointer<LinePlan.Step>, _ view: RecordView, _ start: Pen) -> Pen {
+    /// Writes the tags as a list behind a text, if there are any.
+    @inline(__always) static func tags(behind text: Stretch, _ view: RecordView, _ start: Pen) -> Pen {
         guard view.tagCount > 0 else { return start }
         var pen = start
-        pen.put(step.pointee.text)
+        pen.put(text)
         let mark = pen.place
         for index in 0..<view.tagCount {
             pen.put(0x2C)
             pen.quote(escaping: view.tags[index])
         }
-        Self.close(mark, 0x5B, &pen)
+        close(mark, 0x5B, &pen)
         return pen
     }
 

@@ -379,11 +379,7 @@ struct MemberScanner: LineScanner {
             // A number with zeros at its end is written without them.
             return value.pointee.kind == .integer || (place - 1).pointee != 0x30 ? place : nil
         case 0x5B: return Grammar.strings(place, value, scratch)
-        case 0x74, 0x66:
-            let kind: ValueView.Kind = place.pointee == 0x74 ? .yes : .no
-            guard Grammar.flag(&place) else { return nil }
-            value.pointee = ValueView(kind: kind, text: Stretch(start, place - start))
-            return place
+        case 0x74, 0x66: return Grammar.flag(&place, value) ? place : nil
         default: return nil
         }
     }

@@ -160,17 +160,12 @@ struct NeutralScanner: BitwiseCopyable {
     private func unusual(_ start: Bytes, _ value: UnsafeMutablePointer<ValueView>, _ scratch: Scratch) -> Bytes? {
         var place = start
         Grammar.space(&place)
-        let start = place
         switch place.pointee {
         case 0x22: return Grammar.string(&place, value, scratch) ? place : nil
         case 0x2D, 0x30...0x39: return Grammar.number(&place, value) ? place : nil
         case 0x7B: return typed(place, value, scratch)
         case 0x5B: return Grammar.strings(place, value, scratch)
-        case 0x74, 0x66:
-            let kind: ValueView.Kind = place.pointee == 0x74 ? .yes : .no
-            guard Grammar.flag(&place) else { return nil }
-            value.pointee = ValueView(kind: kind, text: Stretch(start, place - start))
-            return place
+        case 0x74, 0x66: return Grammar.flag(&place, value) ? place : nil
         default: return nil
         }
     }

@@ -70,15 +70,7 @@ extension LineWriter {
         }
         guard let next = neutralAttributes(view, plan, pen) else { return nil }
         pen = next
-        if view.tagCount > 0 {
-            pen.put(texts.pointee.tags)
-            let list = pen.place
-            for index in 0..<view.tagCount {
-                pen.put(0x2C)
-                pen.quote(escaping: view.tags[index])
-            }
-            Self.close(list, 0x5B, &pen)
-        }
+        pen = Self.tags(behind: texts.pointee.tags, view, pen)
         if view.subscriptionCount > 0 { Self.subscriptions(view, texts, &pen) }
         if view.consentCount > 0 { Self.consents(view, texts, &pen) }
         if view.deviceCount > 0 {

@@ -179,7 +179,7 @@ public final class AdapterTestDriver<Adapter: VendorAdapter, Simulator: VendorSi
             return holdsRequests ? .silence : .outcome(reply(to: sent), after: replyDelay)
         }
         if processesReplacedRequests { _ = reply(to: sent) }
-        if outcome.isInterruption { return .death }
+        if outcome.isInterrupted { return .death }
         return .outcome(outcome, after: replyDelay)
     }
 
@@ -374,7 +374,7 @@ public final class AdapterTestDriver<Adapter: VendorAdapter, Simulator: VendorSi
         guard let number = world.inFlight.sorted().first(where: { world.sent[$0 - 1].provider == provider }) else {
             return
         }
-        if outcome.isInterruption { return restart() }
+        if outcome.isInterrupted { return restart() }
         settle { try world.answer(number, with: outcome) }
     }
 

@@ -268,7 +268,8 @@ public struct ScenarioRun {
         let pending = try configuration.providers.flatMap { try world.store.pendingLines(of: $0.name) }
         // Numbers of the outbox are no part of what the app captured.
         var snapshot = try world.mirror(of: scenario.subject)
-        (snapshot?.cameAfter, snapshot?.personChanges) = (nil, [])
+        snapshot?.cameAfter = nil
+        snapshot?.personChanges = []
         var end: JSONObject = [
             "end": .string(world.host.date().text),
             "accounts": .array(try world.accounts().map(\.json)),

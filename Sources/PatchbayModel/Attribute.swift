@@ -182,7 +182,11 @@ extension AttributeValue {
         default:
             let text = member.value.string ?? member.value.number?.text
             guard let text, let value = AttributeValue(text: text, as: type) else {
-                throw ModelError(path: place, reason: "is no \(type.rawValue)", remedy: Self.forms[type] ?? "Mend it.")
+                throw ModelError(
+                    path: place,
+                    reason: "is no \(type.rawValue)",
+                    remedy: Self.forms[type] ?? "Correct it."
+                )
             }
             self = value
         }

@@ -35,7 +35,7 @@ extension NeutralValue {
         } catch let error as ModelError {
             throw error
         } catch {
-            throw ModelError(path: "", reason: "\(error)", remedy: "Mend the JSON text.")
+            throw ModelError(path: "", reason: "\(error)", remedy: "Correct the JSON text.")
         }
     }
 }

@@ -101,7 +101,7 @@ extension FindingRow {
         rule: .acoustic("K4"),
         reason:
             "The device has no such column to write; the delete is sent all the same, because it clears a poisoned cache",
-        remedy: "Nothing, if that is what it is for. Else mend the name."
+        remedy: "No action is needed if that is intended. Otherwise, correct the name."
     )
     static let arithmetic = FindingRow(
         "acoustic.attribute.arithmetic",
@@ -171,14 +171,14 @@ extension FindingRow {
         .note,
         rule: .acoustic("C6"),
         reason: "A timestamp has milliseconds; finer parts are cut off",
-        remedy: "Nothing."
+        remedy: "No action is needed."
     )
     static let country = FindingRow(
         "acoustic.value.country",
         .error,
         .invalid,
         rule: .acoustic("C3"),
-        reason: "The text is no country of ISO 3166-1; the vendor would take it, and nobody could ask for it",
+        reason: "The text is not a country code of ISO 3166-1; the vendor would accept it, but no query could find it",
         remedy: "Write the two letters of ISO 3166-1."
     )
     static let selection = FindingRow(
@@ -233,7 +233,7 @@ extension FindingRow {
         "acoustic.attributes.nothing",
         .error,
         .missing,
-        reason: "Nothing changes",
+        reason: "The operation changes nothing",
         remedy: "Name an attribute."
     )
     // MARK: Tags
@@ -242,7 +242,7 @@ extension FindingRow {
         "acoustic.tags.nothing",
         .error,
         .missing,
-        reason: "Nothing changes",
+        reason: "The operation changes nothing",
         remedy: "Name a tag."
     )
     static let tagsColumn = FindingRow(
@@ -348,7 +348,7 @@ extension FindingRow {
         .error,
         .unsupported,
         rule: .acoustic("P4"),
-        reason: "The vendor has no word for a permission that nobody knows",
+        reason: "The vendor has no value for an unknown permission",
         remedy: "Report it once it is known."
     )
     static let subscriptionPaused = FindingRow(
@@ -389,7 +389,7 @@ extension FindingRow {
         .warning,
         .missing,
         rule: .acoustic("I1"),
-        reason: "The app gives no ids, and this door is set not to ask for them",
+        reason: "The app provides no ids, and the settings do not let this API request them",
         remedy: "Give acoustic.userId and acoustic.channelId as device identities, or set registration to requested."
     )
     static let invalidateInProduction = FindingRow(
@@ -415,7 +415,8 @@ extension FindingRow {
         rule: .acoustic("I9"),
         reason:
             "The ids of the person who opted out were not known; a later registration of that person reports no push",
-        remedy: "Nothing, if the person comes back to this installation. Else record the opt-out with the back end."
+        remedy: "No action is needed if the person returns to this installation. Otherwise, record the opt-out "
+            + "from the back end."
     )
     static let personLeft = FindingRow(
         "acoustic.person.left",
@@ -430,7 +431,7 @@ extension FindingRow {
         .note,
         rule: .acoustic("L3"),
         reason: "The vendor is being left, so it receives no registration any more",
-        remedy: "Nothing."
+        remedy: "No action is needed."
     )
     static let pushToken = FindingRow(
         "acoustic.device.token",
@@ -445,7 +446,7 @@ extension FindingRow {
         .note,
         .missing,
         rule: .acoustic("Q4"),
-        reason: "Nothing leaves before user and channel id are known",
+        reason: "Nothing is sent until the user id and the channel id are known",
         remedy: "Register the device."
     )
     static let reset = FindingRow(
@@ -461,7 +462,7 @@ extension FindingRow {
         .error,
         .conflict,
         rule: .acoustic("I7"),
-        reason: "An erasure ended the registration, and autoReinitialize is off; the vendor takes nothing",
+        reason: "An erasure ended the registration, and autoReinitialize is off, so the vendor accepts no requests",
         remedy: "Register the device, then change it again."
     )
     static let neverSent = FindingRow(
@@ -469,22 +470,22 @@ extension FindingRow {
         .error,
         .conflict,
         rule: .acoustic("Q4"),
-        reason: "The vendor was left before it ever heard of this installation",
-        remedy: "Nothing."
+        reason: "The installation was unregistered before the vendor received anything from it",
+        remedy: "No action is needed."
     )
     static let nothingToLeave = FindingRow(
         "acoustic.farewell.nothing",
         .note,
         rule: .acoustic("L3"),
-        reason: "The vendor never heard of this installation",
-        remedy: "Nothing."
+        reason: "The vendor has never received anything from this installation",
+        remedy: "No action is needed."
     )
     static let identify = FindingRow(
         "acoustic.identify.backEnd",
         .error,
         .unsupported,
         rule: .acoustic("I5"),
-        reason: "A device can't tell the vendor who its person is: identifiers are lookup keys",
+        reason: "A device cannot identify its person to the vendor: identifiers are lookup keys",
         remedy: "Let the back end establish the identity, then log in."
     )
     static let logOut = FindingRow(
@@ -508,7 +509,7 @@ extension FindingRow {
         .note,
         rule: .acoustic("I2"),
         reason: "The installation is known",
-        remedy: "Nothing."
+        remedy: "No action is needed."
     )
     static let registrationRefused = FindingRow(
         "acoustic.registration.refused",
@@ -554,7 +555,7 @@ extension FindingRow {
         .note,
         rule: .acoustic("L3"),
         reason: "Push is reported as disabled; the vendor keeps the record",
-        remedy: "Nothing."
+        remedy: "No action is needed."
     )
     // MARK: Endings and waits
 
@@ -585,7 +586,7 @@ extension FindingRow {
         .note,
         rule: .acoustic("K1"),
         reason: "The vendor holds this value already",
-        remedy: "Nothing; to have it written again, unset it first."
+        remedy: "No action is needed. To write the value again, unset it first."
     )
     static let visibleLater = FindingRow(
         "acoustic.update.visibleLater",
@@ -607,7 +608,7 @@ extension FindingRow {
         .note,
         rule: .acoustic("K8"),
         reason: "The vendor took the delete; it is visible within five minutes",
-        remedy: "Nothing."
+        remedy: "No action is needed."
     )
     static let incomplete = FindingRow(
         "acoustic.update.incomplete",
@@ -653,7 +654,7 @@ extension FindingRow {
         .note,
         rule: .acoustic("E9"),
         reason: "The vendor took it; whether it is shown, the account's list of behaviours decides",
-        remedy: "Nothing."
+        remedy: "No action is needed."
     )
     static let replyStopped = FindingRow(
         "acoustic.reply.stopped",
@@ -693,7 +694,7 @@ extension FindingRow {
         .unavailable,
         rule: .acoustic("R6"),
         reason: "A web page came back instead of the vendor's answer, as a network's sign-in page or a proxy gives it",
-        remedy: "Sign in to the network, or check the address; attempts go on."
+        remedy: "Sign in to the network, or check the address. Attempts continue."
     )
     static let replyStrange = FindingRow(
         "acoustic.reply.strange",
@@ -701,7 +702,7 @@ extension FindingRow {
         .unavailable,
         rule: .acoustic("R5"),
         reason: "The answer is none that an interface gives",
-        remedy: "Check baseUrl; attempts go on."
+        remedy: "Check baseUrl. Attempts continue."
     )
     static let optionUnknown = FindingRow(
         "acoustic.option.unknown",
@@ -717,6 +718,6 @@ extension FindingRow {
         .invalid,
         rule: .acoustic("E3"),
         reason: "The option's value can't be used and is left out",
-        remedy: "Mend it."
+        remedy: "Correct it."
     )
 }

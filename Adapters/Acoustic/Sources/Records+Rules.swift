@@ -108,18 +108,18 @@ extension FindingRow {
         .consent,
         rule: .acoustic("F9"),
         reason:
-            "Nobody knows whether the person wants e-mail, and this action could make a contact that gets it, so it is "
-            + "not written",
+            "It is unknown whether the person wants email, and this import action could create a contact "
+            + "that receives it, so the contact is not written",
         remedy:
-            "Carry a yes over if there is one; or take the action UPDATE_ONLY, which adds nobody; or set withoutYes to "
-            + "warn where you may write to such people."
+            "Migrate the opt-in if there is one. Otherwise, use the action UPDATE_ONLY, which adds no "
+            + "contacts, or set withoutYes to warn if you may write to such people."
     )
     static let fileNotOptedOut = FindingRow(
         "acoustic.file.notOptedOut",
         .note,
         .consent,
         rule: .acoustic("F8"),
-        reason: "F says that a person did not opt out; the vendor takes that for a yes, and so it is read as one",
+        reason: "F means that a person did not opt out. The vendor treats that as an opt-in, and so does this reader",
         remedy: "Set notOptedOut to unknown if contacts were loaded without being asked."
     )
     static let fileList = FindingRow(
@@ -191,7 +191,7 @@ extension FindingRow {
         .error,
         .conflict,
         rule: .acoustic("F14"),
-        reason: "An import that makes a list puts nobody into contact lists",
+        reason: "An import that creates a list adds no contacts to contact lists",
         remedy: "Leave contactLists out, and import into the lists afterwards."
     )
     static let mapForm = FindingRow(
@@ -287,7 +287,7 @@ extension FindingRow {
         .error,
         .missing,
         rule: .acoustic("F11"),
-        reason: "The import finds contacts by the vendor's own numbers, which say nothing to anybody else",
+        reason: "The import finds contacts by the vendor's own numbers, which have no meaning outside the vendor",
         remedy:
             "Say in the setting key what finds a contact; where it is to be the number, say in columns that RECIPIENT_ID "
             + "is identifier:external, and set key to external."

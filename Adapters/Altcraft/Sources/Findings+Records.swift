@@ -48,7 +48,8 @@ extension FindingRow {
         .invalid,
         rule: .altcraft("X8"),
         reason:
-            "The text holds the character NUL: JSON permits it, so it is written, and nothing says whether the platform keeps it",
+            "The text contains the character NUL. JSON permits it, so it is written, but it is undocumented "
+            + "whether the platform keeps it",
         remedy: "Take it out in the source."
     )
     static let profileControl = FindingRow(
@@ -64,7 +65,7 @@ extension FindingRow {
         .warning,
         .unsupported,
         rule: .altcraft("X2"),
-        reason: "The import has no field for it",
+        reason: "The import has no field for this value, so it is not migrated",
         remedy: "Make it an attribute with a field of its own."
     )
     static let recordSecond = FindingRow(
@@ -81,7 +82,7 @@ extension FindingRow {
         .invalid,
         rule: .altcraft("F19"),
         reason: "The address has another form and is left out",
-        remedy: "Mend it in the source."
+        remedy: "Correct it in the source."
     )
     static let recordConverted = FindingRow(
         "altcraft.record.converted",
@@ -208,22 +209,22 @@ extension FindingRow {
         .invalid,
         rule: .altcraft("X7"),
         reason: "The field's value is not of the type that the setting types gives it; it is read as it is",
-        remedy: "Mend the value, or give the attribute another type."
+        remedy: "Correct the value, or give the attribute another type."
     )
     static let profileSubscription = FindingRow(
         "altcraft.profile.subscription",
         .error,
         .invalid,
         rule: .altcraft("X9"),
-        reason: "The entry names no channel, and a no may stand in it",
-        remedy: "Mend it in the source, or take it out there."
+        reason: "The entry names no channel, and it may contain an opt-out",
+        remedy: "Correct or remove it in the source."
     )
     static let profileSubscriptions = FindingRow(
         "altcraft.profile.subscriptions",
         .error,
         .invalid,
         rule: .altcraft("X9"),
-        reason: "The subscriptions are no list, and a no may stand in them",
+        reason: "The subscriptions are not a list, and they may contain an opt-out",
         remedy: "Export them as a list of objects, each with its channel, or take them out in the source."
     )
     static let profileContradiction = FindingRow(
@@ -232,21 +233,21 @@ extension FindingRow {
         .consent,
         rule: .altcraft("X9"),
         reason: "Entries for one channel and topic say different things; the one that allows least counts",
-        remedy: "Ask the person, or mend the entries in the source; the addresses of one channel share one word."
+        remedy: "Ask the person, or correct the entries in the source. All addresses of a channel have the same status."
     )
     static let profileDeleted = FindingRow(
         "altcraft.profile.deleted",
         .note,
         rule: .altcraft("X9"),
         reason: "The platform calls the entry deleted, so it is no subscription and is passed over",
-        remedy: "Nothing to do; ask the person if a subscription was meant to stay."
+        remedy: "No action is needed. Ask the person if one of the subscriptions should remain."
     )
     static let profileStatus = FindingRow(
         "altcraft.profile.status",
         .error,
         .consent,
         rule: .altcraft("X4"),
-        reason: "The status is none of the vendor's words, and a no may stand in it",
+        reason: "The status is not one of the vendor's values, and it may be an opt-out",
         remedy: "Write subscribed, unsubscribed or suspended there in the source, or take the entry out."
     )
     static let profileStatusMissing = FindingRow(
@@ -254,7 +255,7 @@ extension FindingRow {
         .warning,
         .consent,
         rule: .altcraft("X4"),
-        reason: "The entry has no status, so nobody knows what the person wants",
+        reason: "The entry has no status, so the person's decision is unknown",
         remedy: "Export the status as a word, or ask the person."
     )
     static let profileNumber = FindingRow(
@@ -271,7 +272,8 @@ extension FindingRow {
         .error,
         .invalid,
         rule: .altcraft("X3"),
-        reason: "The entry names no resource by a whole number from 1, so nobody knows what its yes or no is to",
+        reason: "The entry does not name its resource by a whole number from 1, so it is unknown what the opt-in "
+            + "or opt-out applies to",
         remedy: "Give the number in resource_id in the source, or take the entry out."
     )
     static let profileResourceTaken = FindingRow(

@@ -146,7 +146,7 @@ extension FindingRow {
         .error,
         .unsupported,
         rule: .altcraft("B3"),
-        reason: "This door changes push subscriptions alone",
+        reason: "This API changes only push subscriptions",
         remedy: "Attach another channel with a custom event and its option subscription, or through the back end."
     )
     static let subscriptionUnknown = FindingRow(
@@ -155,7 +155,7 @@ extension FindingRow {
         .invalid,
         rule: .altcraft("B3"),
         reason: "The state unknown has no status at the vendor",
-        remedy: "Ask the person; send nothing until they have answered."
+        remedy: "Ask the person. Send no messages until they have answered."
     )
     static let subscriptionNested = FindingRow(
         "altcraft.subscription.nested",
@@ -193,14 +193,14 @@ extension FindingRow {
         .note,
         rule: .altcraft("B12"),
         reason: "There is no push subscription whose category could be switched off",
-        remedy: "Nothing is needed."
+        remedy: "No action is needed."
     )
     static let optOutKept = FindingRow(
         "altcraft.subscription.none",
         .note,
         rule: .altcraft("T8"),
         reason: "There is no push token, so the vendor has no subscription of this installation; the decision is kept",
-        remedy: "Nothing is needed; a log-in makes the subscription with this status."
+        remedy: "No action is needed. A log-in creates the subscription with this status."
     )
     static let noSubscription = FindingRow(
         "altcraft.switch.noToken",
@@ -241,8 +241,8 @@ extension FindingRow {
         "altcraft.device.kept",
         .note,
         rule: .altcraft("T1"),
-        reason: "The installation is remembered; there was nothing to send to the vendor",
-        remedy: "Nothing is needed; the next subscription request carries the token and the device's facts."
+        reason: "The registration is stored here; the vendor has no request for it",
+        remedy: "No action is needed. The next subscription request contains the token and the device's facts."
     )
     static let tokenMissing = FindingRow(
         "altcraft.token.missing",
@@ -258,7 +258,7 @@ extension FindingRow {
         .conflict,
         rule: .altcraft("T2"),
         reason: "The subscription waits until the vendor has taken the new push token (506)",
-        remedy: "Nothing is needed; it goes on when the token update is done."
+        remedy: "No action is needed. The operation continues when the token update is done."
     )
     static let permissionMissing = FindingRow(
         "altcraft.permission.missing",
@@ -285,7 +285,7 @@ extension FindingRow {
         .invalid,
         rule: .altcraft("F1"),
         reason: "None of the changes can be sent",
-        remedy: "Mend at least one of those named beside this finding."
+        remedy: "Correct at least one of the values in the other findings of this operation."
     )
     static let attributeForm = FindingRow(
         "altcraft.attribute.form",
@@ -348,7 +348,7 @@ extension FindingRow {
         .note,
         rule: .altcraft("F14"),
         reason: "No tag changes",
-        remedy: "Nothing is needed."
+        remedy: "No action is needed."
     )
 
     // MARK: Change of person
@@ -358,7 +358,7 @@ extension FindingRow {
         .error,
         .misconfigured,
         rule: .altcraft("L4"),
-        reason: "With a role token there is one profile, and nobody can log in or out",
+        reason: "With a role token there is one profile, so a contact cannot log in or out",
         remedy: "Remove rToken and give each contact's JSON Web Token to the client."
     )
     static let roleTokenChanged = FindingRow(
@@ -391,8 +391,8 @@ extension FindingRow {
         .error,
         .conflict,
         rule: .altcraft("L10"),
-        reason: "Somebody else has logged in or out since it was captured, so it was not carried out",
-        remedy: "Nothing is needed. Replay it only if its contact uses the installation again."
+        reason: "Another contact has logged in or out since it was captured, so it was not carried out",
+        remedy: "No action is needed. Replay it only if its contact uses the installation again."
     )
     static let providerLeft = FindingRow(
         "altcraft.provider.left",
@@ -400,7 +400,7 @@ extension FindingRow {
         .conflict,
         rule: .altcraft("E6"),
         reason: "The provider is being left, and the operation could not be sent before the unregister",
-        remedy: "Nothing is needed at this vendor. Replay it if the configuration routes to this provider again."
+        remedy: "No action is needed at this vendor. Replay it if the configuration routes to this provider again."
     )
     static let unregisterPending = FindingRow(
         "altcraft.farewell.pending",
@@ -408,7 +408,7 @@ extension FindingRow {
         .conflict,
         rule: .altcraft("E1"),
         reason: "It was captured after an unregister that the vendor has not confirmed yet",
-        remedy: "Nothing is needed; it is sent when the unregister is done."
+        remedy: "No action is needed. It is sent when the unregister is done."
     )
     static let unregisterLast = FindingRow(
         "altcraft.farewell.last",
@@ -416,7 +416,7 @@ extension FindingRow {
         .conflict,
         rule: .altcraft("E1"),
         reason: "The unregister is the last request, and other operations are still sent before it",
-        remedy: "Nothing is needed; it follows them."
+        remedy: "No action is needed. It follows them."
     )
 
     // MARK: Events
@@ -426,7 +426,7 @@ extension FindingRow {
         .foreign,
         rule: .altcraft("P1"),
         reason: "The payload has no _ac_push: another vendor sent it",
-        remedy: "Nothing is needed."
+        remedy: "No action is needed."
     )
     static let pushWithoutUID = FindingRow(
         "altcraft.push.uid",
@@ -480,7 +480,7 @@ extension FindingRow {
         "altcraft.event.zone",
         .note,
         rule: .altcraft("M11"),
-        reason: "Nobody said which time zone the installation is in; the event says UTC",
+        reason: "The time zone of the installation is unknown, so the event is sent with UTC",
         remedy: "Register the device with its facts before tracking."
     )
     static let eventWhose = FindingRow(
@@ -558,7 +558,7 @@ extension FindingRow {
         .note,
         rule: .altcraft("E3"),
         reason: "The vendor keeps no consents; the consent is kept and obeyed here",
-        remedy: "Nothing is needed."
+        remedy: "No action is needed."
     )
     static let eraseByHand = FindingRow(
         "altcraft.erase.byHand",
@@ -573,7 +573,7 @@ extension FindingRow {
         .note,
         rule: .altcraft("E1"),
         reason: "The vendor has no push token for this installation",
-        remedy: "Nothing is needed."
+        remedy: "No action is needed."
     )
     static let actionUnknown = FindingRow(
         "altcraft.action.unknown",
@@ -591,7 +591,7 @@ extension FindingRow {
         .notFound,
         rule: .altcraft("F15"),
         reason: "The platform does not know a profile field, or not with such a value",
-        remedy: "Create the field in the database, or mend its value."
+        remedy: "Create the field in the database, or correct its value."
     )
     static let replySubscriptionField = FindingRow(
         "altcraft.reply.subscriptionField",
@@ -599,7 +599,7 @@ extension FindingRow {
         .notFound,
         rule: .altcraft("F16"),
         reason: "The platform does not know a subscription field, or not with such a value",
-        remedy: "Create the field in the resource, or mend its value."
+        remedy: "Create the field in the resource, or correct its value."
     )
     static let replyCategory = FindingRow(
         "altcraft.reply.category",
@@ -615,7 +615,7 @@ extension FindingRow {
         .invalid,
         rule: .altcraft("R4"),
         reason: "The vendor refused it",
-        remedy: "Read the answer's errorText, mend the data or the account, and replay the operation."
+        remedy: "Read the errorText of the reply, correct the data or the account, and replay the operation."
     )
     static let replyCredential = FindingRow(
         "altcraft.reply.credential",
@@ -631,7 +631,7 @@ extension FindingRow {
         .unavailable,
         rule: .altcraft("R2"),
         reason: "The vendor can't do it now",
-        remedy: "Nothing is needed; it is repeated."
+        remedy: "No action is needed. The request is repeated."
     )
     static let replyPage = FindingRow(
         "altcraft.reply.page",
@@ -639,7 +639,7 @@ extension FindingRow {
         .unavailable,
         rule: .altcraft("R13"),
         reason: "A web page came back instead of the vendor's answer, as a network's sign-in page or a proxy gives it",
-        remedy: "Sign in to the network, or check the address; attempts go on."
+        remedy: "Sign in to the network, or check the address. Attempts continue."
     )
     static let replyRedirect = FindingRow(
         "altcraft.reply.redirect",
@@ -655,7 +655,7 @@ extension FindingRow {
         .unreachable,
         rule: .altcraft("R3"),
         reason: "The vendor did not answer",
-        remedy: "Nothing is needed; it is repeated."
+        remedy: "No action is needed. The request is repeated."
     )
     static let replyUnreadable = FindingRow(
         "altcraft.reply.unreadable",
@@ -687,14 +687,14 @@ extension FindingRow {
         .invalid,
         rule: .altcraft("R9"),
         reason: "The vendor's answer carries an error number, which counts as a refusal here (errorInSuccess)",
-        remedy: "Read the answer's errorText, mend the data or the account, and replay the operation."
+        remedy: "Read the errorText of the reply, correct the data or the account, and replay the operation."
     )
     static let replyLater = FindingRow(
         "altcraft.reply.later",
         .note,
         rule: .altcraft("S2"),
         reason: "The vendor took it and processes it later; the answer has no profile",
-        remedy: "Nothing is needed; set sync to true to hear what became of it."
+        remedy: "No action is needed. To receive the result, set sync to true."
     )
     static let replyDiffers = FindingRow(
         "altcraft.reply.differs",

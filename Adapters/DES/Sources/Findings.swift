@@ -86,14 +86,14 @@ extension FindingRow {
         .error,
         .missing,
         rule: .des("U3"),
-        reason: "Nobody knows what the person wants",
+        reason: "The person's decision is unknown",
         remedy: "Capture subscribed or unsubscribed once it is known."
     )
     static let suspended = FindingRow(
         "des.subscription.suspended",
         .note,
         rule: .des("U3"),
-        reason: "The vendor can't tell a pause from a no",
+        reason: "The vendor cannot distinguish a pause from an opt-out",
         remedy: "Capture subscribed when the pause is over."
     )
     static let subscriptionDetails = FindingRow(
@@ -109,7 +109,7 @@ extension FindingRow {
         .foreign,
         rule: .des("R14"),
         reason: "The push is not this vendor's: it has no member u",
-        remedy: "Nothing: the adapter of its own vendor tracks it."
+        remedy: "No action is needed. The adapter of the vendor that sent it tracks it."
     )
     static let pushInteraction = FindingRow(
         "des.push.interaction",
@@ -142,7 +142,7 @@ extension FindingRow {
         .note,
         rule: .des("U6"),
         reason: "An identifier of this kind is not sent",
-        remedy: "Nothing; or change the setting contactIdentifier."
+        remedy: "No action is needed. To use this identifier, change the setting contactIdentifier."
     )
     static let contactAnonymous = FindingRow(
         "des.contact.anonymous",
@@ -174,7 +174,7 @@ extension FindingRow {
         .conflict,
         rule: .des("N6"),
         reason: "The log-in waited for its credential until another person was there or the vendor was left",
-        remedy: "Nothing; if the person is there again, log in again."
+        remedy: "No action is needed. When the person returns, log in again."
     )
     static let contactOfAnother = FindingRow(
         "des.contact.another",
@@ -241,7 +241,8 @@ extension FindingRow {
         .missing,
         rule: .des("N4"),
         reason: "The vendor does not know this installation yet",
-        remedy: "Capture registerDevice at each start of the app; if it was rejected, mend what its finding says first."
+        remedy: "Capture registerDevice at each start of the app. If it was rejected, first correct the cause "
+            + "that its finding names."
     )
     static let tokenLater = FindingRow(
         "des.pushToken.later",
@@ -345,7 +346,7 @@ extension FindingRow {
         .note,
         rule: .des("R16"),
         reason: "The message has these tags already",
-        remedy: "Nothing."
+        remedy: "No action is needed."
     )
     static let inboxUnknown = FindingRow(
         "des.inbox.unknown",
@@ -388,7 +389,7 @@ extension FindingRow {
         .notFound,
         rule: .des("R22"),
         reason: "There is no message for this view",
-        remedy: "Show nothing; a campaign for this view may come later."
+        remedy: "Show nothing. A campaign for this view may arrive later."
     )
 
     // MARK: Ends
@@ -397,15 +398,15 @@ extension FindingRow {
         "des.consent.kept",
         .note,
         rule: .des("N1"),
-        reason: "Consent is obeyed here, and the vendor is not told",
-        remedy: "Nothing."
+        reason: "Consent is applied here and not sent to the vendor",
+        remedy: "No action is needed."
     )
     static let displayNext = FindingRow(
         "des.subscription.next",
         .note,
         rule: .des("B8"),
-        reason: "The vendor hears of it with the next events",
-        remedy: "Nothing; the app itself shows messages or not."
+        reason: "The vendor receives it with the next events",
+        remedy: "No action is needed. The app itself decides whether to show messages."
     )
     static let eraseByHand = FindingRow(
         "des.erase.byHand",
@@ -419,8 +420,8 @@ extension FindingRow {
         "des.farewell.nothing",
         .note,
         rule: .des("N3"),
-        reason: "The vendor knows nothing that would have to be left",
-        remedy: "Nothing."
+        reason: "The vendor has no registration to remove",
+        remedy: "No action is needed."
     )
     static let neverSent = FindingRow(
         "des.farewell.neverSent",
@@ -428,7 +429,7 @@ extension FindingRow {
         .conflict,
         rule: .des("N3"),
         reason: "The vendor was left before this could be sent",
-        remedy: "Nothing; capture it again for the next vendor if it is still needed."
+        remedy: "No action is needed. If the next vendor needs it, capture it again."
     )
     static let leavingRefused = FindingRow(
         "des.farewell.refused",
@@ -447,14 +448,15 @@ extension FindingRow {
         .unreachable,
         rule: .des("R31"),
         reason: "A request has to be repeated, and everything waits behind it",
-        remedy: "Nothing; it goes on with the next capture, the network, the foreground or a flush."
+        remedy: "No action is needed. Delivery continues with the next capture, when the network returns, when "
+            + "the app comes to the foreground, or with a flush."
     )
     static let renewed = FindingRow(
         "des.queue.renewed",
         .note,
         rule: .des("R33"),
         reason: "The contact token was renewed; the request is repeated half a second later",
-        remedy: "Nothing."
+        remedy: "No action is needed."
     )
     static let replyUnauthenticated = FindingRow(
         "des.reply.unauthenticated",
@@ -486,7 +488,8 @@ extension FindingRow {
         .invalid,
         rule: .des("A5"),
         reason: "The vendor refuses the request",
-        remedy: "Check the application code and the contact field; 400 tells of these or of the request's form."
+        remedy: "Check the application code and the contact field. 400 means that one of these or the form of "
+            + "the request is wrong."
     )
     static let replyLater = FindingRow(
         "des.reply.later",
@@ -494,7 +497,7 @@ extension FindingRow {
         .unavailable,
         rule: .des("R31"),
         reason: "The vendor can't take the request now",
-        remedy: "Nothing; it is repeated. Ask a question again later."
+        remedy: "No action is needed. The request is repeated. Send a query again later."
     )
     static let replyPage = FindingRow(
         "des.reply.page",
@@ -502,7 +505,7 @@ extension FindingRow {
         .unavailable,
         rule: .des("R41"),
         reason: "A web page came back instead of the vendor's answer, as a network's sign-in page or a proxy gives it",
-        remedy: "Sign in to the network, or check the address; attempts go on."
+        remedy: "Sign in to the network, or check the address. Attempts continue."
     )
     static let noReply = FindingRow(
         "des.reply.none",
@@ -510,7 +513,7 @@ extension FindingRow {
         .unreachable,
         rule: .des("R37"),
         reason: "The vendor did not answer",
-        remedy: "Nothing; it is repeated. Ask a question again later."
+        remedy: "No action is needed. The request is repeated. Send a query again later."
     )
     static let hostNotFound = FindingRow(
         "des.reply.hostNotFound",
@@ -535,6 +538,7 @@ extension FindingRow {
         rule: .des("R24"),
         reason: "The vendor took the request, but its answer ends early or is no JSON",
         remedy:
-            "Nothing; without a device event state the same views and clicks go with the next request. Check what changes answers on the way if it happens again."
+            "No action is needed. Without a device event state, the same views and clicks are sent with the "
+            + "next request. If this persists, check which proxy changes the replies."
     )
 }

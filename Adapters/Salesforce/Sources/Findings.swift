@@ -93,7 +93,7 @@ extension FindingRow {
         reason:
             "The contact key changed, so the device moved to another contact, which shows after up to 15 minutes; without "
             + "another device the earlier contact is orphaned: out of reach, and billed like every distinct key",
-        remedy: "Keep one key per person for ever; delete the orphaned contact in the account."
+        remedy: "Keep one key per person permanently. Delete the orphaned contact in the account."
     )
     static let contactKeyOfAnother = FindingRow(
         "salesforce.contactKey.ofAnother",
@@ -102,7 +102,7 @@ extension FindingRow {
         reason:
             "Several people use this device, which belongs to the last one logged in, after up to 15 minutes; without "
             + "another device the person before is orphaned: out of reach, and billed like every distinct key",
-        remedy: "Nothing on the device: no setting avoids it. Reach the person before through other channels."
+        remedy: "The device cannot avoid it. Reach the person through other channels until then."
     )
     static let contactKeyLacking = FindingRow(
         "salesforce.contactKey.lacking",
@@ -212,7 +212,7 @@ extension FindingRow {
         .warning,
         .unsupported,
         rule: .salesforce("A10"),
-        reason: "An attribute can only be set or cleared; the vendor adds nothing to numbers or lists",
+        reason: "An attribute can only be set or cleared; the vendor cannot add to numbers or lists",
         remedy: "Work the new value out in the app and set it."
     )
     static let attributesCarriedOver = FindingRow(
@@ -238,7 +238,7 @@ extension FindingRow {
         reason:
             "The operation was captured for the person who used the device before, and the device is another contact's "
             + "now",
-        remedy: "Nothing on this device; write it to the person's contact from a back end if it is needed."
+        remedy: "No action is needed on this device. If the value is needed, write it to the contact from a back end."
     )
     static let contactWaiting = FindingRow(
         "salesforce.contact.waiting",
@@ -262,8 +262,9 @@ extension FindingRow {
         "salesforce.optOut.kept",
         .note,
         rule: .salesforce("D9"),
-        reason: "The vendor does not know this device, so it reaches nobody; the first registration says the opt-out",
-        remedy: "Nothing."
+        reason: "The vendor does not know this device, so it sends no messages to it. The first registration "
+            + "contains the opt-out",
+        remedy: "No action is needed."
     )
 
     // MARK: Tags
@@ -299,7 +300,7 @@ extension FindingRow {
         .error,
         .unsupported,
         rule: .salesforce("W7"),
-        reason: "The device door knows the push channel alone",
+        reason: "The device API knows only the push channel",
         remedy: "Change subscriptions of other channels through the account's own forms or a back end."
     )
     static let subscriptionTopic = FindingRow(
@@ -383,7 +384,7 @@ extension FindingRow {
         .note,
         rule: .salesforce("W21"),
         reason: "The locale is sent with underscores and without what follows its region",
-        remedy: "Nothing, or give it like fi_FI."
+        remedy: "No action is needed. To send a locale, write it like fi_FI."
     )
     static let deviceOffset = FindingRow(
         "salesforce.device.offset",
@@ -399,7 +400,7 @@ extension FindingRow {
         rule: .salesforce("W19"),
         reason:
             "The facts name a time zone and no offset from UTC, so the zone's offset at the time of capture is sent",
-        remedy: "Nothing, or give utcOffsetSeconds and isDaylightSaving."
+        remedy: "No action is needed. To send the time zone, give utcOffsetSeconds and isDaylightSaving."
     )
     static let deviceZoneUnknown = FindingRow(
         "salesforce.device.zoneUnknown",
@@ -503,22 +504,23 @@ extension FindingRow {
         "salesforce.nothingToLeave",
         .note,
         rule: .salesforce("D2"),
-        reason: "The vendor never heard of this device, so there is nothing to leave",
-        remedy: "Nothing."
+        reason: "The vendor has never received anything from this device, so there is no registration to remove",
+        remedy: "No action is needed."
     )
     static let erasedBefore = FindingRow(
         "salesforce.erasedBefore",
         .note,
         rule: .salesforce("D2"),
-        reason: "An erasure ended the registration of this device before, with push off, so there is nothing to leave",
-        remedy: "Nothing."
+        reason: "An erasure already ended the registration of this device with push disabled, so there is no "
+            + "registration to remove",
+        remedy: "No action is needed."
     )
     static let neverSent = FindingRow(
         "salesforce.neverSent",
         .note,
         rule: .salesforce("D2"),
         reason: "The vendor was left before its first registration, so this is not sent",
-        remedy: "Nothing."
+        remedy: "No action is needed."
     )
     static let eraseByHand = FindingRow(
         "salesforce.erase.byHand",
@@ -534,15 +536,15 @@ extension FindingRow {
         rule: .salesforce("D4"),
         reason:
             "The vendor has no record of consent; the engine applies it, and a registration says whether push is enabled",
-        remedy: "Nothing."
+        remedy: "No action is needed."
     )
     static let readBackImpossible = FindingRow(
         "salesforce.readBack",
         .error,
         .unsupported,
         rule: .salesforce("D1"),
-        reason: "Data flows from the device to the vendor alone; nothing can be read",
-        remedy: "Read the local mirror."
+        reason: "Data flows only from the device to the vendor, so it cannot be read",
+        remedy: "Read the local subject snapshot."
     )
     static let actionUnknown = FindingRow(
         "salesforce.operation.unknown",
@@ -568,7 +570,7 @@ extension FindingRow {
         .foreign,
         rule: .salesforce("E9"),
         reason: "The push notification was not sent by this vendor",
-        remedy: "Nothing; the vendor that sent it tracks it."
+        remedy: "No action is needed. The vendor that sent it tracks it."
     )
     static let eventPushOwn = FindingRow(
         "salesforce.event.pushOwn",
@@ -663,7 +665,7 @@ extension FindingRow {
         .unauthenticated,
         rule: .salesforce("R3"),
         reason: "The vendor does not accept the access token for this application",
-        remedy: "Check accessToken, applicationId and endpoint; attempts go on."
+        remedy: "Check accessToken, applicationId and endpoint. Attempts continue."
     )
     static let replyRefused = FindingRow(
         "salesforce.reply.refused",
@@ -687,7 +689,7 @@ extension FindingRow {
         .unavailable,
         rule: .salesforce("R8"),
         reason: "A web page came back instead of the vendor's answer, as a network's sign-in page or a proxy gives it",
-        remedy: "Sign in to the network, or check the address; attempts go on."
+        remedy: "Sign in to the network, or check the address. Attempts continue."
     )
     static let noReply = FindingRow(
         "salesforce.reply.none",
@@ -705,8 +707,8 @@ extension FindingRow {
         .error,
         .missing,
         rule: .salesforce("F4"),
-        reason: "The file is empty or holds a byte-order mark alone, so it has no data rows",
-        remedy: "Export again; the header row must be switched on."
+        reason: "The file is empty",
+        remedy: "Export the file again with its header row."
     )
     static let fileWithoutRows = FindingRow(
         "salesforce.file.headerOnly",
@@ -772,7 +774,7 @@ extension FindingRow {
         .invalid,
         rule: .salesforce("F8"),
         reason: "The column's text is no e-mail address of at most 254 characters",
-        remedy: "Mend the address, or leave it blank."
+        remedy: "Correct the address, or leave it blank."
     )
     static let rowPhone = FindingRow(
         "salesforce.row.phone",
@@ -794,7 +796,7 @@ extension FindingRow {
         "salesforce.row.valueUnused",
         .note,
         rule: .salesforce("F6"),
-        reason: "The column belongs to the vendor's own book-keeping and is not carried over",
+        reason: "The column is for the vendor's own bookkeeping and is not migrated",
         remedy: "Map it to an attribute in the setting columns if you need it."
     )
     /// The same of a column of which one word alone matters.
@@ -802,7 +804,7 @@ extension FindingRow {
         rowReserved.code,
         .note,
         rule: .salesforce("F9"),
-        reason: "Only an opt-out is migrated from this column; its other values describe whether the device is valid",
+        reason: "This column is read only for opt-outs; its other values describe whether the device is valid",
         remedy: "Map it to an attribute in the setting columns if you need it, and if no word in it is a no."
     )
     static let rowOptInUnknown = FindingRow(
@@ -810,7 +812,7 @@ extension FindingRow {
         .note,
         rule: .salesforce("F9"),
         reason: "Both opt-in and opt-out date are blank, so nobody knows whether push is wanted",
-        remedy: "Nothing; the subscription is carried over as unknown."
+        remedy: "No action is needed. The subscription is migrated as unknown."
     )
     static let fileKeySigns = FindingRow(
         "salesforce.record.keySigns",

@@ -183,7 +183,7 @@ public struct ContactFileFindings: Sendable {
             .error,
             .missing,
             rule: rules.empty,
-            reason: "The file is empty or holds a byte-order mark alone, so it has no data rows",
+            reason: "The file is empty",
             remedy: "Export again, with the header row."
         )
         headerOnly = row(
@@ -224,14 +224,15 @@ public struct ContactFileFindings: Sendable {
             .missing,
             rule: rules.header,
             reason: "The header has no column of a name by which the settings say what a person allows",
-            remedy: "Mend the name \(columns), or take it away: without it a no in the file would be nobody's."
+            remedy:
+                "Correct the name \(columns), or remove it. Without the key column, the opt-outs in the file belong to no contact."
         )
         typeAbsent = row(
             "file.typeAbsent",
             .note,
             rule: rules.header,
             reason: "The setting types names an attribute that no column of the file is",
-            remedy: "Mend the name if it is misspelt: it is the attribute's neutral one."
+            remedy: "Correct the name if it is misspelled. It must be the neutral name of the attribute."
         )
         columnUnnamed = row(
             "file.columnUnnamed",
@@ -271,7 +272,7 @@ public struct ContactFileFindings: Sendable {
             .conflict,
             rule: rules.header,
             reason: "The header line that is passed over names other columns than were named for the file, which count",
-            remedy: "If the header line is right, mend the names, or take them away."
+            remedy: "If the header line is right, correct or remove the names."
         )
         width = row(
             "row.width",
@@ -303,7 +304,7 @@ public struct ContactFileFindings: Sendable {
             .invalid,
             rule: rules.header,
             reason: "The row is the header once more, as where files were joined",
-            remedy: "Nothing, if so; else give the contact a key that is not the column's name."
+            remedy: "No action is needed if so. Otherwise, give the contact a key that differs from the column's name."
         )
         manyLines = row(
             "row.manyLines",
@@ -353,7 +354,7 @@ public struct ContactFileFindings: Sendable {
             .invalid,
             rule: rules.moments,
             reason: "The column's text is no date in the form of the setting dateForm",
-            remedy: "Mend the text, or change the setting."
+            remedy: "Correct the text, or change the setting."
         )
         email = row(
             "row.email",
@@ -361,7 +362,7 @@ public struct ContactFileFindings: Sendable {
             .invalid,
             rule: rules.addresses,
             reason: "The column's text is no e-mail address of at most 254 characters",
-            remedy: "Mend the address, or leave it blank."
+            remedy: "Correct the address, or leave it blank."
         )
         phone = row(
             "row.phone",
@@ -377,7 +378,7 @@ public struct ContactFileFindings: Sendable {
             .invalid,
             rule: rules.values,
             reason: "The column's text is not what the column takes",
-            remedy: "Mend the text, or give the column another type in the setting types."
+            remedy: "Correct the text, or give the column another type in the setting types."
         )
         word = FindingRow(
             value.code,
@@ -385,7 +386,7 @@ public struct ContactFileFindings: Sendable {
             .invalid,
             rule: rules.wishes,
             reason:
-                "The column tells by a word what the person wants, and this is none of the words; a no may stand there",
+                "The value of this consent column is not a known consent value, and it may be an opt-out",
             remedy:
                 "Write one of the words that the column knows, or say \(columns) what else it holds: ignored, attribute:name."
         )
@@ -401,15 +402,15 @@ public struct ContactFileFindings: Sendable {
             "row.valueUnused",
             .note,
             rule: rules.header,
-            reason: "The column belongs to the vendor's own book-keeping and is not carried over",
+            reason: "The column is for the vendor's own bookkeeping and is not migrated",
             remedy: "Map it to an attribute \(columns) if you need it."
         )
         optInUnknown = row(
             "row.optInUnknown",
             .note,
             rule: rules.wishes,
-            reason: "Both opt-in and opt-out date are blank, so nobody knows what the person wants",
-            remedy: "Nothing; the subscription is carried over as unknown."
+            reason: "Opt-in date and opt-out date are both blank, so the person's decision is unknown",
+            remedy: "No action is needed. The subscription is migrated as unknown."
         )
         timeZone = row(
             "row.timeZone",
@@ -430,7 +431,7 @@ public struct ContactFileFindings: Sendable {
             "row.deviceAssumed",
             .note,
             rule: rules.device,
-            reason: "The row lacks some facts of the device; they are assumed to be empty, zero or false",
+            reason: "The row lacks some device details, which are read as empty, zero or false",
             remedy: "Name the columns that hold them \(columns), or let the app register the device itself."
         )
         keyMissing = row(
@@ -448,7 +449,7 @@ public struct ContactFileFindings: Sendable {
             .error,
             .missing,
             rule: rules.key,
-            reason: "The contact has nothing for a column that every row needs, so it is not written",
+            reason: "The contact has no value for a column that every row needs, so it is not written",
             remedy: "Give the contact what the column holds, or map another column to it \(columns)."
         )
         keyOther = row(
@@ -470,7 +471,7 @@ public struct ContactFileFindings: Sendable {
             rule: rules.noes,
             reason: "\(isTaken), so the contact is not written",
             remedy:
-                "Carry a yes over if there is one, ask the person, or set withoutYes to warn where you may write to them."
+                "Migrate the opt-in if there is one, ask the person, or set withoutYes to warn if you may write to them."
         )
         writtenWithoutYes = row(
             "record.writtenWithoutYes",
@@ -525,7 +526,7 @@ public struct ContactFileFindings: Sendable {
             .invalid,
             rule: rules.values,
             reason: "The column takes no such value; it is left out",
-            remedy: "Mend it in the source, or give the attribute another type in the setting types."
+            remedy: "Correct it in the source, or give the attribute another type in the setting types."
         )
         tooLong = row(
             "record.tooLong",
@@ -571,14 +572,14 @@ public struct ContactFileFindings: Sendable {
             .note,
             rule: rules.values,
             reason: "White space at the ends of the text is left out",
-            remedy: "Nothing; no reader of such files keeps it."
+            remedy: "No action is needed. No reader of such files keeps it."
         )
         blank = row(
             "record.blank",
             .note,
             rule: rules.values,
             reason: "The value is empty, and an empty field is no value",
-            remedy: "Nothing; or give the attribute a word that means empty."
+            remedy: "No action is needed. To keep the difference, define a word that means empty."
         )
         consent = row(
             "record.consent",
@@ -601,7 +602,7 @@ public struct ContactFileFindings: Sendable {
             .warning,
             .consent,
             rule: rules.wishes,
-            reason: "Nobody knows what the person wants, so nothing is written",
+            reason: "The person's decision is unknown, so nothing is written",
             remedy: "Ask the person."
         )
         suspended = row(
@@ -617,7 +618,7 @@ public struct ContactFileFindings: Sendable {
             .warning,
             .missing,
             rule: rules.wishes,
-            reason: "The file tells by a date what the person wants, and nobody knows the date; nothing is written",
+            reason: "The file expresses the decision by a date, and the date is unknown, so nothing is written",
             remedy: "Give the subscription the time of the person's answer."
         )
     }

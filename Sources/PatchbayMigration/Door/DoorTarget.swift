@@ -317,7 +317,9 @@ enum DoorFinding {
         .consent,
         reason: "The API cannot be read, so an opt-in of the source might replace an opt-out at the target",
         remedy:
-            "Configure the provider so that its contacts can be read, if its door can; or make sure that nobody said no there, or take each yes out of the source, and say {\"to\": {\"targetNoes\": \"override\"}}: noes are said all the same."
+            "Configure the provider so that its contacts can be read, if its API supports it. Otherwise, "
+            + "make sure that no contact opted out there, or remove the opt-ins from the source, and set "
+            + "{\"to\": {\"targetNoes\": \"override\"}}. Opt-outs are sent in any case."
     )
     static let changedSince = FindingRow(
         "migration.undo.changed",

@@ -41,9 +41,9 @@ extension AcousticServer {
 
     private static let capabilities: Capabilities = [
         .operation(.identify): .native(note: "values of columns"),
-        .operation(.switchContact): .unsupported(reason: "nobody logs in at a back end"),
-        .contact(.logIn): .unsupported(reason: "nobody logs in at a back end"),
-        .contact(.logOut): .unsupported(reason: "nobody logs in at a back end"),
+        .operation(.switchContact): .unsupported(reason: "there is no log-in at a back end"),
+        .contact(.logIn): .unsupported(reason: "there is no log-in at a back end"),
+        .contact(.logOut): .unsupported(reason: "there is no log-in at a back end"),
         .operation(.registerDevice): .unsupported(reason: "devices register themselves"),
         .operation(.changeAttributes): .native(note: "one contact in a call"),
         .operation(.changeTags): .emulated(how: asColumn, cost: orList),
@@ -82,8 +82,8 @@ extension AcousticServer {
         .topics(.email): .emulated(how: asColumn, cost: orList),
         .subscription(.sms): .native(note: asConsent),
         .topics(.sms): .native(note: asConsent),
-        .subscription(.inApp): .unsupported(reason: "nothing in the account reads it"),
-        .topics(.inApp): .unsupported(reason: "nothing in the account reads it"),
+        .subscription(.inApp): .unsupported(reason: "the account does not use it"),
+        .topics(.inApp): .unsupported(reason: "the account does not use it"),
         .event(.custom): .native(note: "code 17, or one that the settings name"),
         .event(.push): .native(note: "as the app relays it"),
         .event(.messageViewed): .unsupported(reason: "no code is known for it"),

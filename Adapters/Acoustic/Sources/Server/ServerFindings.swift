@@ -30,8 +30,8 @@ enum ServerFinding: Sendable {
         "acoustic.server.key.known",
         .note,
         rule: .acoustic("S27"),
-        reason: "The identifier is the contact's key, which stands in every call; nothing is left to send",
-        remedy: "Nothing to do."
+        reason: "The identifier is the contact's key, which every call contains, so there is nothing else to send",
+        remedy: "No action is needed."
     )
     static let optionUnknown = FindingRow(
         "acoustic.server.option.unknown",
@@ -39,7 +39,8 @@ enum ServerFinding: Sendable {
         .invalid,
         reason: "There is no such option",
         remedy:
-            "Remove it, or mend its spelling: channelId, contactId, erasure, eventCode, phone, unknownContacts, userId."
+            "Remove it, or correct its spelling: channelId, contactId, erasure, eventCode, phone, "
+            + "unknownContacts, userId."
     )
     static let optionValue = FindingRow(
         "acoustic.server.option.value",
@@ -54,7 +55,7 @@ enum ServerFinding: Sendable {
         "acoustic.server.nothing",
         .error,
         .missing,
-        reason: "The operation says nothing that could be written",
+        reason: "The operation contains no value that can be written",
         remedy: "Name at least one value."
     )
     static let nameMissing = FindingRow(
@@ -87,7 +88,8 @@ enum ServerFinding: Sendable {
         .notFound,
         rule: .acoustic("S14"),
         reason: "The database has no column of exactly that name",
-        remedy: "Mend the name, letter case included, or add the column to the database and to the setting columns."
+        remedy: "Correct the name, including upper and lower case, or add the column to the database and to the "
+            + "setting columns."
     )
     static let columnName = FindingRow(
         "acoustic.server.column.name",
@@ -157,7 +159,7 @@ enum ServerFinding: Sendable {
         .note,
         rule: .acoustic("S16"),
         reason: "A timestamp has whole seconds; the fraction is cut off",
-        remedy: "Nothing."
+        remedy: "No action is needed."
     )
     static let incomplete = FindingRow(
         "acoustic.server.update.incomplete",
@@ -205,7 +207,7 @@ enum ServerFinding: Sendable {
         .error,
         .unsupported,
         rule: .acoustic("S29"),
-        reason: "Nothing in the account reads who wants messages inside an app",
+        reason: "The account has no setting for messages inside an app",
         remedy: "Set it as an attribute of its own."
     )
     static let subscriptionUnknown = FindingRow(
@@ -221,7 +223,8 @@ enum ServerFinding: Sendable {
         .warning,
         .unsupported,
         rule: .acoustic("S29"),
-        reason: "Neither a Yes/No column nor an opt-out knows a pause, so the subscription is written as ended",
+        reason: "Neither a Yes/No column nor an opt-out can express a pause, so the subscription is written as "
+            + "unsubscribed",
         remedy: "Subscribe again when the pause is over."
     )
     static let subscriptionDetails = FindingRow(
@@ -261,14 +264,14 @@ enum ServerFinding: Sendable {
         .note,
         rule: .acoustic("S30"),
         reason: "The contact had opted out already",
-        remedy: "Nothing to do."
+        remedy: "No action is needed."
     )
     static let contactSwitch = FindingRow(
         "acoustic.server.contactSwitch",
         .error,
         .unsupported,
         rule: .acoustic("S27"),
-        reason: "Nobody logs in at a back end: each operation names its contact",
+        reason: "There is no log-in at a back end: each operation names its contact",
         remedy: "Give the contact with each operation."
     )
     static let device = FindingRow(
@@ -277,7 +280,7 @@ enum ServerFinding: Sendable {
         .unsupported,
         rule: .acoustic("S48"),
         reason: "Devices register themselves",
-        remedy: "Use the device door in the app."
+        remedy: "Use the vendor's device API in the app."
     )
     static let consent = FindingRow(
         "acoustic.server.consent",
@@ -292,7 +295,7 @@ enum ServerFinding: Sendable {
         .error,
         .missing,
         rule: .acoustic("S53"),
-        reason: "A consent to push messages is one device's, and nothing says which",
+        reason: "Consent to push messages belongs to one device, and the operation does not name it",
         remedy: "Give the device's ids: userId and channelId."
     )
     static let consentNumber = FindingRow(
@@ -308,9 +311,10 @@ enum ServerFinding: Sendable {
         .error,
         .notFound,
         rule: .acoustic("S52"),
-        reason: "The vendor knows no such consent; a no to text messages can't be its first word",
+        reason: "The vendor has no such consent, and an opt-out from text messages cannot create one",
         remedy:
-            "Nothing to do where the person never said yes; else look at consentQualifiers and consentPaths, then replay it."
+            "No action is needed if the person never opted in. Otherwise, check consentQualifiers and "
+            + "consentPaths, then replay the operation."
     )
     static let consentUnnamed = FindingRow(
         "acoustic.server.consent.unnamed",
@@ -357,7 +361,7 @@ enum ServerFinding: Sendable {
         .note,
         rule: .acoustic("S58"),
         reason: "The database has every column that the settings name",
-        remedy: "Nothing to do."
+        remedy: "No action is needed."
     )
     static let columnsDiffer = FindingRow(
         "acoustic.server.columns.differ",
@@ -366,7 +370,7 @@ enum ServerFinding: Sendable {
         rule: .acoustic("S58"),
         reason:
             "The settings name columns that the database does not have, or has otherwise: the answer lists them as differences",
-        remedy: "Mend their names, letter case included, their types and their values in the settings."
+        remedy: "Correct their names (including upper and lower case), types and values in the settings."
     )
     static let listLeft = FindingRow(
         "acoustic.server.list.left",
@@ -382,7 +386,8 @@ enum ServerFinding: Sendable {
         .unsupported,
         rule: .acoustic("S56"),
         reason:
-            "Other tags are memberships of contact lists, which a replacement can't end: whoever is in such a list stays there",
+            "Other tags are memberships of contact lists. A replacement cannot end them, so the contact "
+            + "stays in such lists",
         remedy: "Take the contact out of those lists in the account, or keep the tags in columns of tagColumns."
     )
     static let listHasIt = FindingRow(
@@ -390,7 +395,7 @@ enum ServerFinding: Sendable {
         .note,
         rule: .acoustic("S55"),
         reason: "The contact is in the list already",
-        remedy: "Nothing to do."
+        remedy: "No action is needed."
     )
     static let listUnknown = FindingRow(
         "acoustic.server.list.unknown",
@@ -398,14 +403,15 @@ enum ServerFinding: Sendable {
         .misconfigured,
         rule: .acoustic("S13"),
         reason: "The account knows no such contact list",
-        remedy: "Mend the ids in tagLists and subscriptionLists, then resume the provider."
+        remedy: "Correct the ids in tagLists and subscriptionLists, then resume the provider."
     )
     static let listUncertain = FindingRow(
         "acoustic.server.list.uncertain",
         .error,
         .outcomeUnknown,
         rule: .acoustic("S57"),
-        reason: "Nobody knows whether the vendor made the contact list, and a repeat could make it twice",
+        reason:
+            "It is unknown whether the vendor created the contact list, and a repeated request could create it twice",
         remedy: "Look at the account's contact lists, then ask again or not."
     )
     static let listNumber = FindingRow(
@@ -437,7 +443,7 @@ enum ServerFinding: Sendable {
         .error,
         .unsupported,
         rule: .acoustic("S56"),
-        reason: "A whole channel can't be a contact list: nobody could end it",
+        reason: "A contact list cannot stand for a whole channel, because the API cannot remove a contact from it",
         remedy: "Name a topic, as channel.topic."
     )
     static let eventKind = FindingRow(
@@ -445,7 +451,7 @@ enum ServerFinding: Sendable {
         .error,
         .unsupported,
         rule: .acoustic("S37"),
-        reason: "The vendor has no code for it at this door",
+        reason: "The vendor's API has no event code for it",
         remedy: "Track a custom event."
     )
     static let eventForeign = FindingRow(
@@ -492,7 +498,7 @@ enum ServerFinding: Sendable {
         .error,
         .outcomeUnknown,
         rule: .acoustic("S38"),
-        reason: "Nobody knows whether the vendor took the event, and a repeat would count twice",
+        reason: "It is unknown whether the vendor received the event, and a repeated event would count twice",
         remedy: "Look at the contact's behaviour in the account, then replay the event or not."
     )
     static let eventErrorsNowhere = FindingRow(
@@ -500,8 +506,8 @@ enum ServerFinding: Sendable {
         .error,
         .notFound,
         rule: .acoustic("S61"),
-        reason: "The vendor knows nothing at the address of rejected events, which is inferred",
-        remedy: "Mend the setting eventErrorsPath."
+        reason: "The address for rejected events, which is inferred, does not exist at the vendor",
+        remedy: "Correct the setting eventErrorsPath."
     )
     static let contactThere = FindingRow(
         "acoustic.server.contact.there",
@@ -523,15 +529,15 @@ enum ServerFinding: Sendable {
         "acoustic.server.erase.nothing",
         .note,
         rule: .acoustic("S32"),
-        reason: "The database does not have the contact, so nothing is left to erase",
-        remedy: "Nothing to do."
+        reason: "The database does not have the contact, so there is nothing to erase",
+        remedy: "No action is needed."
     )
     static let erased = FindingRow(
         "acoustic.server.erase.done",
         .note,
         rule: .acoustic("S34"),
         reason: "The vendor's job has erased the contact",
-        remedy: "Nothing to do."
+        remedy: "No action is needed."
     )
     static let removed = FindingRow(
         "acoustic.server.erase.removed",
@@ -544,8 +550,8 @@ enum ServerFinding: Sendable {
         "acoustic.server.nothingToLeave",
         .note,
         rule: .acoustic("S6"),
-        reason: "A back end has nothing to take its leave of: the database keeps its contacts",
-        remedy: "Nothing to do, or erase the contacts."
+        reason: "A back end has no registration to remove: the database keeps its contacts",
+        remedy: "No action is needed. To remove the contacts, erase them."
     )
     static let question = FindingRow(
         "acoustic.server.question",
@@ -562,7 +568,7 @@ enum ServerFinding: Sendable {
         .note,
         rule: .acoustic("S47"),
         reason: "The job is complete, and every row of the file was added or changed",
-        remedy: "Nothing to do."
+        remedy: "No action is needed."
     )
     static let importDropped = FindingRow(
         "acoustic.server.import.dropped",
@@ -577,7 +583,7 @@ enum ServerFinding: Sendable {
         .error,
         .outcomeUnknown,
         rule: .acoustic("S47"),
-        reason: "Nobody knows whether the vendor began the job, and a repeat could begin it twice",
+        reason: "It is unknown whether the vendor started the job, and a repeated request could start it twice",
         remedy: "Look at the account's data jobs, then ask again or not."
     )
     static let jobRunning = FindingRow(
@@ -600,7 +606,7 @@ enum ServerFinding: Sendable {
         .error,
         .outcomeUnknown,
         rule: .acoustic("S60"),
-        reason: "The vendor took the export and named no job, so nothing can be asked of it",
+        reason: "The vendor accepted the export but named no job, so its progress cannot be queried",
         remedy: "Look at the account's data jobs, then ask again or not."
     )
     static let jobRefused = FindingRow(
@@ -616,7 +622,7 @@ enum ServerFinding: Sendable {
         .error,
         .outcomeUnknown,
         rule: .acoustic("S35"),
-        reason: "The vendor knew nothing of three jobs in a row",
+        reason: "The vendor did not find three jobs in a row",
         remedy: "Look for the contact in the account, then replay the erasure, or ask again."
     )
     static let actionUnknown = FindingRow(
@@ -631,7 +637,7 @@ enum ServerFinding: Sendable {
         .note,
         .throttled,
         rule: .acoustic("S43"),
-        reason: "The vendor asked to stay away, or fails; nothing leaves before that time is over",
+        reason: "The vendor asked for a pause, or is failing; nothing is sent until the pause is over",
         remedy: "Wait."
     )
     static let tokenLater = FindingRow(
@@ -664,7 +670,7 @@ enum ServerFinding: Sendable {
         .unauthenticated,
         rule: .acoustic("S3"),
         reason: "The vendor does not take the token",
-        remedy: "Nothing: a fresh one is asked for once."
+        remedy: "No action is needed. A new token is requested once."
     )
     static let faultOfServer = FindingRow(
         "acoustic.server.fault.server",
@@ -672,7 +678,7 @@ enum ServerFinding: Sendable {
         .unavailable,
         rule: .acoustic("S12"),
         reason: "The vendor can't carry out the call now",
-        remedy: "Nothing: it is tried again five times, then replay it."
+        remedy: "Wait for five more attempts. If they fail, replay the operation."
     )
     static let faultOfOrganisation = FindingRow(
         "acoustic.server.fault.organisation",
@@ -688,7 +694,7 @@ enum ServerFinding: Sendable {
         .misconfigured,
         rule: .acoustic("S13"),
         reason: "The account knows no such database",
-        remedy: "Mend the setting databaseId, then resume the provider."
+        remedy: "Correct the setting databaseId, then resume the provider."
     )
     static let faultOfColumn = FindingRow(
         "acoustic.server.fault.column",
@@ -704,7 +710,7 @@ enum ServerFinding: Sendable {
         .invalid,
         rule: .acoustic("S11"),
         reason: "A value is missing or can't be used: a key, a required column or an address",
-        remedy: "Mend the value that the fault's number tells of, then replay it."
+        remedy: "Correct the value that the vendor's error number refers to, then replay the operation."
     )
     static let faultOfCall = FindingRow(
         "acoustic.server.fault.call",
@@ -720,7 +726,7 @@ enum ServerFinding: Sendable {
         .invalid,
         rule: .acoustic("S10"),
         reason: "The vendor refused the call",
-        remedy: "Mend what the fault's number tells of, then replay it."
+        remedy: "Correct the cause that the vendor's error number refers to, then replay the operation."
     )
     static let optedOut = FindingRow(
         "acoustic.server.fault.optedOut",
@@ -728,7 +734,7 @@ enum ServerFinding: Sendable {
         .conflict,
         rule: .acoustic("S30"),
         reason: "The contact has opted out",
-        remedy: "Nothing to do, unless the person wants to come back."
+        remedy: "No action is needed, unless the person wants to opt in again."
     )
     static let hiddenRefusal = FindingRow(
         "acoustic.server.reply.errors",
@@ -736,7 +742,7 @@ enum ServerFinding: Sendable {
         .invalid,
         rule: .acoustic("S42"),
         reason: "The vendor says HTTP 200, and inside that lists errors",
-        remedy: "Mend what it lists, then replay it."
+        remedy: "Correct the values that it lists, then replay the operation."
     )
     static let forbidden = FindingRow(
         "acoustic.server.reply.forbidden",
@@ -751,7 +757,7 @@ enum ServerFinding: Sendable {
         .error,
         .notFound,
         rule: .acoustic("S44"),
-        reason: "The vendor knows nothing at that address",
+        reason: "The address does not exist at the vendor",
         remedy: "Look at baseUrl and databaseId, then resume the provider."
     )
     static let conflict = FindingRow(
@@ -768,7 +774,7 @@ enum ServerFinding: Sendable {
         .invalid,
         rule: .acoustic("S42"),
         reason: "The vendor refused it",
-        remedy: "Mend what the vendor's answer tells of, then replay it."
+        remedy: "Correct the cause that the vendor's reply names, then replay the operation."
     )
     static let throttled = FindingRow(
         "acoustic.server.reply.tooOften",
@@ -776,7 +782,7 @@ enum ServerFinding: Sendable {
         .throttled,
         rule: .acoustic("S43"),
         reason: "The vendor gets too many requests, or more than ten at once",
-        remedy: "Nothing: it is tried again. Set fewer lanes if it lasts."
+        remedy: "No action is needed. The request is repeated. If this persists, set fewer lanes."
     )
     static let unavailable = FindingRow(
         "acoustic.server.reply.unavailable",
@@ -784,7 +790,7 @@ enum ServerFinding: Sendable {
         .unavailable,
         rule: .acoustic("S43"),
         reason: "The vendor is there and can't do it now",
-        remedy: "Nothing: it is tried again."
+        remedy: "No action is needed. The request is repeated."
     )
     static let noReply = FindingRow(
         "acoustic.server.reply.none",
@@ -792,7 +798,7 @@ enum ServerFinding: Sendable {
         .unreachable,
         rule: .acoustic("S43"),
         reason: "There is no answer",
-        remedy: "Nothing: it is tried again."
+        remedy: "No action is needed. The request is repeated."
     )
     static let page = FindingRow(
         "acoustic.server.reply.page",
@@ -800,7 +806,8 @@ enum ServerFinding: Sendable {
         .unreachable,
         rule: .acoustic("S45"),
         reason: "A web page came instead of the vendor's answer",
-        remedy: "Nothing: it is tried again. Look whether something stands between this machine and the vendor."
+        remedy: "No action is needed. The request is repeated. If this persists, check for a proxy or firewall "
+            + "between this machine and the vendor."
     )
 
     /// Every row, for the descriptor.

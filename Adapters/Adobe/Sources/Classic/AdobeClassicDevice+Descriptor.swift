@@ -66,7 +66,7 @@ extension AdobeClassicDevice {
         ),
         .push(.tapped): .native(note: "clicked (2)"),
         .push(.opened): .native(note: "clicked (2); hand over either the tap or the opening, not both"),
-        .push(.dismissed): .unsupported(reason: "The vendor knows arrivals and clicks alone."),
+        .push(.dismissed): .unsupported(reason: "The vendor only accepts receipts and clicks of messages."),
         .attribute(.string): .native(),
         .attribute(.integer): .native(note: asText),
         .attribute(.decimal): .native(note: asText),

@@ -38,15 +38,15 @@ enum ServerFinding: Sendable {
         "adobe.server.key.known",
         .note,
         rule: .adobe("B36"),
-        reason: "The identifier is the contact's key, by which the profile is found; nothing is left to send",
-        remedy: "Nothing to do."
+        reason: "The identifier is the contact's key, which finds the profile, so there is nothing else to send",
+        remedy: "No action is needed."
     )
     static let option = FindingRow(
         "adobe.server.option",
         .warning,
         .invalid,
         rule: .adobe("B37"),
-        reason: "This door has no options",
+        reason: "This API has no options",
         remedy: "Remove it."
     )
     static let empty = FindingRow(
@@ -54,7 +54,7 @@ enum ServerFinding: Sendable {
         .error,
         .missing,
         rule: .adobe("B11"),
-        reason: "The operation says nothing that could be written",
+        reason: "The operation contains no value that can be written",
         remedy: "Name at least one value."
     )
     static let unnamed = FindingRow(
@@ -184,28 +184,29 @@ enum ServerFinding: Sendable {
         .notFound,
         rule: .adobe("B21"),
         reason: "The account knows no service of that name",
-        remedy: "Mend the setting services, make the service, or set unknownServices to add; then replay the operation."
+        remedy: "Correct the setting services, create the service, or set unknownServices to add. Then replay "
+            + "the operation."
     )
     static let subscribedAlready = FindingRow(
         "adobe.server.service.subscribed",
         .note,
         rule: .adobe("B22"),
         reason: "The profile is subscribed already",
-        remedy: "Nothing to do."
+        remedy: "No action is needed."
     )
     static let unsubscribedAlready = FindingRow(
         "adobe.server.service.unsubscribed",
         .note,
         rule: .adobe("B22"),
         reason: "The profile is not subscribed",
-        remedy: "Nothing to do."
+        remedy: "No action is needed."
     )
     static let contactSwitch = FindingRow(
         "adobe.server.contactSwitch",
         .error,
         .unsupported,
         rule: .adobe("B37"),
-        reason: "Nobody logs in at a back end: each operation names its contact",
+        reason: "There is no log-in at a back end: each operation names its contact",
         remedy: "Give the contact with each operation."
     )
     static let device = FindingRow(
@@ -214,14 +215,14 @@ enum ServerFinding: Sendable {
         .unsupported,
         rule: .adobe("B37"),
         reason: "Devices register themselves",
-        remedy: "Use the device door in the app."
+        remedy: "Use the vendor's device API in the app."
     )
     static let consent = FindingRow(
         "adobe.server.consent",
         .error,
         .unsupported,
         rule: .adobe("B37"),
-        reason: "The vendor has no record of consent on this door",
+        reason: "The vendor's API has no record of consent",
         remedy: "Write it as a subscription, or as an attribute such as ccpaOptOut."
     )
     static let push = FindingRow(
@@ -230,7 +231,7 @@ enum ServerFinding: Sendable {
         .unsupported,
         rule: .adobe("B37"),
         reason: "Push messages are seen by devices, not by a back end",
-        remedy: "Use the device door in the app."
+        remedy: "Use the vendor's device API in the app."
     )
     static let event = FindingRow(
         "adobe.server.event",
@@ -238,8 +239,7 @@ enum ServerFinding: Sendable {
         .unsupported,
         rule: .adobe("B37"),
         reason:
-            "This door carries profiles, services and subscriptions; a transactional event is defined "
-            + "by each account for itself",
+            "This API accepts profiles, services and subscriptions; each account defines its own transactional events",
         remedy: "Set an attribute, or call the account's transactional event."
     )
     static let question = FindingRow(
@@ -263,8 +263,8 @@ enum ServerFinding: Sendable {
         "adobe.server.nothingToLeave",
         .note,
         rule: .adobe("B37"),
-        reason: "A back end has nothing to take its leave of: the account keeps its profiles",
-        remedy: "Nothing to do, or erase the contacts."
+        reason: "A back end has no registration to remove: the account keeps its profiles",
+        remedy: "No action is needed. To remove the contacts, erase them."
     )
     static let contactUnknown = FindingRow(
         "adobe.server.contact.unknown",
@@ -279,7 +279,7 @@ enum ServerFinding: Sendable {
         .error,
         .conflict,
         rule: .adobe("B9"),
-        reason: "The account has several profiles of the contact, and nobody knows which is meant",
+        reason: "The account has several profiles of the contact, so it is unknown which one to change",
         remedy: "Merge them in Campaign, or take a key that is one profile's alone; then replay the operation."
     )
     static let manyPages = FindingRow(
@@ -287,7 +287,7 @@ enum ServerFinding: Sendable {
         .error,
         .tooLarge,
         rule: .adobe("B8"),
-        reason: "So many profiles begin with the key that the contact was not among the first pages",
+        reason: "Too many profiles begin with this key: the contact was not on the first pages",
         remedy: "Take another matching than text."
     )
     static let vanished = FindingRow(
@@ -303,7 +303,7 @@ enum ServerFinding: Sendable {
         .error,
         .misconfigured,
         rule: .adobe("B8"),
-        reason: "The vendor's answer names no address of this API, and nothing else gets the token",
+        reason: "The vendor's reply names an address outside this API, and the token is sent only to this API",
         remedy: "Look whether organization is the one that the vendor's answers name."
     )
     static let erased = FindingRow(
@@ -318,14 +318,14 @@ enum ServerFinding: Sendable {
         .note,
         rule: .adobe("B26"),
         reason: "The account has no profile of the contact",
-        remedy: "Nothing to do."
+        remedy: "No action is needed."
     )
     static let closed = FindingRow(
         "adobe.server.closed",
         .note,
         .throttled,
         rule: .adobe("B30"),
-        reason: "The vendor asked to stay away, or fails; nothing leaves before that time is over",
+        reason: "The vendor asked for a pause, or is failing; nothing is sent until the pause is over",
         remedy: "Wait."
     )
     static let tokenLater = FindingRow(
@@ -398,7 +398,7 @@ enum ServerFinding: Sendable {
         .unauthenticated,
         rule: .adobe("B3"),
         reason: "The vendor does not take the token",
-        remedy: "Nothing: a fresh one is asked for once."
+        remedy: "No action is needed. A new token is requested once."
     )
     static let tooOften = FindingRow(
         "adobe.server.reply.tooOften",
@@ -406,7 +406,8 @@ enum ServerFinding: Sendable {
         .throttled,
         rule: .adobe("B30"),
         reason: "The vendor gets too many requests",
-        remedy: "Nothing: it is tried again. Look at the licence agreement if it lasts."
+        remedy: "No action is needed. The request is repeated. If this persists, check the limits in the licence "
+            + "agreement."
     )
     static let absent = FindingRow(
         "adobe.server.reply.absent",
@@ -421,7 +422,7 @@ enum ServerFinding: Sendable {
         .error,
         .notFound,
         rule: .adobe("B32"),
-        reason: "Nothing is there",
+        reason: "The vendor has no such resource",
         remedy: "Look at apiUrl, organization and resource, then replay the operation."
     )
     static let value = FindingRow(
@@ -429,8 +430,8 @@ enum ServerFinding: Sendable {
         .error,
         .invalid,
         rule: .adobe("B27"),
-        reason: "The vendor does not take a value: it names nothing, or is of another type",
-        remedy: "Mend the value, then replay the operation."
+        reason: "The vendor does not accept a value: it refers to an unknown resource, or has the wrong type",
+        remedy: "Correct the value, then replay the operation."
     )
     static let keyChange = FindingRow(
         "adobe.server.reply.keyChange",
@@ -462,7 +463,7 @@ enum ServerFinding: Sendable {
         .invalid,
         rule: .adobe("B32"),
         reason: "The vendor says HTTP 200, and inside that it refused it",
-        remedy: "Mend what the vendor's code tells of, then replay it."
+        remedy: "Correct the cause that the vendor's error code names, then replay the operation."
     )
     static let refused = FindingRow(
         "adobe.server.reply.refused",
@@ -470,7 +471,7 @@ enum ServerFinding: Sendable {
         .invalid,
         rule: .adobe("B32"),
         reason: "The vendor refused it",
-        remedy: "Mend what the vendor's code tells of, then replay it."
+        remedy: "Correct the cause that the vendor's error code names, then replay the operation."
     )
     static let fault = FindingRow(
         "adobe.server.reply.fault",
@@ -486,7 +487,7 @@ enum ServerFinding: Sendable {
         .unavailable,
         rule: .adobe("B31"),
         reason: "The vendor answers with HTTP 500 and does not say why",
-        remedy: "Nothing: it is tried again, faultAttempts times."
+        remedy: "No action is needed. The request is repeated up to faultAttempts times."
     )
     static let unavailable = FindingRow(
         "adobe.server.reply.unavailable",
@@ -494,7 +495,7 @@ enum ServerFinding: Sendable {
         .unavailable,
         rule: .adobe("B30"),
         reason: "The vendor is there and can't do it now",
-        remedy: "Nothing: it is tried again."
+        remedy: "No action is needed. The request is repeated."
     )
     static let noReply = FindingRow(
         "adobe.server.reply.none",
@@ -502,7 +503,7 @@ enum ServerFinding: Sendable {
         .unreachable,
         rule: .adobe("B30"),
         reason: "There is no answer",
-        remedy: "Nothing: it is tried again."
+        remedy: "No action is needed. The request is repeated."
     )
     static let page = FindingRow(
         "adobe.server.reply.page",
@@ -510,7 +511,8 @@ enum ServerFinding: Sendable {
         .unreachable,
         rule: .adobe("B33"),
         reason: "A web page came instead of the vendor's answer",
-        remedy: "Nothing: it is tried again. Look whether something stands between this machine and the vendor."
+        remedy: "No action is needed. The request is repeated. If this persists, check for a proxy or firewall "
+            + "between this machine and the vendor."
     )
 
     /// Every row, for the descriptor.

@@ -30,9 +30,9 @@ extension AltcraftServer {
 
     private static let capabilities: Capabilities = [
         .operation(.identify): .native(note: "profile fields"),
-        .operation(.switchContact): .unsupported(reason: "nobody logs in at a back end"),
-        .contact(.logIn): .unsupported(reason: "nobody logs in at a back end"),
-        .contact(.logOut): .unsupported(reason: "nobody logs in at a back end"),
+        .operation(.switchContact): .unsupported(reason: "there is no log-in at a back end"),
+        .contact(.logIn): .unsupported(reason: "there is no log-in at a back end"),
+        .contact(.logOut): .unsupported(reason: "there is no log-in at a back end"),
         .operation(.registerDevice): .unsupported(reason: "devices register themselves"),
         .operation(.changeAttributes): .native(note: "many profiles in a request, a verdict for each"),
         .operation(.changeTags): .native(note: "needs the setting tagsField"),

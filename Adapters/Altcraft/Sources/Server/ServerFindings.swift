@@ -30,14 +30,14 @@ enum ServerFinding: Sendable {
         "altcraft.server.key.known",
         .note,
         rule: .altcraft("V4"),
-        reason: "The identifier is the contact's key, which stands in every request; nothing is left to send",
-        remedy: "Nothing to do."
+        reason: "The identifier is the contact's key, which every request contains, so there is nothing else to send",
+        remedy: "No action is needed."
     )
     static let option = FindingRow(
         "altcraft.server.option.unknown",
         .warning,
         .invalid,
-        reason: "This door has no options",
+        reason: "This API has no options",
         remedy: "Remove it."
     )
     static let identifierUnnamed = FindingRow(
@@ -53,7 +53,7 @@ enum ServerFinding: Sendable {
         .error,
         .missing,
         rule: .altcraft("V5"),
-        reason: "The operation says nothing that could be sent",
+        reason: "The operation contains no value that can be sent",
         remedy: "Name at least one value."
     )
     static let reserved = FindingRow(
@@ -77,7 +77,7 @@ enum ServerFinding: Sendable {
         .error,
         .unsupported,
         rule: .altcraft("V12"),
-        reason: "The vendor has no such channel at this door",
+        reason: "The vendor's API has no such channel",
         remedy: "Use push, email or sms."
     )
     static let subscriptionUnknown = FindingRow(
@@ -117,8 +117,8 @@ enum ServerFinding: Sendable {
         .warning,
         .notFound,
         rule: .altcraft("V14"),
-        reason: "The platform knows no address of the contact in this channel, so there is nobody to leave alone",
-        remedy: "Say the no again once the contact has an address there, before any yes."
+        reason: "The platform has no address of the contact on this channel, so there is nothing to unsubscribe",
+        remedy: "When the contact gets an address there, send the opt-out again before any opt-in."
     )
     static let optOutKept = FindingRow(
         "altcraft.server.optOut.kept",
@@ -126,7 +126,7 @@ enum ServerFinding: Sendable {
         rule: .altcraft("V24"),
         reason:
             "The platform does not know the contact; the opt-out is kept and follows the request that makes the contact",
-        remedy: "Nothing to do."
+        remedy: "No action is needed."
     )
     static let optOutsFull = FindingRow(
         "altcraft.server.optOut.full",
@@ -141,7 +141,7 @@ enum ServerFinding: Sendable {
         .error,
         .unsupported,
         rule: .altcraft("V4"),
-        reason: "Nobody logs in at a back end: each operation names its contact",
+        reason: "There is no log-in at a back end: each operation names its contact",
         remedy: "Give the contact with each operation."
     )
     static let device = FindingRow(
@@ -150,7 +150,7 @@ enum ServerFinding: Sendable {
         .unsupported,
         rule: .altcraft("V12"),
         reason: "Devices register themselves",
-        remedy: "Use the device door in the app."
+        remedy: "Use the vendor's device API in the app."
     )
     static let consent = FindingRow(
         "altcraft.server.consent",
@@ -229,7 +229,7 @@ enum ServerFinding: Sendable {
         .error,
         .outcomeUnknown,
         rule: .altcraft("V18"),
-        reason: "Nobody knows whether the vendor took it, and a repeat could count twice",
+        reason: "It is unknown whether the vendor received it, and a repeated request could count twice",
         remedy: "Look at the profile in the platform, then replay it or not."
     )
     static let unclear = FindingRow(
@@ -237,7 +237,7 @@ enum ServerFinding: Sendable {
         .error,
         .outcomeUnknown,
         rule: .altcraft("V8"),
-        reason: "The vendor says yes, but of several profiles where one was sent",
+        reason: "The vendor reports success for several profiles although one was sent",
         remedy: "Look at the profile in the platform, then replay it or not."
     )
     static let erased = FindingRow(
@@ -253,14 +253,14 @@ enum ServerFinding: Sendable {
         .note,
         rule: .altcraft("V15"),
         reason: "The database has no such profile",
-        remedy: "Nothing to do."
+        remedy: "No action is needed."
     )
     static let nothingToLeave = FindingRow(
         "altcraft.server.nothingToLeave",
         .note,
         rule: .altcraft("V14"),
-        reason: "No subscription of the contact is subscribed, so nothing is to be suspended",
-        remedy: "Nothing to do."
+        reason: "The contact has no active subscription, so there is nothing to suspend",
+        remedy: "No action is needed."
     )
     static let question = FindingRow(
         "altcraft.server.question",
@@ -275,7 +275,7 @@ enum ServerFinding: Sendable {
         .note,
         .throttled,
         rule: .altcraft("V21"),
-        reason: "The vendor asked to stay away, or fails; nothing leaves before that time is over",
+        reason: "The vendor asked for a pause, or is failing; nothing is sent until the pause is over",
         remedy: "Wait."
     )
     static let unauthenticated = FindingRow(
@@ -308,7 +308,7 @@ enum ServerFinding: Sendable {
         .error,
         .notFound,
         rule: .altcraft("V15"),
-        reason: "The vendor knows nothing of that name",
+        reason: "The vendor has nothing of that name",
         remedy: "Look at the contact's key, the pixel and the database in the platform."
     )
     static let tooLarge = FindingRow(
@@ -325,7 +325,7 @@ enum ServerFinding: Sendable {
         .throttled,
         rule: .altcraft("V21"),
         reason: "The vendor gets too many requests",
-        remedy: "Nothing: it is tried again. Set a rate if it lasts."
+        remedy: "No action is needed. The request is repeated. If this persists, set a rate."
     )
     static let unavailable = FindingRow(
         "altcraft.server.reply.unavailable",
@@ -333,7 +333,7 @@ enum ServerFinding: Sendable {
         .unavailable,
         rule: .altcraft("V22"),
         reason: "The vendor is there and can't do it now",
-        remedy: "Nothing: it is tried again."
+        remedy: "No action is needed. The request is repeated."
     )
     static let noReply = FindingRow(
         "altcraft.server.reply.none",
@@ -341,7 +341,7 @@ enum ServerFinding: Sendable {
         .unreachable,
         rule: .altcraft("V22"),
         reason: "There is no answer",
-        remedy: "Nothing: it is tried again."
+        remedy: "No action is needed. The request is repeated."
     )
     static let unreadable = FindingRow(
         "altcraft.server.reply.unreadable",
@@ -349,7 +349,7 @@ enum ServerFinding: Sendable {
         .unreachable,
         rule: .altcraft("V23"),
         reason: "The answer says yes in no words of the vendor's",
-        remedy: "Nothing: it is tried again. Look what answers at apiUrl."
+        remedy: "No action is needed. The request is repeated. If this persists, check which server answers at apiUrl."
     )
     static let page = FindingRow(
         "altcraft.server.reply.page",
@@ -357,7 +357,8 @@ enum ServerFinding: Sendable {
         .unreachable,
         rule: .altcraft("V23"),
         reason: "A web page came instead of the vendor's answer",
-        remedy: "Nothing: it is tried again. Look whether something stands between this machine and the vendor."
+        remedy: "No action is needed. The request is repeated. If this persists, check for a proxy or firewall "
+            + "between this machine and the vendor."
     )
     static let refused = FindingRow(
         "altcraft.server.reply.refused",
@@ -365,7 +366,7 @@ enum ServerFinding: Sendable {
         .invalid,
         rule: .altcraft("V10"),
         reason: "The vendor refused it",
-        remedy: "Mend what the vendor's code tells of, then replay it."
+        remedy: "Correct the cause that the vendor's error code names, then replay the operation."
     )
 
     /// Every row, for the descriptor; the last are those of fields and pushes, which both doors share.

@@ -30,8 +30,8 @@ enum ServerFinding: Sendable {
         "salesforce.server.key.known",
         .note,
         rule: .salesforce("V37"),
-        reason: "The identifier is the contact's key, which stands in every request; nothing is left to send",
-        remedy: "Nothing to do."
+        reason: "The identifier is the contact's key, which every request contains, so there is nothing else to send",
+        remedy: "No action is needed."
     )
     static let optionUnknown = FindingRow(
         "salesforce.server.option.unknown",
@@ -110,7 +110,7 @@ enum ServerFinding: Sendable {
         "salesforce.server.nothing",
         .error,
         .missing,
-        reason: "The operation says nothing that could be written",
+        reason: "The operation contains no value that can be written",
         remedy: "Name at least one value."
     )
     static let unnamed = FindingRow(
@@ -204,7 +204,7 @@ enum ServerFinding: Sendable {
         .error,
         .unsupported,
         rule: .salesforce("V41"),
-        reason: "Nothing in the account reads who wants messages inside an app",
+        reason: "The account has no setting for messages inside an app",
         remedy: "Set it as an attribute of its own."
     )
     static let subscriptionUnknown = FindingRow(
@@ -235,7 +235,7 @@ enum ServerFinding: Sendable {
         .error,
         .unsupported,
         rule: .salesforce("V37"),
-        reason: "Nobody logs in at a back end: each operation names its contact",
+        reason: "There is no log-in at a back end: each operation names its contact",
         remedy: "Give the contact with each operation."
     )
     static let device = FindingRow(
@@ -244,14 +244,14 @@ enum ServerFinding: Sendable {
         .unsupported,
         rule: .salesforce("V45"),
         reason: "Devices register themselves; one that a back end writes stays out of reach",
-        remedy: "Use the device door in the app."
+        remedy: "Use the vendor's device API in the app."
     )
     static let consent = FindingRow(
         "salesforce.server.consent",
         .error,
         .unsupported,
         rule: .salesforce("V41"),
-        reason: "The vendor has no record of consent on this door",
+        reason: "The vendor's API has no record of consent",
         remedy: "Write it as a subscription, or as an attribute of its own."
     )
     static let push = FindingRow(
@@ -260,7 +260,7 @@ enum ServerFinding: Sendable {
         .unsupported,
         rule: .salesforce("V23"),
         reason: "Push messages are seen by devices, not by a back end",
-        remedy: "Use the device door in the app."
+        remedy: "Use the vendor's device API in the app."
     )
     static let eventKind = FindingRow(
         "salesforce.server.event.kind",
@@ -315,7 +315,7 @@ enum ServerFinding: Sendable {
         .note,
         rule: .salesforce("V6"),
         reason: "A back end has nothing to take its leave of: the account keeps its rows",
-        remedy: "Nothing to do, or erase the contacts."
+        remedy: "No action is needed. To remove the contacts, erase them."
     )
     static let question = FindingRow(
         "salesforce.server.question",
@@ -337,7 +337,7 @@ enum ServerFinding: Sendable {
         .note,
         .throttled,
         rule: .salesforce("V26"),
-        reason: "The vendor asked to stay away, or fails; nothing leaves before that time is over",
+        reason: "The vendor asked for a pause, or is failing; nothing is sent until the pause is over",
         remedy: "Wait."
     )
     static let tokenLater = FindingRow(
@@ -396,7 +396,7 @@ enum ServerFinding: Sendable {
         .unauthenticated,
         rule: .salesforce("V3"),
         reason: "The vendor does not take the token",
-        remedy: "Nothing: a fresh one is asked for once."
+        remedy: "No action is needed. A new token is requested once."
     )
     static let clientUnknown = FindingRow(
         "salesforce.server.reply.client",
@@ -419,7 +419,7 @@ enum ServerFinding: Sendable {
         .error,
         .notFound,
         rule: .salesforce("V31"),
-        reason: "The vendor knows nothing of that name",
+        reason: "The vendor has nothing of that name",
         remedy: "Look at the name in the settings and in the account."
     )
     static let conflict = FindingRow(
@@ -436,7 +436,7 @@ enum ServerFinding: Sendable {
         .invalid,
         rule: .salesforce("V32"),
         reason: "The vendor refused it",
-        remedy: "Mend what the vendor's code tells of, then replay it."
+        remedy: "Correct the cause that the vendor's error code names, then replay the operation."
     )
     static let hiddenRefusal = FindingRow(
         "salesforce.server.reply.hasErrors",
@@ -444,7 +444,7 @@ enum ServerFinding: Sendable {
         .invalid,
         rule: .salesforce("V21"),
         reason: "The vendor says HTTP 200, and inside that it refused it",
-        remedy: "Mend what the vendor's code tells of, then replay it."
+        remedy: "Correct the cause that the vendor's error code names, then replay the operation."
     )
     static let jobUnknown = FindingRow(
         "salesforce.server.reply.jobUnknown",
@@ -460,7 +460,7 @@ enum ServerFinding: Sendable {
         .unavailable,
         rule: .salesforce("V28"),
         reason: "The vendor is there and can't do it now",
-        remedy: "Nothing: it is tried again."
+        remedy: "No action is needed. The request is repeated."
     )
     static let noReply = FindingRow(
         "salesforce.server.reply.none",
@@ -468,7 +468,7 @@ enum ServerFinding: Sendable {
         .unreachable,
         rule: .salesforce("V29"),
         reason: "There is no answer",
-        remedy: "Nothing: it is tried again."
+        remedy: "No action is needed. The request is repeated."
     )
     static let page = FindingRow(
         "salesforce.server.reply.page",
@@ -476,7 +476,8 @@ enum ServerFinding: Sendable {
         .unreachable,
         rule: .salesforce("V33"),
         reason: "A web page came instead of the vendor's answer",
-        remedy: "Nothing: it is tried again. Look whether something stands between this machine and the vendor."
+        remedy: "No action is needed. The request is repeated. If this persists, check for a proxy or firewall "
+            + "between this machine and the vendor."
     )
 
     /// Every row, for the descriptor.

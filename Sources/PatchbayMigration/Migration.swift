@@ -233,7 +233,7 @@ public struct Migration: Sendable {
             if report.isComplete, report.read == 0, !isCancelled() { throw Failure([Self.empty.at(source.name)]) }
             return report
         } catch let error as SettingsError {
-            throw Failure(error.findings)
+            throw Failure(error.findings.map { $0.path.isEmpty ? $0.inFile(source.name) : $0 })
         }
     }
 

@@ -54,6 +54,9 @@ public struct ModelError: Error, Hashable, Sendable, CustomStringConvertible {
         (self.path, self.reason, self.remedy) = (path, reason, remedy)
     }
 
+    /// The path and the reason as a clause: `action.kind is missing`.
+    package var statement: String { "\(path.isEmpty ? "the value" : path) \(reason)" }
+
     /// One line with all three.
     public var description: String { "\(path.isEmpty ? "value" : path): \(reason). \(remedy)" }
 }
@@ -82,7 +85,7 @@ public struct ObjectReader: Sendable {
             throw ModelError(
                 path: path.dot(stranger),
                 reason: "is not a known member",
-                remedy: "Known are: \(known.joined(separator: ", "))."
+                remedy: "Known members: \(known.joined(separator: ", "))."
             )
         }
     }

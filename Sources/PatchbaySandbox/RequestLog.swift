@@ -39,7 +39,7 @@ final class RequestLog: Sendable {
             throw SandboxError(
                 .logFailed,
                 at: name,
-                "can't be opened (\(String(cString: strerror(errno))))",
+                "cannot be opened (\(String(cString: strerror(errno))))",
                 remedy: "Name a file in a folder that exists and may be written."
             )
         }

@@ -3,7 +3,7 @@ import PatchbayAdapterKit
 extension LoadDoor {
     /// The vendor's server interface: a line of a file is the body of one call, and the server door sends many at once.
     static let altcraft = [
-        LoadDoor("profiles/import", contacts: 1, note: "a call for each line; no rate is documented"),
+        LoadDoor("profiles/import", contacts: 1, note: "one request per line; the vendor documents no rate"),
         LoadDoor(
             "profiles/import_batch",
             contacts: 10_000,

@@ -805,7 +805,7 @@ extension FindingRow {
         .note,
         rule: .salesforce("F9"),
         reason: "This column is read only for opt-outs; its other values describe whether the device is valid",
-        remedy: "Map it to an attribute in the setting columns if you need it, and if no word in it is a no."
+        remedy: "To migrate it, map it to an attribute in the setting columns, unless one of its values is an opt-out."
     )
     static let rowOptInUnknown = FindingRow(
         "salesforce.row.optInUnknown",

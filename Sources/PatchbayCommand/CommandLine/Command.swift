@@ -94,6 +94,9 @@ package struct Command: Sendable {
     /// Every option, the required ones first.
     var flags: [Flag] { required + optional + [.help] }
 
+    /// The description of one of its options. A required option has no default.
+    func description(of flag: Flag) -> String { required.contains(flag) ? flag.summary : flag.description }
+
     /// The exit statuses that it can end with.
     var exitStatuses: [(code: String, meaning: String)] {
         let isConfigured = flags.contains { [.config, .settings].contains($0) } || name == "simulate"

@@ -216,6 +216,17 @@ final class DoorTally: Sendable {
     }
 }
 
+extension Migration {
+    /// The findings about contacts that are sent to a server API, for reports that hold codes only.
+    package static var findings: [FindingRow] {
+        [
+            DoorFinding.key, DoorFinding.keyAlone, DoorFinding.optOutLost, DoorFinding.denied,
+            DoorFinding.stateUnknown, DoorFinding.consent, DoorFinding.deviceLost, DoorFinding.noHome,
+            DoorFinding.targetNo,
+        ]
+    }
+}
+
 /// What may be wrong with a migration through a door.
 enum DoorFinding {
     static let device = FindingRow(
@@ -250,7 +261,7 @@ enum DoorFinding {
         "migration.door.key",
         .error,
         .missing,
-        reason: "The contact has no identifier of the kind by which the vendor finds it",
+        reason: "The contact has no identifier of the kind that the vendor uses as the key",
         remedy: "Add one, or map another kind to it."
     )
     static let keyAlone = FindingRow(
@@ -301,7 +312,7 @@ enum DoorFinding {
         "migration.door.noHome",
         .warning,
         .unsupported,
-        reason: "The API has no field for it",
+        reason: "The API has no field for this value, so it is not migrated",
         remedy: "Name an attribute in the settings, under \"to\"."
     )
     static let targetNo = FindingRow(
@@ -325,7 +336,7 @@ enum DoorFinding {
         "migration.undo.changed",
         .error,
         .conflict,
-        reason: "The contact was changed at the vendor after the migration, so it is not set back",
+        reason: "The contact was changed at the vendor after the migration, so it is not restored",
         remedy: "Check the contact at the vendor and correct it by hand."
     )
     static let remains = FindingRow(

@@ -352,7 +352,7 @@ enum ServerFinding: Sendable {
         .error,
         .invalid,
         rule: .acoustic("S50"),
-        reason: "It is no path of a consent",
+        reason: "The value is not a path of a consent",
         remedy:
             "Begin it with /rest/, and name {qualifier} and {destination} in it; {databaseId} and {key} may stand there, too."
     )

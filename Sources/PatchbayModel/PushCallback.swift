@@ -81,7 +81,7 @@ extension JSONValue {
             self = .array(values)
         case let members as [AnyHashable: Any]: self = .object(try JSONObject(members, at: path))
         default:
-            throw ModelError(path: path, reason: "is not JSON", remedy: "Give the notification's userInfo as it came.")
+            throw ModelError(path: path, reason: "is not JSON", remedy: "Give the notification's userInfo unchanged.")
         }
     }
 
@@ -99,7 +99,7 @@ extension JSONValue {
             throw ModelError(
                 path: path,
                 reason: "is not a number",
-                remedy: "Give the notification's userInfo as it came."
+                remedy: "Give the notification's userInfo unchanged."
             )
         }
         self = .number(number)

@@ -340,7 +340,7 @@ extension Duration {
     /// Reads a number of seconds, with fractions down to the millisecond.
     init(seconds json: JSONValue, at path: String) throws(ModelError) {
         guard let seconds = json.number?.double, abs(seconds) < 1e12 else {
-            throw ModelError(path: path, reason: "is no number of seconds", remedy: "Give seconds: 60, or 0.5.")
+            throw ModelError(path: path, reason: "is not a number of seconds", remedy: "Give seconds: 60, or 0.5.")
         }
         self = .milliseconds(Int64((seconds * 1000).rounded()))
     }

@@ -1224,7 +1224,7 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         let told = try loads(["jobSeconds": 62, "heldContacts": 12_345], 100)
         #expect(told.map(\.requests) == [13, 5])
         #expect(told[0].seconds == 65)
-        #expect(told.allSatisfy { $0.door.note.contains("as the settings say") && !$0.door.note.contains("assumed") })
+        #expect(told.allSatisfy { $0.door.note.contains("from the settings") && !$0.door.note.contains("assumed") })
         #expect(try loads(["heldContacts": 0], 1).last?.requests == 1)
     }
 

@@ -43,7 +43,7 @@ extension FindingRow {
         .error,
         .notFound,
         rule: .acoustic("C1"),
-        reason: "The database has no such column, and the vendor would lose the whole group in silence",
+        reason: "The database has no such column, and the vendor would silently discard the whole group",
         remedy: "Map the attribute with attributeNames, or create the column and add it to the setting columns."
     )
     static let columnCase = FindingRow(
@@ -67,8 +67,8 @@ extension FindingRow {
         .error,
         .forbidden,
         rule: .acoustic("O1"),
-        reason: "The server writes this column, and two writers drift apart",
-        remedy: "Change it where its owner is, or set its owner to device and stop the server."
+        reason: "The back end writes this column, and two writers would overwrite each other",
+        remedy: "Change it in the back end, or set its owner to device and stop writing it from the back end."
     )
     static let columnUnwritable = FindingRow(
         "acoustic.column.type",
@@ -100,7 +100,8 @@ extension FindingRow {
         .notFound,
         rule: .acoustic("K4"),
         reason:
-            "The device has no such column to write; the delete is sent all the same, because it clears a poisoned cache",
+            "The device cannot write such a column; the delete is still sent, because it clears a rejected "
+            + "value from the vendor's cache",
         remedy: "No action is needed if that is intended. Otherwise, correct the name."
     )
     static let arithmetic = FindingRow(
@@ -116,7 +117,7 @@ extension FindingRow {
         .error,
         .invalid,
         rule: .acoustic("C2"),
-        reason: "The value is not of the column's type, and the vendor would lose the whole group in silence",
+        reason: "The value is not of the column's type, and the vendor would silently discard the whole group",
         remedy: "Give a value of the column's type, or name the type in the configuration's attributes."
     )
     static let valueLong = FindingRow(
@@ -210,7 +211,7 @@ extension FindingRow {
         .error,
         .invalid,
         rule: .acoustic("C7"),
-        reason: "A value holds a semicolon, which parts the values",
+        reason: "A value contains a semicolon, which separates the values",
         remedy: "Use values without semicolons."
     )
     static let choicesBlank = FindingRow(
@@ -267,7 +268,7 @@ extension FindingRow {
         .invalid,
         rule: .acoustic("T3"),
         reason:
-            "The column of tags can't hold this tag: it is not allowed there, blank, too long, or holds a semicolon",
+            "The column of tags cannot hold this tag: it is not allowed there, blank, too long, or holds a semicolon",
         remedy: "Use a tag that the column allows, or add it to the column."
     )
     // MARK: Events
@@ -316,8 +317,8 @@ extension FindingRow {
         "acoustic.push.foreign",
         .foreign,
         rule: .acoustic("P1"),
-        reason: "The push has no member mce, so it is not this vendor's",
-        remedy: "Hand it to the vendor that sent it."
+        reason: "The push has no member mce, so another vendor sent it",
+        remedy: "Pass it to the provider of the vendor that sent it."
     )
     static let pushSilent = FindingRow(
         "acoustic.push.silent",
@@ -332,7 +333,7 @@ extension FindingRow {
         .error,
         .unsupported,
         rule: .acoustic("P6"),
-        reason: "A device reports its push permission alone",
+        reason: "A device can only report its push permission",
         remedy: "Change other channels where the account's back end does."
     )
     static let subscriptionTopic = FindingRow(
@@ -430,7 +431,7 @@ extension FindingRow {
         "acoustic.device.leaving",
         .note,
         rule: .acoustic("L3"),
-        reason: "The vendor is being left, so it receives no registration any more",
+        reason: "The provider is being removed, so the vendor receives no more registrations",
         remedy: "No action is needed."
     )
     static let pushToken = FindingRow(
@@ -501,7 +502,7 @@ extension FindingRow {
         .note,
         rule: .acoustic("I5"),
         reason:
-            "The values that the vendor was known to hold are forgotten; who the person is, the back end has to tell",
+            "The values known to be at the vendor are forgotten; the back end must establish who the person is",
         remedy: "Let the back end establish the identity of this user id."
     )
     static let deviceKept = FindingRow(
@@ -526,7 +527,7 @@ extension FindingRow {
         .error,
         .unsupported,
         rule: .acoustic("L1"),
-        reason: "There is no such question",
+        reason: "The query is unknown",
         remedy: "Ask for attributes, tags or ids."
     )
     static let actionUnknown = FindingRow(
@@ -540,14 +541,14 @@ extension FindingRow {
         "acoustic.erase.backEnd",
         .note,
         rule: .acoustic("L4"),
-        reason: "Push is reported as disabled and everything is forgotten here; the vendor's record stays",
+        reason: "Push is reported as disabled and the data is deleted here; the vendor's record remains",
         remedy: "Let the back end run the vendor's erasure job."
     )
     static let consentKept = FindingRow(
         "acoustic.consent.kept",
         .note,
         rule: .acoustic("L2"),
-        reason: "The consent is obeyed here; the vendor's record of consent is the back end's",
+        reason: "The consent is applied here; the back end keeps the vendor's record of consent",
         remedy: "Let the back end record it."
     )
     static let left = FindingRow(
@@ -592,7 +593,7 @@ extension FindingRow {
         "acoustic.update.visibleLater",
         .note,
         rule: .acoustic("K8"),
-        reason: "The vendor took it; it is visible within five minutes",
+        reason: "The vendor accepted it; it is visible within five minutes",
         remedy:
             "If it is not, check in this order: the column's spelling, its type, then unset the attribute and set it again, then register as a new user."
     )
@@ -600,14 +601,14 @@ extension FindingRow {
         "acoustic.update.unseen",
         .warning,
         rule: .acoustic("K9"),
-        reason: "The vendor took it and writes it later; a failure would not be seen",
-        remedy: "Describe the columns in the settings, so that what fails there is found here."
+        reason: "The vendor accepted it and writes it later; a failure would not be reported",
+        remedy: "Describe the columns in the settings, so that errors are found before sending."
     )
     static let deleteAccepted = FindingRow(
         "acoustic.delete.accepted",
         .note,
         rule: .acoustic("K8"),
-        reason: "The vendor took the delete; it is visible within five minutes",
+        reason: "The vendor accepted the delete; it is visible within five minutes",
         remedy: "No action is needed."
     )
     static let incomplete = FindingRow(
@@ -615,7 +616,7 @@ extension FindingRow {
         .warning,
         .invalid,
         rule: .acoustic("G2"),
-        reason: "The vendor took the valid entries; the invalid ones were left out",
+        reason: "The vendor accepted the valid entries; the invalid ones were left out",
         remedy: "Correct the named attributes and set them again."
     )
     static let partlyRefused = FindingRow(
@@ -631,7 +632,7 @@ extension FindingRow {
         .error,
         .invalid,
         rule: .acoustic("Q6"),
-        reason: "The vendor refused it, alone",
+        reason: "The vendor refused this single value",
         remedy: "Compare the named columns with the database; unset them to clear its cache."
     )
     static let deleteRefused = FindingRow(
@@ -639,21 +640,21 @@ extension FindingRow {
         .error,
         .invalid,
         rule: .acoustic("Q6"),
-        reason: "The vendor refused the delete, alone",
+        reason: "The vendor refused this single delete",
         remedy: "Compare the named columns with the database."
     )
     static let customEventUnseen = FindingRow(
         "acoustic.event.unseen",
         .warning,
         rule: .acoustic("E9"),
-        reason: "The vendor took it; it is seen only if its support has switched custom events on",
+        reason: "The vendor accepted it; it is seen only if its support has switched custom events on",
         remedy: "Ask support to switch Universal Behavior 95 on."
     )
     static let eventTaken = FindingRow(
         "acoustic.event.taken",
         .note,
         rule: .acoustic("E9"),
-        reason: "The vendor took it; whether it is shown, the account's list of behaviours decides",
+        reason: "The vendor accepted it; the account's list of behaviors decides whether it is shown",
         remedy: "No action is needed."
     )
     static let replyStopped = FindingRow(
@@ -661,7 +662,7 @@ extension FindingRow {
         .error,
         .forbidden,
         rule: .acoustic("Q5"),
-        reason: "The vendor says that the app, the user or the channel is not there, or not allowed",
+        reason: "The vendor does not know the app, the user or the channel, or does not allow it",
         remedy: "Check appKey and baseUrl, register the device again, then resume."
     )
     static let replyUnavailable = FindingRow(
@@ -669,7 +670,7 @@ extension FindingRow {
         .warning,
         .unavailable,
         rule: .acoustic("R2"),
-        reason: "The vendor can't take it now",
+        reason: "The vendor is temporarily unavailable",
         remedy: "Wait."
     )
     static let replyThrottled = FindingRow(
@@ -677,7 +678,7 @@ extension FindingRow {
         .warning,
         .throttled,
         rule: .acoustic("R3"),
-        reason: "The vendor takes no more updates for now",
+        reason: "The vendor temporarily accepts no more updates",
         remedy: "Wait; change several attributes as one group."
     )
     static let noReply = FindingRow(
@@ -685,7 +686,7 @@ extension FindingRow {
         .warning,
         .unreachable,
         rule: .acoustic("R4"),
-        reason: "There is no answer",
+        reason: "The vendor did not reply",
         remedy: "Wait for the network."
     )
     static let replyPage = FindingRow(
@@ -693,7 +694,7 @@ extension FindingRow {
         .warning,
         .unavailable,
         rule: .acoustic("R6"),
-        reason: "A web page came back instead of the vendor's answer, as a network's sign-in page or a proxy gives it",
+        reason: "The reply is a web page, such as the sign-in page of a network or the error page of a proxy",
         remedy: "Sign in to the network, or check the address. Attempts continue."
     )
     static let replyStrange = FindingRow(
@@ -701,7 +702,7 @@ extension FindingRow {
         .warning,
         .unavailable,
         rule: .acoustic("R5"),
-        reason: "The answer is none that an interface gives",
+        reason: "The reply does not have the form that the vendor documents",
         remedy: "Check baseUrl. Attempts continue."
     )
     static let optionUnknown = FindingRow(
@@ -717,7 +718,7 @@ extension FindingRow {
         .warning,
         .invalid,
         rule: .acoustic("E3"),
-        reason: "The option's value can't be used and is left out",
+        reason: "The option's value cannot be used and is left out",
         remedy: "Correct it."
     )
 }

@@ -92,15 +92,15 @@ extension FindingRow {
         .consent,
         rule: .acoustic("F9"),
         reason: "The person opted out, and this action could make a contact that gets mail, so it is not written",
-        remedy: "Feed the rejected contacts in again with the setting action OPT_OUT."
+        remedy: "Migrate the rejected contacts again with the setting action OPT_OUT."
     )
     static let recordNotOptedOut = FindingRow(
         "acoustic.record.notOptedOut",
         .error,
         .conflict,
         rule: .acoustic("F9"),
-        reason: "The person did not opt out of e-mail, so the contact does not belong into a file of opt-outs",
-        remedy: "Feed it in with another action."
+        reason: "The person did not opt out of e-mail, so the contact does not belong in a file of opt-outs",
+        remedy: "Migrate it with another action."
     )
     static let recordWithoutYes = FindingRow(
         "acoustic.record.withoutYes",
@@ -167,7 +167,7 @@ extension FindingRow {
         .error,
         .missing,
         rule: .acoustic("F14"),
-        reason: "An import that makes a list needs its name",
+        reason: "An import that creates a list needs the name of the list",
         remedy: "Give it in the setting listName."
     )
     static let fileListNumber = FindingRow(
@@ -175,7 +175,7 @@ extension FindingRow {
         .error,
         .conflict,
         rule: .acoustic("F14"),
-        reason: "A list that is still to be made has no number",
+        reason: "A list that does not exist yet has no number",
         remedy: "Leave listId out, or take another action."
     )
     static let fileListNew = FindingRow(
@@ -183,7 +183,7 @@ extension FindingRow {
         .error,
         .conflict,
         rule: .acoustic("F14"),
-        reason: "Only an import that makes a list says this of it",
+        reason: "This setting applies only to an import that creates a list",
         remedy: "Leave the setting out, or set action to CREATE."
     )
     static let fileContactLists = FindingRow(

@@ -29,8 +29,8 @@ extension FindingRow {
         "altcraft.record.keyOther",
         .note,
         rule: .altcraft("X1"),
-        reason: "The contact has no e-mail address, so its line names another way to find the profile",
-        remedy: "Set matching if profiles are to be found in one way alone."
+        reason: "The contact has no e-mail address, so its line uses another matching to find the profile",
+        remedy: "Set matching if all profiles must use the same matching."
     )
     static let recordIdentifier = FindingRow(
         "altcraft.record.identifier",
@@ -88,7 +88,7 @@ extension FindingRow {
         "altcraft.record.converted",
         .note,
         rule: .altcraft("F20"),
-        reason: "The value is written as text or JSON; the platform's field must be made for that",
+        reason: "The value is written as text or JSON, so the platform's field must have a fitting type",
         remedy: "Create the field with a fitting type before the import."
     )
     static let recordTags = FindingRow(
@@ -105,7 +105,8 @@ extension FindingRow {
         .unsupported,
         rule: .altcraft("E3"),
         reason: "The vendor has no record of consents",
-        remedy: "Keep the consent where it is; a denied one turns subscriptions of its channel into opt-outs here."
+        remedy: "Keep the consent in its present system. A denied consent turns subscriptions of its channel "
+            + "into opt-outs here."
     )
     static let recordUnknown = FindingRow(
         "altcraft.record.stateUnknown",
@@ -136,7 +137,7 @@ extension FindingRow {
         .error,
         .consent,
         rule: .altcraft("X5"),
-        reason: "No resource is named for this no, and the vendor might write to the person",
+        reason: "No resource is named for this opt-out, so the vendor might still send messages to the person",
         remedy: "Name it in resourceId, or by topic in resources, or set lostOptOuts to warn."
     )
     static let recordUnreachable = FindingRow(
@@ -192,7 +193,7 @@ extension FindingRow {
         .error,
         .tooLarge,
         rule: .altcraft("X8"),
-        reason: "The line is longer than any profile may be, and was passed over",
+        reason: "The line is longer than the maximum size of a profile, and was skipped",
         remedy: "Split it: one profile a line."
     )
     static let profileKey = FindingRow(
@@ -232,14 +233,14 @@ extension FindingRow {
         .warning,
         .consent,
         rule: .altcraft("X9"),
-        reason: "Entries for one channel and topic say different things; the one that allows least counts",
+        reason: "Entries for one channel and topic contradict each other; the most restrictive one applies",
         remedy: "Ask the person, or correct the entries in the source. All addresses of a channel have the same status."
     )
     static let profileDeleted = FindingRow(
         "altcraft.profile.deleted",
         .note,
         rule: .altcraft("X9"),
-        reason: "The platform calls the entry deleted, so it is no subscription and is passed over",
+        reason: "The platform marks the entry as deleted, so it is not a subscription and is skipped",
         remedy: "No action is needed. Ask the person if one of the subscriptions should remain."
     )
     static let profileStatus = FindingRow(

@@ -308,7 +308,7 @@ extension FindingRow {
         .warning,
         .unsupported,
         rule: .altcraft("F10"),
-        reason: "The e-mail address can't be cleared; the change is left out",
+        reason: "The e-mail address cannot be cleared; the change is left out",
         remedy: "Set another address, or clear it in the platform."
     )
     static let attributeElements = FindingRow(
@@ -374,7 +374,7 @@ extension FindingRow {
         .error,
         .unavailable,
         rule: .altcraft("L3"),
-        reason: "The question for the person's subscription was not answered with 200; it is not repeated by itself",
+        reason: "The query for the person's subscription failed, and the engine does not repeat a query",
         remedy: "Log in or out again, or replay this operation."
     )
 
@@ -399,7 +399,7 @@ extension FindingRow {
         .error,
         .conflict,
         rule: .altcraft("E6"),
-        reason: "The provider is being left, and the operation could not be sent before the unregister",
+        reason: "The provider is being removed, and the operation could not be sent before the unregister",
         remedy: "No action is needed at this vendor. Replay it if the configuration routes to this provider again."
     )
     static let unregisterPending = FindingRow(
@@ -434,14 +434,14 @@ extension FindingRow {
         .missing,
         rule: .altcraft("P2"),
         reason: "The payload has no message id _uid (451)",
-        remedy: "Hand over the payload unchanged, or give the option uid."
+        remedy: "Pass the payload unchanged, or give the option uid."
     )
     static let pushDismissed = FindingRow(
         "altcraft.push.interaction",
         .error,
         .unsupported,
         rule: .altcraft("P3"),
-        reason: "The vendor knows deliveries and openings alone",
+        reason: "The vendor only accepts deliveries and opens of messages",
         remedy: "Track a custom event for it."
     )
     static let eventKind = FindingRow(
@@ -507,7 +507,7 @@ extension FindingRow {
         .error,
         .unsupported,
         rule: .altcraft("Q5"),
-        reason: "The vendor can't be asked that",
+        reason: "The vendor has no such query",
         remedy: "Ask for \(StatusQuestion.names)."
     )
     static let readProvider = FindingRow(
@@ -532,8 +532,8 @@ extension FindingRow {
         .error,
         .unavailable,
         rule: .altcraft("R8"),
-        reason: "The query was not answered; a query is never repeated by itself",
-        remedy: "Read again later."
+        reason: "The query failed, and the engine does not repeat a query",
+        remedy: "Send the query again later."
     )
 
     // MARK: Ends
@@ -557,7 +557,7 @@ extension FindingRow {
         "altcraft.consent.kept",
         .note,
         rule: .altcraft("E3"),
-        reason: "The vendor keeps no consents; the consent is kept and obeyed here",
+        reason: "The vendor stores no consents; the consent is stored and applied here",
         remedy: "No action is needed."
     )
     static let eraseByHand = FindingRow(
@@ -565,8 +565,8 @@ extension FindingRow {
         .warning,
         .unsupported,
         rule: .altcraft("E2"),
-        reason: "Everything here is forgotten, but an app can't delete the vendor's profile",
-        remedy: "Delete the profile in the platform, or through the server interface (Delete profile)."
+        reason: "The data is deleted here, but an app cannot delete the vendor's profile",
+        remedy: "Delete the profile in the platform or with the vendor's server API (Delete profile)."
     )
     static let nothingToLeave = FindingRow(
         "altcraft.farewell.nothing",
@@ -630,7 +630,7 @@ extension FindingRow {
         .warning,
         .unavailable,
         rule: .altcraft("R2"),
-        reason: "The vendor can't do it now",
+        reason: "The vendor is temporarily unavailable",
         remedy: "No action is needed. The request is repeated."
     )
     static let replyPage = FindingRow(
@@ -638,7 +638,7 @@ extension FindingRow {
         .warning,
         .unavailable,
         rule: .altcraft("R13"),
-        reason: "A web page came back instead of the vendor's answer, as a network's sign-in page or a proxy gives it",
+        reason: "The reply is a web page, such as the sign-in page of a network or the error page of a proxy",
         remedy: "Sign in to the network, or check the address. Attempts continue."
     )
     static let replyRedirect = FindingRow(
@@ -662,8 +662,8 @@ extension FindingRow {
         .error,
         .unavailable,
         rule: .altcraft("B12"),
-        reason: "The answer does not say what the person's push subscription is, so it was left alone",
-        remedy: "Look what answers at apiUrl, then replay the operation."
+        reason: "The reply does not contain the person's push subscription, so the subscription was not changed",
+        remedy: "Check what answers at apiUrl, then replay the operation."
     )
     static let retryLimit = FindingRow(
         "altcraft.reply.retryLimit",
@@ -678,22 +678,22 @@ extension FindingRow {
         .warning,
         .invalid,
         rule: .altcraft("R9"),
-        reason: "The vendor took it, but its answer carries an error number",
-        remedy: "Read the answer's errorText, and look at the profile in the platform."
+        reason: "The vendor accepted it, but its reply carries an error number",
+        remedy: "Read the reply's errorText, and check the profile in the platform."
     )
     static let replyErrorRefused = FindingRow(
         "altcraft.reply.errorRefused",
         .error,
         .invalid,
         rule: .altcraft("R9"),
-        reason: "The vendor's answer carries an error number, which counts as a refusal here (errorInSuccess)",
+        reason: "The vendor's reply carries an error number, which counts as a refusal here (errorInSuccess)",
         remedy: "Read the errorText of the reply, correct the data or the account, and replay the operation."
     )
     static let replyLater = FindingRow(
         "altcraft.reply.later",
         .note,
         rule: .altcraft("S2"),
-        reason: "The vendor took it and processes it later; the answer has no profile",
+        reason: "The vendor accepted it and processes it later; the answer has no profile",
         remedy: "No action is needed. To receive the result, set sync to true."
     )
     static let replyDiffers = FindingRow(
@@ -701,7 +701,7 @@ extension FindingRow {
         .warning,
         .conflict,
         rule: .altcraft("S9"),
-        reason: "The vendor took it, but its answer shows something else than was asked for",
-        remedy: "Look whether the category may be changed, and at the profile in the platform."
+        reason: "The vendor accepted it, but its reply shows a different result",
+        remedy: "Check whether the category may be changed, and check the profile in the platform."
     )
 }

@@ -9,7 +9,8 @@ extension LoadDoor {
             contacts: 10_000,
             bytes: 10_000_000,
             note:
-                "10,000 profiles at once at most are recommended, 10 MB is the usual limit of a body; no rate is documented"
+                "at most 10,000 profiles per request are recommended, and a body is usually limited to 10 MB; "
+                + "the vendor documents no rate"
         ),
     ]
 }

@@ -53,7 +53,7 @@ extension FindingRow {
         .error,
         .unsupported,
         rule: .des("U1"),
-        reason: "The vendor's service for apps takes no attributes of a contact",
+        reason: "The vendor's service for apps accepts no attributes of a contact",
         remedy: "Import them by a back end, or capture them as attributes of a custom event."
     )
     static let tags = FindingRow(
@@ -70,7 +70,7 @@ extension FindingRow {
         .error,
         .unsupported,
         rule: .des("U3"),
-        reason: "Apps can subscribe to push and messages inside the app alone",
+        reason: "Apps can only subscribe to push messages and messages inside the app",
         remedy: "Have a back end change e-mail and text messages."
     )
     static let topic = FindingRow(
@@ -108,7 +108,7 @@ extension FindingRow {
         "des.push.foreign",
         .foreign,
         rule: .des("R14"),
-        reason: "The push is not this vendor's: it has no member u",
+        reason: "The push was sent by another vendor: it has no member u",
         remedy: "No action is needed. The adapter of the vendor that sent it tracks it."
     )
     static let pushInteraction = FindingRow(
@@ -190,7 +190,7 @@ extension FindingRow {
         .conflict,
         rule: .des("N6"),
         reason: "The log-in of this person has not been sent, and the vendor's contact is set for another person",
-        remedy: "Release the log-in, for example by an answer on the consent that it waits for."
+        remedy: "Resolve the log-in, for example by recording the consent that it waits for."
     )
     static let anonymousRefused = FindingRow(
         "des.contact.anonymousRefused",
@@ -216,7 +216,7 @@ extension FindingRow {
         .error,
         .unsupported,
         rule: .des("B1"),
-        reason: "The vendor knows iOS and Android alone",
+        reason: "The vendor only supports iOS and Android",
         remedy: "Register installations of these platforms."
     )
     static let tokenForm = FindingRow(
@@ -232,7 +232,7 @@ extension FindingRow {
         .error,
         .invalid,
         rule: .des("H2"),
-        reason: "The adopted client id is no UUID",
+        reason: "The adopted client id is not a UUID",
         remedy: "Give the id that the vendor's SDK made, or none."
     )
     static let notRegistered = FindingRow(
@@ -284,7 +284,7 @@ extension FindingRow {
         .missing,
         rule: .des("R14"),
         reason: "The push has no message id: u.sid is missing",
-        remedy: "Hand over the payload as the system gave it."
+        remedy: "Pass the payload as the system gave it."
     )
     static let eventName = FindingRow(
         "des.event.name",
@@ -364,7 +364,7 @@ extension FindingRow {
         .error,
         .unsupported,
         rule: .des("R38"),
-        reason: "The vendor can't be asked that",
+        reason: "The vendor has no such query",
         remedy: "Ask one of \(Question.names)."
     )
     static let argumentMissing = FindingRow(
@@ -381,7 +381,7 @@ extension FindingRow {
         .forbidden,
         rule: .des("I3"),
         reason: "The address is not at the vendor's hosts",
-        remedy: "Hand over the address as it stands in the push."
+        remedy: "Pass the address as it stands in the push."
     )
     static let noContent = FindingRow(
         "des.read.noContent",
@@ -496,7 +496,7 @@ extension FindingRow {
         .note,
         .unavailable,
         rule: .des("R31"),
-        reason: "The vendor can't take the request now",
+        reason: "The vendor cannot take the request now",
         remedy: "No action is needed. The request is repeated. Send a query again later."
     )
     static let replyPage = FindingRow(
@@ -504,7 +504,7 @@ extension FindingRow {
         .warning,
         .unavailable,
         rule: .des("R41"),
-        reason: "A web page came back instead of the vendor's answer, as a network's sign-in page or a proxy gives it",
+        reason: "The reply is a web page, such as the sign-in page of a network or the error page of a proxy",
         remedy: "Sign in to the network, or check the address. Attempts continue."
     )
     static let noReply = FindingRow(
@@ -520,7 +520,7 @@ extension FindingRow {
         .error,
         .misconfigured,
         rule: .des("T5"),
-        reason: "The host can't be found",
+        reason: "The host cannot be found",
         remedy: "Check the addresses in the settings, or set onHostNotFound to keep."
     )
     static let replyUnreadable = FindingRow(
@@ -528,7 +528,7 @@ extension FindingRow {
         .error,
         .unavailable,
         rule: .des("R21"),
-        reason: "The answer can't be read",
+        reason: "The reply cannot be read",
         remedy: "Ask again later."
     )
     static let replyDamaged = FindingRow(
@@ -536,7 +536,7 @@ extension FindingRow {
         .warning,
         .unavailable,
         rule: .des("R24"),
-        reason: "The vendor took the request, but its answer ends early or is no JSON",
+        reason: "The vendor accepted the request, but its reply ends early or is no JSON",
         remedy:
             "No action is needed. Without a device event state, the same views and clicks are sent with the "
             + "next request. If this persists, check which proxy changes the replies."

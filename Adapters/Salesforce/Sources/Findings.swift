@@ -100,8 +100,9 @@ extension FindingRow {
         .warning,
         rule: .salesforce("K11"),
         reason:
-            "Several people use this device, which belongs to the last one logged in, after up to 15 minutes; without "
-            + "another device the person before is orphaned: out of reach, and billed like every distinct key",
+            "Several people use this device, which belongs to the last one logged in, after up to 15 "
+            + "minutes; without another device the previous person is orphaned: out of reach, and billed like "
+            + "every distinct key",
         remedy: "The device cannot avoid it. Reach the person through other channels until then."
     )
     static let contactKeyLacking = FindingRow(
@@ -174,7 +175,7 @@ extension FindingRow {
         .notFound,
         rule: .salesforce("A9"),
         reason: "The account does not define this attribute, so it is not sent: it could cost the whole registration",
-        remedy: "Define it in MobilePush and add it to the setting accountAttributes; letter case counts."
+        remedy: "Define it in MobilePush and add it to the setting accountAttributes; upper and lower case matter."
     )
     static let attributeNameSpaced = FindingRow(
         "salesforce.attribute.spacedName",
@@ -213,13 +214,13 @@ extension FindingRow {
         .unsupported,
         rule: .salesforce("A10"),
         reason: "An attribute can only be set or cleared; the vendor cannot add to numbers or lists",
-        remedy: "Work the new value out in the app and set it."
+        remedy: "Compute the new value in the app and set it."
     )
     static let attributesCarriedOver = FindingRow(
         "salesforce.attributes.carriedOver",
         .warning,
         rule: .salesforce("A12"),
-        reason: "Attributes and tags of the person before stay on the device and are sent under the next contact key",
+        reason: "Attributes and tags of the previous person stay on the device and are sent under the next contact key",
         remedy: "Set contactChange to clear, or change them for the next person."
     )
     static let attributesCleared = FindingRow(
@@ -236,8 +237,7 @@ extension FindingRow {
         .conflict,
         rule: .salesforce("A14"),
         reason:
-            "The operation was captured for the person who used the device before, and the device is another contact's "
-            + "now",
+            "The operation was captured for a previous contact, and another contact now uses the device",
         remedy: "No action is needed on this device. If the value is needed, write it to the contact from a back end."
     )
     static let contactWaiting = FindingRow(
@@ -246,8 +246,8 @@ extension FindingRow {
         .missing,
         rule: .salesforce("K3"),
         reason:
-            "The person whose contact key the vendor holds has left, and what is captured since then waits for the next "
-            + "contact key",
+            "The contact whose key the vendor has logged out, so operations captured since then wait for the "
+            + "next contact key",
         remedy: "Log in or identify the next contact."
     )
     static let consentWaiting = FindingRow(
@@ -349,7 +349,7 @@ extension FindingRow {
         .warning,
         .invalid,
         rule: .salesforce("W2"),
-        reason: "The adopted identity salesforce.deviceID is no UUID, so a new device id is made",
+        reason: "The adopted identity salesforce.deviceID is not a UUID, so a new device id is created",
         remedy: "Give the device id of the vendor's own SDK as it is."
     )
     static let deviceIDLate = FindingRow(
@@ -376,8 +376,8 @@ extension FindingRow {
         .error,
         .invalid,
         rule: .salesforce("W21"),
-        reason: "The locale is no language with its region, so the vendor would make the device inactive",
-        remedy: "Give it like fi_FI."
+        reason: "The locale is not a language with its region, so the vendor would deactivate the device",
+        remedy: "Write it like fi_FI."
     )
     static let deviceLocaleRespelt = FindingRow(
         "salesforce.device.localeRespelt",
@@ -468,7 +468,7 @@ extension FindingRow {
         reason:
             "The vendor has received the registration; its effect shows after up to 15 minutes, and a "
             + "later refusal is not reported",
-        remedy: "Look at the contact in the account after that time."
+        remedy: "Check the contact in the account after that time."
     )
     static let paced = FindingRow(
         "salesforce.paced",
@@ -490,7 +490,7 @@ extension FindingRow {
         .note,
         .throttled,
         rule: .salesforce("S11"),
-        reason: "The vendor asked not to be called for a while",
+        reason: "The vendor asked for a pause",
         remedy: "Wait."
     )
     static let left = FindingRow(
@@ -519,7 +519,7 @@ extension FindingRow {
         "salesforce.neverSent",
         .note,
         rule: .salesforce("D2"),
-        reason: "The vendor was left before its first registration, so this is not sent",
+        reason: "The provider was removed before its first registration, so this is not sent",
         remedy: "No action is needed."
     )
     static let eraseByHand = FindingRow(
@@ -527,7 +527,8 @@ extension FindingRow {
         .warning,
         .unsupported,
         rule: .salesforce("D3"),
-        reason: "A device can't delete its contact; what it can do is done: attributes emptied, tags removed, push off",
+        reason:
+            "A device cannot delete its contact; what it can do is done: attributes emptied, tags removed, push off",
         remedy: "Delete the contact in Contact Builder or through the contacts API of a back end."
     )
     static let consentKept = FindingRow(
@@ -550,7 +551,7 @@ extension FindingRow {
         "salesforce.operation.unknown",
         .error,
         .unsupported,
-        reason: "This adapter does not know this sort of operation",
+        reason: "This adapter does not know this kind of operation",
         remedy: "Update the adapter."
     )
 
@@ -562,7 +563,7 @@ extension FindingRow {
         .unsupported,
         rule: .salesforce("E15"),
         reason:
-            "The vendor publishes no meaning for the codes by which its analytics tell events of this kind, so none is sent",
+            "The vendor does not document its analytics codes for this kind of event, so the event is not sent",
         remedy: "Track a custom event that the account defines."
     )
     static let eventPushForeign = FindingRow(
@@ -628,8 +629,8 @@ extension FindingRow {
         .note,
         rule: .salesforce("D6"),
         reason:
-            "The event came after a change of the contact that the vendor does not hold yet, and would be booked to the "
-            + "contact before",
+            "The event follows a change of contact that the vendor has not received yet, and would count for "
+            + "the previous contact",
         remedy: "Wait for the registration."
     )
     static let subscriberTokenRefused = FindingRow(
@@ -673,14 +674,14 @@ extension FindingRow {
         .invalid,
         rule: .salesforce("R4"),
         reason: "The vendor refused the request",
-        remedy: "Check applicationId and endpoint; attempts go on."
+        remedy: "Check applicationId and endpoint. Attempts continue."
     )
     static let replyUnavailable = FindingRow(
         "salesforce.reply.unavailable",
         .note,
         .unavailable,
         rule: .salesforce("R5"),
-        reason: "The vendor could not do it now",
+        reason: "The vendor was temporarily unavailable",
         remedy: "Wait."
     )
     static let replyPage = FindingRow(
@@ -688,7 +689,7 @@ extension FindingRow {
         .warning,
         .unavailable,
         rule: .salesforce("R8"),
-        reason: "A web page came back instead of the vendor's answer, as a network's sign-in page or a proxy gives it",
+        reason: "The reply is a web page, such as the sign-in page of a network or the error page of a proxy",
         remedy: "Sign in to the network, or check the address. Attempts continue."
     )
     static let noReply = FindingRow(
@@ -707,7 +708,7 @@ extension FindingRow {
         .error,
         .missing,
         rule: .salesforce("F4"),
-        reason: "The file is empty",
+        reason: "The file has no data rows",
         remedy: "Export the file again with its header row."
     )
     static let fileWithoutRows = FindingRow(
@@ -716,7 +717,7 @@ extension FindingRow {
         .missing,
         rule: .salesforce("F4"),
         reason: "The file has a header and no data rows",
-        remedy: "Export again, with a list that holds contacts."
+        remedy: "Export the file again from a list that contains contacts."
     )
     static let fileColumnMissing = FindingRow(
         "salesforce.file.columnMissing",
@@ -741,7 +742,7 @@ extension FindingRow {
         .error,
         .invalid,
         rule: .salesforce("F5"),
-        reason: "The row has another number of fields than the header",
+        reason: "The row does not have the same number of fields as the header",
         remedy: "Quote fields that hold the delimiter."
     )
     static let rowFault = FindingRow(
@@ -749,7 +750,7 @@ extension FindingRow {
         .error,
         .invalid,
         rule: .salesforce("F2"),
-        reason: "The row can't be read",
+        reason: "The row cannot be read",
         remedy: "Save the file as UTF-8, and write a quote inside a quoted field twice."
     )
     static let rowKeyBlank = FindingRow(
@@ -765,7 +766,7 @@ extension FindingRow {
         .error,
         .invalid,
         rule: .salesforce("F7"),
-        reason: "The text is not a date in a form that the vendor documents",
+        reason: "The text is not a date in a documented format",
         remedy: "Write it like 2031-03-09 07:05:11, 2031/3/9 or 3/9/2031 7:05:11 AM."
     )
     static let rowEmail = FindingRow(
@@ -773,7 +774,7 @@ extension FindingRow {
         .error,
         .invalid,
         rule: .salesforce("F8"),
-        reason: "The column's text is no e-mail address of at most 254 characters",
+        reason: "The column's text is not an e-mail address of at most 254 characters",
         remedy: "Correct the address, or leave it blank."
     )
     static let rowPhone = FindingRow(
@@ -781,7 +782,7 @@ extension FindingRow {
         .error,
         .invalid,
         rule: .salesforce("F8"),
-        reason: "The column's text is no phone number",
+        reason: "The column's text is not a phone number",
         remedy: "Write digits, or leave it blank."
     )
     static let rowValue = FindingRow(
@@ -790,28 +791,29 @@ extension FindingRow {
         .invalid,
         rule: .salesforce("F6"),
         reason: "The column's text is not of the type that the setting types gives it",
-        remedy: "Mend the text, or give the column another type."
+        remedy: "Correct the text, or give the column another type."
     )
     static let rowReserved = FindingRow(
         "salesforce.row.valueUnused",
         .note,
         rule: .salesforce("F6"),
         reason: "The column is for the vendor's own bookkeeping and is not migrated",
-        remedy: "Map it to an attribute in the setting columns if you need it."
+        remedy: "To migrate it, map it to an attribute in the setting columns."
     )
     /// The same of a column of which one word alone matters.
     static let rowStatus = FindingRow(
         rowReserved.code,
         .note,
         rule: .salesforce("F9"),
-        reason: "This column is read only for opt-outs; its other values describe whether the device is valid",
-        remedy: "To migrate it, map it to an attribute in the setting columns, unless one of its values is an opt-out."
+        reason: rowReserved.reason,
+        remedy:
+            "Opt-outs in this column are migrated. To migrate its other values, map it to an attribute in the setting columns, unless one of them is an opt-out."
     )
     static let rowOptInUnknown = FindingRow(
         "salesforce.row.optInUnknown",
         .note,
         rule: .salesforce("F9"),
-        reason: "Both opt-in and opt-out date are blank, so nobody knows whether push is wanted",
+        reason: "Opt-in date and opt-out date are both blank, so the person's decision is unknown",
         remedy: "No action is needed. The subscription is migrated as unknown."
     )
     static let fileKeySigns = FindingRow(
@@ -826,7 +828,7 @@ extension FindingRow {
         "salesforce.row.timeZone",
         .note,
         rule: .salesforce("F10"),
-        reason: "The text of the time-zone column is neither a zone's name nor an offset and is not carried over",
+        reason: "The text of the time-zone column is neither a zone's name nor an offset, so it is not migrated",
         remedy: "Map the column to an attribute in the setting columns if you need it."
     )
 }

@@ -171,7 +171,7 @@ public struct ErasureReport: NeutralValue, CustomStringConvertible {
     /// Lines for a person: the deleted data, the requests to vendors, and the remaining steps.
     public var description: String {
         var lines = [
-            "Erased subjects: \(subjects), of which \(mirrors) had a stored state. Erased damaged rows: \(damagedRows)."
+            "Erased subjects: \(subjects) (with stored state: \(mirrors)). Erased damaged rows: \(damagedRows)."
         ]
         for provider in providers {
             let kinds = provider.withdrawn.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }

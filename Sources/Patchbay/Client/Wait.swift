@@ -47,10 +47,10 @@ public struct Wait: Hashable, Sendable {
     /// The wait in sentences: what waits, since when, why, when it is attempted next, and what to do.
     public var text: String {
         let list = kinds.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { "\($0.value) \($0.key)" }
-        let count = operations == 1 ? "1 operation waits" : "\(operations) operations wait"
-        var sentences = ["\(count) since \(since.text) (\(list.joined(separator: ", ")))."]
+        let count = operations == 1 ? "1 operation" : "\(operations) operations"
+        var sentences = ["\(count) waiting since \(since.text) (\(list.joined(separator: ", ")))."]
         sentences += reasons.map { reason in reason.reason + (reason.vendor.map { " [\($0)]" } ?? "") }
-        if let nextAttempt { sentences.append("Next attempt \(nextAttempt.text).") }
+        if let nextAttempt { sentences.append("Next attempt: \(nextAttempt.text).") }
         var remedies: [String] = []
         for reason in reasons where !remedies.contains(reason.remedy) { remedies.append(reason.remedy) }
         return (sentences + remedies).joined(separator: " ")

@@ -202,7 +202,7 @@ extension FindingRow {
             .warning,
             .misconfigured,
             reason: "The configuration no longer has the provider, so its vendor is not asked to erase",
-            remedy: "Add the provider again and repeat the erasure, or delete the contact at the vendor by hand."
+            remedy: "Add the provider again and repeat the erasure, or delete the contact at the vendor manually."
         )
         static let providerParked = FindingRow(
             "engine.provider.stopped",

@@ -183,7 +183,7 @@ public struct ContactFileFindings: Sendable {
             .error,
             .missing,
             rule: rules.empty,
-            reason: "The file is empty",
+            reason: "The file has no data rows",
             remedy: "Export again, with the header row."
         )
         headerOnly = row(
@@ -238,7 +238,7 @@ public struct ContactFileFindings: Sendable {
             "file.columnUnnamed",
             .note,
             rule: rules.header,
-            reason: "The column has no name that an attribute could have, so it is passed over",
+            reason: "The column has no name that an attribute could have, so it is skipped",
             remedy: "Name the column in the header if you need it."
         )
         encoding = row(
@@ -247,7 +247,7 @@ public struct ContactFileFindings: Sendable {
             .invalid,
             rule: rules.dialect.last,
             reason:
-                "The file is no text of one byte a sign, such as UTF-8: it begins like UTF-16, or its header holds NUL",
+                "The file is not a text of one byte a sign, such as UTF-8: it begins like UTF-16, or its header holds NUL",
             remedy: "Save it as UTF-8."
         )
         otherEncoding = FindingRow(
@@ -263,7 +263,7 @@ public struct ContactFileFindings: Sendable {
             .error,
             .conflict,
             rule: rules.header,
-            reason: "The header line that is passed over has another number of columns than were named for the file",
+            reason: "The header line that is skipped has another number of columns than were named for the file",
             remedy: "Name each column of the file in its order, or check the delimiter."
         )
         headerOther = row(
@@ -271,7 +271,7 @@ public struct ContactFileFindings: Sendable {
             .warning,
             .conflict,
             rule: rules.header,
-            reason: "The header line that is passed over names other columns than were named for the file, which count",
+            reason: "The header line that is skipped names other columns than were named for the file, which count",
             remedy: "If the header line is right, correct or remove the names."
         )
         width = row(
@@ -279,7 +279,7 @@ public struct ContactFileFindings: Sendable {
             .error,
             .invalid,
             rule: rules.width,
-            reason: "The row has another number of fields than the header",
+            reason: "The row does not have the same number of fields as the header",
             remedy: "Quote fields that hold the delimiter, or check the setting quoted."
         )
         fault = row(
@@ -287,7 +287,7 @@ public struct ContactFileFindings: Sendable {
             .error,
             .invalid,
             rule: rules.dialect.last,
-            reason: "The row can't be read",
+            reason: "The row cannot be read",
             remedy: "Save the file in one encoding, and write a quote inside a quoted field twice."
         )
         faultLong = FindingRow(
@@ -312,7 +312,7 @@ public struct ContactFileFindings: Sendable {
             .invalid,
             rule: rules.dialect.last,
             reason: "The row runs over very many lines: a quote in it may be none, and other rows stand inside a field",
-            remedy: "Look at these lines; write a quote inside a quoted field twice, or check the setting quoted."
+            remedy: "Check these lines; write a quote inside a quoted field twice, or check the setting quoted."
         )
         doubtful = row(
             "row.encoding",
@@ -353,7 +353,7 @@ public struct ContactFileFindings: Sendable {
             .error,
             .invalid,
             rule: rules.moments,
-            reason: "The column's text is no date in the form of the setting dateForm",
+            reason: "The column's text is not a date in the form of the setting dateForm",
             remedy: "Correct the text, or change the setting."
         )
         email = row(
@@ -361,7 +361,7 @@ public struct ContactFileFindings: Sendable {
             .error,
             .invalid,
             rule: rules.addresses,
-            reason: "The column's text is no e-mail address of at most 254 characters",
+            reason: "The column's text is not an e-mail address of at most 254 characters",
             remedy: "Correct the address, or leave it blank."
         )
         phone = row(
@@ -369,7 +369,7 @@ public struct ContactFileFindings: Sendable {
             .error,
             .invalid,
             rule: rules.addresses,
-            reason: "The column's text is no phone number",
+            reason: "The column's text is not a phone number",
             remedy: "Write digits, or leave it blank."
         )
         value = row(
@@ -416,14 +416,14 @@ public struct ContactFileFindings: Sendable {
             "row.timeZone",
             .note,
             rule: rules.device,
-            reason: "The text of the time-zone column is neither a zone's name nor an offset and is not carried over",
+            reason: "The text of the time-zone column is neither a zone's name nor an offset, so it is not migrated",
             remedy: "Map the column to an attribute \(columns) if you need it."
         )
         devicePart = row(
             "row.devicePart",
             .note,
             rule: rules.device,
-            reason: "The column speaks of a part of a device that the row does not name, and is not carried over",
+            reason: "The column speaks of a part of a device that the row does not name, and is not migrated",
             remedy:
                 "Give the row a device's id or push token, and the platform; or map the column to an attribute \(columns)."
         )
@@ -541,7 +541,7 @@ public struct ContactFileFindings: Sendable {
             .warning,
             .invalid,
             rule: rules.dialect.last,
-            reason: "The text holds a character that the file can't hold; it is left out",
+            reason: "The text holds a character that the file cannot hold; it is left out",
             remedy: "Take it out in the source, or choose another delimiter, quoted or encoding."
         )
         lineBreak = row(

@@ -106,7 +106,7 @@ final class EarlierNoes {
         reason:
             "Some records opt in after an opt-out of the same contact or address that is too far back to be remembered. No file was written; do not use output to a pipe or standard output",
         remedy:
-            "Use --in FILE and --out FILE, so that the input can be read again with all opt-outs in memory; or leave one record of "
-            + "each contact in the source."
+            "Use --in FILE and --out FILE, so the input can be read again with all opt-outs in memory; or "
+            + "leave one record of each contact in the source."
     )
 }

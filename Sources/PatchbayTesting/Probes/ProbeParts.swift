@@ -21,7 +21,7 @@ enum ProbeFinding {
         .error,
         .outcomeUnknown,
         reason: "Nobody knows whether the vendor did it",
-        remedy: "Look at the vendor, then replay it or not."
+        remedy: "Check the vendor, then decide whether to replay it."
     )
     static let waiting = FindingRow("probe.waiting", .note, reason: "It is not time yet", remedy: "Wait.")
     static let keyMissing = FindingRow("probe.keyMissing", .note, reason: "Nobody is there yet", remedy: "Log in.")

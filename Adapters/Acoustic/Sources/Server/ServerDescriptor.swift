@@ -37,7 +37,7 @@ extension AcousticServer {
     private static let asColumn = "a Yes/No column that the settings name"
     private static let asConsent = "the vendor's consent of the channel, or a Yes/No column, as the settings name it"
     private static let orList =
-        "the vendor's own records do not see it; or a contact list, which nobody leaves by a call"
+        "not visible in the vendor's own records; or a contact list, from which no API call removes a contact"
 
     private static let capabilities: Capabilities = [
         .operation(.identify): .native(note: "values of columns"),
@@ -52,7 +52,7 @@ extension AcousticServer {
         ),
         .operation(.setConsent): .unsupported(reason: "the account has no place for consents to purposes"),
         .operation(.track): .native(note: "behaviours of the contact"),
-        .operation(.farewell): .native(note: "nothing is left to say; no request"),
+        .operation(.farewell): .native(note: "no request is needed"),
         .operation(.erase): .native(note: "a job of the vendor's, or a removal from the database"),
         .operation(.readBack): .native(
             note:

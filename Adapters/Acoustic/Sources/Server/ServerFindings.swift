@@ -23,7 +23,7 @@ enum ServerFinding: Sendable {
         .error,
         .conflict,
         rule: .acoustic("S27"),
-        reason: "The identifier is not the contact's key, and a key can't be changed here",
+        reason: "The identifier is not the contact's key, and a key cannot be changed here",
         remedy: "Write to the other contact under its own key."
     )
     static let keyKnown = FindingRow(
@@ -46,7 +46,7 @@ enum ServerFinding: Sendable {
         "acoustic.server.option.value",
         .error,
         .invalid,
-        reason: "The option has a value that can't be used",
+        reason: "The option has a value that cannot be used",
         remedy:
             "Use digits for contactId and eventCode, digits with the country's code for phone, gdpr or remove for erasure, "
             + "add or refuse for unknownContacts, and for userId and channelId the device's ids."
@@ -71,7 +71,7 @@ enum ServerFinding: Sendable {
         .error,
         .conflict,
         rule: .acoustic("S9"),
-        reason: "The column is the contact's key, which can't be written as a value",
+        reason: "The column is the contact's key, which cannot be written as a value",
         remedy: "Give the value another column."
     )
     static let columnTwice = FindingRow(
@@ -96,7 +96,7 @@ enum ServerFinding: Sendable {
         .error,
         .invalid,
         rule: .acoustic("S14"),
-        reason: "A column's name has 3 to 255 characters, and none that XML can't hold",
+        reason: "A column's name has 3 to 255 characters, and none that XML cannot hold",
         remedy: "Name a column in attributeNames."
     )
     static let columnUnwritable = FindingRow(
@@ -112,7 +112,7 @@ enum ServerFinding: Sendable {
         .warning,
         .conflict,
         rule: .acoustic("S23"),
-        reason: "The column is the device's; a value from here and one from there drift apart unseen",
+        reason: "The device writes this column, and two writers would overwrite each other",
         remedy: "Give the column one owner, and the setting columns its name."
     )
     static let valueNested = FindingRow(
@@ -174,7 +174,7 @@ enum ServerFinding: Sendable {
         .error,
         .invalid,
         rule: .acoustic("S18"),
-        reason: "The column does not allow the value, or a word that can't be joined by semicolons",
+        reason: "The column does not allow the value, or a word that cannot be joined by semicolons",
         remedy: "Send allowed words without semicolons and blanks around them."
     )
     static let valuePhone = FindingRow(
@@ -191,8 +191,8 @@ enum ServerFinding: Sendable {
         .error,
         .unsupported,
         rule: .acoustic("S20"),
-        reason: "The setting unset says that no value is removed",
-        remedy: "Set an empty text, or say blank in the setting unset."
+        reason: "The setting unset forbids the removal of values",
+        remedy: "Set an empty text, or set unset to blank."
     )
     static let arithmetic = FindingRow(
         "acoustic.server.value.arithmetic",
@@ -412,7 +412,7 @@ enum ServerFinding: Sendable {
         rule: .acoustic("S57"),
         reason:
             "It is unknown whether the vendor created the contact list, and a repeated request could create it twice",
-        remedy: "Look at the account's contact lists, then ask again or not."
+        remedy: "Check the account's contact lists, then ask again or not."
     )
     static let listNumber = FindingRow(
         "acoustic.server.list.number",
@@ -490,8 +490,8 @@ enum ServerFinding: Sendable {
         "acoustic.server.event.taken",
         .note,
         rule: .acoustic("S36"),
-        reason: "The vendor took the event; a code that no database has is taken and seen nowhere",
-        remedy: "Look at the contact's behaviour in the account."
+        reason: "The vendor accepted the event; a code that no database has is taken and seen nowhere",
+        remedy: "Check the contact's behaviour in the account."
     )
     static let eventUnknown = FindingRow(
         "acoustic.server.event.unknown",
@@ -499,7 +499,7 @@ enum ServerFinding: Sendable {
         .outcomeUnknown,
         rule: .acoustic("S38"),
         reason: "It is unknown whether the vendor received the event, and a repeated event would count twice",
-        remedy: "Look at the contact's behaviour in the account, then replay the event or not."
+        remedy: "Check the contact's behaviour in the account, then replay the event or not."
     )
     static let eventErrorsNowhere = FindingRow(
         "acoustic.server.events.nowhere",
@@ -515,7 +515,7 @@ enum ServerFinding: Sendable {
         .conflict,
         rule: .acoustic("S8"),
         reason: "The database has the contact already",
-        remedy: "Look at the contact in the account, then replay it."
+        remedy: "Check the contact in the account, then replay it."
     )
     static let contactUnknown = FindingRow(
         "acoustic.server.contact.unknown",
@@ -558,7 +558,7 @@ enum ServerFinding: Sendable {
         .error,
         .unsupported,
         rule: .acoustic("S46"),
-        reason: "There is no such question",
+        reason: "The query is unknown",
         remedy:
             "Ask for contact, for access, for columns, for channelContact with channel, userId and channelId, for consent with channel (and userId "
             + "and channelId, or phone), for createContactList with name, for eventErrors, for export, for job with id, or for import with mapFile and sourceFile."
@@ -576,7 +576,7 @@ enum ServerFinding: Sendable {
         .invalid,
         rule: .acoustic("S47"),
         reason: "The job is complete, and some rows of the file were neither added nor changed",
-        remedy: "Look at the job's files of errors and results."
+        remedy: "Check the job's files of errors and results."
     )
     static let importUnknown = FindingRow(
         "acoustic.server.import.unknown",
@@ -584,7 +584,7 @@ enum ServerFinding: Sendable {
         .outcomeUnknown,
         rule: .acoustic("S47"),
         reason: "It is unknown whether the vendor started the job, and a repeated request could start it twice",
-        remedy: "Look at the account's data jobs, then ask again or not."
+        remedy: "Check the account's data jobs, then ask again or not."
     )
     static let jobRunning = FindingRow(
         "acoustic.server.job.running",
@@ -607,7 +607,7 @@ enum ServerFinding: Sendable {
         .outcomeUnknown,
         rule: .acoustic("S60"),
         reason: "The vendor accepted the export but named no job, so its progress cannot be queried",
-        remedy: "Look at the account's data jobs, then ask again or not."
+        remedy: "Check the account's data jobs, then ask again or not."
     )
     static let jobRefused = FindingRow(
         "acoustic.server.job.refused",
@@ -615,7 +615,7 @@ enum ServerFinding: Sendable {
         .invalid,
         rule: .acoustic("S34"),
         reason: "The vendor ended the job with an error, or cancelled it",
-        remedy: "Look at the account's data jobs, then replay it."
+        remedy: "Check the account's data jobs, then replay it."
     )
     static let jobLost = FindingRow(
         "acoustic.server.job.lost",
@@ -646,7 +646,7 @@ enum ServerFinding: Sendable {
         .unavailable,
         rule: .acoustic("S43"),
         reason: "No token could be had; it is asked for again later",
-        remedy: "Wait, or look at the account's host."
+        remedy: "Wait, or check the account's host."
     )
     static let tokenRefused = FindingRow(
         "acoustic.server.token.refused",
@@ -654,7 +654,7 @@ enum ServerFinding: Sendable {
         .unauthenticated,
         rule: .acoustic("S1"),
         reason: "The vendor gave no token: it does not know the client, or the refresh token",
-        remedy: "Look at clientId, clientSecret and refreshToken, then resume the provider."
+        remedy: "Check clientId, clientSecret and refreshToken, then resume the provider."
     )
     static let tokenRefusedTwice = FindingRow(
         "acoustic.server.token.refusedTwice",
@@ -662,14 +662,14 @@ enum ServerFinding: Sendable {
         .unauthenticated,
         rule: .acoustic("S3"),
         reason: "The vendor refused a fresh token, too",
-        remedy: "Look at the API user's rights, then resume the provider."
+        remedy: "Check the API user's rights, then resume the provider."
     )
     static let unauthenticated = FindingRow(
         "acoustic.server.reply.unauthenticated",
         .error,
         .unauthenticated,
         rule: .acoustic("S3"),
-        reason: "The vendor does not take the token",
+        reason: "The vendor does not accept the token",
         remedy: "No action is needed. A new token is requested once."
     )
     static let faultOfServer = FindingRow(
@@ -677,7 +677,7 @@ enum ServerFinding: Sendable {
         .error,
         .unavailable,
         rule: .acoustic("S12"),
-        reason: "The vendor can't carry out the call now",
+        reason: "The vendor cannot carry out the call now",
         remedy: "Wait for five more attempts. If they fail, replay the operation."
     )
     static let faultOfOrganisation = FindingRow(
@@ -702,14 +702,14 @@ enum ServerFinding: Sendable {
         .invalid,
         rule: .acoustic("S11"),
         reason: "A column is not there, has another type, or is the vendor's own",
-        remedy: "Look at the database's columns and at the setting columns."
+        remedy: "Check the database's columns and the setting columns."
     )
     static let faultOfValue = FindingRow(
         "acoustic.server.fault.value",
         .error,
         .invalid,
         rule: .acoustic("S11"),
-        reason: "A value is missing or can't be used: a key, a required column or an address",
+        reason: "A value is missing or cannot be used: a key, a required column or an address",
         remedy: "Correct the value that the vendor's error number refers to, then replay the operation."
     )
     static let faultOfCall = FindingRow(
@@ -717,8 +717,8 @@ enum ServerFinding: Sendable {
         .error,
         .invalid,
         rule: .acoustic("S11"),
-        reason: "The call lacks a part, or has one that can't be used",
-        remedy: "Look at the settings; then report it to the adapter's author."
+        reason: "The call lacks a part, or has one that cannot be used",
+        remedy: "Check the settings; then report it to the adapter's author."
     )
     static let fault = FindingRow(
         "acoustic.server.fault.other",
@@ -758,7 +758,7 @@ enum ServerFinding: Sendable {
         .notFound,
         rule: .acoustic("S44"),
         reason: "The address does not exist at the vendor",
-        remedy: "Look at baseUrl and databaseId, then resume the provider."
+        remedy: "Check baseUrl and databaseId, then resume the provider."
     )
     static let conflict = FindingRow(
         "acoustic.server.reply.conflict",
@@ -766,7 +766,7 @@ enum ServerFinding: Sendable {
         .conflict,
         rule: .acoustic("S42"),
         reason: "The event's code belongs to another database",
-        remedy: "Look at the account's list of event types."
+        remedy: "Check the account's list of event types."
     )
     static let refused = FindingRow(
         "acoustic.server.reply.refused",
@@ -789,7 +789,7 @@ enum ServerFinding: Sendable {
         .error,
         .unavailable,
         rule: .acoustic("S43"),
-        reason: "The vendor is there and can't do it now",
+        reason: "The vendor is there and cannot do it now",
         remedy: "No action is needed. The request is repeated."
     )
     static let noReply = FindingRow(
@@ -797,7 +797,7 @@ enum ServerFinding: Sendable {
         .error,
         .unreachable,
         rule: .acoustic("S43"),
-        reason: "There is no answer",
+        reason: "The vendor did not reply",
         remedy: "No action is needed. The request is repeated."
     )
     static let page = FindingRow(
@@ -805,7 +805,7 @@ enum ServerFinding: Sendable {
         .error,
         .unreachable,
         rule: .acoustic("S45"),
-        reason: "A web page came instead of the vendor's answer",
+        reason: "A web page came instead of the vendor's reply",
         remedy: "No action is needed. The request is repeated. If this persists, check for a proxy or firewall "
             + "between this machine and the vendor."
     )

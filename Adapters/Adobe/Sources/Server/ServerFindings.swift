@@ -247,7 +247,7 @@ enum ServerFinding: Sendable {
         .error,
         .unsupported,
         rule: .adobe("B34"),
-        reason: "There is no such question",
+        reason: "The query is unknown",
         remedy:
             "Ask for profile or contact, for profiles or services with rows from 1 to 1,000 and next from the "
             + "page before, or for subscriptions with next from the contact or the page before."
@@ -272,7 +272,7 @@ enum ServerFinding: Sendable {
         .notFound,
         rule: .adobe("B10"),
         reason: "The account has no profile of the contact",
-        remedy: "Look at the contact's key, or set unknownContacts to add."
+        remedy: "Check the contact's key, or set unknownContacts to add."
     )
     static let several = FindingRow(
         "adobe.server.contact.several",
@@ -296,7 +296,7 @@ enum ServerFinding: Sendable {
         .conflict,
         rule: .adobe("B13"),
         reason: "The profile was found and was gone again, several times",
-        remedy: "Look at the profile in Campaign, then replay the operation."
+        remedy: "Check the profile in Campaign, then replay the operation."
     )
     static let addressForeign = FindingRow(
         "adobe.server.reply.address",
@@ -304,7 +304,7 @@ enum ServerFinding: Sendable {
         .misconfigured,
         rule: .adobe("B8"),
         reason: "The vendor's reply names an address outside this API, and the token is sent only to this API",
-        remedy: "Look whether organization is the one that the vendor's answers name."
+        remedy: "Check whether organization is the one that the vendor's answers name."
     )
     static let erased = FindingRow(
         "adobe.server.erased",
@@ -334,7 +334,7 @@ enum ServerFinding: Sendable {
         .unavailable,
         rule: .adobe("B30"),
         reason: "No token could be had; it is asked for again later",
-        remedy: "Wait, or look at the host for tokens."
+        remedy: "Wait, or check the host for tokens."
     )
     static let tokenRefused = FindingRow(
         "adobe.server.token.refused",
@@ -342,7 +342,7 @@ enum ServerFinding: Sendable {
         .unauthenticated,
         rule: .adobe("B1"),
         reason: "The vendor gave no token: it does not know the client, or not for these scopes",
-        remedy: "Look at clientId, clientSecret and scope, then resume the provider."
+        remedy: "Check clientId, clientSecret and scope, then resume the provider."
     )
     static let tokenRefusedTwice = FindingRow(
         "adobe.server.token.refusedTwice",
@@ -350,15 +350,15 @@ enum ServerFinding: Sendable {
         .unauthenticated,
         rule: .adobe("B3"),
         reason: "The vendor refused a fresh token, too",
-        remedy: "Look at the credential's product profiles, then resume the provider."
+        remedy: "Check the credential's product profiles, then resume the provider."
     )
     static let filterUnknown = FindingRow(
         "adobe.server.filter.unknown",
         .error,
         .misconfigured,
         rule: .adobe("B6"),
-        reason: "The account can't be asked for profiles in this way: no such filter, field or resource",
-        remedy: "Look at matching, filter, keyField and resource, then resume the provider."
+        reason: "The account cannot be asked for profiles in this way: no such filter, field or resource",
+        remedy: "Check matching, filter, keyField and resource, then resume the provider."
     )
     static let keyUnseen = FindingRow(
         "adobe.server.key.unseen",
@@ -366,7 +366,7 @@ enum ServerFinding: Sendable {
         .misconfigured,
         rule: .adobe("B7"),
         reason: "The profiles that the account finds do not show the field that holds the contact's key",
-        remedy: "Look at keyField and resource, then resume the provider."
+        remedy: "Check keyField and resource, then resume the provider."
     )
     static let resourceUnknown = FindingRow(
         "adobe.server.resource.unknown",
@@ -374,7 +374,7 @@ enum ServerFinding: Sendable {
         .misconfigured,
         rule: .adobe("B5"),
         reason: "The account has no such collection of profiles",
-        remedy: "Look at organization and resource, then resume the provider."
+        remedy: "Check organization and resource, then resume the provider."
     )
     static let organization = FindingRow(
         "adobe.server.reply.organization",
@@ -382,7 +382,7 @@ enum ServerFinding: Sendable {
         .misconfigured,
         rule: .adobe("B28"),
         reason: "The gateway knows no such organisation, or does not lead to it",
-        remedy: "Look at organization, then resume the provider."
+        remedy: "Check organization, then resume the provider."
     )
     static let forbidden = FindingRow(
         "adobe.server.reply.forbidden",
@@ -390,14 +390,14 @@ enum ServerFinding: Sendable {
         .forbidden,
         rule: .adobe("B29"),
         reason: "The client may not do this: the product is not provisioned for it, or the API key is another's",
-        remedy: "Look at the credential's product profiles, then resume the provider."
+        remedy: "Check the credential's product profiles, then resume the provider."
     )
     static let unauthenticated = FindingRow(
         "adobe.server.reply.unauthenticated",
         .error,
         .unauthenticated,
         rule: .adobe("B3"),
-        reason: "The vendor does not take the token",
+        reason: "The vendor does not accept the token",
         remedy: "No action is needed. A new token is requested once."
     )
     static let tooOften = FindingRow(
@@ -415,7 +415,7 @@ enum ServerFinding: Sendable {
         .notFound,
         rule: .adobe("B27"),
         reason: "The vendor has no such document",
-        remedy: "Look at the name in the settings and in the account."
+        remedy: "Check the name in the settings and in the account."
     )
     static let notFound = FindingRow(
         "adobe.server.reply.notFound",
@@ -423,7 +423,7 @@ enum ServerFinding: Sendable {
         .notFound,
         rule: .adobe("B32"),
         reason: "The vendor has no such resource",
-        remedy: "Look at apiUrl, organization and resource, then replay the operation."
+        remedy: "Check apiUrl, organization and resource, then replay the operation."
     )
     static let value = FindingRow(
         "adobe.server.reply.value",
@@ -462,7 +462,7 @@ enum ServerFinding: Sendable {
         .error,
         .invalid,
         rule: .adobe("B32"),
-        reason: "The vendor says HTTP 200, and inside that it refused it",
+        reason: "The vendor replied with HTTP 200, but the body contains a refusal",
         remedy: "Correct the cause that the vendor's error code names, then replay the operation."
     )
     static let refused = FindingRow(
@@ -478,8 +478,8 @@ enum ServerFinding: Sendable {
         .error,
         .unavailable,
         rule: .adobe("B31"),
-        reason: "The vendor answered with HTTP 500 so often, and never said why, that it is given up",
-        remedy: "Look at the operation's values and at the vendor's state, then replay it."
+        reason: "The vendor answered every attempt with HTTP 500 and without a reason",
+        remedy: "Check the operation's values and the vendor's state, then replay it."
     )
     static let unexplained = FindingRow(
         "adobe.server.reply.unexplained",
@@ -494,7 +494,7 @@ enum ServerFinding: Sendable {
         .error,
         .unavailable,
         rule: .adobe("B30"),
-        reason: "The vendor is there and can't do it now",
+        reason: "The vendor is there and cannot do it now",
         remedy: "No action is needed. The request is repeated."
     )
     static let noReply = FindingRow(
@@ -502,7 +502,7 @@ enum ServerFinding: Sendable {
         .error,
         .unreachable,
         rule: .adobe("B30"),
-        reason: "There is no answer",
+        reason: "The vendor did not reply",
         remedy: "No action is needed. The request is repeated."
     )
     static let page = FindingRow(
@@ -510,7 +510,7 @@ enum ServerFinding: Sendable {
         .error,
         .unreachable,
         rule: .adobe("B33"),
-        reason: "A web page came instead of the vendor's answer",
+        reason: "A web page came instead of the vendor's reply",
         remedy: "No action is needed. The request is repeated. If this persists, check for a proxy or firewall "
             + "between this machine and the vendor."
     )

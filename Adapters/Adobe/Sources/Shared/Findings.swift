@@ -34,14 +34,14 @@ extension FindingRow {
     static let pushForeign = FindingRow(
         "adobe.push.foreign",
         .foreign,
-        reason: "The push message bears none of this vendor's marks",
+        reason: "The push message was not sent by this vendor",
         remedy: "No action is needed. The vendor that sent the message receives it."
     )
     static let trackingOff = FindingRow(
         "adobe.push.trackingOff",
         .note,
         rule: .adobe("G1"),
-        reason: "The delivery does not want to be tracked",
+        reason: "The delivery is not tracked",
         remedy: "No action is needed. To track the delivery, switch tracking on in the vendor's platform."
     )
     static let idMissing = FindingRow(
@@ -50,7 +50,7 @@ extension FindingRow {
         .missing,
         rule: .adobe("G5"),
         reason: "The push message has no id as text, so it cannot be reported",
-        remedy: "Hand over the payload as it came, and look at the delivery's template."
+        remedy: "Pass the payload unchanged, and check the delivery's template."
     )
     static let idForm = FindingRow(
         "adobe.push.idForm",
@@ -58,7 +58,7 @@ extension FindingRow {
         .invalid,
         rule: .adobe("G7"),
         reason: "The id holds a comma or a control character, which would read as something else",
-        remedy: "Hand over the payload as it came."
+        remedy: "Pass the payload unchanged."
     )
     static let impressionsMissed = FindingRow(
         "adobe.push.contentAvailable",
@@ -100,7 +100,7 @@ extension FindingRow {
         .unsupported,
         rule: .adobe("N2"),
         reason: "A message inside the app has no tracking of its own here",
-        remedy: "Hand over the local notification's payload as a push event."
+        remedy: "Pass the local notification's payload as a push event."
     )
     static let registrationNotDue = FindingRow(
         "adobe.registration.notDue",
@@ -129,7 +129,7 @@ extension FindingRow {
         "adobe.profile.denied",
         .note,
         rule: .adobe("V6"),
-        reason: "The person denied profile, so that no mobile profile is registered and push events wait for one",
+        reason: "Consent to profile is denied, so no mobile profile is registered, and push events wait for one",
         remedy: "No action is needed. The operation is sent when consent to profile is granted."
     )
 
@@ -172,7 +172,7 @@ extension FindingRow {
         "adobe.token.withheld",
         .note,
         rule: .adobe("V6"),
-        reason: "The person opted out of push messages, so that the push token is not sent",
+        reason: "The person opted out of push messages, so the push token is not sent",
         remedy: "No action is needed. It is sent when consent to messaging is granted."
     )
     static let deviceRemembered = FindingRow(
@@ -246,14 +246,14 @@ extension FindingRow {
         .error,
         .unsupported,
         rule: .adobe("P4"),
-        reason: "The vendor can't add to a value",
+        reason: "The vendor cannot add to a value",
         remedy: "Set the whole value."
     )
     static let attributesKnown = FindingRow(
         "adobe.attributes.known",
         .note,
         rule: .adobe("P6"),
-        reason: "The vendor took these values already",
+        reason: "The vendor already has these values",
         remedy: "No action is needed."
     )
     static let attributesOvertaken = FindingRow(
@@ -326,7 +326,7 @@ extension FindingRow {
         .warning,
         .notFound,
         rule: .adobe("P9"),
-        reason: "No identifier of the person has a field at the vendor, so that only the identity changes",
+        reason: "No identifier of the person has a field at the vendor, so only the identity changes",
         remedy: "Name the field's id in identifierFields."
     )
     static let personChanged = FindingRow(
@@ -340,7 +340,7 @@ extension FindingRow {
         "adobe.person.unchanged",
         .note,
         rule: .adobe("N4"),
-        reason: "No known person left, so that the identity stays",
+        reason: "No known person left, so the identity stays",
         remedy: "No action is needed."
     )
     static let personOther = FindingRow(
@@ -364,7 +364,7 @@ extension FindingRow {
         .error,
         .unavailable,
         rule: .adobe("I5"),
-        reason: "The identity service refused to take back the push token of the person before",
+        reason: "The identity service refused to take back the push token of the previous person",
         remedy: "Check organizationId and identityServer, and replay the operation."
     )
 
@@ -392,7 +392,7 @@ extension FindingRow {
         .error,
         .unsupported,
         rule: .adobe("N5"),
-        reason: "The vendor answers no question of a device",
+        reason: "The vendor answers no queries of a device",
         remedy: "Ask from a back end, with the vendor's REST interface."
     )
     static let optionUnknown = FindingRow(
@@ -418,7 +418,7 @@ extension FindingRow {
         "adobe.consent.kept",
         .note,
         rule: .adobe("V4"),
-        reason: "Consent is kept and obeyed here; the vendor never learns of it",
+        reason: "Consent is stored and applied here, and not sent to the vendor",
         remedy: "No action is needed."
     )
     static let tokenTakenBack = FindingRow(
@@ -440,7 +440,7 @@ extension FindingRow {
         .warning,
         .unsupported,
         rule: .adobe("V5"),
-        reason: "Everything is forgotten here; a device can't delete its mobile profile",
+        reason: "The data is deleted here; a device cannot delete its mobile profile",
         remedy: "Delete the profile in Campaign, or with a privacy request."
     )
     static let left = FindingRow(
@@ -469,7 +469,7 @@ extension FindingRow {
         "adobe.farewell.over",
         .note,
         rule: .adobe("N7"),
-        reason: "The app left this vendor before the operation could be carried out",
+        reason: "The provider was removed before the operation could be carried out",
         remedy: "No action is needed. The new vendor receives the state of the installation."
     )
 
@@ -480,7 +480,7 @@ extension FindingRow {
         .error,
         .unavailable,
         rule: .adobe("Q4"),
-        reason: "The vendor's answer is a success that does not count as one",
+        reason: "The vendor's reply is a success that does not count as one",
         remedy: "Set successStatuses to any2xx if it does, and replay the operation."
     )
     static let replyNotFound = FindingRow(
@@ -489,14 +489,14 @@ extension FindingRow {
         .notFound,
         rule: .adobe("G6"),
         reason: "The vendor does not know the app or the delivery, or the delivery is not tracked",
-        remedy: "Look at pkey and at the delivery's tracking."
+        remedy: "Check pkey and the delivery's tracking."
     )
     static let replyLater = FindingRow(
         "adobe.reply.later",
         .warning,
         .unavailable,
         rule: .adobe("Q3"),
-        reason: "The vendor can't do it now",
+        reason: "The vendor is temporarily unavailable",
         remedy: "No action is needed. The request is repeated every 30 seconds."
     )
     static let replyRefused = FindingRow(
@@ -505,14 +505,14 @@ extension FindingRow {
         .invalid,
         rule: .adobe("Q5"),
         reason: "The vendor refused it",
-        remedy: "Look at server, pkey and the fields in Campaign, and replay the operation."
+        remedy: "Check server, pkey and the fields in Campaign, and replay the operation."
     )
     static let replyPage = FindingRow(
         "adobe.reply.page",
         .warning,
         .unavailable,
         rule: .adobe("Q11"),
-        reason: "A web page came back instead of the vendor's answer, as a network's sign-in page or a proxy gives it",
+        reason: "The reply is a web page, such as the sign-in page of a network or the error page of a proxy",
         remedy: "Sign in to the network, or check the address. Attempts continue."
     )
     static let noReply = FindingRow(
@@ -544,7 +544,7 @@ extension FindingRow {
         .error,
         .invalid,
         rule: .adobe("A6"),
-        reason: "The vendor took the open, but not the click before it",
+        reason: "The vendor accepted the open, but not the click before it",
         remedy: "Check the tracking of the delivery. Replaying the operation sends both requests again."
     )
 
@@ -556,7 +556,7 @@ extension FindingRow {
         .invalid,
         rule: .adobe("C5"),
         reason: "The message's id is neither a UUID nor a whole number of 64 bits",
-        remedy: "Hand over the payload as it came; ids with h belong to Campaign Standard."
+        remedy: "Pass the payload unchanged; ids with h belong to Campaign Standard."
     )
     static let classicDismissed = FindingRow(
         "adobe.classic.dismissed",
@@ -609,7 +609,7 @@ extension FindingRow {
         .warning,
         .missing,
         rule: .adobe("C11"),
-        reason: "The person who logs in has no identifier that becomes the user key, so that the device has none",
+        reason: "The person who logs in has no identifier that becomes the user key, so the device has none",
         remedy: "Give one of the kind that the setting userKey names."
     )
     static let identifierUnused = FindingRow(
@@ -633,7 +633,7 @@ extension FindingRow {
         .error,
         .unsupported,
         rule: .adobe("C13"),
-        reason: "The vendor can't add to a value",
+        reason: "The vendor cannot add to a value",
         remedy: "Set the whole value."
     )
     static let parameterControl = FindingRow(
@@ -664,7 +664,7 @@ extension FindingRow {
         "adobe.classic.known",
         .note,
         rule: .adobe("C16"),
-        reason: "The vendor took this registration already",
+        reason: "The vendor already has this registration",
         remedy: "No action is needed."
     )
     static let classicFailed = FindingRow(

@@ -23,7 +23,7 @@ enum ServerFinding: Sendable {
         .warning,
         .conflict,
         rule: .altcraft("V4"),
-        reason: "It says that the contact has another key, and a key can't be changed here; it is left out",
+        reason: "It says that the contact has another key, and a key cannot be changed here; it is left out",
         remedy: "Write to the other contact under its own key."
     )
     static let keyKnown = FindingRow(
@@ -85,14 +85,14 @@ enum ServerFinding: Sendable {
         .error,
         .invalid,
         rule: .altcraft("V13"),
-        reason: "Unknown is no status",
-        remedy: "Leave the subscription as it is until the person has said something."
+        reason: "The vendor has no status for an unknown decision",
+        remedy: "Leave the subscription unchanged until the person has decided."
     )
     static let subscriptionDetails = FindingRow(
         "altcraft.server.subscription.details",
         .note,
         rule: .altcraft("V13"),
-        reason: "An import holds the status alone: not when, where or how the person said it",
+        reason: "An import stores only the status, not when, where or how the person decided",
         remedy: "Set them as fields of the subscription if the platform needs them."
     )
     static let subscriptionNested = FindingRow(
@@ -134,7 +134,7 @@ enum ServerFinding: Sendable {
         .tooLarge,
         rule: .altcraft("V24"),
         reason: "The platform does not know the contact, and no more opt-outs of such contacts can be kept",
-        remedy: "Make the contact, then replay the operation."
+        remedy: "Create the contact, then replay the operation."
     )
     static let contactSwitch = FindingRow(
         "altcraft.server.contactSwitch",
@@ -230,7 +230,7 @@ enum ServerFinding: Sendable {
         .outcomeUnknown,
         rule: .altcraft("V18"),
         reason: "It is unknown whether the vendor received it, and a repeated request could count twice",
-        remedy: "Look at the profile in the platform, then replay it or not."
+        remedy: "Check the profile in the platform, then decide whether to replay the operation."
     )
     static let unclear = FindingRow(
         "altcraft.server.result.unclear",
@@ -238,7 +238,7 @@ enum ServerFinding: Sendable {
         .outcomeUnknown,
         rule: .altcraft("V8"),
         reason: "The vendor reports success for several profiles although one was sent",
-        remedy: "Look at the profile in the platform, then replay it or not."
+        remedy: "Check the profile in the platform, then decide whether to replay the operation."
     )
     static let erased = FindingRow(
         "altcraft.server.erase.done",
@@ -267,7 +267,7 @@ enum ServerFinding: Sendable {
         .error,
         .unsupported,
         rule: .altcraft("V20"),
-        reason: "There is no such question",
+        reason: "The query is unknown",
         remedy: "Ask for profiles, with from, limit from 1 to 1,000, query and fields."
     )
     static let closed = FindingRow(
@@ -283,8 +283,8 @@ enum ServerFinding: Sendable {
         .error,
         .unauthenticated,
         rule: .altcraft("V2"),
-        reason: "The vendor does not take the API token",
-        remedy: "Look at apiToken, then resume the provider."
+        reason: "The vendor does not accept the API token",
+        remedy: "Check apiToken, then resume the provider."
     )
     static let tariff = FindingRow(
         "altcraft.server.reply.tariff",
@@ -309,14 +309,14 @@ enum ServerFinding: Sendable {
         .notFound,
         rule: .altcraft("V15"),
         reason: "The vendor has nothing of that name",
-        remedy: "Look at the contact's key, the pixel and the database in the platform."
+        remedy: "Check the contact's key, the pixel and the database in the platform."
     )
     static let tooLarge = FindingRow(
         "altcraft.server.reply.tooLarge",
         .error,
         .tooLarge,
         rule: .altcraft("V7"),
-        reason: "The vendor does not take so much at once",
+        reason: "The vendor does not accept so much at once",
         remedy: "Set profilesPerRequest or bytesPerRequest lower."
     )
     static let tooOften = FindingRow(
@@ -332,7 +332,7 @@ enum ServerFinding: Sendable {
         .error,
         .unavailable,
         rule: .altcraft("V22"),
-        reason: "The vendor is there and can't do it now",
+        reason: "The vendor is there and cannot do it now",
         remedy: "No action is needed. The request is repeated."
     )
     static let noReply = FindingRow(
@@ -340,7 +340,7 @@ enum ServerFinding: Sendable {
         .error,
         .unreachable,
         rule: .altcraft("V22"),
-        reason: "There is no answer",
+        reason: "The vendor did not reply",
         remedy: "No action is needed. The request is repeated."
     )
     static let unreadable = FindingRow(
@@ -348,7 +348,7 @@ enum ServerFinding: Sendable {
         .error,
         .unreachable,
         rule: .altcraft("V23"),
-        reason: "The answer says yes in no words of the vendor's",
+        reason: "The reply has a success status but not the form that the vendor documents",
         remedy: "No action is needed. The request is repeated. If this persists, check which server answers at apiUrl."
     )
     static let page = FindingRow(
@@ -356,7 +356,7 @@ enum ServerFinding: Sendable {
         .error,
         .unreachable,
         rule: .altcraft("V23"),
-        reason: "A web page came instead of the vendor's answer",
+        reason: "A web page came instead of the vendor's reply",
         remedy: "No action is needed. The request is repeated. If this persists, check for a proxy or firewall "
             + "between this machine and the vendor."
     )

@@ -22,8 +22,8 @@ extension FindingRow {
         rule: .altcraft("X1"),
         reason: "The contact has no identifier that finds a profile, so it is not written",
         remedy:
-            "Give the contact such an identifier, or choose another matching in the format's settings; with custom, "
-            + "identifierFields names the field of the contact's key."
+            "Give the contact such an identifier, or choose another matching in the settings. With matching "
+            + "custom, name the field of the contact's key in identifierFields."
     )
     static let recordKeyOther = FindingRow(
         "altcraft.record.keyOther",

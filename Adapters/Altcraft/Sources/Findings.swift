@@ -292,7 +292,7 @@ extension FindingRow {
         .warning,
         .invalid,
         rule: .altcraft("F11"),
-        reason: "The vendor's field takes another form; the attribute is left out",
+        reason: "The value does not have the form that the vendor's field requires, so the attribute is left out",
         remedy: "Give that form, or name another field for it in fieldNames."
     )
     static let attributeCollision = FindingRow(

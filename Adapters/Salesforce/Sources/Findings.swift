@@ -482,8 +482,9 @@ extension FindingRow {
         .note,
         .unavailable,
         rule: .salesforce("S7"),
-        reason: "The last registration failed, and the next attempt follows the vendor's growing delays",
-        remedy: "Wait; if the answer was 401 or 403, check access token and application id."
+        reason: "The last registration failed; the delay before the next attempt grows with each failure",
+        remedy: "If the last reply was 401 or 403, check accessToken and applicationId. Otherwise, wait for the "
+            + "next attempt."
     )
     static let closed = FindingRow(
         "salesforce.closed",
@@ -646,7 +647,7 @@ extension FindingRow {
         .note,
         .missing,
         rule: .salesforce("E10"),
-        reason: "Events wait for the token that the vendor hands out with a registration's reply",
+        reason: "Events need the token from the reply to a registration",
         remedy: "Wait for the next registration."
     )
 
@@ -726,8 +727,9 @@ extension FindingRow {
         rule: .salesforce("F3"),
         reason: "The header has no column for the contact key",
         remedy:
-            "Export with headers on or name the columns in the setting header, check the setting delimiter, or map the key's "
-            + "column to identifier:external in the setting columns."
+            "Export the file with headers, or name the columns in the setting header. If it has headers, "
+            + "check the setting delimiter, or map the key's column to identifier:external in the setting "
+            + "columns."
     )
     static let fileColumnRepeated = FindingRow(
         "salesforce.file.columnRepeated",

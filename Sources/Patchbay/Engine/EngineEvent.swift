@@ -301,7 +301,7 @@ extension FindingRow {
             "engine.switch.person",
             .error,
             .conflict,
-            reason: "It belongs to a person who has logged out, and the provider has the next person already",
+            reason: "It belongs to a person who has logged out, and the provider already has the next person",
             remedy: "It is kept among the rejects; replay it to a provider that still has this person."
         )
         static let bodyUnreadable = FindingRow(

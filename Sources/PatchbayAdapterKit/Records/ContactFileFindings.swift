@@ -200,7 +200,8 @@ public struct ContactFileFindings: Sendable {
             .missing,
             rule: rules.header,
             reason: "The header has no column for \(key)",
-            remedy: "Export with headers on, check the setting delimiter, or map the key's column \(columns)."
+            remedy:
+                "Export the file with headers. If it has headers, check the setting delimiter, or map the key's column \(columns)."
         )
         columnRepeated = row(
             "file.columnRepeated",
@@ -403,7 +404,7 @@ public struct ContactFileFindings: Sendable {
             .note,
             rule: rules.header,
             reason: "The column is for the vendor's own bookkeeping and is not migrated",
-            remedy: "Map it to an attribute \(columns) if you need it."
+            remedy: "To migrate it, map it to an attribute \(columns)."
         )
         optInUnknown = row(
             "row.optInUnknown",

@@ -8,13 +8,15 @@ package struct Command: Sendable {
         let isOptional: Bool
         /// What it names, as a noun phrase.
         let summary: String
+        /// The maximum number of words that it takes.
+        var maximumWords = 1
 
         static func required(_ name: String, _ summary: String) -> Argument {
             Argument(name: name, isOptional: false, summary: summary)
         }
 
-        static func optional(_ name: String, _ summary: String) -> Argument {
-            Argument(name: name, isOptional: true, summary: summary)
+        static func optional(_ name: String, _ summary: String, maximumWords: Int = 1) -> Argument {
+            Argument(name: name, isOptional: true, summary: summary, maximumWords: maximumWords)
         }
 
         var usage: String { isOptional ? "[\(name)]" : name }

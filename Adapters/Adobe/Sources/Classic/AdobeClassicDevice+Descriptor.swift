@@ -52,7 +52,7 @@ extension AdobeClassicDevice {
             how: "the device is registered without the person, and the data is deleted here",
             cost: "delete the recipient's subscription to the app in Campaign"
         ),
-        .operation(.readBack): .unsupported(reason: "The vendor answers no question of a device."),
+        .operation(.readBack): .unsupported(reason: "The vendor answers no queries of a device."),
         .event(.push): .native(note: "one request each, never repeated by itself"),
         .event(.messageViewed): .unsupported(reason: "The vendor has no messages inside the app."),
         .event(.messageClicked): .unsupported(reason: "The vendor has no messages inside the app."),

@@ -67,7 +67,7 @@ extension AdobeDevice {
             how: "push tokens are removed, the data is deleted here, and a new identity begins",
             cost: "delete the profile in Campaign, or let a back end send DELETE to its profile/{PKey}"
         ),
-        .operation(.readBack): .unsupported(reason: "The vendor answers no question of a device."),
+        .operation(.readBack): .unsupported(reason: "The vendor answers no queries of a device."),
         .event(.push): .native(note: "not for deliveries whose flag _acsDeliveryTracking is off"),
         .event(.messageViewed): .unsupported(reason: "Only the payload of a local notification names its delivery."),
         .event(.messageClicked): .unsupported(reason: "Only the payload of a local notification names its delivery."),

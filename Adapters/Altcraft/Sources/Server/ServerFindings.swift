@@ -108,7 +108,7 @@ enum ServerFinding: Sendable {
         .error,
         .notFound,
         rule: .altcraft("V14"),
-        reason: "The platform shows no address of the contact in this channel that can be subscribed",
+        reason: "The contact has no address on this channel that the platform can subscribe",
         remedy:
             "Import the address first: identify with an e-mail address or a phone number; a device registers itself."
     )
@@ -245,7 +245,8 @@ enum ServerFinding: Sendable {
         .note,
         rule: .altcraft("V15"),
         reason:
-            "The vendor deleted the profile with its history and relations; databases that are not named in the settings keep theirs",
+            "The vendor deleted the profile with its history and relations, but only in the databases that "
+            + "the settings name",
         remedy: "Delete it in other databases, too."
     )
     static let nobody = FindingRow(

@@ -579,7 +579,7 @@ extension FindingRow {
         "altcraft.action.unknown",
         .error,
         .unsupported,
-        reason: "This adapter is older than the operation",
+        reason: "This adapter does not support the operation",
         remedy: "Update the adapter."
     )
 
@@ -670,7 +670,7 @@ extension FindingRow {
         .error,
         .unavailable,
         rule: .altcraft("R7"),
-        reason: "The vendor answered 16 times without success (480)",
+        reason: "The vendor answered 16 attempts without success (480)",
         remedy: "Replay the operation when the vendor works again."
     )
     static let replyErrorInSuccess = FindingRow(

@@ -173,7 +173,7 @@ extension FindingRow {
         .error,
         .conflict,
         rule: .des("N6"),
-        reason: "The log-in waited for its credential until another person was there or the vendor was left",
+        reason: "The log-in waited for its credential until another person logged in or the provider was removed",
         remedy: "No action is needed. When the person returns, log in again."
     )
     static let contactOfAnother = FindingRow(

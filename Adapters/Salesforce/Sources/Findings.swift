@@ -529,7 +529,7 @@ extension FindingRow {
         .unsupported,
         rule: .salesforce("D3"),
         reason:
-            "A device cannot delete its contact; what it can do is done: attributes emptied, tags removed, push off",
+            "A device cannot delete its contact. It emptied the attributes, removed the tags and disabled push",
         remedy: "Delete the contact in Contact Builder or through the contacts API of a back end."
     )
     static let consentKept = FindingRow(

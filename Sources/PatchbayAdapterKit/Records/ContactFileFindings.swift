@@ -248,7 +248,7 @@ public struct ContactFileFindings: Sendable {
             .invalid,
             rule: rules.dialect.last,
             reason:
-                "The file is not a text of one byte a sign, such as UTF-8: it begins like UTF-16, or its header holds NUL",
+                "The file is not in an encoding such as UTF-8: it begins like UTF-16, or its header contains NUL",
             remedy: "Save it as UTF-8."
         )
         otherEncoding = FindingRow(
@@ -264,7 +264,7 @@ public struct ContactFileFindings: Sendable {
             .error,
             .conflict,
             rule: rules.header,
-            reason: "The header line that is skipped has another number of columns than were named for the file",
+            reason: "The skipped header line and the settings have different numbers of columns",
             remedy: "Name each column of the file in its order, or check the delimiter."
         )
         headerOther = row(
@@ -272,7 +272,7 @@ public struct ContactFileFindings: Sendable {
             .warning,
             .conflict,
             rule: rules.header,
-            reason: "The header line that is skipped names other columns than were named for the file, which count",
+            reason: "The skipped header line differs from the column names in the settings; the settings apply",
             remedy: "If the header line is right, correct or remove the names."
         )
         width = row(
@@ -304,7 +304,7 @@ public struct ContactFileFindings: Sendable {
             .error,
             .invalid,
             rule: rules.header,
-            reason: "The row is the header once more, as where files were joined",
+            reason: "The row repeats the header, as happens when files are joined",
             remedy: "No action is needed if so. Otherwise, give the contact a key that differs from the column's name."
         )
         manyLines = row(
@@ -424,7 +424,7 @@ public struct ContactFileFindings: Sendable {
             "row.devicePart",
             .note,
             rule: rules.device,
-            reason: "The column speaks of a part of a device that the row does not name, and is not migrated",
+            reason: "The column describes a part of a device that the row does not name, so it is not migrated",
             remedy:
                 "Give the row a device's id or push token, and the platform; or map the column to an attribute \(columns)."
         )

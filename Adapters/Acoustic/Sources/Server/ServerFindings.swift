@@ -15,7 +15,7 @@ enum ServerFinding: Sendable {
         .error,
         .invalid,
         rule: .acoustic("S21"),
-        reason: "The contact's key holds a control character, for which XML has no place",
+        reason: "The contact's key contains a control character, which XML cannot represent",
         remedy: "Use a key without control characters."
     )
     static let keyOther = FindingRow(
@@ -144,7 +144,7 @@ enum ServerFinding: Sendable {
         .error,
         .invalid,
         rule: .acoustic("S21"),
-        reason: "The text holds a control character, for which XML has no place",
+        reason: "The text contains a control character, which XML cannot represent",
         remedy: "Remove it."
     )
     static let valueMarkup = FindingRow(
@@ -215,8 +215,8 @@ enum ServerFinding: Sendable {
         .error,
         .invalid,
         rule: .acoustic("S29"),
-        reason: "Unknown is neither yes nor no",
-        remedy: "Leave it as it is until the person has said something."
+        reason: "An unknown decision is neither an opt-in nor an opt-out",
+        remedy: "Leave it unchanged until the person has decided."
     )
     static let subscriptionSuspended = FindingRow(
         "acoustic.server.subscription.suspended",
@@ -231,7 +231,7 @@ enum ServerFinding: Sendable {
         "acoustic.server.subscription.details",
         .note,
         rule: .acoustic("S29"),
-        reason: "The state alone is written: not when, where or how the person said it",
+        reason: "Only the state is written, not when, where or how the person decided",
         remedy: "Set them as attributes if the account needs them."
     )
     static let optIn = FindingRow(
@@ -239,9 +239,10 @@ enum ServerFinding: Sendable {
         .error,
         .unsupported,
         rule: .acoustic("S30"),
-        reason: "No call of the vendor's takes an opt-out back",
+        reason: "The vendor's API cannot reverse an opt-out",
         remedy:
-            "Have the person opt in by the vendor's own form, or keep e-mail's state in a column of subscriptionColumns."
+            "Let the person opt in with the vendor's own form, or store the e-mail state in a column of "
+            + "subscriptionColumns."
     )
     static let noAddress = FindingRow(
         "acoustic.server.subscription.noAddress",
@@ -303,7 +304,7 @@ enum ServerFinding: Sendable {
         .error,
         .missing,
         rule: .acoustic("S53"),
-        reason: "A consent to text messages is one number's, and none with its country's code is known",
+        reason: "Consent to text messages belongs to one phone number, and no number with a country code is known",
         remedy: "Give it as phone, or name the column of phone in identifierColumns and write the number there."
     )
     static let consentNone = FindingRow(
@@ -336,7 +337,7 @@ enum ServerFinding: Sendable {
         .error,
         .invalid,
         rule: .acoustic("S50"),
-        reason: "No consent of that channel is known to be kept one by one",
+        reason: "The vendor's API is not known to store consents of this channel",
         remedy: "Name push or sms; e-mail has its opt-out."
     )
     static let consentTwice = FindingRow(
@@ -369,7 +370,7 @@ enum ServerFinding: Sendable {
         .misconfigured,
         rule: .acoustic("S58"),
         reason:
-            "The settings name columns that the database does not have, or has otherwise: the answer lists them as differences",
+            "The settings differ from the columns of the database; the reply lists the differences",
         remedy: "Correct their names (including upper and lower case), types and values in the settings."
     )
     static let listLeft = FindingRow(
@@ -377,8 +378,10 @@ enum ServerFinding: Sendable {
         .error,
         .unsupported,
         rule: .acoustic("S56"),
-        reason: "The settings keep it as membership of a contact list, and no call takes a contact out of one",
-        remedy: "Take the contact out in the account, or keep it in a column of tagColumns or subscriptionColumns."
+        reason:
+            "The settings store it as membership of a contact list, and the API cannot remove a contact from a list",
+        remedy: "Remove the contact from the list in the account, or store it in a column of tagColumns or "
+            + "subscriptionColumns."
     )
     static let listStays = FindingRow(
         "acoustic.server.list.stays",
@@ -388,7 +391,7 @@ enum ServerFinding: Sendable {
         reason:
             "Other tags are memberships of contact lists. A replacement cannot end them, so the contact "
             + "stays in such lists",
-        remedy: "Take the contact out of those lists in the account, or keep the tags in columns of tagColumns."
+        remedy: "Remove the contact from those lists in the account, or store the tags in columns of tagColumns."
     )
     static let listHasIt = FindingRow(
         "acoustic.server.list.member",
@@ -412,7 +415,7 @@ enum ServerFinding: Sendable {
         rule: .acoustic("S57"),
         reason:
             "It is unknown whether the vendor created the contact list, and a repeated request could create it twice",
-        remedy: "Check the account's contact lists, then ask again or not."
+        remedy: "Check the account's contact lists. Repeat the operation if the list is missing."
     )
     static let listNumber = FindingRow(
         "acoustic.server.list.number",
@@ -435,7 +438,7 @@ enum ServerFinding: Sendable {
         .error,
         .conflict,
         rule: .acoustic("S55"),
-        reason: "The same tag or subscription has another place in the settings, too",
+        reason: "The settings also name another destination for the same tag or subscription",
         remedy: "Keep it as a contact list, as a column or as a consent."
     )
     static let listTopic = FindingRow(
@@ -459,8 +462,8 @@ enum ServerFinding: Sendable {
         .foreign,
         .unsupported,
         rule: .acoustic("S37"),
-        reason: "The push message is another vendor's",
-        remedy: "Leave it to that vendor."
+        reason: "Another vendor sent the push message",
+        remedy: "No action is needed. The adapter of that vendor tracks it."
     )
     static let eventBlank = FindingRow(
         "acoustic.server.event.blank",
@@ -490,8 +493,8 @@ enum ServerFinding: Sendable {
         "acoustic.server.event.taken",
         .note,
         rule: .acoustic("S36"),
-        reason: "The vendor accepted the event; a code that no database has is taken and seen nowhere",
-        remedy: "Check the contact's behaviour in the account."
+        reason: "The vendor accepted the event, but an event with an unknown code is not visible anywhere",
+        remedy: "Check the contact's behavior in the account."
     )
     static let eventUnknown = FindingRow(
         "acoustic.server.event.unknown",
@@ -499,7 +502,7 @@ enum ServerFinding: Sendable {
         .outcomeUnknown,
         rule: .acoustic("S38"),
         reason: "It is unknown whether the vendor received the event, and a repeated event would count twice",
-        remedy: "Check the contact's behaviour in the account, then replay the event or not."
+        remedy: "Check the contact's behavior in the account, then decide whether to replay the event."
     )
     static let eventErrorsNowhere = FindingRow(
         "acoustic.server.events.nowhere",
@@ -543,8 +546,8 @@ enum ServerFinding: Sendable {
         "acoustic.server.erase.removed",
         .note,
         rule: .acoustic("S32"),
-        reason: "The contact is removed from this database alone",
-        remedy: "Use the erasure gdpr if everything of the person is meant."
+        reason: "The contact is removed only from this database",
+        remedy: "To erase all data of the person, use the erasure gdpr."
     )
     static let nothingToLeave = FindingRow(
         "acoustic.server.nothingToLeave",
@@ -584,15 +587,15 @@ enum ServerFinding: Sendable {
         .outcomeUnknown,
         rule: .acoustic("S47"),
         reason: "It is unknown whether the vendor started the job, and a repeated request could start it twice",
-        remedy: "Check the account's data jobs, then ask again or not."
+        remedy: "Check the account's data jobs. Repeat the operation if the job is missing."
     )
     static let jobRunning = FindingRow(
         "acoustic.server.job.running",
         .warning,
         .unavailable,
         rule: .acoustic("S63"),
-        reason: "The vendor works on the job, and it has not ended within jobSeconds",
-        remedy: "Ask for it later: with the question job, or for access with access and its number as job."
+        reason: "The job is in progress and did not complete within jobSeconds",
+        remedy: "Query it later with job, or with access and its number as job."
     )
     static let exportReady = FindingRow(
         "acoustic.server.export.complete",
@@ -607,7 +610,7 @@ enum ServerFinding: Sendable {
         .outcomeUnknown,
         rule: .acoustic("S60"),
         reason: "The vendor accepted the export but named no job, so its progress cannot be queried",
-        remedy: "Check the account's data jobs, then ask again or not."
+        remedy: "Check the account's data jobs. Repeat the operation if the job is missing."
     )
     static let jobRefused = FindingRow(
         "acoustic.server.job.refused",
@@ -623,14 +626,14 @@ enum ServerFinding: Sendable {
         .outcomeUnknown,
         rule: .acoustic("S35"),
         reason: "The vendor did not find three jobs in a row",
-        remedy: "Look for the contact in the account, then replay the erasure, or ask again."
+        remedy: "Look for the contact in the account. If it is still there, replay the erasure."
     )
     static let actionUnknown = FindingRow(
         "acoustic.server.action.unknown",
         .error,
         .unsupported,
-        reason: "This version knows no such operation",
-        remedy: "Take a newer version."
+        reason: "This version does not support the operation",
+        remedy: "Update the adapter."
     )
     static let closed = FindingRow(
         "acoustic.server.closed",
@@ -645,7 +648,7 @@ enum ServerFinding: Sendable {
         .note,
         .unavailable,
         rule: .acoustic("S43"),
-        reason: "No token could be had; it is asked for again later",
+        reason: "No access token is available; it is requested again later",
         remedy: "Wait, or check the account's host."
     )
     static let tokenRefused = FindingRow(
@@ -653,7 +656,7 @@ enum ServerFinding: Sendable {
         .error,
         .unauthenticated,
         rule: .acoustic("S1"),
-        reason: "The vendor gave no token: it does not know the client, or the refresh token",
+        reason: "The vendor gave no access token: the client or the refresh token is unknown",
         remedy: "Check clientId, clientSecret and refreshToken, then resume the provider."
     )
     static let tokenRefusedTwice = FindingRow(
@@ -661,7 +664,7 @@ enum ServerFinding: Sendable {
         .error,
         .unauthenticated,
         rule: .acoustic("S3"),
-        reason: "The vendor refused a fresh token, too",
+        reason: "The vendor also refused a new access token",
         remedy: "Check the API user's rights, then resume the provider."
     )
     static let unauthenticated = FindingRow(
@@ -677,7 +680,7 @@ enum ServerFinding: Sendable {
         .error,
         .unavailable,
         rule: .acoustic("S12"),
-        reason: "The vendor cannot carry out the call now",
+        reason: "The vendor is temporarily unavailable",
         remedy: "Wait for five more attempts. If they fail, replay the operation."
     )
     static let faultOfOrganisation = FindingRow(
@@ -701,7 +704,7 @@ enum ServerFinding: Sendable {
         .error,
         .invalid,
         rule: .acoustic("S11"),
-        reason: "A column is not there, has another type, or is the vendor's own",
+        reason: "A column is missing, has another type, or belongs to the vendor",
         remedy: "Check the database's columns and the setting columns."
     )
     static let faultOfValue = FindingRow(
@@ -717,7 +720,7 @@ enum ServerFinding: Sendable {
         .error,
         .invalid,
         rule: .acoustic("S11"),
-        reason: "The call lacks a part, or has one that cannot be used",
+        reason: "The call is incomplete or contains an invalid part",
         remedy: "Check the settings; then report it to the adapter's author."
     )
     static let fault = FindingRow(
@@ -741,7 +744,7 @@ enum ServerFinding: Sendable {
         .error,
         .invalid,
         rule: .acoustic("S42"),
-        reason: "The vendor says HTTP 200, and inside that lists errors",
+        reason: "The vendor replied with HTTP 200, but the body lists errors",
         remedy: "Correct the values that it lists, then replay the operation."
     )
     static let forbidden = FindingRow(
@@ -781,7 +784,7 @@ enum ServerFinding: Sendable {
         .error,
         .throttled,
         rule: .acoustic("S43"),
-        reason: "The vendor gets too many requests, or more than ten at once",
+        reason: "The vendor receives too many requests, or more than ten at once",
         remedy: "No action is needed. The request is repeated. If this persists, set fewer lanes."
     )
     static let unavailable = FindingRow(
@@ -789,7 +792,7 @@ enum ServerFinding: Sendable {
         .error,
         .unavailable,
         rule: .acoustic("S43"),
-        reason: "The vendor is there and cannot do it now",
+        reason: "The vendor is temporarily unavailable",
         remedy: "No action is needed. The request is repeated."
     )
     static let noReply = FindingRow(
@@ -805,7 +808,7 @@ enum ServerFinding: Sendable {
         .error,
         .unreachable,
         rule: .acoustic("S45"),
-        reason: "A web page came instead of the vendor's reply",
+        reason: "The reply is a web page instead of the vendor's reply",
         remedy: "No action is needed. The request is repeated. If this persists, check for a proxy or firewall "
             + "between this machine and the vendor."
     )

@@ -58,7 +58,7 @@ extension AdobeClassicDevice {
         .event(.messageClicked): .unsupported(reason: "The vendor has no messages inside the app."),
         .event(.sessionStarted): .unsupported(reason: "The vendor has no sessions."),
         .event(.sessionEnded): .unsupported(reason: "The vendor has no sessions."),
-        .event(.custom): .unsupported(reason: "The vendor takes push events from a device, no others."),
+        .event(.custom): .unsupported(reason: "The vendor only accepts push events from a device."),
         .push(.received): .emulated(
             how: "received (1)",
             cost:

@@ -15,7 +15,7 @@ enum ServerFinding: Sendable {
         .error,
         .invalid,
         rule: .adobe("B36"),
-        reason: "The contact's key is none that the account could be asked for: no address, or not good for one",
+        reason: "The contact's key cannot be used in a query: it is not a valid address",
         remedy: "Give a key of the kind that the settings matching and keyField name."
     )
     static let keyLong = FindingRow(
@@ -31,7 +31,7 @@ enum ServerFinding: Sendable {
         .warning,
         .conflict,
         rule: .adobe("B36"),
-        reason: "The value is to stand in the field that the profile is found by, and is not the contact's key",
+        reason: "The field is the key that finds the profile, and the value is not the contact's key",
         remedy: "Write to the other contact under its own key."
     )
     static let keyKnown = FindingRow(
@@ -79,8 +79,7 @@ enum ServerFinding: Sendable {
         .misconfigured,
         rule: .adobe("B16"),
         reason:
-            "Fields that the account added are seen by the resource profileAndServicesExt alone, so it "
-            + "is not sent",
+            "Only the resource profileAndServicesExt contains fields that the account added, so it is not sent",
         remedy: "Set resource to profileAndServicesExt."
     )
     static let collision = FindingRow(
@@ -104,7 +103,7 @@ enum ServerFinding: Sendable {
         .warning,
         .invalid,
         rule: .adobe("B14"),
-        reason: "The field takes some words alone, by their names, so the value is not sent",
+        reason: "The field only accepts certain words, so the value is not sent",
         remedy: "Send one of the words."
     )
     static let valueForm = FindingRow(
@@ -112,7 +111,7 @@ enum ServerFinding: Sendable {
         .warning,
         .invalid,
         rule: .adobe("B17"),
-        reason: "The value has not the form of its field, so it is not sent",
+        reason: "The value does not have the form that its field requires, so it is not sent",
         remedy: "Send a value of the field's type, or name a field of the account's own."
     )
     static let nested = FindingRow(
@@ -144,22 +143,23 @@ enum ServerFinding: Sendable {
         .error,
         .invalid,
         rule: .adobe("B20"),
-        reason: "Unknown is neither yes nor no, and neither a flag nor a service holds anything else",
-        remedy: "Leave it as it is until the person has said something."
+        reason:
+            "An unknown decision is neither an opt-in nor an opt-out, and a flag or a service can store nothing else",
+        remedy: "Leave it unchanged until the person has decided."
     )
     static let subscriptionSuspended = FindingRow(
         "adobe.server.subscription.suspended",
         .warning,
         .unsupported,
         rule: .adobe("B20"),
-        reason: "The vendor knows no pause, so the subscription is written as ended",
+        reason: "The vendor cannot store a pause, so the subscription is written as unsubscribed",
         remedy: "Subscribe again when the pause is over."
     )
     static let subscriptionDetails = FindingRow(
         "adobe.server.subscription.details",
         .note,
         rule: .adobe("B20"),
-        reason: "The vendor keeps the state alone, and its own date: not when, where or how the person said it",
+        reason: "The vendor stores only the state and its own date, not when, where or how the person decided",
         remedy: "Set them as attributes if the account needs them."
     )
     static let topicChannel = FindingRow(
@@ -256,8 +256,8 @@ enum ServerFinding: Sendable {
         "adobe.server.action.unknown",
         .error,
         .unsupported,
-        reason: "This version knows no such operation",
-        remedy: "Take a newer version."
+        reason: "This version does not support the operation",
+        remedy: "Update the adapter."
     )
     static let nothingToLeave = FindingRow(
         "adobe.server.nothingToLeave",
@@ -288,14 +288,14 @@ enum ServerFinding: Sendable {
         .tooLarge,
         rule: .adobe("B8"),
         reason: "Too many profiles begin with this key: the contact was not on the first pages",
-        remedy: "Take another matching than text."
+        remedy: "Use another matching than text."
     )
     static let vanished = FindingRow(
         "adobe.server.contact.vanished",
         .error,
         .conflict,
         rule: .adobe("B13"),
-        reason: "The profile was found and was gone again, several times",
+        reason: "The profile disappeared several times between query and change",
         remedy: "Check the profile in Campaign, then replay the operation."
     )
     static let addressForeign = FindingRow(
@@ -310,7 +310,7 @@ enum ServerFinding: Sendable {
         "adobe.server.erased",
         .note,
         rule: .adobe("B26"),
-        reason: "The profile is deleted; logs of deliveries are not, and devices keep their own record",
+        reason: "The profile is deleted, but delivery logs and device records remain",
         remedy: "Make a privacy request in Campaign if the person asked for everything."
     )
     static let nothingToErase = FindingRow(
@@ -333,7 +333,7 @@ enum ServerFinding: Sendable {
         .note,
         .unavailable,
         rule: .adobe("B30"),
-        reason: "No token could be had; it is asked for again later",
+        reason: "No access token is available; it is requested again later",
         remedy: "Wait, or check the host for tokens."
     )
     static let tokenRefused = FindingRow(
@@ -341,7 +341,7 @@ enum ServerFinding: Sendable {
         .error,
         .unauthenticated,
         rule: .adobe("B1"),
-        reason: "The vendor gave no token: it does not know the client, or not for these scopes",
+        reason: "The vendor gave no access token: the client is unknown, or not permitted for these scopes",
         remedy: "Check clientId, clientSecret and scope, then resume the provider."
     )
     static let tokenRefusedTwice = FindingRow(
@@ -349,7 +349,7 @@ enum ServerFinding: Sendable {
         .error,
         .unauthenticated,
         rule: .adobe("B3"),
-        reason: "The vendor refused a fresh token, too",
+        reason: "The vendor also refused a new access token",
         remedy: "Check the credential's product profiles, then resume the provider."
     )
     static let filterUnknown = FindingRow(
@@ -365,7 +365,7 @@ enum ServerFinding: Sendable {
         .error,
         .misconfigured,
         rule: .adobe("B7"),
-        reason: "The profiles that the account finds do not show the field that holds the contact's key",
+        reason: "The profiles in the reply do not contain the field with the contact's key",
         remedy: "Check keyField and resource, then resume the provider."
     )
     static let resourceUnknown = FindingRow(
@@ -381,7 +381,7 @@ enum ServerFinding: Sendable {
         .error,
         .misconfigured,
         rule: .adobe("B28"),
-        reason: "The gateway knows no such organisation, or does not lead to it",
+        reason: "The gateway does not know the organization or does not route to it",
         remedy: "Check organization, then resume the provider."
     )
     static let forbidden = FindingRow(
@@ -389,7 +389,8 @@ enum ServerFinding: Sendable {
         .error,
         .forbidden,
         rule: .adobe("B29"),
-        reason: "The client may not do this: the product is not provisioned for it, or the API key is another's",
+        reason: "The client is not permitted: the product is not provisioned for it, or the API key belongs to "
+            + "another client",
         remedy: "Check the credential's product profiles, then resume the provider."
     )
     static let unauthenticated = FindingRow(
@@ -405,7 +406,7 @@ enum ServerFinding: Sendable {
         .error,
         .throttled,
         rule: .adobe("B30"),
-        reason: "The vendor gets too many requests",
+        reason: "The vendor receives too many requests",
         remedy: "No action is needed. The request is repeated. If this persists, check the limits in the licence "
             + "agreement."
     )
@@ -438,8 +439,8 @@ enum ServerFinding: Sendable {
         .error,
         .conflict,
         rule: .adobe("B27"),
-        reason: "The vendor does not let a key be changed",
-        remedy: "Take the key out of the operation."
+        reason: "The vendor does not allow a key to be changed",
+        remedy: "Remove the key from the operation."
     )
     static let duplicate = FindingRow(
         "adobe.server.reply.duplicate",
@@ -454,7 +455,7 @@ enum ServerFinding: Sendable {
         .error,
         .notFound,
         rule: .adobe("B27"),
-        reason: "The vendor does not know its own key any more",
+        reason: "The vendor no longer finds its own key",
         remedy: "Replay the operation."
     )
     static let hiddenRefusal = FindingRow(
@@ -486,7 +487,7 @@ enum ServerFinding: Sendable {
         .error,
         .unavailable,
         rule: .adobe("B31"),
-        reason: "The vendor answers with HTTP 500 and does not say why",
+        reason: "The vendor replies with HTTP 500 and without a reason",
         remedy: "No action is needed. The request is repeated up to faultAttempts times."
     )
     static let unavailable = FindingRow(
@@ -494,7 +495,7 @@ enum ServerFinding: Sendable {
         .error,
         .unavailable,
         rule: .adobe("B30"),
-        reason: "The vendor is there and cannot do it now",
+        reason: "The vendor is temporarily unavailable",
         remedy: "No action is needed. The request is repeated."
     )
     static let noReply = FindingRow(
@@ -510,7 +511,7 @@ enum ServerFinding: Sendable {
         .error,
         .unreachable,
         rule: .adobe("B33"),
-        reason: "A web page came instead of the vendor's reply",
+        reason: "The reply is a web page instead of the vendor's reply",
         remedy: "No action is needed. The request is repeated. If this persists, check for a proxy or firewall "
             + "between this machine and the vendor."
     )

@@ -91,7 +91,7 @@ extension FindingRow {
         .error,
         .unsupported,
         rule: .adobe("N1"),
-        reason: "The vendor takes push events from a device, no others",
+        reason: "The vendor only accepts push events from a device",
         remedy: "Set an attribute, or send a transactional event from a back end."
     )
     static let eventInApp = FindingRow(
@@ -260,7 +260,7 @@ extension FindingRow {
         "adobe.attributes.overtaken",
         .note,
         rule: .adobe("P6"),
-        reason: "The vendor has values that were captured later",
+        reason: "The vendor already has values that were captured later",
         remedy: "No action is needed."
     )
     static let visibleLater = FindingRow(
@@ -400,7 +400,7 @@ extension FindingRow {
         .error,
         .invalid,
         rule: .adobe("N6"),
-        reason: "There are no options of one operation for this vendor",
+        reason: "This vendor has no options for single operations",
         remedy: "Remove it. The provider's settings decide how operations are sent."
     )
     static let actionUnknown = FindingRow(
@@ -408,7 +408,7 @@ extension FindingRow {
         .error,
         .unsupported,
         rule: .adobe("N6"),
-        reason: "This release does not know such an operation for this vendor",
+        reason: "This release does not support this operation for this vendor",
         remedy: "Update the adapter."
     )
 
@@ -425,7 +425,7 @@ extension FindingRow {
         "adobe.consent.token",
         .note,
         rule: .adobe("V6"),
-        reason: "The opt-out is applied: the identity service holds no push token of this person",
+        reason: "The opt-out is applied: the identity service has no push token of this person",
         remedy: "No action is needed."
     )
     static let optedOut = FindingRow(
@@ -641,7 +641,7 @@ extension FindingRow {
         .error,
         .invalid,
         rule: .adobe("C15"),
-        reason: "XML has no place for a control character",
+        reason: "XML cannot represent a control character",
         remedy: "Take it out of the text."
     )
     static let parameterLines = FindingRow(

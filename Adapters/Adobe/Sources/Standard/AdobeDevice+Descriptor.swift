@@ -73,7 +73,7 @@ extension AdobeDevice {
         .event(.messageClicked): .unsupported(reason: "Only the payload of a local notification names its delivery."),
         .event(.sessionStarted): .native(note: "registers, if a registration is due"),
         .event(.sessionEnded): .unsupported(reason: "The vendor only accepts the start of a session."),
-        .event(.custom): .unsupported(reason: "The vendor takes push events from a device, no others."),
+        .event(.custom): .unsupported(reason: "The vendor only accepts push events from a device."),
         .push(.received): .emulated(
             how: "an impression (7)",
             cost:

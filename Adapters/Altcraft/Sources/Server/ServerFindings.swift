@@ -23,7 +23,7 @@ enum ServerFinding: Sendable {
         .warning,
         .conflict,
         rule: .altcraft("V4"),
-        reason: "It says that the contact has another key, and a key cannot be changed here; it is left out",
+        reason: "The contact has another key, and a key cannot be changed here, so the identifier is left out",
         remedy: "Write to the other contact under its own key."
     )
     static let keyKnown = FindingRow(
@@ -325,7 +325,7 @@ enum ServerFinding: Sendable {
         .error,
         .throttled,
         rule: .altcraft("V21"),
-        reason: "The vendor gets too many requests",
+        reason: "The vendor receives too many requests",
         remedy: "No action is needed. The request is repeated. If this persists, set a rate."
     )
     static let unavailable = FindingRow(
@@ -333,7 +333,7 @@ enum ServerFinding: Sendable {
         .error,
         .unavailable,
         rule: .altcraft("V22"),
-        reason: "The vendor is there and cannot do it now",
+        reason: "The vendor is temporarily unavailable",
         remedy: "No action is needed. The request is repeated."
     )
     static let noReply = FindingRow(
@@ -357,7 +357,7 @@ enum ServerFinding: Sendable {
         .error,
         .unreachable,
         rule: .altcraft("V23"),
-        reason: "A web page came instead of the vendor's reply",
+        reason: "The reply is a web page instead of the vendor's reply",
         remedy: "No action is needed. The request is repeated. If this persists, check for a proxy or firewall "
             + "between this machine and the vendor."
     )

@@ -330,8 +330,8 @@ enum ServerFinding: Sendable {
         "salesforce.server.action.unknown",
         .error,
         .unsupported,
-        reason: "This version knows no such operation",
-        remedy: "Take a newer version."
+        reason: "This version does not support the operation",
+        remedy: "Update the adapter."
     )
     static let closed = FindingRow(
         "salesforce.server.closed",
@@ -346,7 +346,7 @@ enum ServerFinding: Sendable {
         .note,
         .unavailable,
         rule: .salesforce("V28"),
-        reason: "No token could be had; it is asked for again later",
+        reason: "No access token is available; it is requested again later",
         remedy: "Wait, or check the account's host for tokens."
     )
     static let tokenRefused = FindingRow(
@@ -355,8 +355,8 @@ enum ServerFinding: Sendable {
         .unauthenticated,
         rule: .salesforce("V1"),
         reason:
-            "The vendor gave no token: it does not know the client, or not for this business unit and these "
-            + "scopes",
+            "The vendor gave no access token: the client is unknown, or not permitted for this business unit "
+            + "and these scopes",
         remedy: "Check clientId, clientSecret, accountId and scope, then resume the provider."
     )
     static let tokenRefusedTwice = FindingRow(
@@ -364,7 +364,7 @@ enum ServerFinding: Sendable {
         .error,
         .unauthenticated,
         rule: .salesforce("V3"),
-        reason: "The vendor refused a fresh token, too",
+        reason: "The vendor also refused a new access token",
         remedy: "Check the package's permissions and business units, then resume the provider."
     )
     static let hostUnknown = FindingRow(
@@ -380,7 +380,7 @@ enum ServerFinding: Sendable {
         .error,
         .throttled,
         rule: .salesforce("V26"),
-        reason: "The vendor gets too many requests",
+        reason: "The vendor receives too many requests",
         remedy: "No action is needed. The request is repeated. If this persists, set a lower rate."
     )
     static let blocked = FindingRow(
@@ -461,7 +461,7 @@ enum ServerFinding: Sendable {
         .error,
         .unavailable,
         rule: .salesforce("V28"),
-        reason: "The vendor is there and cannot do it now",
+        reason: "The vendor is temporarily unavailable",
         remedy: "No action is needed. The request is repeated."
     )
     static let noReply = FindingRow(
@@ -477,7 +477,7 @@ enum ServerFinding: Sendable {
         .error,
         .unreachable,
         rule: .salesforce("V33"),
-        reason: "A web page came instead of the vendor's reply",
+        reason: "The reply is a web page instead of the vendor's reply",
         remedy: "No action is needed. The request is repeated. If this persists, check for a proxy or firewall "
             + "between this machine and the vendor."
     )

@@ -7,6 +7,7 @@ import PatchbayAltcraft
 import PatchbayAltcraftSimulator
 import PatchbayDES
 import PatchbayDESSimulator
+import PatchbayMigration
 import PatchbaySalesforce
 import PatchbaySalesforceSimulator
 
@@ -28,7 +29,8 @@ enum Vendors {
 
     /// A finding's code after the sentence that an adapter documents for it, where one does.
     static func sentence(for code: String) -> String {
-        let rows = modules.flatMap(\.doors).flatMap { door in door.descriptor.findings.filter { $0.code == code } }
+        let all = modules.flatMap(\.doors).flatMap { $0.descriptor.findings } + Migration.findings
+        let rows = all.filter { $0.code == code }
         // A code with several sentences does not say which one applies.
         let reasons = Set(rows.map(\.reason))
         return reasons.count == 1 ? reasons.map { "\($0) (\(code))" }[0] : code

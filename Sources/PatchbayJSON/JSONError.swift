@@ -28,8 +28,8 @@ public struct JSONError: Error, Hashable, Sendable {
         /// What is wrong, in words.
         public var reason: String {
             switch self {
-            case .unexpectedEnd: "the text ends inside a value"
-            case .unexpectedByte: "a character that cannot stand there"
+            case .unexpectedEnd: "the text ends before the value is complete"
+            case .unexpectedByte: "unexpected character"
             case .trailingText: "text after the end of the value"
             case .invalidNumber: "not a JSON number"
             case .invalidEscape: "an unknown or incomplete escape"
@@ -62,5 +62,8 @@ public struct JSONError: Error, Hashable, Sendable {
 
 extension JSONError: CustomStringConvertible {
     /// One sentence with what and where.
-    public var description: String { "line \(line), column \(column): \(code.reason)" }
+    public var description: String {
+        code == .unexpectedEnd && offset == 0
+            ? "the text is empty" : "line \(line), column \(column): \(code.reason)"
+    }
 }

@@ -233,7 +233,8 @@ public struct Migration: Sendable {
             if report.isComplete, report.read == 0, !isCancelled() { throw Failure([Self.empty.at(source.name)]) }
             return report
         } catch let error as SettingsError {
-            throw Failure(error.findings)
+            let isFirst = { (path: String) in path.isEmpty || path == "header" || path.hasPrefix("line ") }
+            throw Failure(error.findings.map { isFirst($0.path) ? $0.inFile(source.name) : $0 })
         }
     }
 

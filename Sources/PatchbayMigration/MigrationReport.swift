@@ -80,11 +80,13 @@ public struct MigrationReport: Hashable, Sendable {
         let all = refusalsInOrder
         guard let most = all.first else { return [] }
         let decides =
-            most.refusal.setting.map { "; the setting \($0) decides" }
-            ?? "; each reject has its remedy"
-        return ["\(most.refusal.contacts) of \(rejected) are rejected with \(most.code)\(decides)."]
+            most.refusal.setting.map { " Change this with the setting \($0)." }
+            ?? " The list of rejects has a remedy for each."
+        return ["\(most.refusal.contacts) of \(rejected) rejected with \(most.code).\(decides)"]
             + all.dropFirst().compactMap { code, refusal in
-                refusal.setting.map { "\(refusal.contacts) of \(rejected) have \(code); the setting \($0) decides." }
+                refusal.setting.map {
+                    "\(refusal.contacts) of \(rejected) also have \(code). Change this with the setting \($0)."
+                }
             }
     }
 

@@ -182,7 +182,11 @@ extension AttributeValue {
         default:
             let text = member.value.string ?? member.value.number?.text
             guard let text, let value = AttributeValue(text: text, as: type) else {
-                throw ModelError(path: place, reason: "is no \(type.rawValue)", remedy: Self.forms[type] ?? "Mend it.")
+                throw ModelError(
+                    path: place,
+                    reason: "is not of the type \(type.rawValue)",
+                    remedy: Self.forms[type] ?? "Correct it."
+                )
             }
             self = value
         }
@@ -291,7 +295,7 @@ public enum AttributeChange: ScannedValue {
         case "remove": self = .remove(try reader.required("remove"))
         case "increment":
             guard let number = member.value.number.flatMap(ExactDecimal.init) else {
-                throw ModelError(path: path.dot("increment"), reason: "is no number", remedy: "Give a number.")
+                throw ModelError(path: path.dot("increment"), reason: "is not a number", remedy: "Give a number.")
             }
             self = .increment(number)
         default:

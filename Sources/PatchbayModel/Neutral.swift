@@ -35,7 +35,7 @@ extension NeutralValue {
         } catch let error as ModelError {
             throw error
         } catch {
-            throw ModelError(path: "", reason: "\(error)", remedy: "Mend the JSON text.")
+            throw ModelError(path: "", reason: "\(error)", remedy: "Correct the JSON text.")
         }
     }
 }
@@ -53,6 +53,9 @@ public struct ModelError: Error, Hashable, Sendable, CustomStringConvertible {
     public init(path: String, reason: String, remedy: String) {
         (self.path, self.reason, self.remedy) = (path, reason, remedy)
     }
+
+    /// The path and the reason as a clause: `action.kind is missing`.
+    package var statement: String { "\(path.isEmpty ? "the value" : path) \(reason)" }
 
     /// One line with all three.
     public var description: String { "\(path.isEmpty ? "value" : path): \(reason). \(remedy)" }
@@ -82,7 +85,7 @@ public struct ObjectReader: Sendable {
             throw ModelError(
                 path: path.dot(stranger),
                 reason: "is not a known member",
-                remedy: "Known are: \(known.joined(separator: ", "))."
+                remedy: "Known members: \(known.joined(separator: ", "))."
             )
         }
     }

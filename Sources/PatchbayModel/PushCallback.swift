@@ -52,7 +52,11 @@ extension JSONObject {
         self.init()
         for (key, value) in userInfo {
             guard let name = key.base as? String else {
-                throw ModelError(path: path, reason: "a name is no text", remedy: "Give the notification's userInfo.")
+                throw ModelError(
+                    path: path,
+                    reason: "has a name that is not text",
+                    remedy: "Give the notification's userInfo."
+                )
             }
             self[name] = try JSONValue(userInfo: value, at: path.dot(name))
         }
@@ -77,7 +81,7 @@ extension JSONValue {
             self = .array(values)
         case let members as [AnyHashable: Any]: self = .object(try JSONObject(members, at: path))
         default:
-            throw ModelError(path: path, reason: "is not JSON", remedy: "Give the notification's userInfo as it came.")
+            throw ModelError(path: path, reason: "is not JSON", remedy: "Give the notification's userInfo unchanged.")
         }
     }
 
@@ -92,7 +96,11 @@ extension JSONValue {
 
     private init(number text: String, at path: String) throws(ModelError) {
         guard let number = JSONNumber(text: text) else {
-            throw ModelError(path: path, reason: "is no number", remedy: "Give the notification's userInfo as it came.")
+            throw ModelError(
+                path: path,
+                reason: "is not a number",
+                remedy: "Give the notification's userInfo unchanged."
+            )
         }
         self = .number(number)
     }

@@ -117,7 +117,7 @@ extension Timestamp: NeutralValue {
         guard let text = json.string, let value = Timestamp(text: text) else {
             throw ModelError(
                 path: path,
-                reason: "is no point in time",
+                reason: "is not a point in time",
                 remedy: "Write it like \"2031-03-09T07:05:11Z\"."
             )
         }

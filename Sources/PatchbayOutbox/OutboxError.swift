@@ -32,7 +32,7 @@ package struct OutboxError: Error, Equatable, CustomStringConvertible {
         self.remedy = remedy ?? code.remedy
     }
 
-    package var description: String { "Outbox (\(code.rawValue)): \(detail) \(remedy)" }
+    package var description: String { "outbox: \(detail) \(remedy)" }
 }
 
 extension OutboxError.Code {

@@ -34,7 +34,11 @@ extension OutboxStore {
     private static func openForLooking(_ path: String) throws(OutboxError) -> OutboxStore {
         let connection = try openForReading(path)
         guard case .outbox(let missing) = try examine(connection) else {
-            throw OutboxError(.cannotOpen, "\(path) is empty.", remedy: "Open it for writing once.")
+            throw OutboxError(
+                .cannotOpen,
+                "\(path) is empty.",
+                remedy: "Check the path. `patchbay send` creates an outbox."
+            )
         }
         let current = missing.isEmpty ? connection : try migratedCopy(of: connection)
         try requireSoundSchema(current, path)

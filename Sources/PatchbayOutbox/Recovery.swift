@@ -200,7 +200,10 @@ private struct FileLock {
         while true {
             let opened = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
             guard opened >= 0 else {
-                throw OutboxError(.cannotOpen, "Beside \(file.path) no file can be made: \(OutboxFile.systemText()).")
+                throw OutboxError(
+                    .cannotOpen,
+                    "Cannot create a file in the folder of \(file.path): \(OutboxFile.systemText())."
+                )
             }
             while flock(opened, LOCK_EX) != 0, errno == EINTR {}
             // Who had the lock before took its file away: a lock on that one keeps nobody off.

@@ -40,7 +40,7 @@ struct ListeningSocket {
             throw SandboxError(
                 .portUnavailable,
                 at: "127.0.0.1:\(wanted)",
-                "can't be opened (\(reason))",
+                "cannot be opened (\(reason))",
                 remedy: "Choose another port, or 0 for any free one."
             )
         }

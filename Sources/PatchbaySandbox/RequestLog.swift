@@ -39,8 +39,8 @@ final class RequestLog: Sendable {
             throw SandboxError(
                 .logFailed,
                 at: name,
-                "can't be opened (\(String(cString: strerror(errno))))",
-                remedy: "Name a file in a folder that exists and may be written."
+                "cannot be opened (\(String(cString: strerror(errno))))",
+                remedy: "Name a file in an existing folder with write permission."
             )
         }
         var status = stat()
@@ -109,7 +109,7 @@ final class RequestLog: Sendable {
                     .logFailed,
                     at: name,
                     "the file is shorter than what was written to it",
-                    remedy: "Leave the file alone while the sandbox runs."
+                    remedy: "Do not change the file while the sandbox runs."
                 )
             }
             text += bytes

@@ -75,7 +75,7 @@ extension Sandbox {
         } catch let error as JSONError {
             return .problem(400, at: "body", "not JSON (\(error))", remedy: "Send one JSON array of rules.")
         } catch {
-            return .problem(500, at: target.path, "the state can't be shown", remedy: "Mend the simulator's State.")
+            return .problem(500, at: target.path, "the state can't be shown", remedy: "Correct the simulator's State.")
         }
     }
 

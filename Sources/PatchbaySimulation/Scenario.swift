@@ -231,7 +231,7 @@ extension Scenario.Step {
         guard reader.object.count == 1, let member = reader.object.first, Self.words.contains(member.name) else {
             throw ModelError(
                 path: path,
-                reason: "is no known step",
+                reason: "is not a known step",
                 remedy: "Give an object with one of \(Self.words.joined(separator: ", "))."
             )
         }
@@ -261,7 +261,7 @@ extension Scenario.Step {
         case "kill": self = .kill
         case "killAtSettle":
             guard let word = value.string, ["before", "after"].contains(word) else {
-                throw ModelError(path: place, reason: "is no moment", remedy: "Give \"before\" or \"after\".")
+                throw ModelError(path: place, reason: "is not a known moment", remedy: "Give \"before\" or \"after\".")
             }
             self = .killAtSettle(before: word == "before")
         case "start": self = .start
@@ -272,7 +272,7 @@ extension Scenario.Step {
         case "wake": self = .wake
         case "network":
             guard let word = value.string, ["up", "down"].contains(word) else {
-                throw ModelError(path: place, reason: "is no state", remedy: "Give \"up\" or \"down\".")
+                throw ModelError(path: place, reason: "is not a network state", remedy: "Give \"up\" or \"down\".")
             }
             self = .network(isUp: word == "up")
         case "appState": self = .appState(try AppState(json: value, at: place))
@@ -287,7 +287,7 @@ extension Scenario.Step {
             let chance = value.number?.double
             guard value.isNull || (chance.map { (0..<1).contains($0) } ?? false) else {
                 let remedy = "Give a number from 0 up to 1, or null."
-                throw ModelError(path: place, reason: "is no chance", remedy: remedy)
+                throw ModelError(path: place, reason: "is not a probability", remedy: remedy)
             }
             self = .chance(chance)
         case "resume": self = .resume(try String(json: value, at: place))
@@ -317,7 +317,7 @@ extension Scenario.Reply {
             guard ["notSent", "lost"].contains(doubt) else {
                 throw ModelError(
                     path: path.dot("failure"),
-                    reason: "is no failure",
+                    reason: "is not a known failure",
                     remedy: "Give \"notSent\" or \"lost\"."
                 )
             }
@@ -340,7 +340,7 @@ extension Duration {
     /// Reads a number of seconds, with fractions down to the millisecond.
     init(seconds json: JSONValue, at path: String) throws(ModelError) {
         guard let seconds = json.number?.double, abs(seconds) < 1e12 else {
-            throw ModelError(path: path, reason: "is no number of seconds", remedy: "Give seconds: 60, or 0.5.")
+            throw ModelError(path: path, reason: "is not a number of seconds", remedy: "Give seconds: 60, or 0.5.")
         }
         self = .milliseconds(Int64((seconds * 1000).rounded()))
     }

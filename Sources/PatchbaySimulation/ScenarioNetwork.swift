@@ -27,7 +27,7 @@ final class ScenarioNetwork {
                 let known = simulators.map { $0.id.rawValue }.sorted().joined(separator: ", ")
                 throw ModelError(
                     path: "vendors".dot(id.rawValue),
-                    reason: "is no vendor that can be played",
+                    reason: "is not a vendor with a simulator",
                     remedy: known.isEmpty ? "Leave it out." : "Known are: \(known)."
                 )
             }

@@ -81,7 +81,7 @@ public struct ScenarioRun {
         for entry in scenario.memory {
             guard let provider = configuration.provider(entry.provider) else {
                 let path = "memory.\(entry.provider)"
-                throw ModelError(path: path, reason: "is no provider", remedy: "Name one of the configuration.")
+                throw ModelError(path: path, reason: "is not a provider", remedy: "Name one of the configuration.")
             }
             let version = entry.version ?? provider.descriptor.stateVersion
             try world.store.setProvider(

@@ -46,7 +46,7 @@ struct BadProbe: VendorAdapter {
         ],
         findings: [
             FindingRow("worse.code", .error, reason: "No cause and no remedy", remedy: ""),
-            FindingRow("worse.code", .note, reason: "Twice", remedy: "Nothing."),
+            FindingRow("worse.code", .note, reason: "Twice", remedy: "No action is needed."),
         ],
         reasonsOfState: ["bad.nobody"],
         fields: [

@@ -76,9 +76,9 @@ struct ProbeAdapter: VendorAdapter {
         reason: "No place for it",
         remedy: "Go away."
     )
-    static let refused = FindingRow("probe.refused", .error, .invalid, reason: "Refused", remedy: "Mend it.")
+    static let refused = FindingRow("probe.refused", .error, .invalid, reason: "Refused", remedy: "Correct it.")
     static let waiting = FindingRow("probe.waiting", .note, reason: "Pacing", remedy: "Wait.")
-    static let noted = FindingRow("probe.told", .note, reason: "Told", remedy: "Nothing.")
+    static let noted = FindingRow("probe.told", .note, reason: "Told", remedy: "No action is needed.")
 
     /// Whether a success says in its body that it is none.
     @Sendable private static func isError(_ reply: WireResponse) -> Bool {

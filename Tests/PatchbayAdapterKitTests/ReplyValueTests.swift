@@ -164,21 +164,21 @@ import Testing
     }
 
     @Test func `words that an adapter found obey the same law, whatever they stand beside`() {
-        var finding = FindingRow("x.y", .error, .invalid, reason: "No", remedy: "Mend it.").at("action")
+        var finding = FindingRow("x.y", .error, .invalid, reason: "No", remedy: "Correct it.").at("action")
         finding.vendor = VendorReply(status: 400, code: "s3cr3t.tok/en=")
         let answer = Outcome.replied(WireResponse(400, json: ["errorcode": "Wintermute"]))
         let verdicts: [OperationID: Verdict<ProbeAdapter>] = [
             "a": .rejected(finding), "b": .accepted(finding), "c": .dropped(finding), "d": .unchanged(finding),
         ]
         var said = Interpretation(verdicts)
-        said.park = FindingRow("x.z", .error, .invalid, reason: "No", remedy: "Mend it.").at()
+        said.park = FindingRow("x.z", .error, .invalid, reason: "No", remedy: "Correct it.").at()
         let named = said.naming(answer, to: Self.telling, by: Self.table)
         #expect(named.park?.vendor == VendorReply(status: 400, code: VendorReply.withheld, requestID: "ours-480013"))
         #expect(named.verdicts.values.allSatisfy { !"\($0)".contains("s3cr3t") && "\($0)".contains("withheld") })
     }
 
     @Test func `a finding with the vendor's words is read as it was written`() throws {
-        var finding = FindingRow("x.y", .error, .invalid, reason: "No", remedy: "Mend it.").at("action")
+        var finding = FindingRow("x.y", .error, .invalid, reason: "No", remedy: "Correct it.").at("action")
         finding.vendor = VendorReply(status: 400, code: "10006", requestID: "a1")
         #expect(try Finding(jsonBytes: finding.jsonBytes) == finding)
         #expect(finding.description.hasSuffix("[HTTP 400, code 10006, request a1]"))

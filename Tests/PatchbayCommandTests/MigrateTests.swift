@@ -88,7 +88,7 @@ import Testing
             "--from", "salesforce.contacts", "--to", "acoustic.contacts", "--in", "sf.csv", "--settings",
             "settings.json",
         ]
-        let line = "2 of 3 are rejected with acoustic.record.withoutYes; the setting to.withoutYes decides."
+        let line = "2 of 3 rejected with acoustic.record.withoutYes. Change this with the setting to.withoutYes."
         let run = try await bench.start(["migrate", "apply"] + flags + ["--out", "out.psv"]).result()
         #expect(run.talk.contains(line))
         let plan = try await bench.start(["migrate", "plan"] + flags).result()

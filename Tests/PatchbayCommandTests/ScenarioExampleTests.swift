@@ -56,7 +56,7 @@ import Testing
         let result = try await play("examples/invalid/\(name)")
         #expect(result.status == 78)
         #expect(result.output.isEmpty)
-        #expect(result.talk.contains(": scenario.invalid at "))
+        #expect(result.talk.contains(": error scenario.invalid at "))
     }
 
     @Test func `a vendor that nobody can play is named with those that can be played`() async throws {

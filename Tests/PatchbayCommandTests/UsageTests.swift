@@ -66,11 +66,12 @@ import Testing
         #expect(result.output.hasPrefix("patchbay "))
     }
 
-    @Test(arguments: ["erase", "outbox consent"]) func `a subject that is asked about is no default for operations`(
-        _ command: String
+    @Test(arguments: [("erase", "subject to erase"), ("outbox consent", "Subject to look up")]) func `a subject that is asked about is no default for operations`(
+        _ command: String,
+        _ summary: String
     ) async throws {
         let result = try await Workbench().start(["help"] + command.split(separator: " ").map(String.init)).result()
-        #expect(result.output.contains("Subject to look up"))
+        #expect(result.output.contains(summary))
         #expect(!result.output.contains("that name none"))
     }
 

@@ -245,9 +245,9 @@ import Testing
         let outcome = try Self.move(Self.vendor("Salesforce"), to: Self.vendor("Acoustic"))
         #expect(
             outcome.report.refusalLines == [
-                "3 of 4 are rejected with acoustic.record.withoutYes; the setting to.withoutYes decides.",
-                "1 of 4 have acoustic.record.optOutLost; the setting to.lostOptOuts decides.",
-                "1 of 4 have acoustic.record.optedOut; the setting to.action decides.",
+                "3 of 4 rejected with acoustic.record.withoutYes. Change this with the setting to.withoutYes.",
+                "1 of 4 also have acoustic.record.optOutLost. Change this with the setting to.lostOptOuts.",
+                "1 of 4 also have acoustic.record.optedOut. Change this with the setting to.action.",
             ]
         )
     }
@@ -257,9 +257,9 @@ import Testing
         #expect(outcome.report.written == 2)
         #expect(
             outcome.report.refusalLines == [
-                "4 of 4 are rejected with acoustic.record.withoutYes; the setting to.withoutYes decides.",
-                "1 of 4 have acoustic.record.optOutLost; the setting to.lostOptOuts decides.",
-                "3 of 4 have altcraft.profile.resource; the setting from.resourceId decides.",
+                "4 of 4 rejected with acoustic.record.withoutYes. Change this with the setting to.withoutYes.",
+                "1 of 4 also have acoustic.record.optOutLost. Change this with the setting to.lostOptOuts.",
+                "3 of 4 also have altcraft.profile.resource. Change this with the setting from.resourceId.",
             ]
         )
         let refusals = try #require(outcome.report.json["refusals"]?.array)

@@ -836,7 +836,7 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         var source = try FileSource(path: bench.path("in"))
         let plan = try bench.migration.plan(&source, door: bench.target)
         #expect(plan.noes?.hasPrefix("An opt-in of the source might replace an opt-out") == true)
-        #expect(plan.json["noes"]?.string == plan.noes && plan.page(of: nil).contains("A no at the target"))
+        #expect(plan.json["noes"]?.string == plan.noes && plan.page(of: nil).contains("Opt-outs at the target"))
         let target = try Shop.salesforce.target(changes, settings: ["targetNoes": "override"])
         let said = try Bench(target, [person("c-1", [:])])
         defer { said.remove() }
@@ -1224,7 +1224,7 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         let told = try loads(["jobSeconds": 62, "heldContacts": 12_345], 100)
         #expect(told.map(\.requests) == [13, 5])
         #expect(told[0].seconds == 65)
-        #expect(told.allSatisfy { $0.door.note.contains("as the settings say") && !$0.door.note.contains("assumed") })
+        #expect(told.allSatisfy { $0.door.note.contains("from the settings") && !$0.door.note.contains("assumed") })
         #expect(try loads(["heldContacts": 0], 1).last?.requests == 1)
     }
 

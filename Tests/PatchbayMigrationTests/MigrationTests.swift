@@ -60,7 +60,7 @@ import Testing
         #expect(
             lines.first == """
                 {"number":3,"line":5,"code":"toy.row","path":"","reason":"The row is no row (textAfterQuote).",\
-                "remedy":"Mend it.","original":"c-3,\\"Ii\\"x"}
+                "remedy":"Correct it.","original":"c-3,\\"Ii\\"x"}
                 """
         )
         #expect(lines.last?.contains("\"path\":\"attributes.city\"") == true)

@@ -45,7 +45,7 @@ import Testing
                 let rejects = Rejects(list: list, replay: MemorySink())
                 _ = try migration.run(&input, to: MemorySink(), rejects: rejects, workers: workers)
             }
-            #expect(error?.findings.map(\.path) == ["line 1, byte 1"])
+            #expect(error?.findings.map(\.path) == ["the source: line 1, byte 1"])
             #expect(error?.findings.first?.remedy.contains(each.remedy) == true)
             #expect(list.bytes.isEmpty)
         }
@@ -80,7 +80,7 @@ import Testing
         let list = MemorySink()
         _ = try migration(from: format)
             .run(&input, to: MemorySink(), rejects: Rejects(list: list, replay: MemorySink()))
-        #expect(list.text.contains("column 7: the text ends inside a value)"))
+        #expect(list.text.contains("column 7: the text ends before the value is complete)"))
     }
 
     @Test(arguments: ["oops\n", "email,name\n", "{}", "\n\n{}\n", "\u{FEFF}{}\n", "7"])

@@ -55,7 +55,7 @@ private struct ToyReader: ContactReader {
 
 private struct ToyWriter: ContactWriter {
     static let noHeader = FindingRow("toy.header", .error, .invalid, reason: "There is no header", remedy: "Add one.")
-    static let badRow = FindingRow("toy.row", .error, .invalid, reason: "The row is no row", remedy: "Mend it.")
+    static let badRow = FindingRow("toy.row", .error, .invalid, reason: "The row is no row", remedy: "Correct it.")
     static let tooLong = FindingRow(
         "toy.city",
         .error,

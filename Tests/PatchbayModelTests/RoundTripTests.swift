@@ -103,7 +103,7 @@ struct RoundTrip: Sendable, CustomTestStringConvertible {
         ("", "value: is a number. Give an object.", "7"),
         (
             "",
-            #"colour: is not a known member. Known are: id, subject, contact, group, capturedAt, appState, options, action."#,
+            #"colour: is not a known member. Known members: id, subject, contact, group, capturedAt, appState, options, action."#,
             #"{"colour":1}"#
         ),
         ("", "subject: is missing. Add it.", #"{"id":"o"}"#),
@@ -112,7 +112,7 @@ struct RoundTrip: Sendable, CustomTestStringConvertible {
             "", "capturedAt: is not an instant. Write it like \"2031-03-09T07:05:11.042Z\".",
             #"{"id":"o","subject":"s","capturedAt":"noon"}"#
         ),
-        ("", "value: line 1, column 2: the text ends inside a value. Mend the JSON text.", "{"),
+        ("", "value: line 1, column 2: the text ends before the value is complete. Correct the JSON text.", "{"),
     ])
     func `an operation's error says where, what and how`(_ row: (String, text: String, json: String)) {
         #expect(throws: ModelError.self) { try EngagementOperation(jsonBytes: row.json.utf8) }
@@ -130,15 +130,15 @@ struct RoundTrip: Sendable, CustomTestStringConvertible {
             #"{"set":1,"unset":true}"#,
             "value: names no single change. Give one of set, unset, increment, append, remove."
         ),
-        (#"{"set":{"date":"2031-02-29"}}"#, "set.date: is no date. Write a day that exists as YYYY-MM-DD."),
+        (#"{"set":{"date":"2031-02-29"}}"#, "set.date: is not of the type date. Write a day that exists as YYYY-MM-DD."),
         (
             #"{"set":{"street":"x"}}"#,
             "set: is an object without a type. Write {\"<type>\": value}; nested members as {\"object\": {…}}."
         ),
-        (#"{"set":{"object":{"a":{"time":"24:00"}}}}"#, "set.object.a.time: is no time. Write HH:MM."),
-        (#"{"append":[1,{"country":"XX"}]}"#, "append[1].country: is no country. Write the two letters of ISO 3166-1."),
-        (#"{"increment":"1"}"#, "increment: is no number. Give a number."),
-        (#"{"set":{"integer":"9223372036854775808"}}"#, "set.integer: is no integer. Write a whole number of 64 bits."),
+        (#"{"set":{"object":{"a":{"time":"24:00"}}}}"#, "set.object.a.time: is not of the type time. Write HH:MM."),
+        (#"{"append":[1,{"country":"XX"}]}"#, "append[1].country: is not of the type country. Write the two letters of ISO 3166-1."),
+        (#"{"increment":"1"}"#, "increment: is not a number. Give a number."),
+        (#"{"set":{"integer":"9223372036854775808"}}"#, "set.integer: is not of the type integer. Write a whole number of 64 bits."),
         (#"{"set":{"object":{"":1}}}"#, "set.object.: has an empty name. Give it a name."),
     ])
     func `a change's error says where, what and how`(_ row: (json: String, text: String)) {

@@ -40,7 +40,7 @@ private struct TwoReaders: Sendable, CustomTestStringConvertible {
                 return value
             }
         } catch {
-            throw ModelError(path: "", reason: "\(error)", remedy: "Mend the JSON text.")
+            throw ModelError(path: "", reason: "\(error)", remedy: "Correct the JSON text.")
         }
     }
 

@@ -176,7 +176,7 @@ import Testing
             try Self.load(Example.text("invalid/everything-at-once"))
         }
         let finding = error?.findings.first { $0.code == "configuration.adapter.unknown" }
-        #expect(finding?.reason == "There is no such adapter (known are desk, mute, probe; did you mean \"probe\"?).")
+        #expect(finding?.reason == "The adapter is unknown (did you mean \"probe\"? known: desk, mute, probe).")
     }
 
     @Test func `a message names file, line, column, path and remedy`() {

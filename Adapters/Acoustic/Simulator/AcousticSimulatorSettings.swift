@@ -23,7 +23,9 @@ struct AcousticSimulatorSettings: AdapterSettings {
             "The database's columns, as in the adapter's settings. If given, an update with another one is answered with "
                 + "yes and lost."
         ) { value, settings in
-            guard let object = value.object else { return .init("It is \(value.typePhrase).", "Give an object.") }
+            guard let object = value.object else {
+                return .init("The value is \(value.typePhrase).", "Give an object.")
+            }
             for member in object {
                 guard let column = SimulatedColumn(member.value) else {
                     return .init("The column \"\(member.name)\" has no type.", "Give it a type.")

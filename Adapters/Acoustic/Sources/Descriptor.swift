@@ -37,12 +37,12 @@ extension AcousticDevice {
     private static let capabilities: Capabilities = [
         .operation(.identify): .unsupported(reason: "identifiers are lookup keys, which the back end writes"),
         .operation(.switchContact): .emulated(
-            how: "what is known is forgotten, and the ids are asked for again",
-            cost: "who the person is, the back end has to tell"
+            how: "the stored values are deleted, and the ids are requested again",
+            cost: "the back end must establish who the person is"
         ),
         .contact(.logIn): .emulated(
-            how: "what is known is forgotten, and the ids are asked for again",
-            cost: "who the person is, the back end has to tell"
+            how: "the stored values are deleted, and the ids are requested again",
+            cost: "the back end must establish who the person is"
         ),
         .contact(.logOut): .unsupported(reason: "the user stays the installation's"),
         .operation(.registerDevice): .native(note: "takes the app's ids, or asks for them by inferred calls"),
@@ -53,15 +53,16 @@ extension AcousticDevice {
         ),
         .operation(.changeSubscription): .native(note: "the push permission as an event"),
         .operation(.setConsent): .emulated(
-            how: "kept and obeyed before sending",
+            how: "stored and applied before sending",
             cost: "the vendor's record of consent is the back end's"
         ),
         .operation(.track): .native(),
         .operation(.farewell): .emulated(how: "push is reported as disabled", cost: "the vendor keeps the record"),
         .operation(.erase): .emulated(
-            how: "everything is forgotten here, and nothing is sent until the device registers again",
+            how: "the data is deleted here, and nothing is sent until the device registers again",
             cost:
-                "a back end has to post the person's line (columnName,value) to /rest/databases/{databaseId}/gdpr_erasure and follow the job that it is answered"
+                "let a back end post the person's line (columnName,value) to "
+                + "/rest/databases/{databaseId}/gdpr_erasure and follow the job in the reply"
         ),
         .operation(.readBack): .emulated(
             how: "attributes, tags and ids as this installation knows them",

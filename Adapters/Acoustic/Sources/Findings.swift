@@ -43,7 +43,7 @@ extension FindingRow {
         .error,
         .notFound,
         rule: .acoustic("C1"),
-        reason: "The database has no such column, and the vendor would lose the whole group in silence",
+        reason: "The database has no such column, and the vendor would silently discard the whole group",
         remedy: "Map the attribute with attributeNames, or create the column and add it to the setting columns."
     )
     static let columnCase = FindingRow(
@@ -67,8 +67,8 @@ extension FindingRow {
         .error,
         .forbidden,
         rule: .acoustic("O1"),
-        reason: "The server writes this column, and two writers drift apart",
-        remedy: "Change it where its owner is, or set its owner to device and stop the server."
+        reason: "The back end writes this column, and two writers would overwrite each other",
+        remedy: "Change it in the back end, or set its owner to device and stop writing it from the back end."
     )
     static let columnUnwritable = FindingRow(
         "acoustic.column.type",
@@ -100,8 +100,9 @@ extension FindingRow {
         .notFound,
         rule: .acoustic("K4"),
         reason:
-            "The device has no such column to write; the delete is sent all the same, because it clears a poisoned cache",
-        remedy: "Nothing, if that is what it is for. Else mend the name."
+            "The device cannot write such a column; the delete is still sent, because it clears a rejected "
+            + "value from the vendor's cache",
+        remedy: "No action is needed if that is intended. Otherwise, correct the name."
     )
     static let arithmetic = FindingRow(
         "acoustic.attribute.arithmetic",
@@ -116,7 +117,7 @@ extension FindingRow {
         .error,
         .invalid,
         rule: .acoustic("C2"),
-        reason: "The value is not of the column's type, and the vendor would lose the whole group in silence",
+        reason: "The value is not of the column's type, and the vendor would silently discard the whole group",
         remedy: "Give a value of the column's type, or name the type in the configuration's attributes."
     )
     static let valueLong = FindingRow(
@@ -171,14 +172,14 @@ extension FindingRow {
         .note,
         rule: .acoustic("C6"),
         reason: "A timestamp has milliseconds; finer parts are cut off",
-        remedy: "Nothing."
+        remedy: "No action is needed."
     )
     static let country = FindingRow(
         "acoustic.value.country",
         .error,
         .invalid,
         rule: .acoustic("C3"),
-        reason: "The text is no country of ISO 3166-1; the vendor would take it, and nobody could ask for it",
+        reason: "The text is not a country code of ISO 3166-1; the vendor would accept it, but no query could find it",
         remedy: "Write the two letters of ISO 3166-1."
     )
     static let selection = FindingRow(
@@ -210,7 +211,7 @@ extension FindingRow {
         .error,
         .invalid,
         rule: .acoustic("C7"),
-        reason: "A value holds a semicolon, which parts the values",
+        reason: "A value contains a semicolon, which separates the values",
         remedy: "Use values without semicolons."
     )
     static let choicesBlank = FindingRow(
@@ -233,7 +234,7 @@ extension FindingRow {
         "acoustic.attributes.nothing",
         .error,
         .missing,
-        reason: "Nothing changes",
+        reason: "The operation changes nothing",
         remedy: "Name an attribute."
     )
     // MARK: Tags
@@ -242,7 +243,7 @@ extension FindingRow {
         "acoustic.tags.nothing",
         .error,
         .missing,
-        reason: "Nothing changes",
+        reason: "The operation changes nothing",
         remedy: "Name a tag."
     )
     static let tagsColumn = FindingRow(
@@ -267,7 +268,7 @@ extension FindingRow {
         .invalid,
         rule: .acoustic("T3"),
         reason:
-            "The column of tags can't hold this tag: it is not allowed there, blank, too long, or holds a semicolon",
+            "The column of tags cannot hold this tag: it is not allowed there, blank, too long, or holds a semicolon",
         remedy: "Use a tag that the column allows, or add it to the column."
     )
     // MARK: Events
@@ -316,8 +317,8 @@ extension FindingRow {
         "acoustic.push.foreign",
         .foreign,
         rule: .acoustic("P1"),
-        reason: "The push has no member mce, so it is not this vendor's",
-        remedy: "Hand it to the vendor that sent it."
+        reason: "The push has no member mce, so another vendor sent it",
+        remedy: "Pass it to the provider of the vendor that sent it."
     )
     static let pushSilent = FindingRow(
         "acoustic.push.silent",
@@ -332,7 +333,7 @@ extension FindingRow {
         .error,
         .unsupported,
         rule: .acoustic("P6"),
-        reason: "A device reports its push permission alone",
+        reason: "A device can only report its push permission",
         remedy: "Change other channels where the account's back end does."
     )
     static let subscriptionTopic = FindingRow(
@@ -348,7 +349,7 @@ extension FindingRow {
         .error,
         .unsupported,
         rule: .acoustic("P4"),
-        reason: "The vendor has no word for a permission that nobody knows",
+        reason: "The vendor has no value for an unknown permission",
         remedy: "Report it once it is known."
     )
     static let subscriptionPaused = FindingRow(
@@ -389,7 +390,7 @@ extension FindingRow {
         .warning,
         .missing,
         rule: .acoustic("I1"),
-        reason: "The app gives no ids, and this door is set not to ask for them",
+        reason: "The app provides no ids, and the settings do not let this API request them",
         remedy: "Give acoustic.userId and acoustic.channelId as device identities, or set registration to requested."
     )
     static let invalidateInProduction = FindingRow(
@@ -415,7 +416,8 @@ extension FindingRow {
         rule: .acoustic("I9"),
         reason:
             "The ids of the person who opted out were not known; a later registration of that person reports no push",
-        remedy: "Nothing, if the person comes back to this installation. Else record the opt-out with the back end."
+        remedy: "No action is needed if the person returns to this installation. Otherwise, record the opt-out "
+            + "from the back end."
     )
     static let personLeft = FindingRow(
         "acoustic.person.left",
@@ -429,8 +431,8 @@ extension FindingRow {
         "acoustic.device.leaving",
         .note,
         rule: .acoustic("L3"),
-        reason: "The vendor is being left, so it receives no registration any more",
-        remedy: "Nothing."
+        reason: "The provider is being removed, so the vendor receives no more registrations",
+        remedy: "No action is needed."
     )
     static let pushToken = FindingRow(
         "acoustic.device.token",
@@ -445,7 +447,7 @@ extension FindingRow {
         .note,
         .missing,
         rule: .acoustic("Q4"),
-        reason: "Nothing leaves before user and channel id are known",
+        reason: "Nothing is sent until the user id and the channel id are known",
         remedy: "Register the device."
     )
     static let reset = FindingRow(
@@ -461,7 +463,7 @@ extension FindingRow {
         .error,
         .conflict,
         rule: .acoustic("I7"),
-        reason: "An erasure ended the registration, and autoReinitialize is off; the vendor takes nothing",
+        reason: "An erasure ended the registration, and autoReinitialize is off, so the vendor accepts no requests",
         remedy: "Register the device, then change it again."
     )
     static let neverSent = FindingRow(
@@ -469,22 +471,22 @@ extension FindingRow {
         .error,
         .conflict,
         rule: .acoustic("Q4"),
-        reason: "The vendor was left before it ever heard of this installation",
-        remedy: "Nothing."
+        reason: "The installation was unregistered before the vendor received anything from it",
+        remedy: "No action is needed."
     )
     static let nothingToLeave = FindingRow(
         "acoustic.farewell.nothing",
         .note,
         rule: .acoustic("L3"),
-        reason: "The vendor never heard of this installation",
-        remedy: "Nothing."
+        reason: "The vendor has never received anything from this installation",
+        remedy: "No action is needed."
     )
     static let identify = FindingRow(
         "acoustic.identify.backEnd",
         .error,
         .unsupported,
         rule: .acoustic("I5"),
-        reason: "A device can't tell the vendor who its person is: identifiers are lookup keys",
+        reason: "A device cannot identify its person to the vendor: identifiers are lookup keys",
         remedy: "Let the back end establish the identity, then log in."
     )
     static let logOut = FindingRow(
@@ -500,7 +502,7 @@ extension FindingRow {
         .note,
         rule: .acoustic("I5"),
         reason:
-            "The values that the vendor was known to hold are forgotten; who the person is, the back end has to tell",
+            "The values known to be at the vendor are forgotten; the back end must establish who the person is",
         remedy: "Let the back end establish the identity of this user id."
     )
     static let deviceKept = FindingRow(
@@ -508,7 +510,7 @@ extension FindingRow {
         .note,
         rule: .acoustic("I2"),
         reason: "The installation is known",
-        remedy: "Nothing."
+        remedy: "No action is needed."
     )
     static let registrationRefused = FindingRow(
         "acoustic.registration.refused",
@@ -525,7 +527,7 @@ extension FindingRow {
         .error,
         .unsupported,
         rule: .acoustic("L1"),
-        reason: "There is no such question",
+        reason: "The query is unknown",
         remedy: "Ask for attributes, tags or ids."
     )
     static let actionUnknown = FindingRow(
@@ -539,14 +541,14 @@ extension FindingRow {
         "acoustic.erase.backEnd",
         .note,
         rule: .acoustic("L4"),
-        reason: "Push is reported as disabled and everything is forgotten here; the vendor's record stays",
+        reason: "Push is reported as disabled and the data is deleted here; the vendor's record remains",
         remedy: "Let the back end run the vendor's erasure job."
     )
     static let consentKept = FindingRow(
         "acoustic.consent.kept",
         .note,
         rule: .acoustic("L2"),
-        reason: "The consent is obeyed here; the vendor's record of consent is the back end's",
+        reason: "The consent is applied here; the back end keeps the vendor's record of consent",
         remedy: "Let the back end record it."
     )
     static let left = FindingRow(
@@ -554,7 +556,7 @@ extension FindingRow {
         .note,
         rule: .acoustic("L3"),
         reason: "Push is reported as disabled; the vendor keeps the record",
-        remedy: "Nothing."
+        remedy: "No action is needed."
     )
     // MARK: Endings and waits
 
@@ -585,13 +587,13 @@ extension FindingRow {
         .note,
         rule: .acoustic("K1"),
         reason: "The vendor holds this value already",
-        remedy: "Nothing; to have it written again, unset it first."
+        remedy: "No action is needed. To write the value again, unset it first."
     )
     static let visibleLater = FindingRow(
         "acoustic.update.visibleLater",
         .note,
         rule: .acoustic("K8"),
-        reason: "The vendor took it; it is visible within five minutes",
+        reason: "The vendor accepted it; it is visible within five minutes",
         remedy:
             "If it is not, check in this order: the column's spelling, its type, then unset the attribute and set it again, then register as a new user."
     )
@@ -599,22 +601,22 @@ extension FindingRow {
         "acoustic.update.unseen",
         .warning,
         rule: .acoustic("K9"),
-        reason: "The vendor took it and writes it later; a failure would not be seen",
-        remedy: "Describe the columns in the settings, so that what fails there is found here."
+        reason: "The vendor accepted it and writes it later; a failure would not be reported",
+        remedy: "Describe the columns in the settings, so that errors are found before sending."
     )
     static let deleteAccepted = FindingRow(
         "acoustic.delete.accepted",
         .note,
         rule: .acoustic("K8"),
-        reason: "The vendor took the delete; it is visible within five minutes",
-        remedy: "Nothing."
+        reason: "The vendor accepted the delete; it is visible within five minutes",
+        remedy: "No action is needed."
     )
     static let incomplete = FindingRow(
         "acoustic.update.incomplete",
         .warning,
         .invalid,
         rule: .acoustic("G2"),
-        reason: "The vendor took the valid entries; the invalid ones were left out",
+        reason: "The vendor accepted the valid entries; the invalid ones were left out",
         remedy: "Correct the named attributes and set them again."
     )
     static let partlyRefused = FindingRow(
@@ -630,7 +632,7 @@ extension FindingRow {
         .error,
         .invalid,
         rule: .acoustic("Q6"),
-        reason: "The vendor refused it, alone",
+        reason: "The vendor refused this single value",
         remedy: "Compare the named columns with the database; unset them to clear its cache."
     )
     static let deleteRefused = FindingRow(
@@ -638,29 +640,29 @@ extension FindingRow {
         .error,
         .invalid,
         rule: .acoustic("Q6"),
-        reason: "The vendor refused the delete, alone",
+        reason: "The vendor refused this single delete",
         remedy: "Compare the named columns with the database."
     )
     static let customEventUnseen = FindingRow(
         "acoustic.event.unseen",
         .warning,
         rule: .acoustic("E9"),
-        reason: "The vendor took it; it is seen only if its support has switched custom events on",
+        reason: "The vendor accepted it; it is seen only if its support has switched custom events on",
         remedy: "Ask support to switch Universal Behavior 95 on."
     )
     static let eventTaken = FindingRow(
         "acoustic.event.taken",
         .note,
         rule: .acoustic("E9"),
-        reason: "The vendor took it; whether it is shown, the account's list of behaviours decides",
-        remedy: "Nothing."
+        reason: "The vendor accepted it; the account's list of behaviors decides whether it is shown",
+        remedy: "No action is needed."
     )
     static let replyStopped = FindingRow(
         "acoustic.reply.stopped",
         .error,
         .forbidden,
         rule: .acoustic("Q5"),
-        reason: "The vendor says that the app, the user or the channel is not there, or not allowed",
+        reason: "The vendor does not know the app, the user or the channel, or does not allow it",
         remedy: "Check appKey and baseUrl, register the device again, then resume."
     )
     static let replyUnavailable = FindingRow(
@@ -668,7 +670,7 @@ extension FindingRow {
         .warning,
         .unavailable,
         rule: .acoustic("R2"),
-        reason: "The vendor can't take it now",
+        reason: "The vendor is temporarily unavailable",
         remedy: "Wait."
     )
     static let replyThrottled = FindingRow(
@@ -676,7 +678,7 @@ extension FindingRow {
         .warning,
         .throttled,
         rule: .acoustic("R3"),
-        reason: "The vendor takes no more updates for now",
+        reason: "The vendor temporarily accepts no more updates",
         remedy: "Wait; change several attributes as one group."
     )
     static let noReply = FindingRow(
@@ -684,7 +686,7 @@ extension FindingRow {
         .warning,
         .unreachable,
         rule: .acoustic("R4"),
-        reason: "There is no answer",
+        reason: "The vendor did not reply",
         remedy: "Wait for the network."
     )
     static let replyPage = FindingRow(
@@ -692,16 +694,16 @@ extension FindingRow {
         .warning,
         .unavailable,
         rule: .acoustic("R6"),
-        reason: "A web page came back instead of the vendor's answer, as a network's sign-in page or a proxy gives it",
-        remedy: "Sign in to the network, or check the address; attempts go on."
+        reason: "The reply is a web page, such as the sign-in page of a network or the error page of a proxy",
+        remedy: "Sign in to the network, or check the address. Attempts continue."
     )
     static let replyStrange = FindingRow(
         "acoustic.reply.strange",
         .warning,
         .unavailable,
         rule: .acoustic("R5"),
-        reason: "The answer is none that an interface gives",
-        remedy: "Check baseUrl; attempts go on."
+        reason: "The reply does not have the form that the vendor documents",
+        remedy: "Check baseUrl. Attempts continue."
     )
     static let optionUnknown = FindingRow(
         "acoustic.option.unknown",
@@ -716,7 +718,7 @@ extension FindingRow {
         .warning,
         .invalid,
         rule: .acoustic("E3"),
-        reason: "The option's value can't be used and is left out",
-        remedy: "Mend it."
+        reason: "The option's value cannot be used and is left out",
+        remedy: "Correct it."
     )
 }

@@ -83,18 +83,18 @@ struct DeviceProfile: Sendable, Equatable {
 
     /// Reads what a configuration changes.
     mutating func read(_ value: JSONValue) -> Problem? {
-        guard let object = value.object else { return Problem("It is \(value.typePhrase).", "Give an object.") }
+        guard let object = value.object else { return Problem("The value is \(value.typePhrase).", "Give an object.") }
         for member in object {
             switch member.name {
             case "userMember", "channelMember":
                 guard let text = member.value.string?.trimmed, !text.isEmpty else {
-                    return Problem("\(member.name) is no text.", "Give the name of the reply's member.")
+                    return Problem("The value of \(member.name) is not text.", "Give the name of the reply's member.")
                 }
                 if member.name == "userMember" { userMember = text } else { channelMember = text }
             default:
                 guard let call = Self.calls.first(where: { $0.name == member.name }) else {
                     let known = Self.calls.map(\.name) + ["userMember", "channelMember"]
-                    return Problem("A member is no call.", "Known are: \(known.joined(separator: ", ")).")
+                    return Problem("A member does not name a call.", "Use one of: \(known.joined(separator: ", ")).")
                 }
                 if let problem = Self.read(member.value, into: &self[keyPath: call.path], called: call.name) {
                     return problem
@@ -105,10 +105,12 @@ struct DeviceProfile: Sendable, Equatable {
     }
 
     private static func read(_ value: JSONValue, into call: inout Call, called name: String) -> Problem? {
-        guard let object = value.object else { return Problem("\(name) is no object.", "Give method, path, wrapper.") }
+        guard let object = value.object else {
+            return Problem("The value of \(name) is not an object.", "Give method, path, wrapper.")
+        }
         for member in object {
             guard let text = member.value.string, !text.isEmpty else {
-                return Problem("A member of \(name) is no text.", "Give text.")
+                return Problem("A member of \(name) is not text.", "Give text.")
             }
             switch member.name {
             case "method" where methods.contains(text): call.method = text
@@ -123,7 +125,7 @@ struct DeviceProfile: Sendable, Equatable {
                 }
                 call.path = text
             case "wrapper" where call.wrapper != nil: call.wrapper = text
-            default: return Problem("A member of \(name) has no meaning.", "Known are: method, path, wrapper.")
+            default: return Problem("A member of \(name) is unknown.", "Use one of: method, path, wrapper.")
             }
         }
         return nil

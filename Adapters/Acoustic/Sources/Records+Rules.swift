@@ -92,15 +92,15 @@ extension FindingRow {
         .consent,
         rule: .acoustic("F9"),
         reason: "The person opted out, and this action could make a contact that gets mail, so it is not written",
-        remedy: "Feed the rejected contacts in again with the setting action OPT_OUT."
+        remedy: "Migrate the rejected contacts again with the setting action OPT_OUT."
     )
     static let recordNotOptedOut = FindingRow(
         "acoustic.record.notOptedOut",
         .error,
         .conflict,
         rule: .acoustic("F9"),
-        reason: "The person did not opt out of e-mail, so the contact does not belong into a file of opt-outs",
-        remedy: "Feed it in with another action."
+        reason: "The person did not opt out of e-mail, so the contact does not belong in a file of opt-outs",
+        remedy: "Migrate it with another action."
     )
     static let recordWithoutYes = FindingRow(
         "acoustic.record.withoutYes",
@@ -108,18 +108,18 @@ extension FindingRow {
         .consent,
         rule: .acoustic("F9"),
         reason:
-            "Nobody knows whether the person wants e-mail, and this action could make a contact that gets it, so it is "
-            + "not written",
+            "It is unknown whether the person wants email, and this import action could create a contact "
+            + "that receives it, so the contact is not written",
         remedy:
-            "Carry a yes over if there is one; or take the action UPDATE_ONLY, which adds nobody; or set withoutYes to "
-            + "warn where you may write to such people."
+            "Migrate the opt-in if there is one. Otherwise, use the action UPDATE_ONLY, which adds no "
+            + "contacts, or set withoutYes to warn if you may write to such people."
     )
     static let fileNotOptedOut = FindingRow(
         "acoustic.file.notOptedOut",
         .note,
         .consent,
         rule: .acoustic("F8"),
-        reason: "F says that a person did not opt out; the vendor takes that for a yes, and so it is read as one",
+        reason: "F means that a person did not opt out. The vendor treats that as an opt-in, and so does this reader",
         remedy: "Set notOptedOut to unknown if contacts were loaded without being asked."
     )
     static let fileList = FindingRow(
@@ -167,7 +167,7 @@ extension FindingRow {
         .error,
         .missing,
         rule: .acoustic("F14"),
-        reason: "An import that makes a list needs its name",
+        reason: "An import that creates a list needs the name of the list",
         remedy: "Give it in the setting listName."
     )
     static let fileListNumber = FindingRow(
@@ -175,7 +175,7 @@ extension FindingRow {
         .error,
         .conflict,
         rule: .acoustic("F14"),
-        reason: "A list that is still to be made has no number",
+        reason: "A list that does not exist yet has no number",
         remedy: "Leave listId out, or take another action."
     )
     static let fileListNew = FindingRow(
@@ -183,7 +183,7 @@ extension FindingRow {
         .error,
         .conflict,
         rule: .acoustic("F14"),
-        reason: "Only an import that makes a list says this of it",
+        reason: "This setting applies only to an import that creates a list",
         remedy: "Leave the setting out, or set action to CREATE."
     )
     static let fileContactLists = FindingRow(
@@ -191,7 +191,7 @@ extension FindingRow {
         .error,
         .conflict,
         rule: .acoustic("F14"),
-        reason: "An import that makes a list puts nobody into contact lists",
+        reason: "An import that creates a list adds no contacts to contact lists",
         remedy: "Leave contactLists out, and import into the lists afterwards."
     )
     static let mapForm = FindingRow(
@@ -287,7 +287,7 @@ extension FindingRow {
         .error,
         .missing,
         rule: .acoustic("F11"),
-        reason: "The import finds contacts by the vendor's own numbers, which say nothing to anybody else",
+        reason: "The import finds contacts by the vendor's own numbers, which have no meaning outside the vendor",
         remedy:
             "Say in the setting key what finds a contact; where it is to be the number, say in columns that RECIPIENT_ID "
             + "is identifier:external, and set key to external."

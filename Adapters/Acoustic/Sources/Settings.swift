@@ -221,7 +221,9 @@ extension SettingRow {
             "The database's columns by exact name: `type`, `values` of a selection, `lookupKey`, `owner` (`device` or "
                 + "`server`). Without it only rules that hold for every column are checked."
         ) { value, settings in
-            guard let object = value.object else { return .init("It is \(value.typePhrase).", "Give an object.") }
+            guard let object = value.object else {
+                return .init("The value is \(value.typePhrase).", "Give an object.")
+            }
             for (place, member) in object.enumerated() {
                 switch Column.read(member.value, named: member.name, number: place + 1) {
                 case .success(let column): settings[keyPath: path][ScalarString(member.name)] = column
@@ -257,9 +259,9 @@ extension Column {
             .failure(Fault(reason: "Column \(number) \(reason).", remedy: remedy))
         }
         let known = ["type", "values", "lookupKey", "owner"]
-        guard let object = value.object, !name.isEmpty else { return fault("is no object", "Give it a type.") }
+        guard let object = value.object, !name.isEmpty else { return fault("is not an object", "Give it a type.") }
         if object.names.contains(where: { !known.contains($0) }) {
-            return fault("has an unknown member", "Known are: \(known.joined(separator: ", ")).")
+            return fault("has an unknown member", "Use one of: \(known.joined(separator: ", ")).")
         }
         guard let type = object["type"]?.string.flatMap(ColumnType.init(rawValue:)) else {
             let types = ColumnType.allCases.map(\.rawValue).joined(separator: ", ")
@@ -268,7 +270,7 @@ extension Column {
         var column = Column(type: type)
         if let values = object["values"] {
             guard let texts = values.array?.compactMap(\.string), texts.count == values.array?.count else {
-                return fault("has values that are no texts", "Give a list of texts.")
+                return fault("has values that are not text", "Give a list of texts.")
             }
             column.values = texts
         }
@@ -284,7 +286,7 @@ extension Column {
         }
         if let flag = object["lookupKey"] {
             guard let flag = flag.bool else {
-                return fault("has a lookupKey that is no boolean", "Give true or false.")
+                return fault("has a lookupKey that is not true or false", "Give true or false.")
             }
             column.isLookupKey = flag
         }

@@ -46,8 +46,8 @@ extension AltcraftDevice {
             cost: "identifiers are sent only with identifiersAsFields"
         ),
         .operation(.switchContact): .native(note: "not with rToken"),
-        .contact(.logIn): .native(note: "asks first, subscribes only if nobody was there"),
-        .contact(.logOut): .native(note: "asks first, subscribes only if nobody was there"),
+        .contact(.logIn): .native(note: "queries first, and subscribes only if no contact was logged in"),
+        .contact(.logOut): .native(note: "queries first, and subscribes only if no contact was logged in"),
         .operation(.registerDevice): .native(
             note: "remembered; a request only when the push token changed, or after an unregister"
         ),
@@ -55,19 +55,19 @@ extension AltcraftDevice {
         .operation(.changeTags): .native(note: "needs the setting tagsField"),
         .operation(.changeSubscription): .native(),
         .operation(.setConsent): .emulated(
-            how: "kept and obeyed before sending",
+            how: "stored and applied before sending",
             cost: "the vendor never learns of it"
         ),
         .operation(.track): .native(),
         .operation(.farewell): .native(note: "suspends: no opt-out is recorded"),
         .operation(.erase): .emulated(
-            how: "the person is unsubscribed, and everything is forgotten here",
+            how: "the person is unsubscribed, and the data is deleted here",
             cost:
-                "a person has to delete the profile in the platform, or a back end with the server interface's Delete profile"
+                "delete the profile in the platform, or let a back end call the server API's Delete profile"
         ),
         .operation(.readBack): .native(note: "latest, latestForProvider, current"),
         .event(.push): .native(),
-        .event(.custom): .native(note: "needs the setting pixel; plain values alone"),
+        .event(.custom): .native(note: "needs the setting pixel; only plain values"),
         .event(.messageViewed): .unsupported(reason: "The vendor has no messages inside the app."),
         .event(.messageClicked): .unsupported(reason: "The vendor has no messages inside the app."),
         .event(.sessionStarted): .unsupported(reason: "The vendor has no sessions."),
@@ -75,7 +75,7 @@ extension AltcraftDevice {
         .push(.received): .native(),
         .push(.tapped): .native(note: "an open"),
         .push(.opened): .native(note: "an open; hand over either the tap or the opening, not both"),
-        .push(.dismissed): .unsupported(reason: "The vendor knows deliveries and openings alone."),
+        .push(.dismissed): .unsupported(reason: "The vendor only accepts deliveries and opens of messages."),
         .attribute(.string): .native(),
         .attribute(.integer): .native(),
         .attribute(.decimal): .native(),
@@ -89,14 +89,14 @@ extension AltcraftDevice {
         .attribute(.object): .native(),
         .attributeUnset: .native(note: "not the e-mail address"),
         .attributeIncrement: .native(),
-        .attributeAppend: .native(note: "texts alone"),
+        .attributeAppend: .native(note: "only texts"),
         .tags: .native(note: "in the profile field that tagsField names"),
         .subscription(.push): .native(),
         .topics(.push): .native(note: "a topic is a category"),
-        .subscription(.email): .unsupported(reason: "This door changes push subscriptions alone."),
-        .topics(.email): .unsupported(reason: "This door changes push subscriptions alone."),
-        .subscription(.sms): .unsupported(reason: "This door changes push subscriptions alone."),
-        .topics(.sms): .unsupported(reason: "This door changes push subscriptions alone."),
+        .subscription(.email): .unsupported(reason: "This API changes only push subscriptions."),
+        .topics(.email): .unsupported(reason: "This API changes only push subscriptions."),
+        .subscription(.sms): .unsupported(reason: "This API changes only push subscriptions."),
+        .topics(.sms): .unsupported(reason: "This API changes only push subscriptions."),
         .subscription(.inApp): .unsupported(reason: "The vendor has no messages inside the app."),
         .topics(.inApp): .unsupported(reason: "The vendor has no messages inside the app."),
         .identifier(.email): .emulated(how: "a profile field, with identifiersAsFields", cost: "does not identify"),

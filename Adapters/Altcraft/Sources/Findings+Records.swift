@@ -22,15 +22,15 @@ extension FindingRow {
         rule: .altcraft("X1"),
         reason: "The contact has no identifier that finds a profile, so it is not written",
         remedy:
-            "Give the contact such an identifier, or choose another matching in the format's settings; with custom, "
-            + "identifierFields names the field of the contact's key."
+            "Give the contact such an identifier, or choose another matching in the settings. With matching "
+            + "custom, name the field of the contact's key in identifierFields."
     )
     static let recordKeyOther = FindingRow(
         "altcraft.record.keyOther",
         .note,
         rule: .altcraft("X1"),
-        reason: "The contact has no e-mail address, so its line names another way to find the profile",
-        remedy: "Set matching if profiles are to be found in one way alone."
+        reason: "The contact has no e-mail address, so its line uses another matching to find the profile",
+        remedy: "Set matching if all profiles must use the same matching."
     )
     static let recordIdentifier = FindingRow(
         "altcraft.record.identifier",
@@ -48,7 +48,8 @@ extension FindingRow {
         .invalid,
         rule: .altcraft("X8"),
         reason:
-            "The text holds the character NUL: JSON permits it, so it is written, and nothing says whether the platform keeps it",
+            "The text contains the character NUL. JSON permits it, so it is written, but it is undocumented "
+            + "whether the platform keeps it",
         remedy: "Take it out in the source."
     )
     static let profileControl = FindingRow(
@@ -64,7 +65,7 @@ extension FindingRow {
         .warning,
         .unsupported,
         rule: .altcraft("X2"),
-        reason: "The import has no field for it",
+        reason: "The import has no field for this value, so it is not migrated",
         remedy: "Make it an attribute with a field of its own."
     )
     static let recordSecond = FindingRow(
@@ -81,13 +82,13 @@ extension FindingRow {
         .invalid,
         rule: .altcraft("F19"),
         reason: "The address has another form and is left out",
-        remedy: "Mend it in the source."
+        remedy: "Correct it in the source."
     )
     static let recordConverted = FindingRow(
         "altcraft.record.converted",
         .note,
         rule: .altcraft("F20"),
-        reason: "The value is written as text or JSON; the platform's field must be made for that",
+        reason: "The value is written as text or JSON, so the platform's field must have a fitting type",
         remedy: "Create the field with a fitting type before the import."
     )
     static let recordTags = FindingRow(
@@ -104,7 +105,8 @@ extension FindingRow {
         .unsupported,
         rule: .altcraft("E3"),
         reason: "The vendor has no record of consents",
-        remedy: "Keep the consent where it is; a denied one turns subscriptions of its channel into opt-outs here."
+        remedy: "Keep the consent in its present system. A denied consent turns subscriptions of its channel "
+            + "into opt-outs here."
     )
     static let recordUnknown = FindingRow(
         "altcraft.record.stateUnknown",
@@ -135,7 +137,7 @@ extension FindingRow {
         .error,
         .consent,
         rule: .altcraft("X5"),
-        reason: "No resource is named for this no, and the vendor might write to the person",
+        reason: "No resource is named for this opt-out, so the vendor might still send messages to the person",
         remedy: "Name it in resourceId, or by topic in resources, or set lostOptOuts to warn."
     )
     static let recordUnreachable = FindingRow(
@@ -191,7 +193,7 @@ extension FindingRow {
         .error,
         .tooLarge,
         rule: .altcraft("X8"),
-        reason: "The line is longer than any profile may be, and was passed over",
+        reason: "The line is longer than the maximum size of a profile, and was skipped",
         remedy: "Split it: one profile a line."
     )
     static let profileKey = FindingRow(
@@ -208,22 +210,22 @@ extension FindingRow {
         .invalid,
         rule: .altcraft("X7"),
         reason: "The field's value is not of the type that the setting types gives it; it is read as it is",
-        remedy: "Mend the value, or give the attribute another type."
+        remedy: "Correct the value, or give the attribute another type."
     )
     static let profileSubscription = FindingRow(
         "altcraft.profile.subscription",
         .error,
         .invalid,
         rule: .altcraft("X9"),
-        reason: "The entry names no channel, and a no may stand in it",
-        remedy: "Mend it in the source, or take it out there."
+        reason: "The entry names no channel, and it may contain an opt-out",
+        remedy: "Correct or remove it in the source."
     )
     static let profileSubscriptions = FindingRow(
         "altcraft.profile.subscriptions",
         .error,
         .invalid,
         rule: .altcraft("X9"),
-        reason: "The subscriptions are no list, and a no may stand in them",
+        reason: "The subscriptions are not a list, and they may contain an opt-out",
         remedy: "Export them as a list of objects, each with its channel, or take them out in the source."
     )
     static let profileContradiction = FindingRow(
@@ -231,22 +233,22 @@ extension FindingRow {
         .warning,
         .consent,
         rule: .altcraft("X9"),
-        reason: "Entries for one channel and topic say different things; the one that allows least counts",
-        remedy: "Ask the person, or mend the entries in the source; the addresses of one channel share one word."
+        reason: "Entries for one channel and topic contradict each other; the most restrictive one applies",
+        remedy: "Ask the person, or correct the entries in the source. All addresses of a channel have the same status."
     )
     static let profileDeleted = FindingRow(
         "altcraft.profile.deleted",
         .note,
         rule: .altcraft("X9"),
-        reason: "The platform calls the entry deleted, so it is no subscription and is passed over",
-        remedy: "Nothing to do; ask the person if a subscription was meant to stay."
+        reason: "The platform marks the entry as deleted, so it is not a subscription and is skipped",
+        remedy: "No action is needed. Ask the person if one of the subscriptions should remain."
     )
     static let profileStatus = FindingRow(
         "altcraft.profile.status",
         .error,
         .consent,
         rule: .altcraft("X4"),
-        reason: "The status is none of the vendor's words, and a no may stand in it",
+        reason: "The status is not one of the vendor's values, and it may be an opt-out",
         remedy: "Write subscribed, unsubscribed or suspended there in the source, or take the entry out."
     )
     static let profileStatusMissing = FindingRow(
@@ -254,7 +256,7 @@ extension FindingRow {
         .warning,
         .consent,
         rule: .altcraft("X4"),
-        reason: "The entry has no status, so nobody knows what the person wants",
+        reason: "The entry has no status, so the person's decision is unknown",
         remedy: "Export the status as a word, or ask the person."
     )
     static let profileNumber = FindingRow(
@@ -271,7 +273,8 @@ extension FindingRow {
         .error,
         .invalid,
         rule: .altcraft("X3"),
-        reason: "The entry names no resource by a whole number from 1, so nobody knows what its yes or no is to",
+        reason: "The entry does not name its resource by a whole number from 1, so it is unknown what the opt-in "
+            + "or opt-out applies to",
         remedy: "Give the number in resource_id in the source, or take the entry out."
     )
     static let profileResourceTaken = FindingRow(

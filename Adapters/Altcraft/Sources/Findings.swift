@@ -146,7 +146,7 @@ extension FindingRow {
         .error,
         .unsupported,
         rule: .altcraft("B3"),
-        reason: "This door changes push subscriptions alone",
+        reason: "This API changes only push subscriptions",
         remedy: "Attach another channel with a custom event and its option subscription, or through the back end."
     )
     static let subscriptionUnknown = FindingRow(
@@ -155,7 +155,7 @@ extension FindingRow {
         .invalid,
         rule: .altcraft("B3"),
         reason: "The state unknown has no status at the vendor",
-        remedy: "Ask the person; send nothing until they have answered."
+        remedy: "Ask the person. Send no messages until they have answered."
     )
     static let subscriptionNested = FindingRow(
         "altcraft.subscription.nested",
@@ -193,14 +193,14 @@ extension FindingRow {
         .note,
         rule: .altcraft("B12"),
         reason: "There is no push subscription whose category could be switched off",
-        remedy: "Nothing is needed."
+        remedy: "No action is needed."
     )
     static let optOutKept = FindingRow(
         "altcraft.subscription.none",
         .note,
         rule: .altcraft("T8"),
         reason: "There is no push token, so the vendor has no subscription of this installation; the decision is kept",
-        remedy: "Nothing is needed; a log-in makes the subscription with this status."
+        remedy: "No action is needed. A log-in creates the subscription with this status."
     )
     static let noSubscription = FindingRow(
         "altcraft.switch.noToken",
@@ -241,8 +241,8 @@ extension FindingRow {
         "altcraft.device.kept",
         .note,
         rule: .altcraft("T1"),
-        reason: "The installation is remembered; there was nothing to send to the vendor",
-        remedy: "Nothing is needed; the next subscription request carries the token and the device's facts."
+        reason: "The registration is stored here; the vendor has no request for it",
+        remedy: "No action is needed. The next subscription request contains the token and the device's facts."
     )
     static let tokenMissing = FindingRow(
         "altcraft.token.missing",
@@ -258,7 +258,7 @@ extension FindingRow {
         .conflict,
         rule: .altcraft("T2"),
         reason: "The subscription waits until the vendor has taken the new push token (506)",
-        remedy: "Nothing is needed; it goes on when the token update is done."
+        remedy: "No action is needed. The operation continues when the token update is done."
     )
     static let permissionMissing = FindingRow(
         "altcraft.permission.missing",
@@ -285,14 +285,14 @@ extension FindingRow {
         .invalid,
         rule: .altcraft("F1"),
         reason: "None of the changes can be sent",
-        remedy: "Mend at least one of those named beside this finding."
+        remedy: "Correct at least one of the values in the other findings of this operation."
     )
     static let attributeForm = FindingRow(
         "altcraft.attribute.form",
         .warning,
         .invalid,
         rule: .altcraft("F11"),
-        reason: "The vendor's field takes another form; the attribute is left out",
+        reason: "The value does not have the form that the vendor's field requires, so the attribute is left out",
         remedy: "Give that form, or name another field for it in fieldNames."
     )
     static let attributeCollision = FindingRow(
@@ -308,7 +308,7 @@ extension FindingRow {
         .warning,
         .unsupported,
         rule: .altcraft("F10"),
-        reason: "The e-mail address can't be cleared; the change is left out",
+        reason: "The e-mail address cannot be cleared; the change is left out",
         remedy: "Set another address, or clear it in the platform."
     )
     static let attributeElements = FindingRow(
@@ -348,7 +348,7 @@ extension FindingRow {
         .note,
         rule: .altcraft("F14"),
         reason: "No tag changes",
-        remedy: "Nothing is needed."
+        remedy: "No action is needed."
     )
 
     // MARK: Change of person
@@ -358,7 +358,7 @@ extension FindingRow {
         .error,
         .misconfigured,
         rule: .altcraft("L4"),
-        reason: "With a role token there is one profile, and nobody can log in or out",
+        reason: "With a role token there is one profile, so a contact cannot log in or out",
         remedy: "Remove rToken and give each contact's JSON Web Token to the client."
     )
     static let roleTokenChanged = FindingRow(
@@ -374,7 +374,7 @@ extension FindingRow {
         .error,
         .unavailable,
         rule: .altcraft("L3"),
-        reason: "The question for the person's subscription was not answered with 200; it is not repeated by itself",
+        reason: "The query for the person's subscription failed, and the engine does not repeat a query",
         remedy: "Log in or out again, or replay this operation."
     )
 
@@ -391,16 +391,16 @@ extension FindingRow {
         .error,
         .conflict,
         rule: .altcraft("L10"),
-        reason: "Somebody else has logged in or out since it was captured, so it was not carried out",
-        remedy: "Nothing is needed. Replay it only if its contact uses the installation again."
+        reason: "Another contact has logged in or out since it was captured, so it was not carried out",
+        remedy: "No action is needed. Replay it only if its contact uses the installation again."
     )
     static let providerLeft = FindingRow(
         "altcraft.provider.left",
         .error,
         .conflict,
         rule: .altcraft("E6"),
-        reason: "The provider is being left, and the operation could not be sent before the unregister",
-        remedy: "Nothing is needed at this vendor. Replay it if the configuration routes to this provider again."
+        reason: "The provider is being removed, and the operation could not be sent before the unregister",
+        remedy: "No action is needed at this vendor. Replay it if the configuration routes to this provider again."
     )
     static let unregisterPending = FindingRow(
         "altcraft.farewell.pending",
@@ -408,7 +408,7 @@ extension FindingRow {
         .conflict,
         rule: .altcraft("E1"),
         reason: "It was captured after an unregister that the vendor has not confirmed yet",
-        remedy: "Nothing is needed; it is sent when the unregister is done."
+        remedy: "No action is needed. It is sent when the unregister is done."
     )
     static let unregisterLast = FindingRow(
         "altcraft.farewell.last",
@@ -416,7 +416,7 @@ extension FindingRow {
         .conflict,
         rule: .altcraft("E1"),
         reason: "The unregister is the last request, and other operations are still sent before it",
-        remedy: "Nothing is needed; it follows them."
+        remedy: "No action is needed. It follows them."
     )
 
     // MARK: Events
@@ -426,7 +426,7 @@ extension FindingRow {
         .foreign,
         rule: .altcraft("P1"),
         reason: "The payload has no _ac_push: another vendor sent it",
-        remedy: "Nothing is needed."
+        remedy: "No action is needed."
     )
     static let pushWithoutUID = FindingRow(
         "altcraft.push.uid",
@@ -434,14 +434,14 @@ extension FindingRow {
         .missing,
         rule: .altcraft("P2"),
         reason: "The payload has no message id _uid (451)",
-        remedy: "Hand over the payload unchanged, or give the option uid."
+        remedy: "Pass the payload unchanged, or give the option uid."
     )
     static let pushDismissed = FindingRow(
         "altcraft.push.interaction",
         .error,
         .unsupported,
         rule: .altcraft("P3"),
-        reason: "The vendor knows deliveries and openings alone",
+        reason: "The vendor only accepts deliveries and opens of messages",
         remedy: "Track a custom event for it."
     )
     static let eventKind = FindingRow(
@@ -480,7 +480,7 @@ extension FindingRow {
         "altcraft.event.zone",
         .note,
         rule: .altcraft("M11"),
-        reason: "Nobody said which time zone the installation is in; the event says UTC",
+        reason: "The time zone of the installation is unknown, so the event is sent with UTC",
         remedy: "Register the device with its facts before tracking."
     )
     static let eventWhose = FindingRow(
@@ -507,7 +507,7 @@ extension FindingRow {
         .error,
         .unsupported,
         rule: .altcraft("Q5"),
-        reason: "The vendor can't be asked that",
+        reason: "The vendor has no such query",
         remedy: "Ask for \(StatusQuestion.names)."
     )
     static let readProvider = FindingRow(
@@ -532,8 +532,8 @@ extension FindingRow {
         .error,
         .unavailable,
         rule: .altcraft("R8"),
-        reason: "The query was not answered; a query is never repeated by itself",
-        remedy: "Read again later."
+        reason: "The query failed, and the engine does not repeat a query",
+        remedy: "Send the query again later."
     )
 
     // MARK: Ends
@@ -557,29 +557,29 @@ extension FindingRow {
         "altcraft.consent.kept",
         .note,
         rule: .altcraft("E3"),
-        reason: "The vendor keeps no consents; the consent is kept and obeyed here",
-        remedy: "Nothing is needed."
+        reason: "The vendor stores no consents; the consent is stored and applied here",
+        remedy: "No action is needed."
     )
     static let eraseByHand = FindingRow(
         "altcraft.erase.byHand",
         .warning,
         .unsupported,
         rule: .altcraft("E2"),
-        reason: "Everything here is forgotten, but an app can't delete the vendor's profile",
-        remedy: "Delete the profile in the platform, or through the server interface (Delete profile)."
+        reason: "The data is deleted here, but an app cannot delete the vendor's profile",
+        remedy: "Delete the profile in the platform or with the vendor's server API (Delete profile)."
     )
     static let nothingToLeave = FindingRow(
         "altcraft.farewell.nothing",
         .note,
         rule: .altcraft("E1"),
         reason: "The vendor has no push token for this installation",
-        remedy: "Nothing is needed."
+        remedy: "No action is needed."
     )
     static let actionUnknown = FindingRow(
         "altcraft.action.unknown",
         .error,
         .unsupported,
-        reason: "This adapter is older than the operation",
+        reason: "This adapter does not support the operation",
         remedy: "Update the adapter."
     )
 
@@ -591,7 +591,7 @@ extension FindingRow {
         .notFound,
         rule: .altcraft("F15"),
         reason: "The platform does not know a profile field, or not with such a value",
-        remedy: "Create the field in the database, or mend its value."
+        remedy: "Create the field in the database, or correct its value."
     )
     static let replySubscriptionField = FindingRow(
         "altcraft.reply.subscriptionField",
@@ -599,7 +599,7 @@ extension FindingRow {
         .notFound,
         rule: .altcraft("F16"),
         reason: "The platform does not know a subscription field, or not with such a value",
-        remedy: "Create the field in the resource, or mend its value."
+        remedy: "Create the field in the resource, or correct its value."
     )
     static let replyCategory = FindingRow(
         "altcraft.reply.category",
@@ -615,7 +615,7 @@ extension FindingRow {
         .invalid,
         rule: .altcraft("R4"),
         reason: "The vendor refused it",
-        remedy: "Read the answer's errorText, mend the data or the account, and replay the operation."
+        remedy: "Read the errorText of the reply, correct the data or the account, and replay the operation."
     )
     static let replyCredential = FindingRow(
         "altcraft.reply.credential",
@@ -630,16 +630,16 @@ extension FindingRow {
         .warning,
         .unavailable,
         rule: .altcraft("R2"),
-        reason: "The vendor can't do it now",
-        remedy: "Nothing is needed; it is repeated."
+        reason: "The vendor is temporarily unavailable",
+        remedy: "No action is needed. The request is repeated."
     )
     static let replyPage = FindingRow(
         "altcraft.reply.page",
         .warning,
         .unavailable,
         rule: .altcraft("R13"),
-        reason: "A web page came back instead of the vendor's answer, as a network's sign-in page or a proxy gives it",
-        remedy: "Sign in to the network, or check the address; attempts go on."
+        reason: "The reply is a web page, such as the sign-in page of a network or the error page of a proxy",
+        remedy: "Sign in to the network, or check the address. Attempts continue."
     )
     static let replyRedirect = FindingRow(
         "altcraft.reply.redirect",
@@ -655,22 +655,22 @@ extension FindingRow {
         .unreachable,
         rule: .altcraft("R3"),
         reason: "The vendor did not answer",
-        remedy: "Nothing is needed; it is repeated."
+        remedy: "No action is needed. The request is repeated."
     )
     static let replyUnreadable = FindingRow(
         "altcraft.reply.unreadable",
         .error,
         .unavailable,
         rule: .altcraft("B12"),
-        reason: "The answer does not say what the person's push subscription is, so it was left alone",
-        remedy: "Look what answers at apiUrl, then replay the operation."
+        reason: "The reply does not contain the person's push subscription, so the subscription was not changed",
+        remedy: "Check what answers at apiUrl, then replay the operation."
     )
     static let retryLimit = FindingRow(
         "altcraft.reply.retryLimit",
         .error,
         .unavailable,
         rule: .altcraft("R7"),
-        reason: "The vendor answered 16 times without success (480)",
+        reason: "The vendor answered 16 attempts without success (480)",
         remedy: "Replay the operation when the vendor works again."
     )
     static let replyErrorInSuccess = FindingRow(
@@ -678,30 +678,30 @@ extension FindingRow {
         .warning,
         .invalid,
         rule: .altcraft("R9"),
-        reason: "The vendor took it, but its answer carries an error number",
-        remedy: "Read the answer's errorText, and look at the profile in the platform."
+        reason: "The vendor accepted it, but its reply carries an error number",
+        remedy: "Read the reply's errorText, and check the profile in the platform."
     )
     static let replyErrorRefused = FindingRow(
         "altcraft.reply.errorRefused",
         .error,
         .invalid,
         rule: .altcraft("R9"),
-        reason: "The vendor's answer carries an error number, which counts as a refusal here (errorInSuccess)",
-        remedy: "Read the answer's errorText, mend the data or the account, and replay the operation."
+        reason: "The vendor's reply carries an error number, which counts as a refusal here (errorInSuccess)",
+        remedy: "Read the errorText of the reply, correct the data or the account, and replay the operation."
     )
     static let replyLater = FindingRow(
         "altcraft.reply.later",
         .note,
         rule: .altcraft("S2"),
-        reason: "The vendor took it and processes it later; the answer has no profile",
-        remedy: "Nothing is needed; set sync to true to hear what became of it."
+        reason: "The vendor accepted it and processes it later; the answer has no profile",
+        remedy: "No action is needed. To receive the result, set sync to true."
     )
     static let replyDiffers = FindingRow(
         "altcraft.reply.differs",
         .warning,
         .conflict,
         rule: .altcraft("S9"),
-        reason: "The vendor took it, but its answer shows something else than was asked for",
-        remedy: "Look whether the category may be changed, and at the profile in the platform."
+        reason: "The vendor accepted it, but its reply shows a different result",
+        remedy: "Check whether the category may be changed, and check the profile in the platform."
     )
 }

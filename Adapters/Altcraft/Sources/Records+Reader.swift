@@ -171,7 +171,7 @@ private struct ProfileDraft {
         // A birthday may be an instant.
         if usual != nil, let instant = value.converted(to: .timestamp) { return instant }
         if settings.types[name] != nil, value.type == .string || value.type == .list {
-            findings.append(FindingRow.profileField.at("data".dot(field), detail: "it is no \(type.rawValue)"))
+            findings.append(FindingRow.profileField.at("data".dot(field), detail: "not of the type \(type.rawValue)"))
         }
         return value
     }

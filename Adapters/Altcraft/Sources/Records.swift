@@ -63,7 +63,10 @@ struct ImportSettings: AdapterSettings {
             "The number of the database; needed for writing."
         ) { value, settings in
             guard let number = value.integer, number > 0 else {
-                return .init("It is no number from 1.", "Give the number beside the database's name in the platform.")
+                return .init(
+                    "The value is not a whole number from 1.",
+                    "Write the number that the platform shows beside the database's name."
+                )
             }
             settings.database = Int(number)
             return nil
@@ -144,8 +147,8 @@ extension ImportSettings {
     static func written(_ object: JSONObject) throws(SettingsError) -> ImportSettings {
         let settings = try read(object)
         guard settings.database > 0 else {
-            let remedy = "Add \"dbId\", the number beside the database's name in the platform."
-            throw SettingsError([.invalidSetting("dbId", "A file that is written names its database.", remedy)])
+            let remedy = "Add \"dbId\", the number that the platform shows beside the database's name."
+            throw SettingsError([.invalidSetting("dbId", "An import file must name its database.", remedy)])
         }
         return settings
     }

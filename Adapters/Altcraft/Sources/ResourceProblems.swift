@@ -26,7 +26,7 @@ struct ResourceProblems: Sendable {
             let place = path.dot(name.rawValue)
             guard let number = Int(text), number > 0 else {
                 let remedy = "Give the resource's number, in quotes."
-                findings.append(.invalidSetting(place, "It is no number from 1.", remedy))
+                findings.append(.invalidSetting(place, "The value is not a whole number from 1.", remedy))
                 continue
             }
             guard let owner = owners[group(name), default: taken][number] else {

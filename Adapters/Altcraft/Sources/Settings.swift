@@ -158,7 +158,10 @@ public struct AltcraftSettings: AdapterSettings {
         ) { token in
             Authorization.isWritable(token)
                 ? nil
-                : .init("It holds something that no header can.", "Give the token alone: letters, digits and signs.")
+                : .init(
+                    "The value contains a character that an HTTP header cannot contain.",
+                    "Write only the token: letters, digits and signs."
+                )
         },
         .choice(
             "rTokenMatching",

@@ -48,7 +48,9 @@ extension SettingRow<Account> {
         _ summary: String
     ) -> SettingRow {
         SettingRow(name, form: "object", schema: ["type": "object"], summary) { value, account in
-            guard let object = value.object else { return Problem("It is \(value.typePhrase).", "Give an object.") }
+            guard let object = value.object else {
+                return Problem("The value is \(value.typePhrase).", "Give an object.")
+            }
             account[keyPath: path] = object
             return nil
         }

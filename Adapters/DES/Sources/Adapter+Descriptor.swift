@@ -37,32 +37,32 @@ extension DESDevice {
         reason: "The vendor's service for apps has no attributes of contacts."
     )
     private static let noChannel = Support.unsupported(
-        reason: "Apps can subscribe to push and messages inside the app alone."
+        reason: "Apps can only subscribe to push messages and messages inside the app."
     )
 
     private static let noTopics = Support.unsupported(reason: "The vendor has no topics.")
 
     private static let capabilities: Capabilities = [
         .operation(.identify): .native(note: "the identifier that the setting contactIdentifier names"),
-        .operation(.switchContact): .native(note: "the session is reported as ended and begun anew"),
+        .operation(.switchContact): .native(note: "the session is reported as ended, and a new one begins"),
         .contact(.logIn): .native(note: "the setting contactProof says what proves it"),
         .contact(.logOut): .native(note: "the contact becomes anonymous"),
         .operation(.registerDevice): .native(
             note: "registration, anonymous contact and push token, as far as they are new"
         ),
         .operation(.changeAttributes): noAttributes,
-        .operation(.changeTags): .unsupported(reason: "The vendor has tags of inbox messages alone."),
+        .operation(.changeTags): .unsupported(reason: "The vendor only has tags of inbox messages."),
         .operation(.changeSubscription): .native(note: "push, and messages inside the app"),
         .operation(.setConsent): .emulated(
-            how: "kept and obeyed before sending",
+            how: "stored and applied before sending",
             cost: "the vendor never learns of it"
         ),
         .operation(.track): .native(),
-        .operation(.farewell): .native(note: "push token and contact are taken back"),
+        .operation(.farewell): .native(note: "push token and contact are removed"),
         .operation(.erase): .emulated(
-            how: "everything is forgotten here",
+            how: "the data is deleted here",
             cost:
-                "a person or a back end has to delete the contact at the vendor, by the field and value that name it there"
+                "delete the contact at the vendor, by the field and value that identify it there"
         ),
         .operation(.readBack): .native(note: Question.names),
         .event(.push): .native(note: "the opening and its buttons"),
@@ -75,7 +75,7 @@ extension DESDevice {
         .push(.tapped): .native(),
         .push(.dismissed): .unsupported(reason: "The vendor has no event for it."),
         .push(.opened): .native(note: "the same event as a tap: capture one of the two"),
-        .subscription(.push): .native(note: "the push token is set or taken back"),
+        .subscription(.push): .native(note: "the push token is set or removed"),
         .subscription(.inApp): .emulated(
             how: "dnd in each request with events",
             cost: "nothing is stored at the vendor"
@@ -103,6 +103,6 @@ extension DESDevice {
         .attributeUnset: noAttributes,
         .attributeIncrement: noAttributes,
         .attributeAppend: noAttributes,
-        .tags: .unsupported(reason: "The vendor has tags of inbox messages alone."),
+        .tags: .unsupported(reason: "The vendor only has tags of inbox messages."),
     ]
 }

@@ -95,7 +95,7 @@ public struct DESDevice: VendorAdapter {
                         path: $0,
                         rule: .des("R2"),
                         reason: "The setting is missing.",
-                        remedy: "Add it: without it nothing can be sent."
+                        remedy: "Add it. Without it nothing can be sent."
                     )
                 }
             )

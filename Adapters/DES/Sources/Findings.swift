@@ -53,7 +53,7 @@ extension FindingRow {
         .error,
         .unsupported,
         rule: .des("U1"),
-        reason: "The vendor's service for apps takes no attributes of a contact",
+        reason: "The vendor's service for apps accepts no attributes of a contact",
         remedy: "Import them by a back end, or capture them as attributes of a custom event."
     )
     static let tags = FindingRow(
@@ -70,7 +70,7 @@ extension FindingRow {
         .error,
         .unsupported,
         rule: .des("U3"),
-        reason: "Apps can subscribe to push and messages inside the app alone",
+        reason: "Apps can only subscribe to push messages and messages inside the app",
         remedy: "Have a back end change e-mail and text messages."
     )
     static let topic = FindingRow(
@@ -86,14 +86,14 @@ extension FindingRow {
         .error,
         .missing,
         rule: .des("U3"),
-        reason: "Nobody knows what the person wants",
+        reason: "The person's decision is unknown",
         remedy: "Capture subscribed or unsubscribed once it is known."
     )
     static let suspended = FindingRow(
         "des.subscription.suspended",
         .note,
         rule: .des("U3"),
-        reason: "The vendor can't tell a pause from a no",
+        reason: "The vendor cannot distinguish a pause from an opt-out",
         remedy: "Capture subscribed when the pause is over."
     )
     static let subscriptionDetails = FindingRow(
@@ -108,8 +108,8 @@ extension FindingRow {
         "des.push.foreign",
         .foreign,
         rule: .des("R14"),
-        reason: "The push is not this vendor's: it has no member u",
-        remedy: "Nothing: the adapter of its own vendor tracks it."
+        reason: "The push was sent by another vendor: it has no member u",
+        remedy: "No action is needed. The adapter of the vendor that sent it tracks it."
     )
     static let pushInteraction = FindingRow(
         "des.push.interaction",
@@ -142,7 +142,7 @@ extension FindingRow {
         .note,
         rule: .des("U6"),
         reason: "An identifier of this kind is not sent",
-        remedy: "Nothing; or change the setting contactIdentifier."
+        remedy: "No action is needed. To use this identifier, change the setting contactIdentifier."
     )
     static let contactAnonymous = FindingRow(
         "des.contact.anonymous",
@@ -173,8 +173,8 @@ extension FindingRow {
         .error,
         .conflict,
         rule: .des("N6"),
-        reason: "The log-in waited for its credential until another person was there or the vendor was left",
-        remedy: "Nothing; if the person is there again, log in again."
+        reason: "The log-in waited for its credential until another person logged in or the provider was removed",
+        remedy: "No action is needed. When the person returns, log in again."
     )
     static let contactOfAnother = FindingRow(
         "des.contact.another",
@@ -190,7 +190,7 @@ extension FindingRow {
         .conflict,
         rule: .des("N6"),
         reason: "The log-in of this person has not been sent, and the vendor's contact is set for another person",
-        remedy: "Release the log-in, for example by an answer on the consent that it waits for."
+        remedy: "Resolve the log-in, for example by recording the consent that it waits for."
     )
     static let anonymousRefused = FindingRow(
         "des.contact.anonymousRefused",
@@ -216,7 +216,7 @@ extension FindingRow {
         .error,
         .unsupported,
         rule: .des("B1"),
-        reason: "The vendor knows iOS and Android alone",
+        reason: "The vendor only supports iOS and Android",
         remedy: "Register installations of these platforms."
     )
     static let tokenForm = FindingRow(
@@ -232,7 +232,7 @@ extension FindingRow {
         .error,
         .invalid,
         rule: .des("H2"),
-        reason: "The adopted client id is no UUID",
+        reason: "The adopted client id is not a UUID",
         remedy: "Give the id that the vendor's SDK made, or none."
     )
     static let notRegistered = FindingRow(
@@ -241,7 +241,8 @@ extension FindingRow {
         .missing,
         rule: .des("N4"),
         reason: "The vendor does not know this installation yet",
-        remedy: "Capture registerDevice at each start of the app; if it was rejected, mend what its finding says first."
+        remedy: "Capture registerDevice at each start of the app. If it was rejected, first correct the cause "
+            + "that its finding names."
     )
     static let tokenLater = FindingRow(
         "des.pushToken.later",
@@ -283,7 +284,7 @@ extension FindingRow {
         .missing,
         rule: .des("R14"),
         reason: "The push has no message id: u.sid is missing",
-        remedy: "Hand over the payload as the system gave it."
+        remedy: "Pass the payload as the system gave it."
     )
     static let eventName = FindingRow(
         "des.event.name",
@@ -345,7 +346,7 @@ extension FindingRow {
         .note,
         rule: .des("R16"),
         reason: "The message has these tags already",
-        remedy: "Nothing."
+        remedy: "No action is needed."
     )
     static let inboxUnknown = FindingRow(
         "des.inbox.unknown",
@@ -363,7 +364,7 @@ extension FindingRow {
         .error,
         .unsupported,
         rule: .des("R38"),
-        reason: "The vendor can't be asked that",
+        reason: "The vendor has no such query",
         remedy: "Ask one of \(Question.names)."
     )
     static let argumentMissing = FindingRow(
@@ -380,7 +381,7 @@ extension FindingRow {
         .forbidden,
         rule: .des("I3"),
         reason: "The address is not at the vendor's hosts",
-        remedy: "Hand over the address as it stands in the push."
+        remedy: "Pass the address as it stands in the push."
     )
     static let noContent = FindingRow(
         "des.read.noContent",
@@ -388,7 +389,7 @@ extension FindingRow {
         .notFound,
         rule: .des("R22"),
         reason: "There is no message for this view",
-        remedy: "Show nothing; a campaign for this view may come later."
+        remedy: "Show nothing. A campaign for this view may arrive later."
     )
 
     // MARK: Ends
@@ -397,15 +398,15 @@ extension FindingRow {
         "des.consent.kept",
         .note,
         rule: .des("N1"),
-        reason: "Consent is obeyed here, and the vendor is not told",
-        remedy: "Nothing."
+        reason: "Consent is applied here and not sent to the vendor",
+        remedy: "No action is needed."
     )
     static let displayNext = FindingRow(
         "des.subscription.next",
         .note,
         rule: .des("B8"),
-        reason: "The vendor hears of it with the next events",
-        remedy: "Nothing; the app itself shows messages or not."
+        reason: "The vendor receives it with the next events",
+        remedy: "No action is needed. The app itself decides whether to show messages."
     )
     static let eraseByHand = FindingRow(
         "des.erase.byHand",
@@ -419,8 +420,8 @@ extension FindingRow {
         "des.farewell.nothing",
         .note,
         rule: .des("N3"),
-        reason: "The vendor knows nothing that would have to be left",
-        remedy: "Nothing."
+        reason: "The vendor has no registration to remove",
+        remedy: "No action is needed."
     )
     static let neverSent = FindingRow(
         "des.farewell.neverSent",
@@ -428,7 +429,7 @@ extension FindingRow {
         .conflict,
         rule: .des("N3"),
         reason: "The vendor was left before this could be sent",
-        remedy: "Nothing; capture it again for the next vendor if it is still needed."
+        remedy: "No action is needed. If the next vendor needs it, capture it again."
     )
     static let leavingRefused = FindingRow(
         "des.farewell.refused",
@@ -447,14 +448,15 @@ extension FindingRow {
         .unreachable,
         rule: .des("R31"),
         reason: "A request has to be repeated, and everything waits behind it",
-        remedy: "Nothing; it goes on with the next capture, the network, the foreground or a flush."
+        remedy: "No action is needed. Delivery continues with the next capture, when the network returns, when "
+            + "the app comes to the foreground, or with a flush."
     )
     static let renewed = FindingRow(
         "des.queue.renewed",
         .note,
         rule: .des("R33"),
         reason: "The contact token was renewed; the request is repeated half a second later",
-        remedy: "Nothing."
+        remedy: "No action is needed."
     )
     static let replyUnauthenticated = FindingRow(
         "des.reply.unauthenticated",
@@ -486,23 +488,24 @@ extension FindingRow {
         .invalid,
         rule: .des("A5"),
         reason: "The vendor refuses the request",
-        remedy: "Check the application code and the contact field; 400 tells of these or of the request's form."
+        remedy: "Check the application code and the contact field. 400 means that one of these or the form of "
+            + "the request is wrong."
     )
     static let replyLater = FindingRow(
         "des.reply.later",
         .note,
         .unavailable,
         rule: .des("R31"),
-        reason: "The vendor can't take the request now",
-        remedy: "Nothing; it is repeated. Ask a question again later."
+        reason: "The vendor cannot take the request now",
+        remedy: "No action is needed. The request is repeated. Send a query again later."
     )
     static let replyPage = FindingRow(
         "des.reply.page",
         .warning,
         .unavailable,
         rule: .des("R41"),
-        reason: "A web page came back instead of the vendor's answer, as a network's sign-in page or a proxy gives it",
-        remedy: "Sign in to the network, or check the address; attempts go on."
+        reason: "The reply is a web page, such as the sign-in page of a network or the error page of a proxy",
+        remedy: "Sign in to the network, or check the address. Attempts continue."
     )
     static let noReply = FindingRow(
         "des.reply.none",
@@ -510,14 +513,14 @@ extension FindingRow {
         .unreachable,
         rule: .des("R37"),
         reason: "The vendor did not answer",
-        remedy: "Nothing; it is repeated. Ask a question again later."
+        remedy: "No action is needed. The request is repeated. Send a query again later."
     )
     static let hostNotFound = FindingRow(
         "des.reply.hostNotFound",
         .error,
         .misconfigured,
         rule: .des("T5"),
-        reason: "The host can't be found",
+        reason: "The host cannot be found",
         remedy: "Check the addresses in the settings, or set onHostNotFound to keep."
     )
     static let replyUnreadable = FindingRow(
@@ -525,7 +528,7 @@ extension FindingRow {
         .error,
         .unavailable,
         rule: .des("R21"),
-        reason: "The answer can't be read",
+        reason: "The reply cannot be read",
         remedy: "Ask again later."
     )
     static let replyDamaged = FindingRow(
@@ -533,8 +536,9 @@ extension FindingRow {
         .warning,
         .unavailable,
         rule: .des("R24"),
-        reason: "The vendor took the request, but its answer ends early or is no JSON",
+        reason: "The vendor accepted the request, but its reply ends early or is no JSON",
         remedy:
-            "Nothing; without a device event state the same views and clicks go with the next request. Check what changes answers on the way if it happens again."
+            "No action is needed. Without a device event state, the same views and clicks are sent with the "
+            + "next request. If this persists, check which proxy changes the replies."
     )
 }

@@ -125,7 +125,10 @@ public struct DESSettings: AdapterSettings {
             "The application's code at the vendor, like `ABCD1-234E6`."
         ) { code in
             placeholders.contains(code.lowercased())
-                ? .init("It stands for no code.", "Give the application code that the vendor shows.") : nil
+                ? .init(
+                    "The value is a placeholder, not an application code.",
+                    "Give the application code that the vendor shows."
+                ) : nil
         },
         .integer(
             "contactFieldId",
@@ -273,7 +276,7 @@ extension SettingRow<DESSettings> {
         ) { value, settings in
             guard let number = value.integer, range.contains(Int(number)) else {
                 return Problem(
-                    value.number == nil ? "It is \(value.typePhrase)." : "It is out of range.",
+                    value.number == nil ? "The value is \(value.typePhrase)." : "The value is out of range.",
                     "Give the field's number, as the vendor's list of fields has it."
                 )
             }

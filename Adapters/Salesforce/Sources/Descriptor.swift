@@ -45,9 +45,9 @@ extension SalesforceDevice {
         .operation(.erase): .emulated(
             how: "attributes emptied, tags removed, push off",
             cost:
-                "a person has to delete the contact by its contact key in Contact Builder, or a back end through the contacts API"
+                "delete the contact by its contact key in Contact Builder, or let a back end use the contacts API"
         ),
-        .operation(.readBack): .unsupported(reason: "data flows from the device to the vendor alone"),
+        .operation(.readBack): .unsupported(reason: "data flows only from the device to the vendor"),
         .identifier(.external): .native(note: "the contact key, unless contactKeyIdentifier names another kind"),
         .identifier(.email): .unsupported(reason: "unless contactKeyIdentifier is email"),
         .identifier(.phone): .unsupported(reason: "unless contactKeyIdentifier is phone"),
@@ -70,13 +70,13 @@ extension SalesforceDevice {
         .attributeAppend: .unsupported(reason: "an attribute can only be set or cleared"),
         .tags: .native(),
         .subscription(.push): .native(note: "suspended and unknown count as opted out"),
-        .topics(.push): .emulated(how: "a tag of the topic's name", cost: "the vendor knows it as a tag alone"),
-        .subscription(.email): .unsupported(reason: "the device door knows push alone"),
-        .topics(.email): .unsupported(reason: "the device door knows push alone"),
-        .subscription(.sms): .unsupported(reason: "the device door knows push alone"),
-        .topics(.sms): .unsupported(reason: "the device door knows push alone"),
-        .subscription(.inApp): .unsupported(reason: "the device door knows push alone"),
-        .topics(.inApp): .unsupported(reason: "the device door knows push alone"),
+        .topics(.push): .emulated(how: "a tag of the topic's name", cost: "the vendor only knows it as a tag"),
+        .subscription(.email): .unsupported(reason: "the device API knows only push"),
+        .topics(.email): .unsupported(reason: "the device API knows only push"),
+        .subscription(.sms): .unsupported(reason: "the device API knows only push"),
+        .topics(.sms): .unsupported(reason: "the device API knows only push"),
+        .subscription(.inApp): .unsupported(reason: "the device API knows only push"),
+        .topics(.inApp): .unsupported(reason: "the device API knows only push"),
         .event(.custom): .native(note: "the account must define the event; inner keys are inferred"),
         .event(.push): .unsupported(reason: "the vendor's codes are not published"),
         .event(.messageViewed): .unsupported(reason: "the vendor's codes are not published"),

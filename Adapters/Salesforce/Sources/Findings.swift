@@ -93,16 +93,17 @@ extension FindingRow {
         reason:
             "The contact key changed, so the device moved to another contact, which shows after up to 15 minutes; without "
             + "another device the earlier contact is orphaned: out of reach, and billed like every distinct key",
-        remedy: "Keep one key per person for ever; delete the orphaned contact in the account."
+        remedy: "Keep one key per person permanently. Delete the orphaned contact in the account."
     )
     static let contactKeyOfAnother = FindingRow(
         "salesforce.contactKey.ofAnother",
         .warning,
         rule: .salesforce("K11"),
         reason:
-            "Several people use this device, which belongs to the last one logged in, after up to 15 minutes; without "
-            + "another device the person before is orphaned: out of reach, and billed like every distinct key",
-        remedy: "Nothing on the device: no setting avoids it. Reach the person before through other channels."
+            "Several people use this device, which belongs to the last one logged in, after up to 15 "
+            + "minutes; without another device the previous person is orphaned: out of reach, and billed like "
+            + "every distinct key",
+        remedy: "The device cannot avoid it. Reach the person through other channels until then."
     )
     static let contactKeyLacking = FindingRow(
         "salesforce.contactKey.lacking",
@@ -174,7 +175,7 @@ extension FindingRow {
         .notFound,
         rule: .salesforce("A9"),
         reason: "The account does not define this attribute, so it is not sent: it could cost the whole registration",
-        remedy: "Define it in MobilePush and add it to the setting accountAttributes; letter case counts."
+        remedy: "Define it in MobilePush and add it to the setting accountAttributes; upper and lower case matter."
     )
     static let attributeNameSpaced = FindingRow(
         "salesforce.attribute.spacedName",
@@ -212,14 +213,14 @@ extension FindingRow {
         .warning,
         .unsupported,
         rule: .salesforce("A10"),
-        reason: "An attribute can only be set or cleared; the vendor adds nothing to numbers or lists",
-        remedy: "Work the new value out in the app and set it."
+        reason: "An attribute can only be set or cleared; the vendor cannot add to numbers or lists",
+        remedy: "Compute the new value in the app and set it."
     )
     static let attributesCarriedOver = FindingRow(
         "salesforce.attributes.carriedOver",
         .warning,
         rule: .salesforce("A12"),
-        reason: "Attributes and tags of the person before stay on the device and are sent under the next contact key",
+        reason: "Attributes and tags of the previous person stay on the device and are sent under the next contact key",
         remedy: "Set contactChange to clear, or change them for the next person."
     )
     static let attributesCleared = FindingRow(
@@ -236,9 +237,8 @@ extension FindingRow {
         .conflict,
         rule: .salesforce("A14"),
         reason:
-            "The operation was captured for the person who used the device before, and the device is another contact's "
-            + "now",
-        remedy: "Nothing on this device; write it to the person's contact from a back end if it is needed."
+            "The operation was captured for a previous contact, and another contact now uses the device",
+        remedy: "No action is needed on this device. If the value is needed, write it to the contact from a back end."
     )
     static let contactWaiting = FindingRow(
         "salesforce.contact.waiting",
@@ -246,8 +246,8 @@ extension FindingRow {
         .missing,
         rule: .salesforce("K3"),
         reason:
-            "The person whose contact key the vendor holds has left, and what is captured since then waits for the next "
-            + "contact key",
+            "The contact whose key the vendor has logged out, so operations captured since then wait for the "
+            + "next contact key",
         remedy: "Log in or identify the next contact."
     )
     static let consentWaiting = FindingRow(
@@ -262,8 +262,9 @@ extension FindingRow {
         "salesforce.optOut.kept",
         .note,
         rule: .salesforce("D9"),
-        reason: "The vendor does not know this device, so it reaches nobody; the first registration says the opt-out",
-        remedy: "Nothing."
+        reason: "The vendor does not know this device, so it sends no messages to it. The first registration "
+            + "contains the opt-out",
+        remedy: "No action is needed."
     )
 
     // MARK: Tags
@@ -299,7 +300,7 @@ extension FindingRow {
         .error,
         .unsupported,
         rule: .salesforce("W7"),
-        reason: "The device door knows the push channel alone",
+        reason: "The device API knows only the push channel",
         remedy: "Change subscriptions of other channels through the account's own forms or a back end."
     )
     static let subscriptionTopic = FindingRow(
@@ -348,7 +349,7 @@ extension FindingRow {
         .warning,
         .invalid,
         rule: .salesforce("W2"),
-        reason: "The adopted identity salesforce.deviceID is no UUID, so a new device id is made",
+        reason: "The adopted identity salesforce.deviceID is not a UUID, so a new device id is created",
         remedy: "Give the device id of the vendor's own SDK as it is."
     )
     static let deviceIDLate = FindingRow(
@@ -375,15 +376,15 @@ extension FindingRow {
         .error,
         .invalid,
         rule: .salesforce("W21"),
-        reason: "The locale is no language with its region, so the vendor would make the device inactive",
-        remedy: "Give it like fi_FI."
+        reason: "The locale is not a language with its region, so the vendor would deactivate the device",
+        remedy: "Write it like fi_FI."
     )
     static let deviceLocaleRespelt = FindingRow(
         "salesforce.device.localeRespelt",
         .note,
         rule: .salesforce("W21"),
         reason: "The locale is sent with underscores and without what follows its region",
-        remedy: "Nothing, or give it like fi_FI."
+        remedy: "No action is needed. To send a locale, write it like fi_FI."
     )
     static let deviceOffset = FindingRow(
         "salesforce.device.offset",
@@ -399,7 +400,7 @@ extension FindingRow {
         rule: .salesforce("W19"),
         reason:
             "The facts name a time zone and no offset from UTC, so the zone's offset at the time of capture is sent",
-        remedy: "Nothing, or give utcOffsetSeconds and isDaylightSaving."
+        remedy: "No action is needed. To send the time zone, give utcOffsetSeconds and isDaylightSaving."
     )
     static let deviceZoneUnknown = FindingRow(
         "salesforce.device.zoneUnknown",
@@ -467,7 +468,7 @@ extension FindingRow {
         reason:
             "The vendor has received the registration; its effect shows after up to 15 minutes, and a "
             + "later refusal is not reported",
-        remedy: "Look at the contact in the account after that time."
+        remedy: "Check the contact in the account after that time."
     )
     static let paced = FindingRow(
         "salesforce.paced",
@@ -481,15 +482,16 @@ extension FindingRow {
         .note,
         .unavailable,
         rule: .salesforce("S7"),
-        reason: "The last registration failed, and the next attempt follows the vendor's growing delays",
-        remedy: "Wait; if the answer was 401 or 403, check access token and application id."
+        reason: "The last registration failed; the delay before the next attempt grows with each failure",
+        remedy: "If the last reply was 401 or 403, check accessToken and applicationId. Otherwise, wait for the "
+            + "next attempt."
     )
     static let closed = FindingRow(
         "salesforce.closed",
         .note,
         .throttled,
         rule: .salesforce("S11"),
-        reason: "The vendor asked not to be called for a while",
+        reason: "The vendor asked for a pause",
         remedy: "Wait."
     )
     static let left = FindingRow(
@@ -503,29 +505,31 @@ extension FindingRow {
         "salesforce.nothingToLeave",
         .note,
         rule: .salesforce("D2"),
-        reason: "The vendor never heard of this device, so there is nothing to leave",
-        remedy: "Nothing."
+        reason: "The vendor has never received anything from this device, so there is no registration to remove",
+        remedy: "No action is needed."
     )
     static let erasedBefore = FindingRow(
         "salesforce.erasedBefore",
         .note,
         rule: .salesforce("D2"),
-        reason: "An erasure ended the registration of this device before, with push off, so there is nothing to leave",
-        remedy: "Nothing."
+        reason: "An erasure already ended the registration of this device with push disabled, so there is no "
+            + "registration to remove",
+        remedy: "No action is needed."
     )
     static let neverSent = FindingRow(
         "salesforce.neverSent",
         .note,
         rule: .salesforce("D2"),
-        reason: "The vendor was left before its first registration, so this is not sent",
-        remedy: "Nothing."
+        reason: "The provider was removed before its first registration, so this is not sent",
+        remedy: "No action is needed."
     )
     static let eraseByHand = FindingRow(
         "salesforce.erase.byHand",
         .warning,
         .unsupported,
         rule: .salesforce("D3"),
-        reason: "A device can't delete its contact; what it can do is done: attributes emptied, tags removed, push off",
+        reason:
+            "A device cannot delete its contact. It emptied the attributes, removed the tags and disabled push",
         remedy: "Delete the contact in Contact Builder or through the contacts API of a back end."
     )
     static let consentKept = FindingRow(
@@ -534,21 +538,21 @@ extension FindingRow {
         rule: .salesforce("D4"),
         reason:
             "The vendor has no record of consent; the engine applies it, and a registration says whether push is enabled",
-        remedy: "Nothing."
+        remedy: "No action is needed."
     )
     static let readBackImpossible = FindingRow(
         "salesforce.readBack",
         .error,
         .unsupported,
         rule: .salesforce("D1"),
-        reason: "Data flows from the device to the vendor alone; nothing can be read",
-        remedy: "Read the local mirror."
+        reason: "Data flows only from the device to the vendor, so it cannot be read",
+        remedy: "Read the local subject snapshot."
     )
     static let actionUnknown = FindingRow(
         "salesforce.operation.unknown",
         .error,
         .unsupported,
-        reason: "This adapter does not know this sort of operation",
+        reason: "This adapter does not know this kind of operation",
         remedy: "Update the adapter."
     )
 
@@ -560,7 +564,7 @@ extension FindingRow {
         .unsupported,
         rule: .salesforce("E15"),
         reason:
-            "The vendor publishes no meaning for the codes by which its analytics tell events of this kind, so none is sent",
+            "The vendor does not document its analytics codes for this kind of event, so the event is not sent",
         remedy: "Track a custom event that the account defines."
     )
     static let eventPushForeign = FindingRow(
@@ -568,7 +572,7 @@ extension FindingRow {
         .foreign,
         rule: .salesforce("E9"),
         reason: "The push notification was not sent by this vendor",
-        remedy: "Nothing; the vendor that sent it tracks it."
+        remedy: "No action is needed. The vendor that sent it tracks it."
     )
     static let eventPushOwn = FindingRow(
         "salesforce.event.pushOwn",
@@ -626,8 +630,8 @@ extension FindingRow {
         .note,
         rule: .salesforce("D6"),
         reason:
-            "The event came after a change of the contact that the vendor does not hold yet, and would be booked to the "
-            + "contact before",
+            "The event follows a change of contact that the vendor has not received yet, and would count for "
+            + "the previous contact",
         remedy: "Wait for the registration."
     )
     static let subscriberTokenRefused = FindingRow(
@@ -643,7 +647,7 @@ extension FindingRow {
         .note,
         .missing,
         rule: .salesforce("E10"),
-        reason: "Events wait for the token that the vendor hands out with a registration's reply",
+        reason: "Events need the token from the reply to a registration",
         remedy: "Wait for the next registration."
     )
 
@@ -663,7 +667,7 @@ extension FindingRow {
         .unauthenticated,
         rule: .salesforce("R3"),
         reason: "The vendor does not accept the access token for this application",
-        remedy: "Check accessToken, applicationId and endpoint; attempts go on."
+        remedy: "Check accessToken, applicationId and endpoint. Attempts continue."
     )
     static let replyRefused = FindingRow(
         "salesforce.reply.refused",
@@ -671,14 +675,14 @@ extension FindingRow {
         .invalid,
         rule: .salesforce("R4"),
         reason: "The vendor refused the request",
-        remedy: "Check applicationId and endpoint; attempts go on."
+        remedy: "Check applicationId and endpoint. Attempts continue."
     )
     static let replyUnavailable = FindingRow(
         "salesforce.reply.unavailable",
         .note,
         .unavailable,
         rule: .salesforce("R5"),
-        reason: "The vendor could not do it now",
+        reason: "The vendor was temporarily unavailable",
         remedy: "Wait."
     )
     static let replyPage = FindingRow(
@@ -686,8 +690,8 @@ extension FindingRow {
         .warning,
         .unavailable,
         rule: .salesforce("R8"),
-        reason: "A web page came back instead of the vendor's answer, as a network's sign-in page or a proxy gives it",
-        remedy: "Sign in to the network, or check the address; attempts go on."
+        reason: "The reply is a web page, such as the sign-in page of a network or the error page of a proxy",
+        remedy: "Sign in to the network, or check the address. Attempts continue."
     )
     static let noReply = FindingRow(
         "salesforce.reply.none",
@@ -705,8 +709,8 @@ extension FindingRow {
         .error,
         .missing,
         rule: .salesforce("F4"),
-        reason: "The file is empty or holds a byte-order mark alone, so it has no data rows",
-        remedy: "Export again; the header row must be switched on."
+        reason: "The file has no data rows",
+        remedy: "Export the file again with its header row."
     )
     static let fileWithoutRows = FindingRow(
         "salesforce.file.headerOnly",
@@ -714,7 +718,7 @@ extension FindingRow {
         .missing,
         rule: .salesforce("F4"),
         reason: "The file has a header and no data rows",
-        remedy: "Export again, with a list that holds contacts."
+        remedy: "Export the file again from a list that contains contacts."
     )
     static let fileColumnMissing = FindingRow(
         "salesforce.file.columnMissing",
@@ -723,8 +727,9 @@ extension FindingRow {
         rule: .salesforce("F3"),
         reason: "The header has no column for the contact key",
         remedy:
-            "Export with headers on or name the columns in the setting header, check the setting delimiter, or map the key's "
-            + "column to identifier:external in the setting columns."
+            "Export the file with headers, or name the columns in the setting header. If it has headers, "
+            + "check the setting delimiter, or map the key's column to identifier:external in the setting "
+            + "columns."
     )
     static let fileColumnRepeated = FindingRow(
         "salesforce.file.columnRepeated",
@@ -739,7 +744,7 @@ extension FindingRow {
         .error,
         .invalid,
         rule: .salesforce("F5"),
-        reason: "The row has another number of fields than the header",
+        reason: "The row does not have the same number of fields as the header",
         remedy: "Quote fields that hold the delimiter."
     )
     static let rowFault = FindingRow(
@@ -747,7 +752,7 @@ extension FindingRow {
         .error,
         .invalid,
         rule: .salesforce("F2"),
-        reason: "The row can't be read",
+        reason: "The row cannot be read",
         remedy: "Save the file as UTF-8, and write a quote inside a quoted field twice."
     )
     static let rowKeyBlank = FindingRow(
@@ -763,7 +768,7 @@ extension FindingRow {
         .error,
         .invalid,
         rule: .salesforce("F7"),
-        reason: "The text is not a date in a form that the vendor documents",
+        reason: "The text is not a date in a documented format",
         remedy: "Write it like 2031-03-09 07:05:11, 2031/3/9 or 3/9/2031 7:05:11 AM."
     )
     static let rowEmail = FindingRow(
@@ -771,15 +776,15 @@ extension FindingRow {
         .error,
         .invalid,
         rule: .salesforce("F8"),
-        reason: "The column's text is no e-mail address of at most 254 characters",
-        remedy: "Mend the address, or leave it blank."
+        reason: "The column's text is not an e-mail address of at most 254 characters",
+        remedy: "Correct the address, or leave it blank."
     )
     static let rowPhone = FindingRow(
         "salesforce.row.phone",
         .error,
         .invalid,
         rule: .salesforce("F8"),
-        reason: "The column's text is no phone number",
+        reason: "The column's text is not a phone number",
         remedy: "Write digits, or leave it blank."
     )
     static let rowValue = FindingRow(
@@ -788,29 +793,30 @@ extension FindingRow {
         .invalid,
         rule: .salesforce("F6"),
         reason: "The column's text is not of the type that the setting types gives it",
-        remedy: "Mend the text, or give the column another type."
+        remedy: "Correct the text, or give the column another type."
     )
     static let rowReserved = FindingRow(
         "salesforce.row.valueUnused",
         .note,
         rule: .salesforce("F6"),
-        reason: "The column belongs to the vendor's own book-keeping and is not carried over",
-        remedy: "Map it to an attribute in the setting columns if you need it."
+        reason: "The column is for the vendor's own bookkeeping and is not migrated",
+        remedy: "To migrate it, map it to an attribute in the setting columns."
     )
     /// The same of a column of which one word alone matters.
     static let rowStatus = FindingRow(
         rowReserved.code,
         .note,
         rule: .salesforce("F9"),
-        reason: "Only an opt-out is migrated from this column; its other values describe whether the device is valid",
-        remedy: "Map it to an attribute in the setting columns if you need it, and if no word in it is a no."
+        reason: rowReserved.reason,
+        remedy:
+            "Opt-outs in this column are migrated. To migrate its other values, map it to an attribute in the setting columns, unless one of them is an opt-out."
     )
     static let rowOptInUnknown = FindingRow(
         "salesforce.row.optInUnknown",
         .note,
         rule: .salesforce("F9"),
-        reason: "Both opt-in and opt-out date are blank, so nobody knows whether push is wanted",
-        remedy: "Nothing; the subscription is carried over as unknown."
+        reason: "Opt-in date and opt-out date are both blank, so the person's decision is unknown",
+        remedy: "No action is needed. The subscription is migrated as unknown."
     )
     static let fileKeySigns = FindingRow(
         "salesforce.record.keySigns",
@@ -824,7 +830,7 @@ extension FindingRow {
         "salesforce.row.timeZone",
         .note,
         rule: .salesforce("F10"),
-        reason: "The text of the time-zone column is neither a zone's name nor an offset and is not carried over",
+        reason: "The text of the time-zone column is neither a zone's name nor an offset, so it is not migrated",
         remedy: "Map the column to an attribute in the setting columns if you need it."
     )
 }

@@ -74,7 +74,11 @@ public struct SalesforceSettings: AdapterSettings {
             "The MobilePush application id, a GUID; white space around it is removed.",
             check: { text in
                 UUIDText.isValid(text)
-                    ? nil : .init("It is no GUID.", "Copy the application id from the MobilePush administration page.")
+                    ? nil
+                    : .init(
+                        "The value is not a GUID.",
+                        "Copy the application id from the MobilePush administration page."
+                    )
             }
         ),
         .secret(
@@ -87,7 +91,7 @@ public struct SalesforceSettings: AdapterSettings {
                 let reason =
                     text.count == 24
                     ? "It holds spaces, control characters or other scripts."
-                    : "It has \(text.count) characters, not 24."
+                    : "The value has \(text.count) characters, not 24."
                 return isFine
                     ? nil : .init(reason, "Copy the access token from the MobilePush administration page.")
             }

@@ -370,7 +370,7 @@ import Testing
         guard let isNo = row.isNo else {
             let finding = try #require(record.findings.last)
             #expect(record.contact == nil && finding.path == "columns.\(column)" && finding.severity == .error)
-            #expect(finding.reason.contains("a no may stand there") && finding.remedy.contains("columns"))
+            #expect(finding.reason.contains("it may be an opt-out") && finding.remedy.contains("columns"))
             // A column that holds something else is named.
             let named: JSONObject = ["columns": .object([column: "attribute:validity"])]
             let told = try records("Contact Key,\(column)\nc-1,\(word)\n", named).first?.contact
@@ -448,14 +448,14 @@ import Testing
             (#"{"City": "Oulu"}"#, "row", "item 4, line 5"), (#"{}"#, "row", "no column"),
             ("5", "row", "it is no object"),
             (#""c-1, [{""#, "row", "it is no object"), ("null", "row", "it is no object"),
-            (#"{"Contact Key": "c-1, "City": "x"}"#, "row", "cannot stand there at byte"),
+            (#"{"Contact Key": "c-1, "City": "x"}"#, "row", "unexpected character at byte"),
             (#"{"Contact Key": "c-1}"#, "row", "line 11"), (#"{"Contact Key": "c-1" "City": 1}"#, "row", "at byte"),
-            (#"{"City": [1, "Contact Key": "c-1"}"#, "row", "at byte"), ("}", "row", "cannot stand there"),
+            (#"{"City": [1, "Contact Key": "c-1"}"#, "row", "at byte"), ("}", "row", "unexpected character"),
             (#"{"Contact Key": "c-1", "Contact Key": "c-2"}"#, "row", "same name twice"),
             (#"{"Contact Key": "c-1", "_ContactKey": "c-2"}"#, "columns._ContactKey", "like Contact Key"),
             (#"{"Contact Key": "c-1", "City": "a\u0000"}"#, "columns.City", "item 16"),
             (#"{"Contact Key": " ", "City": "x"}"#, "columns.Contact Key", "item 17"),
-            (#"{"Contact Key": "c-1", "_Status": "Held"}"#, "columns._Status", "a no may stand there"),
+            (#"{"Contact Key": "c-1", "_Status": "Held"}"#, "columns._Status", "it may be an opt-out"),
         ]
         let good = #"{"Contact Key": "good"}"#
         // A row whose quote or bracket is never closed ends with its line, or takes the next one in.

@@ -285,7 +285,7 @@ import Testing
         try bench.exchange(at: 0, WireResponse(401))
         let because = try #require(bench.wait(at: 1))
         #expect(because.reason.contains("HTTP 401"))
-        #expect(because.remedy.contains("access token"))
+        #expect(because.remedy.contains("accessToken"))
     }
 
     @Test(.shows("salesforce/W12")) func `without device facts nothing leaves`() throws {

@@ -16,7 +16,7 @@ extension Scenes {
             let words = try Child.twoFigures(["await", path, String(count)])
             report.add(
                 "D2",
-                "\(count) subjects of a back end's door, each asked and told to wait: peak memory",
+                "\(count) subjects of a server API, each with a request that the vendor asked to repeat later: peak memory",
                 wanted: few == nil ? "" : "≤ 1.25 × that of 10,000",
                 "\(words[1].short) MiB",
                 isReached: few.map { words[1] <= 1.25 * $0 }

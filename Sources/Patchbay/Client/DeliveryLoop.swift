@@ -673,7 +673,7 @@ extension OutboxError {
     fileprivate static let suspended = OutboxError(
         .io,
         "The client is suspended: its outbox is closed.",
-        remedy: "Call wakeUp() first. So long, captures wait in memory, ten thousand at most."
+        remedy: "Call wakeUp() first. Until then, at most ten thousand captures are kept in memory."
     )
 }
 
@@ -684,7 +684,8 @@ extension CaptureError {
             code: .storage,
             reason: "\(count) captures wait in memory: another process holds the outbox. \(error.detail)",
             remedy:
-                "Look for a process that hangs. They are stored when the file is free, and lost if this process dies first."
+                "Look for a process that hangs. The captures are stored when the file is free, and lost if this "
+                + "process ends before that."
         )
     }
 }

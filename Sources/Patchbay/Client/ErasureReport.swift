@@ -171,7 +171,7 @@ public struct ErasureReport: NeutralValue, CustomStringConvertible {
     /// Lines for a person: the deleted data, the requests to vendors, and the remaining steps.
     public var description: String {
         var lines = [
-            "Erased \(subjects) subjects, \(mirrors) of them with a stored state, and \(damagedRows) damaged rows."
+            "Erased subjects: \(subjects) (with stored state: \(mirrors)). Erased damaged rows: \(damagedRows)."
         ]
         for provider in providers {
             let kinds = provider.withdrawn.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
@@ -190,7 +190,7 @@ public struct ErasureReport: NeutralValue, CustomStringConvertible {
                 lines.append("  erasure request \(id.rawValue): \(answer?.term.rawValue ?? "pending")")
                 if let answer, answer.isRefusal {
                     let reason = answer.finding.map { ": \($0)" } ?? ""
-                    lines.append("  to do: have the vendor delete the person; the request failed\(reason)")
+                    lines.append("  to do: ask the vendor to delete the person; the request failed\(reason)")
                 }
             }
             if let step = provider.manualStep { lines.append("  to do: \(step)") }

@@ -47,10 +47,14 @@ public struct Wait: Hashable, Sendable {
     /// The wait in sentences: what waits, since when, why, when it is attempted next, and what to do.
     public var text: String {
         let list = kinds.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { "\($0.value) \($0.key)" }
-        let count = operations == 1 ? "1 operation waits" : "\(operations) operations wait"
-        var sentences = ["\(count) since \(since.text) (\(list.joined(separator: ", ")))."]
-        sentences += reasons.map { reason in reason.reason + (reason.vendor.map { " [\($0)]" } ?? "") }
-        if let nextAttempt { sentences.append("Next attempt \(nextAttempt.text).") }
+        let count = operations == 1 ? "1 operation" : "\(operations) operations"
+        var sentences = ["\(count) waiting since \(since.text) (\(list.joined(separator: ", ")))."]
+        sentences += reasons.map { reason in
+            // A reason that names the reply already is not followed by it.
+            let reply = reason.vendor.map { "\($0)" }.flatMap { reason.reason.contains($0) ? nil : " [\($0)]" }
+            return reason.reason + (reply ?? "")
+        }
+        if let nextAttempt { sentences.append("Next attempt: \(nextAttempt.text).") }
         var remedies: [String] = []
         for reason in reasons where !remedies.contains(reason.remedy) { remedies.append(reason.remedy) }
         return (sentences + remedies).joined(separator: " ")

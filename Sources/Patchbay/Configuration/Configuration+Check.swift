@@ -81,8 +81,8 @@ extension Configuration {
 extension FindingRow {
     /// The finding with the names that are known there, and a guess at what was meant.
     func at(_ path: String, known: [String], meant: String) -> Finding {
-        let list = known.isEmpty ? "there are none" : "known are \(known.sorted().joined(separator: ", "))"
-        let guess = meant.nearest(in: known).map { "; did you mean \"\($0)\"?" } ?? ""
-        return at(path, detail: list + guess)
+        let list = known.isEmpty ? "there are none" : "known: \(known.sorted().joined(separator: ", "))"
+        let guess = meant.nearest(in: known).map { "did you mean \"\($0)\"? " } ?? ""
+        return at(path, detail: guess + list)
     }
 }

@@ -17,6 +17,8 @@ public struct ConfigurationError: Error, Hashable, Sendable {
 
     /// A configuration with one problem that has no place in the text: an unreadable file.
     package init(file: String, _ finding: Finding) {
+        var finding = finding
+        if finding.path == file { finding.path = "" }
         self.init(file: file, findings: [finding], positions: [nil])
     }
 

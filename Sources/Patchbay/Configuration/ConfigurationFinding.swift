@@ -20,7 +20,7 @@ enum ConfigurationFinding {
         "configuration.member.unknown",
         .error,
         .misconfigured,
-        reason: "There is no such member",
+        reason: "The member is unknown",
         remedy: "Correct its spelling, or remove it."
     )
     static let missingMember = FindingRow(
@@ -62,7 +62,7 @@ enum ConfigurationFinding {
         "configuration.adapter.unknown",
         .error,
         .misconfigured,
-        reason: "There is no such adapter",
+        reason: "The adapter is unknown",
         remedy: "Write the id of an adapter in this program."
     )
     static let providerName = FindingRow(

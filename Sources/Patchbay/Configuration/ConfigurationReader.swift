@@ -450,7 +450,7 @@ struct ConfigurationReader {
     private mutating func typed<Value>(_ json: JSONValue, _ value: Value?, _ wanted: String, at path: String) -> Value?
     {
         if value == nil {
-            findings.append(ConfigurationFinding.type.at(path, detail: "\(wanted) is wanted, it is \(json.typePhrase)"))
+            findings.append(ConfigurationFinding.type.at(path, detail: "expected \(wanted), found \(json.typePhrase)"))
         }
         return value
     }

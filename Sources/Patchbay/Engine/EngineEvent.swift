@@ -202,7 +202,7 @@ extension FindingRow {
             .warning,
             .misconfigured,
             reason: "The configuration no longer has the provider, so its vendor is not asked to erase",
-            remedy: "Add the provider again and repeat the erasure, or delete the contact at the vendor by hand."
+            remedy: "Add the provider again and repeat the erasure, or delete the contact at the vendor manually."
         )
         static let providerParked = FindingRow(
             "engine.provider.stopped",
@@ -301,7 +301,7 @@ extension FindingRow {
             "engine.switch.person",
             .error,
             .conflict,
-            reason: "It belongs to a person who has logged out, and the provider has the next person already",
+            reason: "It belongs to a person who has logged out, and the provider already has the next person",
             remedy: "It is kept among the rejects; replay it to a provider that still has this person."
         )
         static let bodyUnreadable = FindingRow(

@@ -360,7 +360,10 @@ extension SettingRow {
             "What stands between two fields."
         ) { value, settings in
             guard let word = value.string.flatMap(ContactFile.Delimiter.init), allowed.contains(word) else {
-                return Problem("It is not one of the allowed words.", "Use one of \(words.joined(separator: ", ")).")
+                return Problem(
+                    "The value is not one of the allowed words.",
+                    "Use one of \(words.joined(separator: ", "))."
+                )
             }
             settings[keyPath: path] = word
             return nil
@@ -384,7 +387,10 @@ extension SettingRow {
             "The form of days, and of the days of instants; `yyyy-MM-dd` is always read too."
         ) { value, settings in
             guard let form = value.string.flatMap(DayForm.init), allowed.contains(form) else {
-                return Problem("It is not one of the forms.", "Use one of \(words.joined(separator: ", ")).")
+                return Problem(
+                    "The value is not one of the known forms.",
+                    "Use one of \(words.joined(separator: ", "))."
+                )
             }
             settings[keyPath: path] = form
             return nil
@@ -416,7 +422,7 @@ extension SettingRow {
                 + (others.isEmpty ? "" : standsIn) + (finds ?? "") + "."
         ) { value, settings in
             guard let text = value.string?.trimmed, !text.isEmpty else {
-                return Problem("It is no kind of identifier.", "Name one, such as external or email.")
+                return Problem("The value is not a kind of identifier.", "Name one, such as external or email.")
             }
             settings[keyPath: path].key = IdentifierKind(rawValue: text)
             (settings[keyPath: path].otherKeys, settings[keyPath: path].finder) = ([], nil)
@@ -438,7 +444,9 @@ extension SettingRow {
             rule: rule,
             "What columns hold, by column name, over the usual ones: \(ContactPlace.allowed)."
         ) { value, settings in
-            guard let object = value.object else { return Problem("It is \(value.typePhrase).", "Give an object.") }
+            guard let object = value.object else {
+                return Problem("The value is \(value.typePhrase).", "Give an object.")
+            }
             var strangers: [String] = []
             var names: Set<String> = []
             for member in object {
@@ -478,7 +486,9 @@ extension SettingRow {
             rule: rule,
             "The types of attributes by neutral name; text where nothing is said: \(words.joined(separator: ", "))."
         ) { value, settings in
-            guard let object = value.object else { return Problem("It is \(value.typePhrase).", "Give an object.") }
+            guard let object = value.object else {
+                return Problem("The value is \(value.typePhrase).", "Give an object.")
+            }
             var strangers: [String] = []
             for member in object {
                 if let word = member.value.string, words.contains(word), let type = AttributeType(rawValue: word) {
@@ -512,7 +522,7 @@ extension SettingRow {
             summary,
             check: { text in
                 Timestamp(text: "2000-01-01T00:00:00\(text)") == nil
-                    ? .init("It is no offset.", "Write Z or an offset like -06:00.") : nil
+                    ? .init("The value is not a UTC offset.", "Write Z or an offset like -06:00.") : nil
             }
         )
     }

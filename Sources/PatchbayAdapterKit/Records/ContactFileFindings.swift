@@ -183,7 +183,7 @@ public struct ContactFileFindings: Sendable {
             .error,
             .missing,
             rule: rules.empty,
-            reason: "The file is empty or holds a byte-order mark alone, so it has no data rows",
+            reason: "The file has no data rows",
             remedy: "Export again, with the header row."
         )
         headerOnly = row(
@@ -200,7 +200,8 @@ public struct ContactFileFindings: Sendable {
             .missing,
             rule: rules.header,
             reason: "The header has no column for \(key)",
-            remedy: "Export with headers on, check the setting delimiter, or map the key's column \(columns)."
+            remedy:
+                "Export the file with headers. If it has headers, check the setting delimiter, or map the key's column \(columns)."
         )
         columnRepeated = row(
             "file.columnRepeated",
@@ -224,20 +225,21 @@ public struct ContactFileFindings: Sendable {
             .missing,
             rule: rules.header,
             reason: "The header has no column of a name by which the settings say what a person allows",
-            remedy: "Mend the name \(columns), or take it away: without it a no in the file would be nobody's."
+            remedy:
+                "Correct the name \(columns), or remove it. Without the key column, the opt-outs in the file belong to no contact."
         )
         typeAbsent = row(
             "file.typeAbsent",
             .note,
             rule: rules.header,
             reason: "The setting types names an attribute that no column of the file is",
-            remedy: "Mend the name if it is misspelt: it is the attribute's neutral one."
+            remedy: "Correct the name if it is misspelled. It must be the neutral name of the attribute."
         )
         columnUnnamed = row(
             "file.columnUnnamed",
             .note,
             rule: rules.header,
-            reason: "The column has no name that an attribute could have, so it is passed over",
+            reason: "The column has no name that an attribute could have, so it is skipped",
             remedy: "Name the column in the header if you need it."
         )
         encoding = row(
@@ -246,7 +248,7 @@ public struct ContactFileFindings: Sendable {
             .invalid,
             rule: rules.dialect.last,
             reason:
-                "The file is no text of one byte a sign, such as UTF-8: it begins like UTF-16, or its header holds NUL",
+                "The file is not in an encoding such as UTF-8: it begins like UTF-16, or its header contains NUL",
             remedy: "Save it as UTF-8."
         )
         otherEncoding = FindingRow(
@@ -262,7 +264,7 @@ public struct ContactFileFindings: Sendable {
             .error,
             .conflict,
             rule: rules.header,
-            reason: "The header line that is passed over has another number of columns than were named for the file",
+            reason: "The skipped header line and the settings have different numbers of columns",
             remedy: "Name each column of the file in its order, or check the delimiter."
         )
         headerOther = row(
@@ -270,15 +272,15 @@ public struct ContactFileFindings: Sendable {
             .warning,
             .conflict,
             rule: rules.header,
-            reason: "The header line that is passed over names other columns than were named for the file, which count",
-            remedy: "If the header line is right, mend the names, or take them away."
+            reason: "The skipped header line differs from the column names in the settings; the settings apply",
+            remedy: "If the header line is right, correct or remove the names."
         )
         width = row(
             "row.width",
             .error,
             .invalid,
             rule: rules.width,
-            reason: "The row has another number of fields than the header",
+            reason: "The row does not have the same number of fields as the header",
             remedy: "Quote fields that hold the delimiter, or check the setting quoted."
         )
         fault = row(
@@ -286,7 +288,7 @@ public struct ContactFileFindings: Sendable {
             .error,
             .invalid,
             rule: rules.dialect.last,
-            reason: "The row can't be read",
+            reason: "The row cannot be read",
             remedy: "Save the file in one encoding, and write a quote inside a quoted field twice."
         )
         faultLong = FindingRow(
@@ -302,8 +304,8 @@ public struct ContactFileFindings: Sendable {
             .error,
             .invalid,
             rule: rules.header,
-            reason: "The row is the header once more, as where files were joined",
-            remedy: "Nothing, if so; else give the contact a key that is not the column's name."
+            reason: "The row repeats the header, as happens when files are joined",
+            remedy: "No action is needed if so. Otherwise, give the contact a key that differs from the column's name."
         )
         manyLines = row(
             "row.manyLines",
@@ -311,7 +313,7 @@ public struct ContactFileFindings: Sendable {
             .invalid,
             rule: rules.dialect.last,
             reason: "The row runs over very many lines: a quote in it may be none, and other rows stand inside a field",
-            remedy: "Look at these lines; write a quote inside a quoted field twice, or check the setting quoted."
+            remedy: "Check these lines; write a quote inside a quoted field twice, or check the setting quoted."
         )
         doubtful = row(
             "row.encoding",
@@ -352,23 +354,23 @@ public struct ContactFileFindings: Sendable {
             .error,
             .invalid,
             rule: rules.moments,
-            reason: "The column's text is no date in the form of the setting dateForm",
-            remedy: "Mend the text, or change the setting."
+            reason: "The column's text is not a date in the form of the setting dateForm",
+            remedy: "Correct the text, or change the setting."
         )
         email = row(
             "row.email",
             .error,
             .invalid,
             rule: rules.addresses,
-            reason: "The column's text is no e-mail address of at most 254 characters",
-            remedy: "Mend the address, or leave it blank."
+            reason: "The column's text is not an e-mail address of at most 254 characters",
+            remedy: "Correct the address, or leave it blank."
         )
         phone = row(
             "row.phone",
             .error,
             .invalid,
             rule: rules.addresses,
-            reason: "The column's text is no phone number",
+            reason: "The column's text is not a phone number",
             remedy: "Write digits, or leave it blank."
         )
         value = row(
@@ -377,7 +379,7 @@ public struct ContactFileFindings: Sendable {
             .invalid,
             rule: rules.values,
             reason: "The column's text is not what the column takes",
-            remedy: "Mend the text, or give the column another type in the setting types."
+            remedy: "Correct the text, or give the column another type in the setting types."
         )
         word = FindingRow(
             value.code,
@@ -385,7 +387,7 @@ public struct ContactFileFindings: Sendable {
             .invalid,
             rule: rules.wishes,
             reason:
-                "The column tells by a word what the person wants, and this is none of the words; a no may stand there",
+                "The value of this consent column is not a known consent value, and it may be an opt-out",
             remedy:
                 "Write one of the words that the column knows, or say \(columns) what else it holds: ignored, attribute:name."
         )
@@ -401,28 +403,28 @@ public struct ContactFileFindings: Sendable {
             "row.valueUnused",
             .note,
             rule: rules.header,
-            reason: "The column belongs to the vendor's own book-keeping and is not carried over",
-            remedy: "Map it to an attribute \(columns) if you need it."
+            reason: "The column is for the vendor's own bookkeeping and is not migrated",
+            remedy: "To migrate it, map it to an attribute \(columns)."
         )
         optInUnknown = row(
             "row.optInUnknown",
             .note,
             rule: rules.wishes,
-            reason: "Both opt-in and opt-out date are blank, so nobody knows what the person wants",
-            remedy: "Nothing; the subscription is carried over as unknown."
+            reason: "Opt-in date and opt-out date are both blank, so the person's decision is unknown",
+            remedy: "No action is needed. The subscription is migrated as unknown."
         )
         timeZone = row(
             "row.timeZone",
             .note,
             rule: rules.device,
-            reason: "The text of the time-zone column is neither a zone's name nor an offset and is not carried over",
+            reason: "The text of the time-zone column is neither a zone's name nor an offset, so it is not migrated",
             remedy: "Map the column to an attribute \(columns) if you need it."
         )
         devicePart = row(
             "row.devicePart",
             .note,
             rule: rules.device,
-            reason: "The column speaks of a part of a device that the row does not name, and is not carried over",
+            reason: "The column describes a part of a device that the row does not name, so it is not migrated",
             remedy:
                 "Give the row a device's id or push token, and the platform; or map the column to an attribute \(columns)."
         )
@@ -430,7 +432,7 @@ public struct ContactFileFindings: Sendable {
             "row.deviceAssumed",
             .note,
             rule: rules.device,
-            reason: "The row lacks some facts of the device; they are assumed to be empty, zero or false",
+            reason: "The row lacks some device details, which are read as empty, zero or false",
             remedy: "Name the columns that hold them \(columns), or let the app register the device itself."
         )
         keyMissing = row(
@@ -448,7 +450,7 @@ public struct ContactFileFindings: Sendable {
             .error,
             .missing,
             rule: rules.key,
-            reason: "The contact has nothing for a column that every row needs, so it is not written",
+            reason: "The contact has no value for a column that every row needs, so it is not written",
             remedy: "Give the contact what the column holds, or map another column to it \(columns)."
         )
         keyOther = row(
@@ -470,7 +472,7 @@ public struct ContactFileFindings: Sendable {
             rule: rules.noes,
             reason: "\(isTaken), so the contact is not written",
             remedy:
-                "Carry a yes over if there is one, ask the person, or set withoutYes to warn where you may write to them."
+                "Migrate the opt-in if there is one, ask the person, or set withoutYes to warn if you may write to them."
         )
         writtenWithoutYes = row(
             "record.writtenWithoutYes",
@@ -525,7 +527,7 @@ public struct ContactFileFindings: Sendable {
             .invalid,
             rule: rules.values,
             reason: "The column takes no such value; it is left out",
-            remedy: "Mend it in the source, or give the attribute another type in the setting types."
+            remedy: "Correct it in the source, or give the attribute another type in the setting types."
         )
         tooLong = row(
             "record.tooLong",
@@ -540,7 +542,7 @@ public struct ContactFileFindings: Sendable {
             .warning,
             .invalid,
             rule: rules.dialect.last,
-            reason: "The text holds a character that the file can't hold; it is left out",
+            reason: "The text holds a character that the file cannot hold; it is left out",
             remedy: "Take it out in the source, or choose another delimiter, quoted or encoding."
         )
         lineBreak = row(
@@ -571,14 +573,14 @@ public struct ContactFileFindings: Sendable {
             .note,
             rule: rules.values,
             reason: "White space at the ends of the text is left out",
-            remedy: "Nothing; no reader of such files keeps it."
+            remedy: "No action is needed. No reader of such files keeps it."
         )
         blank = row(
             "record.blank",
             .note,
             rule: rules.values,
             reason: "The value is empty, and an empty field is no value",
-            remedy: "Nothing; or give the attribute a word that means empty."
+            remedy: "No action is needed. To keep the difference, define a word that means empty."
         )
         consent = row(
             "record.consent",
@@ -601,7 +603,7 @@ public struct ContactFileFindings: Sendable {
             .warning,
             .consent,
             rule: rules.wishes,
-            reason: "Nobody knows what the person wants, so nothing is written",
+            reason: "The person's decision is unknown, so nothing is written",
             remedy: "Ask the person."
         )
         suspended = row(
@@ -617,7 +619,7 @@ public struct ContactFileFindings: Sendable {
             .warning,
             .missing,
             rule: rules.wishes,
-            reason: "The file tells by a date what the person wants, and nobody knows the date; nothing is written",
+            reason: "The file expresses the decision by a date, and the date is unknown, so nothing is written",
             remedy: "Give the subscription the time of the person's answer."
         )
     }

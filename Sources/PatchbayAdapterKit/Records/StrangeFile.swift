@@ -22,8 +22,8 @@ package enum StrangeFile {
         switch self {
         case .packed:
             (
-                "The file is compressed (gzip or ZIP), so there are no records in it to read.",
-                "Unpack it on the way: zcat FILE | patchbay migrate …, or unzip -p FILE | patchbay migrate …"
+                "The file is compressed (gzip or ZIP).",
+                "Decompress it: zcat FILE | patchbay migrate …, or unzip -p FILE | patchbay migrate …"
             )
         case .wide:
             (
@@ -37,7 +37,7 @@ package enum StrangeFile {
             )
         case .rows:
             (
-                "The file is rows of delimited text, and this format reads JSON, an object a line.",
+                "The file contains rows of delimited text, but this format requires JSON with one object per line.",
                 "Name the format of the rows as the source; `patchbay adapters` lists the formats."
             )
         }

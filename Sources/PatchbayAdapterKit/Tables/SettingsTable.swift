@@ -43,7 +43,7 @@ public struct SettingsTable<Settings: Sendable>: Sendable {
         var findings: [Finding] = []
         let known = rows.map(\.name)
         for name in object.names where !known.contains(name) {
-            let remedy = "Known are: \(known.joined(separator: ", "))."
+            let remedy = "Known settings: \(known.joined(separator: ", "))."
             findings.append(.setting("setting.unknown", path.dot(name), "No such setting.", remedy))
         }
         for row in rows {
@@ -185,9 +185,9 @@ public struct SettingRow<Settings: Sendable>: Sendable {
             rule: rule,
             summary
         ) { value, settings in
-            guard let text = value.string else { return Problem("It is \(value.typePhrase).", "Give text.") }
+            guard let text = value.string else { return Problem("The value is \(value.typePhrase).", "Give text.") }
             let used = trimmed ? text.trimmed : text
-            guard !used.isEmpty else { return Problem("It is blank.", "Give text that is not blank.") }
+            guard !used.isEmpty else { return Problem("The value is blank.", "Give text that is not blank.") }
             if let problem = check(used) { return problem }
             settings[keyPath: path] = used
             return nil
@@ -210,9 +210,11 @@ public struct SettingRow<Settings: Sendable>: Sendable {
             rule: rule,
             summary
         ) { value, settings in
-            guard let text = value.string?.trimmed else { return Problem("It is \(value.typePhrase).", "Give a URL.") }
+            guard let text = value.string?.trimmed else {
+                return Problem("The value is \(value.typePhrase).", "Give a URL.")
+            }
             guard let given = WebAddress(text), ["https", "http"].contains(given.scheme) else {
-                return Problem("It is no web address.", "Write it like https://host.example.")
+                return Problem("The value is not a web address.", "Write it like https://host.example.")
             }
             guard given.isPrivate else {
                 return Problem("It would send credentials unencrypted.", WireFault.insecureURL.remedy)
@@ -242,8 +244,12 @@ public struct SettingRow<Settings: Sendable>: Sendable {
             rule: rule,
             summary
         ) { value, settings in
-            guard let text = value.string?.trimmed else { return Problem("It is \(value.typePhrase).", "Give text.") }
-            guard !text.isEmpty else { return Problem("It is blank.", "Set the environment variable that it names.") }
+            guard let text = value.string?.trimmed else {
+                return Problem("The value is \(value.typePhrase).", "Give text.")
+            }
+            guard !text.isEmpty else {
+                return Problem("The value is blank.", "Set the environment variable that it names.")
+            }
             if let problem = check(text) { return problem }
             settings[keyPath: path] = Secret(text)
             return nil
@@ -261,7 +267,9 @@ public struct SettingRow<Settings: Sendable>: Sendable {
         SettingRow(name, form: "true or false", schema: ["type": "boolean"], default: "\(value)", rule: rule, summary) {
             value,
             settings in
-            guard let flag = value.bool else { return Problem("It is \(value.typePhrase).", "Give true or false.") }
+            guard let flag = value.bool else {
+                return Problem("The value is \(value.typePhrase).", "Give true or false.")
+            }
             settings[keyPath: path] = flag
             return nil
         }
@@ -285,7 +293,7 @@ public struct SettingRow<Settings: Sendable>: Sendable {
             summary
         ) { value, settings in
             guard let number = value.integer, range.contains(Int(number)) else {
-                let what = value.number == nil ? "It is \(value.typePhrase)." : "It is out of range."
+                let what = value.number == nil ? "The value is \(value.typePhrase)." : "The value is out of range."
                 return Problem(what, "Give a whole number from \(range.lowerBound) to \(range.upperBound).")
             }
             settings[keyPath: path] = Int(number)
@@ -313,7 +321,10 @@ public struct SettingRow<Settings: Sendable>: Sendable {
             summary
         ) { value, settings in
             guard let word = value.string.flatMap(Word.init(rawValue:)) else {
-                return Problem("It is not one of the allowed words.", "Use one of \(words.joined(separator: ", ")).")
+                return Problem(
+                    "The value is not one of the allowed words.",
+                    "Use one of \(words.joined(separator: ", "))."
+                )
             }
             settings[keyPath: path] = word
             return nil
@@ -336,10 +347,12 @@ public struct SettingRow<Settings: Sendable>: Sendable {
             rule: rule,
             summary
         ) { value, settings in
-            guard let object = value.object else { return Problem("It is \(value.typePhrase).", "Give an object.") }
+            guard let object = value.object else {
+                return Problem("The value is \(value.typePhrase).", "Give an object.")
+            }
             for member in object {
                 guard let text = member.value.string?.trimmed, !text.isEmpty, !member.name.isEmpty else {
-                    return Problem("The entry \"\(member.name)\" is no text.", "Give a text that is not blank.")
+                    return Problem("The entry \"\(member.name)\" is not text.", "Give a text that is not blank.")
                 }
                 settings[keyPath: path][Key(rawValue: member.name)] = text
             }
@@ -364,7 +377,7 @@ public struct SettingRow<Settings: Sendable>: Sendable {
             summary
         ) { value, settings in
             guard let texts = value.array?.map(\.string), !texts.contains(nil) else {
-                return Problem("It is no list of texts.", "Give a list of texts.")
+                return Problem("The value is not a list of texts.", "Give a list of texts.")
             }
             settings[keyPath: path] = texts.compactMap { $0 }
             return nil

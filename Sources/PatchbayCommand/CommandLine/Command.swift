@@ -8,13 +8,15 @@ package struct Command: Sendable {
         let isOptional: Bool
         /// What it names, as a noun phrase.
         let summary: String
+        /// The maximum number of words that it takes.
+        var maximumWords = 1
 
         static func required(_ name: String, _ summary: String) -> Argument {
             Argument(name: name, isOptional: false, summary: summary)
         }
 
-        static func optional(_ name: String, _ summary: String) -> Argument {
-            Argument(name: name, isOptional: true, summary: summary)
+        static func optional(_ name: String, _ summary: String, maximumWords: Int = 1) -> Argument {
+            Argument(name: name, isOptional: true, summary: summary, maximumWords: maximumWords)
         }
 
         var usage: String { isOptional ? "[\(name)]" : name }
@@ -93,6 +95,9 @@ package struct Command: Sendable {
 
     /// Every option, the required ones first.
     var flags: [Flag] { required + optional + [.help] }
+
+    /// The description of one of its options. A required option has no default.
+    func description(of flag: Flag) -> String { required.contains(flag) ? flag.summary : flag.description }
 
     /// The exit statuses that it can end with.
     var exitStatuses: [(code: String, meaning: String)] {

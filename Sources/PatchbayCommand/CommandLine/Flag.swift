@@ -75,7 +75,8 @@ struct Flag: Hashable, Sendable {
         default: "the file beside the source, if there is one"
     )
     static let config = Flag("config", .text("FILE"), "Configuration file", topic: .input)
-    static let contact = Flag("contact", .text("ID"), "Contact whose installations are erased")
+    static let contact = Flag("contact", .text("ID"), "Contact to erase, with all of its installations")
+    static let erased = Flag("subject", .text("NAME"), "Installation or other subject to erase")
     static let dryRun = Flag("dry-run", .none, "Read, convert and count, but write no file")
     static let activity = Flag(
         "activity",
@@ -145,7 +146,7 @@ struct Flag: Hashable, Sendable {
     )
     static let outbox = Flag("outbox", .text("FILE"), "Report what the configuration would do to this outbox")
     static let port = Flag("port", .number("N", 0...65_535), "Port to listen on", default: "a free port")
-    static let provider = Flag("provider", .text("NAME"), "Provider of the configuration", topic: .input)
+    static let provider = Flag("provider", .text("NAME"), "Provider, by its name in the configuration", topic: .input)
     static let rejects = Flag(
         "rejects",
         .text("FILE"),

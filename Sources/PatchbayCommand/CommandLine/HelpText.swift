@@ -5,7 +5,7 @@ struct HelpText {
     /// The number of columns to wrap at.
     let width: Int
 
-    init(width: Int) { self.width = min(max(width, 40), 100) }
+    init(width: Int) { self.width = min(max(width, 40), 120) }
 
     /// Help for the terminal at standard output: `COLUMNS`, else the width of the terminal, else 80 columns.
     init(environment: [String: String]) {
@@ -41,7 +41,8 @@ struct HelpText {
         if !command.arguments.isEmpty {
             parts.append(section("Arguments", command.arguments.map { ($0.name, $0.summary) }))
         }
-        parts += Self.topics(of: command).map { title, flags in section(title, flags.map { ($0.usage, $0.description) })
+        parts += Self.topics(of: command).map { title, flags in
+            section(title, flags.map { ($0.usage, command.description(of: $0)) })
         }
         let examples = command.examples.map { "  \($0.purpose):\n\(broken($0.line, indent: 4))" }
         parts.append("Examples:\n\(examples.joined(separator: "\n"))")
@@ -176,7 +177,7 @@ extension HelpText {
     private static func markdown(_ command: Command) -> String {
         let details = command.details.isEmpty ? "" : "\n\(blocks(command.details))\n"
         let options = command.flags.map {
-            ["`\($0.usage)`", command.required.contains($0) ? "yes" : "", $0.description]
+            ["`\($0.usage)`", command.required.contains($0) ? "yes" : "", command.description(of: $0)]
         }
         let arguments = command.arguments.map { ["`\($0.name)`", $0.isOptional ? "" : "yes", $0.summary] }
         let examples = command.examples.map { "# \($0.purpose)\n\($0.line)" }

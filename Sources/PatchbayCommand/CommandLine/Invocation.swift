@@ -129,8 +129,8 @@ extension Invocation {
     private static func problems(of arguments: [String], _ command: Command) -> [String] {
         let missing = command.arguments.dropFirst(arguments.count).filter { !$0.isOptional }
         if !missing.isEmpty { return missing.map { "Argument \($0.name) is missing (\($0.summary.loweredFirst))." } }
-        guard arguments.count > command.arguments.count else { return [] }
-        let extra = arguments.count - command.arguments.count
+        let extra = arguments.count - command.arguments.reduce(0) { $0 + $1.maximumWords }
+        guard extra > 0 else { return [] }
         return ["\(extra == 1 ? "One argument" : "\(extra) arguments") too many. Usage: \(command.usage)"]
     }
 }

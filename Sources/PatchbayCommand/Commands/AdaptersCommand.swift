@@ -68,7 +68,7 @@ extension Command {
         for door in module.doors {
             let descriptor = door.descriptor
             let id = descriptor.id.rawValue
-            try console.data(id, .bold, then: "  \(descriptor.title), \(descriptor.door) door")
+            try console.data(id, .bold, then: "  \(descriptor.title), \(descriptor.door) API")
             let capabilities = descriptor.capabilities.listed
             let width = capabilities.map(\.capability.rawValue.count).max() ?? 0
             for (capability, support) in capabilities {

@@ -41,9 +41,10 @@ extension Command {
             let shown = comparison.rows.filter { [.lost, .changed, .gained].contains($0.verdict) }
             let width = shown.map(\.capability.rawValue.count).max() ?? 0
             for row in shown {
-                let note = row.new.note.isEmpty ? "" : "  \(row.new.note)"
+                let name = row.capability.rawValue
+                let text = row.new.note.isEmpty ? name : "\(name.padded(to: width))  \(row.new.note)"
                 let verdict = row.verdict.rawValue.padded(to: 7)
-                try session.console.data(verdict, .bold, then: "  \(row.capability.rawValue.padded(to: width))\(note)")
+                try session.console.data(verdict, .bold, then: "  \(text)")
             }
             let counts = CapabilityComparison.Verdict.allCases.map { "\(comparison.count($0)) \($0.rawValue)" }
             session.console.say(counts.joined(separator: ", ") + ".")

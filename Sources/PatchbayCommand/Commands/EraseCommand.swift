@@ -7,13 +7,14 @@ extension Command {
         "Erase a person here and at the vendors",
         task: .send,
         details: """
-            Deletes everything about the subject, or about all subjects of the contact, from the outbox: pending operations,
-            rejects and state. Then asks each vendor whose API supports it to delete the person, and prints the answers. If a
-            vendor cannot be asked or refuses, prints the step to take by hand. The output does not name the person.
+            Give either --contact or --subject. Deletes from the outbox everything about the subject, or about all subjects of
+            the contact: pending operations, rejects and state. Then asks each vendor whose API supports it to delete the
+            person, and prints the replies. If a vendor's API cannot delete a person, or refuses, prints the manual step to
+            take. The output does not name the person.
             """,
         required: [.config],
-        optional: [.contact, .whose, .untilIdle, .json],
-        findings: "a step by hand remains, or a vendor has not answered",
+        optional: [.contact, .erased, .untilIdle, .json],
+        findings: "a manual step remains, or a vendor has not replied",
         examples: [
             Example("Erase a contact", "patchbay erase --config altcraft.json --contact member-1"),
             Example("Erase an installation", "patchbay erase --config altcraft.json --subject phone-1"),
@@ -21,7 +22,7 @@ extension Command {
         usesNetwork: { _ in true }
     ) { session in
         let configuration = try session.configuration()
-        let (contact, subject) = (session.invocation.text(.contact), session.invocation.text(.whose))
+        let (contact, subject) = (session.invocation.text(.contact), session.invocation.text(.erased))
         guard (contact == nil) != (subject == nil) else {
             throw UsageError("Give either --contact or --subject.")
         }

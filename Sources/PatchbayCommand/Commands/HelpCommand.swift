@@ -6,9 +6,11 @@ extension Command {
         "Show the help of a command",
         task: .develop,
         arguments: [
-            .optional("COMMAND", "Command, or a group such as \"migrate\""),
-            .optional("WORD", "Second word of a command"),
-            .optional("WORD", "Third word of a command"),
+            .optional(
+                "COMMAND",
+                "Command such as \"migrate apply\", or a group such as \"migrate\"",
+                maximumWords: 3
+            )
         ],
         optional: [.markdown],
         examples: [

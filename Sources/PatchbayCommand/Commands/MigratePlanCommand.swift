@@ -96,35 +96,49 @@ extension Command {
         let report = plan.report
         try head("\(plan.from.id) to \(plan.to.id)")
         try rows([
-            ["contacts", "\(report.read)"], ["would be written", "\(report.written)"],
-            ["with findings", "\(report.writtenWithFindings)"], ["would be rejected", "\(report.rejected)"],
+            ["contacts", "\(report.read)", ""], ["would be written", "\(report.written)", ""],
+            ["with findings", "\(report.writtenWithFindings)", ""], ["would be rejected", "\(report.rejected)", ""],
             [
-                "billed contacts",
-                plan.billed.map { "\($0), counted by \(plan.billedKind ?? "") key" }
+                "billed contacts", plan.billed.map(String.init) ?? "-",
+                plan.billed.map { _ in "different keys of the kind \(plan.billedKind ?? "")" }
                     ?? (plan.billedKind == nil
                         ? "unknown: the format has no key"
-                        : "unknown: the key of a contact is duplicate or made by a mapping rule"),
+                        : "unknown: a contact has several keys, or a mapping rule changes the key"),
             ],
         ])
         for line in report.refusalLines { try session.console.data("  \(line)") }
         try head("Losses and notes")
-        try rows(plan.losses.map { ["\($0.count)", $0.severity.rawValue, $0.code, $0.reason] })
+        try rows(
+            plan.losses.map { ["\($0.count)", $0.severity.rawValue, $0.code, $0.reason] },
+            under: ["count", "severity", "code", "reason"]
+        )
         if !plan.mapping.isEmpty { try tell(plan.mapping) }
         try head("Attributes")
-        try rows(plan.attributes.map { [$0.name, "\($0.count)", $0.fate, $0.field ?? "-"] })
+        try rows(
+            plan.attributes.map { [$0.name, "\($0.count)", $0.fate, $0.field ?? "-"] },
+            under: ["attribute", "contacts", "result", "target field"]
+        )
         try head("Keys")
         try rows(
-            [["kind", "total", "distinct", "differ only in case", "opt in and out", "of a topic"]]
-                + plan.keys.map { key in
-                    [key.kind] + [key.total, key.distinct, key.caseVariants, key.torn, key.tornTopics].map { "\($0)" }
-                }
+            plan.keys.map { key in
+                [key.kind] + [key.total, key.distinct, key.caseVariants, key.torn, key.tornTopics].map { "\($0)" }
+            },
+            under: ["kind", "total", "distinct", "case variants", "contradictory", "contradictory by topic"]
         )
         for each in plan.contradictions ?? [] {
             let lines = each.lines.map { "\($0)" }.joined(separator: ", ")
             try session.console.data("  lines \(lines): the same \(each.kind) opts in and out")
         }
-        try head("Subscriptions and consents")
-        try rows((plan.subscriptions + plan.consents).map { $0.what + ["\($0.count)"] })
+        try head("Subscriptions")
+        try rows(
+            plan.subscriptions.map { $0.what + ["\($0.count)"] },
+            under: ["channel", "scope", "state", "contacts"]
+        )
+        try head("Consents")
+        try rows(
+            plan.consents.map { $0.what + ["\($0.count)"] },
+            under: ["purpose", "channel", "decision", "contacts"]
+        )
         if plan.torn > 0 {
             try session.console.data(
                 "  \(plan.torn.counted("contact")) with an opt-in and an opt-out of the same channel; the opt-out applies"
@@ -136,21 +150,28 @@ extension Command {
             )
         }
         try head("Push tokens")
-        try rows((plan.tokens + plan.ages).map { $0.what + ["\($0.count)"] })
-        try head("What the source format can hold, tried with the target")
+        try rows(
+            plan.tokens.map { $0.what + ["\($0.count)"] },
+            under: ["service", "build", "app", "form", "tokens"]
+        )
+        if !plan.ages.isEmpty {
+            try rows(plan.ages.map { $0.what + ["\($0.count)"] }, under: ["last seen", "tokens"])
+        }
+        try head("What the source format can contain and the target would change or lose (\"-\": not in this source)")
         try rows(
             plan.parts.filter { $0.fate != "kept" }.map {
                 [$0.name, $0.count.map { $0 > 0 ? "\($0)" : "-" } ?? "-", $0.fate, $0.finding?.reason ?? ""]
-            }
+            },
+            under: ["part", "count", "result", "reason"]
         )
         try head("Work for the target")
         try rows(
             plan.loads.map { load in
                 [
-                    load.door.name, "\(load.requests) requests or files",
-                    load.seconds.map { "\($0) s" } ?? "no documented rate", load.door.note,
+                    load.door.name, "\(load.requests)", load.seconds.map { "\($0) s" } ?? "unknown", load.door.note,
                 ]
-            }
+            },
+            under: ["API or import", "requests or files", "duration", "note"]
         )
         if let noes = plan.noes {
             try head("Opt-outs at the target")
@@ -163,32 +184,31 @@ extension Command {
     private func tell(_ mapping: [MigrationPlan.Rule]) throws {
         try head("Mapping rules")
         try rows(
-            [["changed", "replaced a value", "no effect", "failed", "rule"]]
-                + mapping.map { rule in
-                    let effect = rule.effect
-                    return [effect.applied, effect.replaced, effect.idle, effect.failed].map { "\($0)" } + [rule.text]
-                }
+            mapping.map { rule in
+                let effect = rule.effect
+                return [effect.applied, effect.replaced, effect.idle, effect.failed].map { "\($0)" } + [rule.text]
+            },
+            under: ["changed", "replaced a value", "no effect", "failed", "rule"]
         )
     }
 
     private func head(_ text: String) throws { try session.console.data(text, .bold) }
 
-    private func rows(_ rows: [[String]]) throws {
-        // Numbers are aligned on the right; the last cell of a row may have any length.
-        var widths: [Int] = []
-        for row in rows {
-            for (column, cell) in row.enumerated() {
-                if column == widths.count { widths.append(0) }
-                if column < row.count - 1 { widths[column] = max(widths[column], cell.count) }
-            }
+    /// Prints rows in columns: numbers on the right, text on the left, and the last column unpadded if it holds text.
+    private func rows(_ rows: [[String]], under heads: [String] = []) throws {
+        guard let columns = rows.first?.indices else { return try session.console.data("  none") }
+        let isNumeric = columns.map { column in rows.allSatisfy { Int($0[column]) != nil || $0[column] == "-" } }
+        let all = heads.isEmpty ? rows : [heads] + rows
+        let widths = columns.map { column in
+            column == columns.last && !isNumeric[column] ? 0 : all.map { $0[column].count }.max() ?? 0
         }
-        for row in rows {
-            let cells = zip(row, widths).enumerated().map { column, cell in
-                if column == row.count - 1 { return cell.0 }
-                return Int(cell.0) == nil ? cell.0.padded(to: cell.1) : cell.0.rightAligned(to: cell.1)
+        for row in all {
+            let cells = columns.map { column in
+                isNumeric[column]
+                    ? row[column].rightAligned(to: widths[column]) : row[column].padded(to: widths[column])
             }
-            try session.console.data("  " + cells.joined(separator: "  "))
+            let line = "  " + cells.joined(separator: "  ")
+            try session.console.data(String(line.reversed().drop { $0 == " " }.reversed()))
         }
-        if rows.isEmpty { try session.console.data("  none") }
     }
 }

@@ -62,7 +62,7 @@ import PatchbayModel
             migration.earlier = session.invocation.text(.after)
             self.migration = migration
         } catch {
-            throw SettingsError(error.findings)
+            throw session.settingsError(error.findings)
         }
     }
 
@@ -176,7 +176,7 @@ extension Session {
     func migrationSettings() throws -> JSONObject {
         let settings = try givenSettings()
         let problems = MigrationSettingsFinding.problems(of: settings)
-        guard problems.isEmpty else { throw SettingsError(problems) }
+        guard problems.isEmpty else { throw settingsError(problems) }
         return settings
     }
 

@@ -14,14 +14,14 @@ extension Command {
             nothing is touched. What a vendor has already imported from a file is not undone.
 
             For a migration to a server API, give its configuration. The vendor's present data is read first: written values
-            that are still there are set back, contacts that the migration created are deleted if the API supports it, and
+            that are still there are restored, contacts that the migration created are deleted if the API supports it, and
             contacts that were changed since are left alone and listed. Repeat the command to resume an interrupted run.
 
             The journal is removed when everything is undone.
             """,
         arguments: [.required("JOURNAL", "File that `patchbay migrate apply --journal` wrote")],
         optional: [.config, .provider, .undone, .checkpoint, .restart, .logLevel, .json],
-        findings: "some contacts could not be set back",
+        findings: "some contacts could not be restored",
         examples: [
             Example("Undo a migration between files", "patchbay migrate undo journal.json"),
             Example(
@@ -74,9 +74,9 @@ extension Session {
             output: output
         )
         let outcome = try await undo.run(try surroundings(size: nil), restarts: invocation.has(.restart))
-        let status = try end(outcome, verb: "set back")
+        let status = try end(outcome, verb: "restored")
         if outcome.isCommitted, outcome.report.rejected > 0 {
-            console.say("Some contacts could not be set back; \(output) has the reasons. The journal is kept.")
+            console.say("Some contacts could not be restored; \(output) has the reasons. The journal is kept.")
         }
         return status
     }

@@ -125,7 +125,7 @@ extension Command {
         }
         let what = [difference.kind.rawValue, difference.field].filter { !$0.isEmpty }.joined(separator: " ")
         let places = [("source", source), ("target", target)].filter { $0.1 > 0 }.map { ", \($0.0) record \($0.1)" }
-        try session.console.data("\(what) of \(difference.contact)\(places.joined())")
+        try session.console.data("\(difference.contact): \(what)\(places.joined())")
     }
 
     private func end(_ verification: Verification) throws -> ExitStatus {

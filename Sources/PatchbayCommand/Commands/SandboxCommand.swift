@@ -59,7 +59,7 @@ extension Session {
         if !strangers.isEmpty { throw UsageError(strangers, command: invocation.command.name) }
         let unknown = settings.names.filter { !known.contains($0) }
         if !unknown.isEmpty {
-            throw SettingsError(
+            throw settingsError(
                 unknown.map {
                     SandboxFinding.unknownVendor.at($0, detail: "adapters: \(known.joined(separator: ", "))")
                 }
@@ -77,7 +77,7 @@ extension Session {
                 }
             }
         }
-        if !findings.isEmpty { throw SettingsError(findings) }
+        if !findings.isEmpty { throw settingsError(findings) }
         return simulators
     }
 }

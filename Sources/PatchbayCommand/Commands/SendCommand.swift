@@ -10,8 +10,8 @@ extension Command {
         task: .send,
         details: """
             Prints {"id": …, "durable": true} when an operation is stored on disk. Then delivers pending operations, prints the
-            counts of each provider, and ends when nothing more can be delivered or --until-idle has passed. Whatever is pending
-            is delivered by the next run. Ctrl-C ends the command at once and loses nothing.
+            counts of each provider, and ends when nothing more can be delivered or --until-idle has passed. The next run
+            delivers the operations that are still pending. Ctrl-C ends the command at once and loses nothing.
 
             An operation may leave out id and capturedAt and, with --subject, its subject. Operations whose id the outbox knows
             are skipped, so the same file can be sent again after a crash. The outbox remembers the last 100,000 outcomes;

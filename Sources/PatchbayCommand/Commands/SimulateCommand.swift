@@ -41,7 +41,8 @@ extension Command {
             )
             try run.play()
         } catch let error as ModelError {
-            throw SettingsError([SessionFinding.notScenario.at(error.path, detail: error.reason, remedy: error.remedy)])
+            let finding = SessionFinding.notScenario.at(error.path, detail: error.statement, remedy: error.remedy)
+            throw SettingsFileError(file: path, findings: [finding])
         }
         return .fine
     }

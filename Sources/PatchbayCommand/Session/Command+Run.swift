@@ -14,8 +14,10 @@ extension Command {
     @MainActor package static func run(_ line: [String], network: (any Network)?) async -> Int32 {
         let environment = ProcessInfo.processInfo.environment
         let console = Console(environment: environment)
+        var command: Command?
         do {
             let invocation = try invocation(of: line, console, HelpText(environment: environment))
+            command = invocation?.command
             if let invocation, network == nil, try invocation.command.usesNetwork(invocation) {
                 try NetworkProgram.takeOver(for: invocation.command)
             }
@@ -37,7 +39,7 @@ extension Command {
             try console.flush()
             return (interruption.signalNumber.map(ExitStatus.signal) ?? status).code
         } catch {
-            return report(error, to: console).code
+            return report(error, of: command, to: console).code
         }
     }
 
@@ -61,14 +63,18 @@ extension Command {
     }
 
     /// Says what went wrong and chooses the status that scripts see.
-    @MainActor private static func report(_ error: any Error, to console: Console) -> ExitStatus {
+    @MainActor private static func report(_ error: any Error, of command: Command?, to console: Console) -> ExitStatus {
         switch error {
         case let error as UsageError:
             for problem in error.problems { console.say("patchbay: \(problem)", .red) }
-            console.say("Run `patchbay help\(error.command.map { " \($0)" } ?? "")` for usage and examples.")
+            let name = error.command ?? command?.name
+            console.say("Run `patchbay help\(name.map { " \($0)" } ?? "")` for usage and examples.")
             return .usage
         case let error as ConfigurationError:
             console.say(error.description, .red)
+            return .configuration
+        case let error as SettingsFileError:
+            for finding in error.findings { console.say(finding, at: error.file) }
             return .configuration
         case let error as SettingsError:
             for finding in error.findings { console.say("patchbay: \(finding)", .red) }

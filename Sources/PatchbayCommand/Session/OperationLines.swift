@@ -56,7 +56,7 @@ struct OperationLines {
             return .success(try EngagementOperation(json: json, at: ""))
         } catch let error as ModelError {
             return .failure(
-                Fault(finding: Self.notOperation.at(error.path, detail: error.reason, remedy: error.remedy))
+                Fault(finding: Self.notOperation.at(error.path, detail: error.statement, remedy: error.remedy))
             )
         } catch {
             let detail = (error as? JSONError).map { "column \($0.column): \($0.code.reason)" }
@@ -75,7 +75,7 @@ struct OperationLines {
         "operation.invalid",
         .error,
         .invalid,
-        reason: "The line is not an operation",
+        reason: "The line is not a valid operation",
         remedy: "Correct the value at this path."
     )
     private static let tooLong = FindingRow(

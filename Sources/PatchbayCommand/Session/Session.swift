@@ -98,7 +98,7 @@ import PatchbaySimulation
     /// The JSON object that bytes are, from somewhere.
     func object(_ bytes: [UInt8], from place: String) throws -> JSONObject {
         guard let object = try json(bytes, from: place).object else {
-            throw SettingsError([SessionFinding.notAnObject.at(place)])
+            throw SettingsFileError(file: place, findings: [SessionFinding.notAnObject.at()])
         }
         return object
     }
@@ -110,7 +110,7 @@ import PatchbaySimulation
         do {
             return try JSONValue(parsing: bytes.withoutByteOrderMark)
         } catch {
-            throw SettingsError([SessionFinding.notJSON.at(place, detail: error.description)])
+            throw SettingsFileError(file: place, findings: [SessionFinding.notJSON.at(detail: error.description)])
         }
     }
 
@@ -121,6 +121,21 @@ import PatchbaySimulation
             return PatientSource(try .standardInput(chunk: chunk), waiting: interruption)
         }
         return PatientSource(try FileSource(path: path, chunk: chunk), waiting: nil)
+    }
+}
+
+/// Problems in a settings file.
+struct SettingsFileError: Error {
+    /// The file, as the command line names it.
+    let file: String
+    /// The problems. Paths are JSON paths in the file.
+    let findings: [Finding]
+}
+
+extension Session {
+    /// An error with problems in the file that `--settings` names.
+    func settingsError(_ findings: [Finding]) -> any Error {
+        invocation.text(.settings).map { SettingsFileError(file: $0, findings: findings) } ?? SettingsError(findings)
     }
 }
 
@@ -155,7 +170,7 @@ enum SessionFinding {
         remedy: "Pass settings here, and contacts with --in."
     )
     static let notJSON = FindingRow(
-        "settings.json",
+        "settings.syntax",
         .error,
         .invalid,
         reason: "The file is not JSON",

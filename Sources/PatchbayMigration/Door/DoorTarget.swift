@@ -87,22 +87,22 @@ public struct DoorTarget: Sendable {
         for place in ways.indices {
             guard let wait = ways[place].wait else { continue }
             ways[place].wait = wait * rounds
-            ways[place].note += "; at most \(window) words are on their way at once"
+            ways[place].note += "; at most \(window) requests are in flight at once"
         }
         switch door.reading {
         case .byKeys(let most):
             let note =
-                "what stands there before, \(most) contacts in a request: with --journal of all, else of who has a yes; as many to verify"
+                "reads the present data, \(most) contacts in a request: of all contacts with --journal, otherwise of contacts with an opt-in; verification reads the same number"
             ways.append(DoorWork("reading", requests: door.requests(toRead: amount.contacts), note: note))
         case .inPages(let size):
             let isSaid = settings.heldContacts >= 0
             let held = isSaid ? settings.heldContacts : amount.contacts
             let source =
                 isSaid
-                ? "as the settings say"
-                : "assumed: as many as are written, and {\"to\": {\"heldContacts\": …}} in the settings says another"
+                ? "from the settings"
+                : "assumed to equal the written contacts; set {\"to\": {\"heldContacts\": …}} to the actual number"
             let note =
-                "with --journal, or before the first yes, everything that the vendor holds is read, \(size) contacts in a request: \(held) contacts, \(source); to verify, those that are written besides"
+                "with --journal, or before the first opt-in, all contacts of the vendor are read, \(size) contacts in a request: \(held) contacts, \(source); verification also reads the written contacts"
             ways.append(DoorWork("reading", requests: door.requests(toRead: held), note: note))
         case nil: break
         }
@@ -117,8 +117,8 @@ public struct DoorTarget: Sendable {
         }
         let added =
             door.removal == nil
-            ? "who was not there before stays, with what was written taken out as far as the door can,"
-            : "who was not there before is removed,"
+            ? "contacts that the migration created remain, without the written values where the API can remove them,"
+            : "contacts that the migration created are deleted,"
         return
             "Undo with --journal and `patchbay migrate undo`: previous values are restored, \(added) and contacts that were changed since are left alone. Without --journal the migration cannot be undone."
     }
@@ -168,30 +168,31 @@ struct DoorSettings: Sendable {
             "lostOptOuts",
             \.lostOptOuts,
             default: .reject,
-            "What becomes of a contact whose no has no place at the vendor: `reject` does not write it, `warn` writes it."
+            "Handling of a contact whose opt-out has no field at the vendor: `reject` does not migrate it, "
+                + "`warn` migrates it with a warning."
         ),
         .choice(
             "targetNoes",
             \.targetNoes,
             default: .keep,
-            "What becomes of a yes to what the person said no to at the target: `keep` leaves it out, `override` says it."
+            "Handling of an opt-in if the person opted out at the target: `keep` leaves it out, `override` sends it."
         ),
         .integer(
             "heldContacts",
             \.heldContacts,
             in: -1...1_000_000_000,
             default: -1,
-            "For the plan: how many contacts the vendor holds already; -1: as many as are written."
+            "For the plan: the number of contacts that the vendor already has; -1: as many as are written."
         ),
         .integer(
             "jobSeconds",
             \.jobSeconds,
             in: 0...86_400,
             default: 0,
-            "For the plan: how long a job of the vendor's takes; 0: as its documents say, or as the door assumes."
+            "For the plan: the duration of a job of the vendor in seconds; 0: the documented or assumed duration."
         ),
-        .text("locale", \.locale, "The attribute that takes a contact's locale; without one it is left out."),
-        .text("timeZone", \.timeZone, "The attribute that takes a contact's time zone; without one it is left out."),
+        .text("locale", \.locale, "The attribute that receives a contact's locale; without one it is left out."),
+        .text("timeZone", \.timeZone, "The attribute that receives a contact's time zone; without one it is left out."),
     ])
 }
 
@@ -216,8 +217,17 @@ final class DoorTally: Sendable {
     }
 }
 
+extension Migration {
+    /// The findings about contacts that are sent to a server API, for reports that hold codes only.
+    package static var findings: [FindingRow] { DoorFinding.ofContacts }
+}
+
 /// What may be wrong with a migration through a door.
 enum DoorFinding {
+    /// The findings about single contacts.
+    static let ofContacts = [
+        key, keyAlone, optOutLost, denied, stateUnknown, consent, deviceLost, noHome, targetNo,
+    ]
     static let device = FindingRow(
         "migration.door.device",
         .error,
@@ -250,7 +260,7 @@ enum DoorFinding {
         "migration.door.key",
         .error,
         .missing,
-        reason: "The contact has no identifier of the kind by which the vendor finds it",
+        reason: "The contact has no identifier of the kind that the vendor uses as the key",
         remedy: "Add one, or map another kind to it."
     )
     static let keyAlone = FindingRow(
@@ -301,7 +311,7 @@ enum DoorFinding {
         "migration.door.noHome",
         .warning,
         .unsupported,
-        reason: "The API has no field for it",
+        reason: "The API has no field for this value, so it is not migrated",
         remedy: "Name an attribute in the settings, under \"to\"."
     )
     static let targetNo = FindingRow(
@@ -317,14 +327,16 @@ enum DoorFinding {
         .consent,
         reason: "The API cannot be read, so an opt-in of the source might replace an opt-out at the target",
         remedy:
-            "Configure the provider so that its contacts can be read, if its door can; or make sure that nobody said no there, or take each yes out of the source, and say {\"to\": {\"targetNoes\": \"override\"}}: noes are said all the same."
+            "Configure the provider so that its contacts can be read, if its API supports it. Otherwise, "
+            + "make sure that no contact opted out there, or remove the opt-ins from the source, and set "
+            + "{\"to\": {\"targetNoes\": \"override\"}}. Opt-outs are sent in any case."
     )
     static let changedSince = FindingRow(
         "migration.undo.changed",
         .error,
         .conflict,
-        reason: "The contact was changed at the vendor after the migration, so it is not set back",
-        remedy: "Check the contact at the vendor and correct it by hand."
+        reason: "The contact was changed at the vendor after the migration, so it is not restored",
+        remedy: "Check the contact at the vendor and correct it manually."
     )
     static let remains = FindingRow(
         "migration.undo.remains",

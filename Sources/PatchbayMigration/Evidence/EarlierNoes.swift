@@ -104,9 +104,11 @@ final class EarlierNoes {
         .error,
         .consent,
         reason:
-            "Some records opt in after an opt-out of the same contact or address that is too far back to be remembered. No file was written; do not use output to a pipe or standard output",
+            "Some records opt in after an opt-out of the same contact or address that is too far back in the "
+            + "file to be remembered. No file was written; discard output that went to a pipe or standard "
+            + "output",
         remedy:
-            "Use --in FILE and --out FILE, so that the input can be read again with all opt-outs in memory; or leave one record of "
-            + "each contact in the source."
+            "Use --in FILE and --out FILE, so the input can be read again with all opt-outs in memory; or "
+            + "leave one record of each contact in the source."
     )
 }

@@ -34,7 +34,7 @@ extension ContactMapping {
         "mapping.rule",
         .error,
         .misconfigured,
-        reason: "The rule names no action, or several",
+        reason: "The rule must name exactly one action",
         remedy: "Use one of: \(RuleReader.verbs)."
     )
     static let badMember = FindingRow(

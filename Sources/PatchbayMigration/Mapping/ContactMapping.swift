@@ -239,8 +239,9 @@ public struct ContactMapping: Hashable, Sendable {
         .error,
         .invalid,
         reason:
-            "The place takes no such value: tags take words, a tag yes or no, any other place one text that is not empty",
-        remedy: "Map such a value there, or reject such contacts before."
+            "The target of the rule does not accept this value: tags accept words, a single tag true or "
+            + "false, and any other target one text that is not empty",
+        remedy: "Map the value to an accepted one, or reject such contacts with an earlier rule."
     )
     static let unknownDropped = FindingRow(
         "mapping.value.unknown",

@@ -347,8 +347,8 @@ extension MigrationPlan {
         .warning,
         .consent,
         reason:
-            "Records with the same address opt in and out, and the target may hold both: an opt-in after the opt-out becomes an opt-out, "
-            + "one before it under another key is written as it stands",
+            "Records with the same address opt in and out, and the target may receive both: an opt-in after "
+            + "the opt-out becomes an opt-out, but an opt-in before it under another key is written unchanged",
         remedy: "Leave one record of each address in the source, or put the opt-outs first."
     )
 

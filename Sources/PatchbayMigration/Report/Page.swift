@@ -83,10 +83,10 @@ enum Page {
 
     static func word(_ severity: Finding.Severity) -> String {
         switch severity {
-        case .error: "stays behind"
+        case .error: "rejected"
         case .warning: "lost or changed"
-        case .foreign: "not ours"
-        case .note: "good to know"
+        case .foreign: "another vendor's"
+        case .note: "note"
         }
     }
 

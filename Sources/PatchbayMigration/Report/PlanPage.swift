@@ -42,7 +42,7 @@ private struct PlanPage {
         <main>
         \([fate, losses, mapping, attributes, keys, consent, tokens, parts, work, way].joined(separator: "\n"))
         </main>
-        <footer>Nothing has been written yet. Counts are exact; they hold for the file as it was read.</footer>
+        <footer>No contacts have been written. The counts are exact for the file as it was read.</footer>
         </body>
         </html>
 
@@ -61,26 +61,26 @@ private struct PlanPage {
         guard report.read > 0 else { return "The source holds no contact." }
         if report.rejected == 0 {
             return whole == report.read
-                ? "All \(Page.number(report.read)) contacts arrive whole."
-                : "All \(Page.number(report.read)) contacts arrive, \(Page.number(report.writtenWithFindings)) of them with something worth knowing."
+                ? "All \(Page.number(report.read)) contacts can be migrated completely."
+                : "All \(Page.number(report.read)) contacts can be migrated, \(Page.number(report.writtenWithFindings)) of them with losses, changes or notes."
         }
         return
-            "\(Page.number(report.written)) of \(Page.number(report.read)) contacts arrive, \(Page.number(report.rejected)) stay behind."
+            "\(Page.number(report.written)) of \(Page.number(report.read)) contacts can be migrated; \(Page.number(report.rejected)) would be rejected."
     }
 
     private var fate: String {
         let segments = [
-            Page.Segment("arrive whole", whole, "kept"),
-            Page.Segment("arrive, with something lost or changed", report.writtenWithFindings, "changed"),
-            Page.Segment("stay behind, each with its reason", report.rejected, "refused"),
+            Page.Segment("migrated completely", whole, "kept"),
+            Page.Segment("migrated with losses, changes or notes", report.writtenWithFindings, "changed"),
+            Page.Segment("rejected, each with its reason", report.rejected, "refused"),
         ]
         let tiles = [
             Page.tile("contacts in the source", report.read, "report.read"),
-            Page.tile("would arrive", report.written, "report.written"),
-            Page.tile("would stay behind", report.rejected, "report.rejected"),
+            Page.tile("would be migrated", report.written, "report.written"),
+            Page.tile("would be rejected", report.rejected, "report.rejected"),
             plan.billed.map {
                 Page.tile(
-                    "different \(Page.kinds(plan.billedKind ?? "")): what the target counts, and bills",
+                    "different \(Page.kinds(plan.billedKind ?? "")), which the target counts and bills",
                     $0,
                     "billing.contacts"
                 )
@@ -88,11 +88,11 @@ private struct PlanPage {
         ]
         let reasons = Dictionary(plan.losses.map { ($0.code, $0.reason) }) { first, _ in first }
         let why = report.refusalsInOrder.enumerated().map { place, entry in
-            let setting = entry.refusal.setting.map { " The setting <code>\(Page.text($0))</code> decides it." }
+            let setting = entry.refusal.setting.map { " Change this with the setting <code>\(Page.text($0))</code>." }
             // Only of the first it is told, whatever decides it: the others stand below.
             guard place == 0 || setting != nil else { return "" }
             let number = "\(Page.number(entry.refusal.contacts)) of \(Page.number(report.rejected))"
-            let verb = place == 0 ? "stay behind" : "have"
+            let verb = place == 0 ? "rejected" : "also have"
             return "<p>\(number) \(verb): \(Page.text(reasons[entry.code] ?? entry.code))\(setting ?? "")</p>"
         }
         .joined()
@@ -106,7 +106,7 @@ private struct PlanPage {
 
     private var losses: String {
         guard !plan.losses.isEmpty else {
-            return Page.section("What does not survive", "<p>Nothing was found to be lost or changed.</p>")
+            return Page.section("Losses and changes", "<p>No loss or change was found.</p>")
         }
         let most = plan.losses.map(\.count).max() ?? 1
         let rows = plan.losses.enumerated().map { place, loss in
@@ -119,9 +119,9 @@ private struct PlanPage {
             """
         }
         return Page.section(
-            "What does not survive",
+            "Losses and changes",
             "<ol class=\"losses\">\(rows.joined())</ol>",
-            "A contact can have several of these. Contacts that stay behind can be mended and fed in again."
+            "A contact can have several of these. Correct rejected contacts and migrate them again."
         )
     }
 
@@ -147,13 +147,13 @@ private struct PlanPage {
             }
             return "<tr><th scope=\"row\">\(Page.text(rule.text))</th>\(cells.joined())</tr>"
         }
-        let heads = ["changed", "of them over another value", "nothing to do", "could not"].map {
+        let heads = ["changed", "of them replaced another value", "no effect", "failed"].map {
             "<th scope=\"col\" class=\"n\">\($0)</th>"
         }
         return Page.section(
-            "What the mapping changes",
+            "Effects of the mapping rules",
             "<div class=\"scroll\"><table><thead><tr><th scope=\"col\">rule</th>\(heads.joined())</tr></thead><tbody>\(rows.joined())</tbody></table></div>",
-            "Rules work one after the other, each on what the one before left. A rule that never changes anything may name a place that your data does not have."
+            "Rules apply in order, each to the result of the one before. A rule that never has an effect may name a field that your data does not have."
         )
     }
 
@@ -167,22 +167,22 @@ private struct PlanPage {
             )
             let told = each.findings.values.reduce(0, +)
             let left = each.lost > 0 && each.lost < each.count ? ", \(Page.number(each.lost)) times left out" : ""
-            let note = told > 0 ? "<br><small>\(Page.number(told)) times with a remark\(left)</small>" : ""
+            let note = told > 0 ? "<br><small>\(Page.number(told)) times with a finding\(left)</small>" : ""
             return """
                 <tr><th scope="row">\(Page.text(each.name))<br><small>\(types)</small></th>\
                 <td class="bar">\(Page.bar(each.count, of: max(1, report.read), Page.colour(fate: each.fate), "\(Page.share(each.count, of: report.read)) of the contacts"))\
                 <small>\(Page.figure(each.count, "attributes.\(place).count")) · \(Page.share(each.count, of: report.read))</small></td>\
-                <td>\(each.field.map { "<code>\(Page.text($0))</code>" } ?? "no place")</td>\
+                <td>\(each.field.map { "<code>\(Page.text($0))</code>" } ?? "none")</td>\
                 <td><span class="chip \(Page.colour(fate: each.fate))">\(each.fate)</span>\(note)</td></tr>
                 """
         }
         return Page.section(
-            "What is known about people",
+            "Attributes",
             """
-            <div class="scroll"><table class="people"><thead><tr><th scope="col">attribute</th><th scope="col">how many have it</th>\
-            <th scope="col">field at the target</th><th scope="col">fate</th></tr></thead><tbody>\(rows.joined())</tbody></table></div>
+            <div class="scroll"><table class="people"><thead><tr><th scope="col">attribute</th><th scope="col">contacts with a value</th>\
+            <th scope="col">target field</th><th scope="col">result</th></tr></thead><tbody>\(rows.joined())</tbody></table></div>
             """,
-            "Renamed: it arrives under another name. Changed: some values arrive in another form, or not at all. Lost: none arrives."
+            "Renamed: the target field has another name. Changed: some values are converted or left out. Lost: no value is migrated."
         )
     }
 
@@ -194,35 +194,35 @@ private struct PlanPage {
         let rows = identifiers.map { place, each in
             let segments = [
                 Page.Segment("different", each.distinct - each.caseVariants, "kept"),
-                Page.Segment("differ in upper and lower case alone", each.caseVariants, "changed"),
-                Page.Segment("stand again", each.repeats, "lost"),
+                Page.Segment("differ only in upper and lower case", each.caseVariants, "changed"),
+                Page.Segment("repeated", each.repeats, "lost"),
             ]
             let torn = Page.contradiction(
                 each.torn,
                 "keys.\(place).contradictions",
-                "of them stand in several records of which one says yes and another no to messages.",
+                "of them occur in several records that contradict each other: one opts in, another opts out.",
                 isHelp: true
             )
             let topics = Page.contradiction(
                 each.tornTopics,
                 "keys.\(place).topicContradictions",
-                "times several records with the same one say yes and no about a topic.",
+                "times, several records with the same key opt in and opt out of the same topic.",
                 isHelp: true
             )
             return """
-                <h3>\(Page.kind(each.kind)) <small>\(Page.figure(each.total, "keys.\(place).total")) in all, \
+                <h3>\(Page.kind(each.kind)) <small>\(Page.figure(each.total, "keys.\(place).total")) in total, \
                 \(Page.figure(each.distinct, "keys.\(place).distinct")) different</small></h3>\
                 \(Page.stack(segments, of: each.total, label: "Keys of the kind \(each.kind)"))\(torn)\(topics)
                 """
         }
         let billed =
             plan.billed.map {
-                "<p>The target knows a contact by its <strong>\(Page.kind(plan.billedKind ?? ""))</strong>: \(Page.figure($0, "billing.contacts")) different ones.</p>"
+                "<p>The target identifies a contact by its <strong>\(Page.kind(plan.billedKind ?? ""))</strong>: \(Page.figure($0, "billing.contacts")) different values.</p>"
             } ?? ""
         return Page.section(
-            "Who is who",
+            "Identifiers",
             billed + rows.joined(),
-            "Keys that stand again mean one person in several records, or several people with one key. The target may make one contact of them."
+            "A repeated key means that one person has several records, or that several people share a key. The target may merge them into one contact."
         )
     }
 
@@ -251,23 +251,23 @@ private struct PlanPage {
         let table =
             consents.isEmpty
             ? ""
-            : "<h3>What people allow</h3><div class=\"scroll\"><table><thead><tr><th scope=\"col\">purpose</th><th scope=\"col\">channel</th><th scope=\"col\">answer</th><th scope=\"col\" class=\"n\">contacts</th></tr></thead><tbody>\(consents.joined())</tbody></table></div>"
+            : "<h3>Consents</h3><div class=\"scroll\"><table><thead><tr><th scope=\"col\">purpose</th><th scope=\"col\">channel</th><th scope=\"col\">decision</th><th scope=\"col\" class=\"n\">contacts</th></tr></thead><tbody>\(consents.joined())</tbody></table></div>"
         let torn = Page.contradiction(
             plan.torn,
             "contradictions",
-            "contacts say yes and no about the same channel. The no counts."
+            "contacts have an opt-in and an opt-out of the same channel. The opt-out applies."
         )
         let topics = Page.contradiction(
             plan.tornTopics,
             "topicContradictions",
-            "contacts say yes and no about the same topic. The no counts."
+            "contacts have an opt-in and an opt-out of the same topic. The opt-out applies."
         )
         let nothing =
-            rows.isEmpty && consents.isEmpty ? "<p>The source says nothing about what people want to hear.</p>" : ""
+            rows.isEmpty && consents.isEmpty ? "<p>The source has no subscriptions and no consents.</p>" : ""
         return Page.section(
-            "What people want to hear",
+            "Subscriptions and consents",
             rows.joined() + table + torn + topics + nothing,
-            "A no, and an unknown, never become a yes on the way. <code>--evidence</code> writes a line for each answer, before and after."
+            "The migration never turns an opt-out or an unknown decision into an opt-in. <code>--evidence</code> records each consent value before and after."
         )
     }
 
@@ -283,23 +283,23 @@ private struct PlanPage {
         }
         let ages = [
             ("fresh", "seen in the last 90 days", "kept"), ("quarter", "seen 91 to 270 days ago", "changed"),
-            ("stale", "not seen for 270 days: likely dead", "lost"), ("unknown", "unknown", "quiet"),
+            ("stale", "not seen for 270 days, probably invalid", "lost"), ("unknown", "unknown", "quiet"),
         ]
         .map { age, label, colour in
             Page.Segment(label, plan.ages.filter { $0.what[0] == age }.reduce(0) { $0 + $1.count }, colour)
         }
         let aged =
             plan.ages.isEmpty
-            ? "<p class=\"help\">How old they are is not known: name the attribute that shows when a person was last seen with <code>--activity</code>.</p>"
+            ? "<p class=\"help\">Their age is unknown. Use <code>--activity</code> to name the attribute with the time a person was last seen.</p>"
             : Page.stack(ages, of: keys.total, label: "Age of push tokens")
         return Page.section(
             "Push tokens",
             """
             <p>\(Page.figure(keys.total, "keys.\(place).total")) tokens, \(Page.figure(keys.distinct, "keys.\(place).distinct")) different\
-            \(bad > 0 ? ", \(Page.number(bad)) that can't be one" : "")\(apps > 1 ? ", of \(apps) apps" : "").</p>\(aged)\
+            \(bad > 0 ? ", \(Page.number(bad)) that are not valid" : "")\(apps > 1 ? ", of \(apps) apps" : "").</p>\(aged)\
             <div class="scroll"><table><thead><tr><th scope="col">service</th><th scope="col">build</th><th scope="col">app</th><th scope="col">form</th><th scope="col" class="n">tokens</th></tr></thead><tbody>\(rows.joined())</tbody></table></div>
             """,
-            "A token works for one app and one kind of build alone. One that stands in two records reaches the wrong person sooner or later."
+            "A token works for only one app and one kind of build. A token in two records will eventually reach the wrong person."
         )
     }
 
@@ -319,16 +319,16 @@ private struct PlanPage {
             }
             let title =
                 [
-                    "kept": "goes over", "changed": "goes over, changed", "lost": "has no place",
-                    "refused": "is refused",
+                    "kept": "migrated", "changed": "migrated, changed", "lost": "lost",
+                    "refused": "rejected",
                 ][fate] ?? fate
             return
                 "<div class=\"card\"><h3><span class=\"chip \(Page.colour(fate: fate))\">\(title)</span> <small>\(rows.count)</small></h3><ul>\(items.joined())</ul></div>"
         }
         return Page.section(
-            "What of the source the target's format can hold at all",
-            "<details><summary>\(plan.parts.count) parts that the source can hold, tried one by one</summary><div class=\"cards\">\(groups.joined())</div></details>",
-            "Found by writing a sample of each part with these settings, whatever your data holds. A number says how often your data has it. Tags, topics, consents and further kinds of identifiers are tried under the names that your data has. An attribute is tried under a name that no table knows; where such have no place, those with a field of their own are not counted."
+            "What the source format can contain and the target can store",
+            "<details><summary>\(plan.parts.count) parts that the source format can contain, each tried with a sample</summary><div class=\"cards\">\(groups.joined())</div></details>",
+            "This list comes from writing a sample of each part with these settings; it does not depend on your data. A number shows how often your data contains the part. Samples of tags, topics, consents and other identifiers use the names in your data. The sample attribute has a name without a field of its own; attributes that have one are not counted here."
         )
     }
 
@@ -343,12 +343,12 @@ private struct PlanPage {
         }
         return Page.section(
             "Work for the target",
-            "<div class=\"scroll\"><table><thead><tr><th scope=\"col\">way in</th><th scope=\"col\" class=\"n\">requests or files</th><th scope=\"col\">time</th></tr></thead><tbody>\(rows.joined())</tbody></table></div>"
+            "<div class=\"scroll\"><table><thead><tr><th scope=\"col\">API or import</th><th scope=\"col\" class=\"n\">requests or files</th><th scope=\"col\">duration</th></tr></thead><tbody>\(rows.joined())</tbody></table></div>"
         )
     }
 
     private var way: String {
-        let noes = plan.noes.map { Page.section("A no at the target", "<p>\(Page.prose($0))</p>") } ?? ""
-        return noes + Page.section("The way back", "<p>\(Page.prose(plan.undo))</p>")
+        let noes = plan.noes.map { Page.section("Opt-outs at the target", "<p>\(Page.prose($0))</p>") } ?? ""
+        return noes + Page.section("Undo", "<p>\(Page.prose(plan.undo))</p>")
     }
 }

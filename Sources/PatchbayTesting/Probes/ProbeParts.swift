@@ -9,18 +9,24 @@ struct ProbeSettings: AdapterSettings {
 
 /// What a probe may say.
 enum ProbeFinding {
-    static let refused = FindingRow("probe.refused", .error, .invalid, reason: "The vendor says no", remedy: "Mend it.")
+    static let refused = FindingRow(
+        "probe.refused",
+        .error,
+        .invalid,
+        reason: "The vendor says no",
+        remedy: "Correct it."
+    )
     static let unknown = FindingRow(
         "probe.outcomeUnknown",
         .error,
         .outcomeUnknown,
         reason: "Nobody knows whether the vendor did it",
-        remedy: "Look at the vendor, then replay it or not."
+        remedy: "Check the vendor, then decide whether to replay it."
     )
     static let waiting = FindingRow("probe.waiting", .note, reason: "It is not time yet", remedy: "Wait.")
     static let keyMissing = FindingRow("probe.keyMissing", .note, reason: "Nobody is there yet", remedy: "Log in.")
-    static let later = FindingRow("probe.later", .note, reason: "It shows later", remedy: "Nothing.")
-    static let gated = FindingRow("probe.gated", .note, reason: "A rule forbids it", remedy: "Nothing.")
+    static let later = FindingRow("probe.later", .note, reason: "It shows later", remedy: "No action is needed.")
+    static let gated = FindingRow("probe.gated", .note, reason: "A rule forbids it", remedy: "No action is needed.")
     static let stopped = FindingRow(
         "probe.stopped",
         .error,

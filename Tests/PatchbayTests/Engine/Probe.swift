@@ -47,7 +47,13 @@ struct ProbeDevice: VendorAdapter {
         }
     }
 
-    static let refused = FindingRow("probe.refused", .error, .invalid, reason: "The vendor says no", remedy: "Mend it.")
+    static let refused = FindingRow(
+        "probe.refused",
+        .error,
+        .invalid,
+        reason: "The vendor says no",
+        remedy: "Correct it."
+    )
     static let foreign = Finding(code: "probe.foreign", severity: .foreign, reason: "Not ours.", remedy: "None.")
     static let unsigned = FindingRow(
         "probe.credential.missing",

@@ -13,7 +13,12 @@ struct PushProbe: VendorAdapter {
 
     enum Endpoint: String, AdapterEndpoint { case any }
 
-    static let foreign = FindingRow("push.foreign", .foreign, reason: "Another vendor sent it", remedy: "Nothing.")
+    static let foreign = FindingRow(
+        "push.foreign",
+        .foreign,
+        reason: "Another vendor sent it",
+        remedy: "No action is needed."
+    )
     static let descriptor = AdapterDescriptor(
         id: "push",
         title: "Push",

@@ -24,8 +24,8 @@ import Testing
         #expect(wait.operations == 2 && wait.kinds == ["track": 2] && wait.since == Self.start)
         #expect(
             wait.text
-                == "2 operations wait since 2030-03-17T17:46:40.000Z (2 track). The TLS certificate of probe.test is not "
-                + "trusted (self-signed). Next attempt 2030-03-17T17:46:51.000Z. Install the certificate authority, or "
+                == "2 operations waiting since 2030-03-17T17:46:40.000Z (2 track). The TLS certificate of probe.test is not "
+                + "trusted (self-signed). Next attempt: 2030-03-17T17:46:51.000Z. Install the certificate authority, or "
                 + "correct the URL in the provider settings."
         )
         let json = wait.json

@@ -37,13 +37,13 @@ extension AcousticServer {
     private static let asColumn = "a Yes/No column that the settings name"
     private static let asConsent = "the vendor's consent of the channel, or a Yes/No column, as the settings name it"
     private static let orList =
-        "the vendor's own records do not see it; or a contact list, which nobody leaves by a call"
+        "not visible in the vendor's own records; or a contact list, from which no API call removes a contact"
 
     private static let capabilities: Capabilities = [
         .operation(.identify): .native(note: "values of columns"),
-        .operation(.switchContact): .unsupported(reason: "nobody logs in at a back end"),
-        .contact(.logIn): .unsupported(reason: "nobody logs in at a back end"),
-        .contact(.logOut): .unsupported(reason: "nobody logs in at a back end"),
+        .operation(.switchContact): .unsupported(reason: "there is no log-in at a back end"),
+        .contact(.logIn): .unsupported(reason: "there is no log-in at a back end"),
+        .contact(.logOut): .unsupported(reason: "there is no log-in at a back end"),
         .operation(.registerDevice): .unsupported(reason: "devices register themselves"),
         .operation(.changeAttributes): .native(note: "one contact in a call"),
         .operation(.changeTags): .emulated(how: asColumn, cost: orList),
@@ -52,7 +52,7 @@ extension AcousticServer {
         ),
         .operation(.setConsent): .unsupported(reason: "the account has no place for consents to purposes"),
         .operation(.track): .native(note: "behaviours of the contact"),
-        .operation(.farewell): .native(note: "nothing is left to say; no request"),
+        .operation(.farewell): .native(note: "no request is needed"),
         .operation(.erase): .native(note: "a job of the vendor's, or a removal from the database"),
         .operation(.readBack): .native(
             note:
@@ -82,8 +82,8 @@ extension AcousticServer {
         .topics(.email): .emulated(how: asColumn, cost: orList),
         .subscription(.sms): .native(note: asConsent),
         .topics(.sms): .native(note: asConsent),
-        .subscription(.inApp): .unsupported(reason: "nothing in the account reads it"),
-        .topics(.inApp): .unsupported(reason: "nothing in the account reads it"),
+        .subscription(.inApp): .unsupported(reason: "the account does not use it"),
+        .topics(.inApp): .unsupported(reason: "the account does not use it"),
         .event(.custom): .native(note: "code 17, or one that the settings name"),
         .event(.push): .native(note: "as the app relays it"),
         .event(.messageViewed): .unsupported(reason: "no code is known for it"),

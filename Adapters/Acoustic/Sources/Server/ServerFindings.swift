@@ -15,7 +15,7 @@ enum ServerFinding: Sendable {
         .error,
         .invalid,
         rule: .acoustic("S21"),
-        reason: "The contact's key holds a control character, for which XML has no place",
+        reason: "The contact's key contains a control character, which XML cannot represent",
         remedy: "Use a key without control characters."
     )
     static let keyOther = FindingRow(
@@ -23,15 +23,15 @@ enum ServerFinding: Sendable {
         .error,
         .conflict,
         rule: .acoustic("S27"),
-        reason: "The identifier is not the contact's key, and a key can't be changed here",
+        reason: "The identifier is not the contact's key, and a key cannot be changed here",
         remedy: "Write to the other contact under its own key."
     )
     static let keyKnown = FindingRow(
         "acoustic.server.key.known",
         .note,
         rule: .acoustic("S27"),
-        reason: "The identifier is the contact's key, which stands in every call; nothing is left to send",
-        remedy: "Nothing to do."
+        reason: "The identifier is the contact's key, which every call contains, so there is nothing else to send",
+        remedy: "No action is needed."
     )
     static let optionUnknown = FindingRow(
         "acoustic.server.option.unknown",
@@ -39,13 +39,14 @@ enum ServerFinding: Sendable {
         .invalid,
         reason: "There is no such option",
         remedy:
-            "Remove it, or mend its spelling: channelId, contactId, erasure, eventCode, phone, unknownContacts, userId."
+            "Remove it, or correct its spelling: channelId, contactId, erasure, eventCode, phone, "
+            + "unknownContacts, userId."
     )
     static let optionValue = FindingRow(
         "acoustic.server.option.value",
         .error,
         .invalid,
-        reason: "The option has a value that can't be used",
+        reason: "The option has a value that cannot be used",
         remedy:
             "Use digits for contactId and eventCode, digits with the country's code for phone, gdpr or remove for erasure, "
             + "add or refuse for unknownContacts, and for userId and channelId the device's ids."
@@ -54,7 +55,7 @@ enum ServerFinding: Sendable {
         "acoustic.server.nothing",
         .error,
         .missing,
-        reason: "The operation says nothing that could be written",
+        reason: "The operation contains no value that can be written",
         remedy: "Name at least one value."
     )
     static let nameMissing = FindingRow(
@@ -70,7 +71,7 @@ enum ServerFinding: Sendable {
         .error,
         .conflict,
         rule: .acoustic("S9"),
-        reason: "The column is the contact's key, which can't be written as a value",
+        reason: "The column is the contact's key, which cannot be written as a value",
         remedy: "Give the value another column."
     )
     static let columnTwice = FindingRow(
@@ -87,14 +88,15 @@ enum ServerFinding: Sendable {
         .notFound,
         rule: .acoustic("S14"),
         reason: "The database has no column of exactly that name",
-        remedy: "Mend the name, letter case included, or add the column to the database and to the setting columns."
+        remedy: "Correct the name, including upper and lower case, or add the column to the database and to the "
+            + "setting columns."
     )
     static let columnName = FindingRow(
         "acoustic.server.column.name",
         .error,
         .invalid,
         rule: .acoustic("S14"),
-        reason: "A column's name has 3 to 255 characters, and none that XML can't hold",
+        reason: "A column's name has 3 to 255 characters, and none that XML cannot hold",
         remedy: "Name a column in attributeNames."
     )
     static let columnUnwritable = FindingRow(
@@ -110,7 +112,7 @@ enum ServerFinding: Sendable {
         .warning,
         .conflict,
         rule: .acoustic("S23"),
-        reason: "The column is the device's; a value from here and one from there drift apart unseen",
+        reason: "The device writes this column, and two writers would overwrite each other",
         remedy: "Give the column one owner, and the setting columns its name."
     )
     static let valueNested = FindingRow(
@@ -142,7 +144,7 @@ enum ServerFinding: Sendable {
         .error,
         .invalid,
         rule: .acoustic("S21"),
-        reason: "The text holds a control character, for which XML has no place",
+        reason: "The text contains a control character, which XML cannot represent",
         remedy: "Remove it."
     )
     static let valueMarkup = FindingRow(
@@ -157,7 +159,7 @@ enum ServerFinding: Sendable {
         .note,
         rule: .acoustic("S16"),
         reason: "A timestamp has whole seconds; the fraction is cut off",
-        remedy: "Nothing."
+        remedy: "No action is needed."
     )
     static let incomplete = FindingRow(
         "acoustic.server.update.incomplete",
@@ -172,7 +174,7 @@ enum ServerFinding: Sendable {
         .error,
         .invalid,
         rule: .acoustic("S18"),
-        reason: "The column does not allow the value, or a word that can't be joined by semicolons",
+        reason: "The column does not allow the value, or a word that cannot be joined by semicolons",
         remedy: "Send allowed words without semicolons and blanks around them."
     )
     static let valuePhone = FindingRow(
@@ -189,8 +191,8 @@ enum ServerFinding: Sendable {
         .error,
         .unsupported,
         rule: .acoustic("S20"),
-        reason: "The setting unset says that no value is removed",
-        remedy: "Set an empty text, or say blank in the setting unset."
+        reason: "The setting unset forbids the removal of values",
+        remedy: "Set an empty text, or set unset to blank."
     )
     static let arithmetic = FindingRow(
         "acoustic.server.value.arithmetic",
@@ -205,7 +207,7 @@ enum ServerFinding: Sendable {
         .error,
         .unsupported,
         rule: .acoustic("S29"),
-        reason: "Nothing in the account reads who wants messages inside an app",
+        reason: "The account has no setting for messages inside an app",
         remedy: "Set it as an attribute of its own."
     )
     static let subscriptionUnknown = FindingRow(
@@ -213,22 +215,23 @@ enum ServerFinding: Sendable {
         .error,
         .invalid,
         rule: .acoustic("S29"),
-        reason: "Unknown is neither yes nor no",
-        remedy: "Leave it as it is until the person has said something."
+        reason: "An unknown decision is neither an opt-in nor an opt-out",
+        remedy: "Leave it unchanged until the person has decided."
     )
     static let subscriptionSuspended = FindingRow(
         "acoustic.server.subscription.suspended",
         .warning,
         .unsupported,
         rule: .acoustic("S29"),
-        reason: "Neither a Yes/No column nor an opt-out knows a pause, so the subscription is written as ended",
+        reason: "Neither a Yes/No column nor an opt-out can express a pause, so the subscription is written as "
+            + "unsubscribed",
         remedy: "Subscribe again when the pause is over."
     )
     static let subscriptionDetails = FindingRow(
         "acoustic.server.subscription.details",
         .note,
         rule: .acoustic("S29"),
-        reason: "The state alone is written: not when, where or how the person said it",
+        reason: "Only the state is written, not when, where or how the person decided",
         remedy: "Set them as attributes if the account needs them."
     )
     static let optIn = FindingRow(
@@ -236,9 +239,10 @@ enum ServerFinding: Sendable {
         .error,
         .unsupported,
         rule: .acoustic("S30"),
-        reason: "No call of the vendor's takes an opt-out back",
+        reason: "The vendor's API cannot reverse an opt-out",
         remedy:
-            "Have the person opt in by the vendor's own form, or keep e-mail's state in a column of subscriptionColumns."
+            "Let the person opt in with the vendor's own form, or store the e-mail state in a column of "
+            + "subscriptionColumns."
     )
     static let noAddress = FindingRow(
         "acoustic.server.subscription.noAddress",
@@ -261,14 +265,14 @@ enum ServerFinding: Sendable {
         .note,
         rule: .acoustic("S30"),
         reason: "The contact had opted out already",
-        remedy: "Nothing to do."
+        remedy: "No action is needed."
     )
     static let contactSwitch = FindingRow(
         "acoustic.server.contactSwitch",
         .error,
         .unsupported,
         rule: .acoustic("S27"),
-        reason: "Nobody logs in at a back end: each operation names its contact",
+        reason: "There is no log-in at a back end: each operation names its contact",
         remedy: "Give the contact with each operation."
     )
     static let device = FindingRow(
@@ -277,7 +281,7 @@ enum ServerFinding: Sendable {
         .unsupported,
         rule: .acoustic("S48"),
         reason: "Devices register themselves",
-        remedy: "Use the device door in the app."
+        remedy: "Use the vendor's device API in the app."
     )
     static let consent = FindingRow(
         "acoustic.server.consent",
@@ -292,7 +296,7 @@ enum ServerFinding: Sendable {
         .error,
         .missing,
         rule: .acoustic("S53"),
-        reason: "A consent to push messages is one device's, and nothing says which",
+        reason: "Consent to push messages belongs to one device, and the operation does not name it",
         remedy: "Give the device's ids: userId and channelId."
     )
     static let consentNumber = FindingRow(
@@ -300,7 +304,7 @@ enum ServerFinding: Sendable {
         .error,
         .missing,
         rule: .acoustic("S53"),
-        reason: "A consent to text messages is one number's, and none with its country's code is known",
+        reason: "Consent to text messages belongs to one phone number, and no number with a country code is known",
         remedy: "Give it as phone, or name the column of phone in identifierColumns and write the number there."
     )
     static let consentNone = FindingRow(
@@ -308,9 +312,10 @@ enum ServerFinding: Sendable {
         .error,
         .notFound,
         rule: .acoustic("S52"),
-        reason: "The vendor knows no such consent; a no to text messages can't be its first word",
+        reason: "The vendor has no such consent, and an opt-out from text messages cannot create one",
         remedy:
-            "Nothing to do where the person never said yes; else look at consentQualifiers and consentPaths, then replay it."
+            "No action is needed if the person never opted in. Otherwise, check consentQualifiers and "
+            + "consentPaths, then replay the operation."
     )
     static let consentUnnamed = FindingRow(
         "acoustic.server.consent.unnamed",
@@ -332,7 +337,7 @@ enum ServerFinding: Sendable {
         .error,
         .invalid,
         rule: .acoustic("S50"),
-        reason: "No consent of that channel is known to be kept one by one",
+        reason: "The vendor's API is not known to store consents of this channel",
         remedy: "Name push or sms; e-mail has its opt-out."
     )
     static let consentTwice = FindingRow(
@@ -348,7 +353,7 @@ enum ServerFinding: Sendable {
         .error,
         .invalid,
         rule: .acoustic("S50"),
-        reason: "It is no path of a consent",
+        reason: "The value is not a path of a consent",
         remedy:
             "Begin it with /rest/, and name {qualifier} and {destination} in it; {databaseId} and {key} may stand there, too."
     )
@@ -357,7 +362,7 @@ enum ServerFinding: Sendable {
         .note,
         rule: .acoustic("S58"),
         reason: "The database has every column that the settings name",
-        remedy: "Nothing to do."
+        remedy: "No action is needed."
     )
     static let columnsDiffer = FindingRow(
         "acoustic.server.columns.differ",
@@ -365,16 +370,18 @@ enum ServerFinding: Sendable {
         .misconfigured,
         rule: .acoustic("S58"),
         reason:
-            "The settings name columns that the database does not have, or has otherwise: the answer lists them as differences",
-        remedy: "Mend their names, letter case included, their types and their values in the settings."
+            "The settings differ from the columns of the database; the reply lists the differences",
+        remedy: "Correct their names (including upper and lower case), types and values in the settings."
     )
     static let listLeft = FindingRow(
         "acoustic.server.list.left",
         .error,
         .unsupported,
         rule: .acoustic("S56"),
-        reason: "The settings keep it as membership of a contact list, and no call takes a contact out of one",
-        remedy: "Take the contact out in the account, or keep it in a column of tagColumns or subscriptionColumns."
+        reason:
+            "The settings store it as membership of a contact list, and the API cannot remove a contact from a list",
+        remedy: "Remove the contact from the list in the account, or store it in a column of tagColumns or "
+            + "subscriptionColumns."
     )
     static let listStays = FindingRow(
         "acoustic.server.list.stays",
@@ -382,15 +389,16 @@ enum ServerFinding: Sendable {
         .unsupported,
         rule: .acoustic("S56"),
         reason:
-            "Other tags are memberships of contact lists, which a replacement can't end: whoever is in such a list stays there",
-        remedy: "Take the contact out of those lists in the account, or keep the tags in columns of tagColumns."
+            "Other tags are memberships of contact lists. A replacement cannot end them, so the contact "
+            + "stays in such lists",
+        remedy: "Remove the contact from those lists in the account, or store the tags in columns of tagColumns."
     )
     static let listHasIt = FindingRow(
         "acoustic.server.list.member",
         .note,
         rule: .acoustic("S55"),
         reason: "The contact is in the list already",
-        remedy: "Nothing to do."
+        remedy: "No action is needed."
     )
     static let listUnknown = FindingRow(
         "acoustic.server.list.unknown",
@@ -398,15 +406,16 @@ enum ServerFinding: Sendable {
         .misconfigured,
         rule: .acoustic("S13"),
         reason: "The account knows no such contact list",
-        remedy: "Mend the ids in tagLists and subscriptionLists, then resume the provider."
+        remedy: "Correct the ids in tagLists and subscriptionLists, then resume the provider."
     )
     static let listUncertain = FindingRow(
         "acoustic.server.list.uncertain",
         .error,
         .outcomeUnknown,
         rule: .acoustic("S57"),
-        reason: "Nobody knows whether the vendor made the contact list, and a repeat could make it twice",
-        remedy: "Look at the account's contact lists, then ask again or not."
+        reason:
+            "It is unknown whether the vendor created the contact list, and a repeated request could create it twice",
+        remedy: "Check the account's contact lists. Repeat the operation if the list is missing."
     )
     static let listNumber = FindingRow(
         "acoustic.server.list.number",
@@ -429,7 +438,7 @@ enum ServerFinding: Sendable {
         .error,
         .conflict,
         rule: .acoustic("S55"),
-        reason: "The same tag or subscription has another place in the settings, too",
+        reason: "The settings also name another destination for the same tag or subscription",
         remedy: "Keep it as a contact list, as a column or as a consent."
     )
     static let listTopic = FindingRow(
@@ -437,7 +446,7 @@ enum ServerFinding: Sendable {
         .error,
         .unsupported,
         rule: .acoustic("S56"),
-        reason: "A whole channel can't be a contact list: nobody could end it",
+        reason: "A contact list cannot stand for a whole channel, because the API cannot remove a contact from it",
         remedy: "Name a topic, as channel.topic."
     )
     static let eventKind = FindingRow(
@@ -445,7 +454,7 @@ enum ServerFinding: Sendable {
         .error,
         .unsupported,
         rule: .acoustic("S37"),
-        reason: "The vendor has no code for it at this door",
+        reason: "The vendor's API has no event code for it",
         remedy: "Track a custom event."
     )
     static let eventForeign = FindingRow(
@@ -453,8 +462,8 @@ enum ServerFinding: Sendable {
         .foreign,
         .unsupported,
         rule: .acoustic("S37"),
-        reason: "The push message is another vendor's",
-        remedy: "Leave it to that vendor."
+        reason: "Another vendor sent the push message",
+        remedy: "No action is needed. The adapter of that vendor tracks it."
     )
     static let eventBlank = FindingRow(
         "acoustic.server.event.blank",
@@ -484,24 +493,24 @@ enum ServerFinding: Sendable {
         "acoustic.server.event.taken",
         .note,
         rule: .acoustic("S36"),
-        reason: "The vendor took the event; a code that no database has is taken and seen nowhere",
-        remedy: "Look at the contact's behaviour in the account."
+        reason: "The vendor accepted the event, but an event with an unknown code is not visible anywhere",
+        remedy: "Check the contact's behavior in the account."
     )
     static let eventUnknown = FindingRow(
         "acoustic.server.event.unknown",
         .error,
         .outcomeUnknown,
         rule: .acoustic("S38"),
-        reason: "Nobody knows whether the vendor took the event, and a repeat would count twice",
-        remedy: "Look at the contact's behaviour in the account, then replay the event or not."
+        reason: "It is unknown whether the vendor received the event, and a repeated event would count twice",
+        remedy: "Check the contact's behavior in the account, then decide whether to replay the event."
     )
     static let eventErrorsNowhere = FindingRow(
         "acoustic.server.events.nowhere",
         .error,
         .notFound,
         rule: .acoustic("S61"),
-        reason: "The vendor knows nothing at the address of rejected events, which is inferred",
-        remedy: "Mend the setting eventErrorsPath."
+        reason: "The address for rejected events, which is inferred, does not exist at the vendor",
+        remedy: "Correct the setting eventErrorsPath."
     )
     static let contactThere = FindingRow(
         "acoustic.server.contact.there",
@@ -509,7 +518,7 @@ enum ServerFinding: Sendable {
         .conflict,
         rule: .acoustic("S8"),
         reason: "The database has the contact already",
-        remedy: "Look at the contact in the account, then replay it."
+        remedy: "Check the contact in the account, then replay it."
     )
     static let contactUnknown = FindingRow(
         "acoustic.server.contact.unknown",
@@ -523,36 +532,36 @@ enum ServerFinding: Sendable {
         "acoustic.server.erase.nothing",
         .note,
         rule: .acoustic("S32"),
-        reason: "The database does not have the contact, so nothing is left to erase",
-        remedy: "Nothing to do."
+        reason: "The database does not have the contact, so there is nothing to erase",
+        remedy: "No action is needed."
     )
     static let erased = FindingRow(
         "acoustic.server.erase.done",
         .note,
         rule: .acoustic("S34"),
         reason: "The vendor's job has erased the contact",
-        remedy: "Nothing to do."
+        remedy: "No action is needed."
     )
     static let removed = FindingRow(
         "acoustic.server.erase.removed",
         .note,
         rule: .acoustic("S32"),
-        reason: "The contact is removed from this database alone",
-        remedy: "Use the erasure gdpr if everything of the person is meant."
+        reason: "The contact is removed only from this database",
+        remedy: "To erase all data of the person, use the erasure gdpr."
     )
     static let nothingToLeave = FindingRow(
         "acoustic.server.nothingToLeave",
         .note,
         rule: .acoustic("S6"),
-        reason: "A back end has nothing to take its leave of: the database keeps its contacts",
-        remedy: "Nothing to do, or erase the contacts."
+        reason: "A back end has no registration to remove: the database keeps its contacts",
+        remedy: "No action is needed. To remove the contacts, erase them."
     )
     static let question = FindingRow(
         "acoustic.server.question",
         .error,
         .unsupported,
         rule: .acoustic("S46"),
-        reason: "There is no such question",
+        reason: "The query is unknown",
         remedy:
             "Ask for contact, for access, for columns, for channelContact with channel, userId and channelId, for consent with channel (and userId "
             + "and channelId, or phone), for createContactList with name, for eventErrors, for export, for job with id, or for import with mapFile and sourceFile."
@@ -562,7 +571,7 @@ enum ServerFinding: Sendable {
         .note,
         rule: .acoustic("S47"),
         reason: "The job is complete, and every row of the file was added or changed",
-        remedy: "Nothing to do."
+        remedy: "No action is needed."
     )
     static let importDropped = FindingRow(
         "acoustic.server.import.dropped",
@@ -570,23 +579,23 @@ enum ServerFinding: Sendable {
         .invalid,
         rule: .acoustic("S47"),
         reason: "The job is complete, and some rows of the file were neither added nor changed",
-        remedy: "Look at the job's files of errors and results."
+        remedy: "Check the job's files of errors and results."
     )
     static let importUnknown = FindingRow(
         "acoustic.server.import.unknown",
         .error,
         .outcomeUnknown,
         rule: .acoustic("S47"),
-        reason: "Nobody knows whether the vendor began the job, and a repeat could begin it twice",
-        remedy: "Look at the account's data jobs, then ask again or not."
+        reason: "It is unknown whether the vendor started the job, and a repeated request could start it twice",
+        remedy: "Check the account's data jobs. Repeat the operation if the job is missing."
     )
     static let jobRunning = FindingRow(
         "acoustic.server.job.running",
         .warning,
         .unavailable,
         rule: .acoustic("S63"),
-        reason: "The vendor works on the job, and it has not ended within jobSeconds",
-        remedy: "Ask for it later: with the question job, or for access with access and its number as job."
+        reason: "The job is in progress and did not complete within jobSeconds",
+        remedy: "Query it later with job, or with access and its number as job."
     )
     static let exportReady = FindingRow(
         "acoustic.server.export.complete",
@@ -600,8 +609,8 @@ enum ServerFinding: Sendable {
         .error,
         .outcomeUnknown,
         rule: .acoustic("S60"),
-        reason: "The vendor took the export and named no job, so nothing can be asked of it",
-        remedy: "Look at the account's data jobs, then ask again or not."
+        reason: "The vendor accepted the export but named no job, so its progress cannot be queried",
+        remedy: "Check the account's data jobs. Repeat the operation if the job is missing."
     )
     static let jobRefused = FindingRow(
         "acoustic.server.job.refused",
@@ -609,29 +618,29 @@ enum ServerFinding: Sendable {
         .invalid,
         rule: .acoustic("S34"),
         reason: "The vendor ended the job with an error, or cancelled it",
-        remedy: "Look at the account's data jobs, then replay it."
+        remedy: "Check the account's data jobs, then replay it."
     )
     static let jobLost = FindingRow(
         "acoustic.server.job.lost",
         .error,
         .outcomeUnknown,
         rule: .acoustic("S35"),
-        reason: "The vendor knew nothing of three jobs in a row",
-        remedy: "Look for the contact in the account, then replay the erasure, or ask again."
+        reason: "The vendor did not find three jobs in a row",
+        remedy: "Look for the contact in the account. If it is still there, replay the erasure."
     )
     static let actionUnknown = FindingRow(
         "acoustic.server.action.unknown",
         .error,
         .unsupported,
-        reason: "This version knows no such operation",
-        remedy: "Take a newer version."
+        reason: "This version does not support the operation",
+        remedy: "Update the adapter."
     )
     static let closed = FindingRow(
         "acoustic.server.closed",
         .note,
         .throttled,
         rule: .acoustic("S43"),
-        reason: "The vendor asked to stay away, or fails; nothing leaves before that time is over",
+        reason: "The vendor asked for a pause, or is failing; nothing is sent until the pause is over",
         remedy: "Wait."
     )
     static let tokenLater = FindingRow(
@@ -639,40 +648,40 @@ enum ServerFinding: Sendable {
         .note,
         .unavailable,
         rule: .acoustic("S43"),
-        reason: "No token could be had; it is asked for again later",
-        remedy: "Wait, or look at the account's host."
+        reason: "No access token is available; it is requested again later",
+        remedy: "Wait, or check the account's host."
     )
     static let tokenRefused = FindingRow(
         "acoustic.server.token.refused",
         .error,
         .unauthenticated,
         rule: .acoustic("S1"),
-        reason: "The vendor gave no token: it does not know the client, or the refresh token",
-        remedy: "Look at clientId, clientSecret and refreshToken, then resume the provider."
+        reason: "The vendor gave no access token: the client or the refresh token is unknown",
+        remedy: "Check clientId, clientSecret and refreshToken, then resume the provider."
     )
     static let tokenRefusedTwice = FindingRow(
         "acoustic.server.token.refusedTwice",
         .error,
         .unauthenticated,
         rule: .acoustic("S3"),
-        reason: "The vendor refused a fresh token, too",
-        remedy: "Look at the API user's rights, then resume the provider."
+        reason: "The vendor also refused a new access token",
+        remedy: "Check the API user's rights, then resume the provider."
     )
     static let unauthenticated = FindingRow(
         "acoustic.server.reply.unauthenticated",
         .error,
         .unauthenticated,
         rule: .acoustic("S3"),
-        reason: "The vendor does not take the token",
-        remedy: "Nothing: a fresh one is asked for once."
+        reason: "The vendor does not accept the token",
+        remedy: "No action is needed. A new token is requested once."
     )
     static let faultOfServer = FindingRow(
         "acoustic.server.fault.server",
         .error,
         .unavailable,
         rule: .acoustic("S12"),
-        reason: "The vendor can't carry out the call now",
-        remedy: "Nothing: it is tried again five times, then replay it."
+        reason: "The vendor is temporarily unavailable",
+        remedy: "Wait for five more attempts. If they fail, replay the operation."
     )
     static let faultOfOrganisation = FindingRow(
         "acoustic.server.fault.organisation",
@@ -688,31 +697,31 @@ enum ServerFinding: Sendable {
         .misconfigured,
         rule: .acoustic("S13"),
         reason: "The account knows no such database",
-        remedy: "Mend the setting databaseId, then resume the provider."
+        remedy: "Correct the setting databaseId, then resume the provider."
     )
     static let faultOfColumn = FindingRow(
         "acoustic.server.fault.column",
         .error,
         .invalid,
         rule: .acoustic("S11"),
-        reason: "A column is not there, has another type, or is the vendor's own",
-        remedy: "Look at the database's columns and at the setting columns."
+        reason: "A column is missing, has another type, or belongs to the vendor",
+        remedy: "Check the database's columns and the setting columns."
     )
     static let faultOfValue = FindingRow(
         "acoustic.server.fault.value",
         .error,
         .invalid,
         rule: .acoustic("S11"),
-        reason: "A value is missing or can't be used: a key, a required column or an address",
-        remedy: "Mend the value that the fault's number tells of, then replay it."
+        reason: "A value is missing or cannot be used: a key, a required column or an address",
+        remedy: "Correct the value that the vendor's error number refers to, then replay the operation."
     )
     static let faultOfCall = FindingRow(
         "acoustic.server.fault.call",
         .error,
         .invalid,
         rule: .acoustic("S11"),
-        reason: "The call lacks a part, or has one that can't be used",
-        remedy: "Look at the settings; then report it to the adapter's author."
+        reason: "The call is incomplete or contains an invalid part",
+        remedy: "Check the settings; then report it to the adapter's author."
     )
     static let fault = FindingRow(
         "acoustic.server.fault.other",
@@ -720,7 +729,7 @@ enum ServerFinding: Sendable {
         .invalid,
         rule: .acoustic("S10"),
         reason: "The vendor refused the call",
-        remedy: "Mend what the fault's number tells of, then replay it."
+        remedy: "Correct the cause that the vendor's error number refers to, then replay the operation."
     )
     static let optedOut = FindingRow(
         "acoustic.server.fault.optedOut",
@@ -728,15 +737,15 @@ enum ServerFinding: Sendable {
         .conflict,
         rule: .acoustic("S30"),
         reason: "The contact has opted out",
-        remedy: "Nothing to do, unless the person wants to come back."
+        remedy: "No action is needed, unless the person wants to opt in again."
     )
     static let hiddenRefusal = FindingRow(
         "acoustic.server.reply.errors",
         .error,
         .invalid,
         rule: .acoustic("S42"),
-        reason: "The vendor says HTTP 200, and inside that lists errors",
-        remedy: "Mend what it lists, then replay it."
+        reason: "The vendor replied with HTTP 200, but the body lists errors",
+        remedy: "Correct the values that it lists, then replay the operation."
     )
     static let forbidden = FindingRow(
         "acoustic.server.reply.forbidden",
@@ -751,8 +760,8 @@ enum ServerFinding: Sendable {
         .error,
         .notFound,
         rule: .acoustic("S44"),
-        reason: "The vendor knows nothing at that address",
-        remedy: "Look at baseUrl and databaseId, then resume the provider."
+        reason: "The address does not exist at the vendor",
+        remedy: "Check baseUrl and databaseId, then resume the provider."
     )
     static let conflict = FindingRow(
         "acoustic.server.reply.conflict",
@@ -760,7 +769,7 @@ enum ServerFinding: Sendable {
         .conflict,
         rule: .acoustic("S42"),
         reason: "The event's code belongs to another database",
-        remedy: "Look at the account's list of event types."
+        remedy: "Check the account's list of event types."
     )
     static let refused = FindingRow(
         "acoustic.server.reply.refused",
@@ -768,39 +777,40 @@ enum ServerFinding: Sendable {
         .invalid,
         rule: .acoustic("S42"),
         reason: "The vendor refused it",
-        remedy: "Mend what the vendor's answer tells of, then replay it."
+        remedy: "Correct the cause that the vendor's reply names, then replay the operation."
     )
     static let throttled = FindingRow(
         "acoustic.server.reply.tooOften",
         .error,
         .throttled,
         rule: .acoustic("S43"),
-        reason: "The vendor gets too many requests, or more than ten at once",
-        remedy: "Nothing: it is tried again. Set fewer lanes if it lasts."
+        reason: "The vendor receives too many requests, or more than ten at once",
+        remedy: "No action is needed. The request is repeated. If this persists, set fewer lanes."
     )
     static let unavailable = FindingRow(
         "acoustic.server.reply.unavailable",
         .error,
         .unavailable,
         rule: .acoustic("S43"),
-        reason: "The vendor is there and can't do it now",
-        remedy: "Nothing: it is tried again."
+        reason: "The vendor is temporarily unavailable",
+        remedy: "No action is needed. The request is repeated."
     )
     static let noReply = FindingRow(
         "acoustic.server.reply.none",
         .error,
         .unreachable,
         rule: .acoustic("S43"),
-        reason: "There is no answer",
-        remedy: "Nothing: it is tried again."
+        reason: "The vendor did not reply",
+        remedy: "No action is needed. The request is repeated."
     )
     static let page = FindingRow(
         "acoustic.server.reply.page",
         .error,
         .unreachable,
         rule: .acoustic("S45"),
-        reason: "A web page came instead of the vendor's answer",
-        remedy: "Nothing: it is tried again. Look whether something stands between this machine and the vendor."
+        reason: "The reply is a web page instead of the vendor's reply",
+        remedy: "No action is needed. The request is repeated. If this persists, check for a proxy or firewall "
+            + "between this machine and the vendor."
     )
 
     /// Every row, for the descriptor.

@@ -120,7 +120,7 @@ public struct AcousticServerSettings: AdapterSettings {
             "The database's id, digits; the vendor also calls it a list.",
             check: { text in
                 text.isVendorNumber
-                    ? nil : .init("It is no number.", "Copy the id from the database's page in the account.")
+                    ? nil : .init("The value is not a number.", "Copy the id from the database's page in the account.")
             }
         ),
         .choice(
@@ -256,7 +256,9 @@ public struct AcousticServerSettings: AdapterSettings {
                 let isPath =
                     text.hasPrefix("/rest/")
                     && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != 0x3F && $0 != 0x23 }
-                return isPath ? nil : .init("It is no path of the interface.", "Begin it with /rest/, without a query.")
+                return isPath
+                    ? nil
+                    : .init("The value is not a path of the vendor's API.", "Begin it with /rest/, without a query.")
             }
         ),
         .choice(

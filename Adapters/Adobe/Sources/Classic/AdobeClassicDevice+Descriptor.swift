@@ -35,7 +35,7 @@ extension AdobeClassicDevice {
         .operation(.registerDevice): .native(note: "needs a push token; unchanged registrations are not sent"),
         .operation(.changeAttributes): .native(note: "parameters of the registration"),
         .operation(.changeTags): .emulated(
-            how: "a parameter per tag says true or false",
+            how: "a parameter per tag is true or false",
             cost: "tags need tagParameters"
         ),
         .operation(.changeSubscription): .unsupported(reason: rest),
@@ -49,16 +49,16 @@ extension AdobeClassicDevice {
             cost: "the device stays until its push token expires"
         ),
         .operation(.erase): .emulated(
-            how: "the device is registered without the person, and everything is forgotten here",
-            cost: "a person has to delete the recipient's subscription to the app in Campaign"
+            how: "the device is registered without the person, and the data is deleted here",
+            cost: "delete the recipient's subscription to the app in Campaign"
         ),
-        .operation(.readBack): .unsupported(reason: "The vendor answers no question of a device."),
+        .operation(.readBack): .unsupported(reason: "The vendor answers no queries of a device."),
         .event(.push): .native(note: "one request each, never repeated by itself"),
         .event(.messageViewed): .unsupported(reason: "The vendor has no messages inside the app."),
         .event(.messageClicked): .unsupported(reason: "The vendor has no messages inside the app."),
         .event(.sessionStarted): .unsupported(reason: "The vendor has no sessions."),
         .event(.sessionEnded): .unsupported(reason: "The vendor has no sessions."),
-        .event(.custom): .unsupported(reason: "The vendor takes push events from a device, no others."),
+        .event(.custom): .unsupported(reason: "The vendor only accepts push events from a device."),
         .push(.received): .emulated(
             how: "received (1)",
             cost:
@@ -66,7 +66,7 @@ extension AdobeClassicDevice {
         ),
         .push(.tapped): .native(note: "clicked (2)"),
         .push(.opened): .native(note: "clicked (2); hand over either the tap or the opening, not both"),
-        .push(.dismissed): .unsupported(reason: "The vendor knows arrivals and clicks alone."),
+        .push(.dismissed): .unsupported(reason: "The vendor only accepts receipts and clicks of messages."),
         .attribute(.string): .native(),
         .attribute(.integer): .native(note: asText),
         .attribute(.decimal): .native(note: asText),
@@ -79,9 +79,9 @@ extension AdobeClassicDevice {
         .attribute(.list): .unsupported(reason: "A parameter takes one text."),
         .attribute(.object): .unsupported(reason: "A parameter takes one text."),
         .attributeUnset: .emulated(how: "the parameter is left out", cost: "the vendor may keep its old value"),
-        .attributeIncrement: .unsupported(reason: "The vendor can't add to a value."),
-        .attributeAppend: .unsupported(reason: "The vendor can't add to a value."),
-        .tags: .emulated(how: "a parameter per tag says true or false", cost: "tags need tagParameters"),
+        .attributeIncrement: .unsupported(reason: "The vendor cannot add to a value."),
+        .attributeAppend: .unsupported(reason: "The vendor cannot add to a value."),
+        .tags: .emulated(how: "a parameter per tag is true or false", cost: "tags need tagParameters"),
         .subscription(.push): .unsupported(reason: rest),
         .topics(.push): .unsupported(reason: rest),
         .subscription(.email): .unsupported(reason: rest),
@@ -92,15 +92,15 @@ extension AdobeClassicDevice {
         .topics(.inApp): .unsupported(reason: rest),
         .identifier(.email): .emulated(
             how: "the user key, or a parameter by identifierParameters",
-            cost: "one user key alone"
+            cost: "only one user key"
         ),
         .identifier(.phone): .emulated(
             how: "the user key, or a parameter by identifierParameters",
-            cost: "one user key alone"
+            cost: "only one user key"
         ),
         .identifier(.external): .emulated(
             how: "the user key, or a parameter by identifierParameters",
-            cost: "one user key alone"
+            cost: "only one user key"
         ),
     ]
 }

@@ -32,9 +32,9 @@ extension AdobeServer {
 
     private static let capabilities: Capabilities = [
         .operation(.identify): .native(note: "fields of the profile"),
-        .operation(.switchContact): .unsupported(reason: "nobody logs in at a back end"),
-        .contact(.logIn): .unsupported(reason: "nobody logs in at a back end"),
-        .contact(.logOut): .unsupported(reason: "nobody logs in at a back end"),
+        .operation(.switchContact): .unsupported(reason: "there is no log-in at a back end"),
+        .contact(.logIn): .unsupported(reason: "there is no log-in at a back end"),
+        .contact(.logOut): .unsupported(reason: "there is no log-in at a back end"),
         .operation(.registerDevice): .unsupported(reason: "devices register themselves"),
         .operation(.changeAttributes): .native(note: "fields of the profile; the account's own begin with cus"),
         .operation(.changeTags): .emulated(
@@ -42,9 +42,9 @@ extension AdobeServer {
             cost: "an unnamed tag is refused"
         ),
         .operation(.changeSubscription): .native(note: "flags of the profile, and services"),
-        .operation(.setConsent): .unsupported(reason: "the vendor has no record of consent on this door"),
+        .operation(.setConsent): .unsupported(reason: "the vendor's API has no record of consent"),
         .operation(.track): .unsupported(reason: "a transactional event is defined by each account for itself"),
-        .operation(.farewell): .native(note: "nothing is left to say; no request"),
+        .operation(.farewell): .native(note: "no request is needed"),
         .operation(.erase): .native(note: "the profile is deleted; logs of deliveries need a privacy request"),
         .operation(.readBack): .native(note: "a profile and its subscriptions; profiles and services page by page"),
         .identifier(.external): .native(note: "the contact's key, or a field that the settings name"),

@@ -15,7 +15,7 @@ enum ServerFinding: Sendable {
         .error,
         .invalid,
         rule: .adobe("B36"),
-        reason: "The contact's key is none that the account could be asked for: no address, or not good for one",
+        reason: "The contact's key cannot be used in a query: it is not a valid address",
         remedy: "Give a key of the kind that the settings matching and keyField name."
     )
     static let keyLong = FindingRow(
@@ -31,22 +31,22 @@ enum ServerFinding: Sendable {
         .warning,
         .conflict,
         rule: .adobe("B36"),
-        reason: "The value is to stand in the field that the profile is found by, and is not the contact's key",
+        reason: "The field is the key that finds the profile, and the value is not the contact's key",
         remedy: "Write to the other contact under its own key."
     )
     static let keyKnown = FindingRow(
         "adobe.server.key.known",
         .note,
         rule: .adobe("B36"),
-        reason: "The identifier is the contact's key, by which the profile is found; nothing is left to send",
-        remedy: "Nothing to do."
+        reason: "The identifier is the contact's key, which finds the profile, so there is nothing else to send",
+        remedy: "No action is needed."
     )
     static let option = FindingRow(
         "adobe.server.option",
         .warning,
         .invalid,
         rule: .adobe("B37"),
-        reason: "This door has no options",
+        reason: "This API has no options",
         remedy: "Remove it."
     )
     static let empty = FindingRow(
@@ -54,7 +54,7 @@ enum ServerFinding: Sendable {
         .error,
         .missing,
         rule: .adobe("B11"),
-        reason: "The operation says nothing that could be written",
+        reason: "The operation contains no value that can be written",
         remedy: "Name at least one value."
     )
     static let unnamed = FindingRow(
@@ -79,8 +79,7 @@ enum ServerFinding: Sendable {
         .misconfigured,
         rule: .adobe("B16"),
         reason:
-            "Fields that the account added are seen by the resource profileAndServicesExt alone, so it "
-            + "is not sent",
+            "Only the resource profileAndServicesExt contains fields that the account added, so it is not sent",
         remedy: "Set resource to profileAndServicesExt."
     )
     static let collision = FindingRow(
@@ -104,7 +103,7 @@ enum ServerFinding: Sendable {
         .warning,
         .invalid,
         rule: .adobe("B14"),
-        reason: "The field takes some words alone, by their names, so the value is not sent",
+        reason: "The field only accepts certain words, so the value is not sent",
         remedy: "Send one of the words."
     )
     static let valueForm = FindingRow(
@@ -112,7 +111,7 @@ enum ServerFinding: Sendable {
         .warning,
         .invalid,
         rule: .adobe("B17"),
-        reason: "The value has not the form of its field, so it is not sent",
+        reason: "The value does not have the form that its field requires, so it is not sent",
         remedy: "Send a value of the field's type, or name a field of the account's own."
     )
     static let nested = FindingRow(
@@ -144,22 +143,23 @@ enum ServerFinding: Sendable {
         .error,
         .invalid,
         rule: .adobe("B20"),
-        reason: "Unknown is neither yes nor no, and neither a flag nor a service holds anything else",
-        remedy: "Leave it as it is until the person has said something."
+        reason:
+            "An unknown decision is neither an opt-in nor an opt-out, and a flag or a service can store nothing else",
+        remedy: "Leave it unchanged until the person has decided."
     )
     static let subscriptionSuspended = FindingRow(
         "adobe.server.subscription.suspended",
         .warning,
         .unsupported,
         rule: .adobe("B20"),
-        reason: "The vendor knows no pause, so the subscription is written as ended",
+        reason: "The vendor cannot store a pause, so the subscription is written as unsubscribed",
         remedy: "Subscribe again when the pause is over."
     )
     static let subscriptionDetails = FindingRow(
         "adobe.server.subscription.details",
         .note,
         rule: .adobe("B20"),
-        reason: "The vendor keeps the state alone, and its own date: not when, where or how the person said it",
+        reason: "The vendor stores only the state and its own date, not when, where or how the person decided",
         remedy: "Set them as attributes if the account needs them."
     )
     static let topicChannel = FindingRow(
@@ -184,28 +184,29 @@ enum ServerFinding: Sendable {
         .notFound,
         rule: .adobe("B21"),
         reason: "The account knows no service of that name",
-        remedy: "Mend the setting services, make the service, or set unknownServices to add; then replay the operation."
+        remedy: "Correct the setting services, create the service, or set unknownServices to add. Then replay "
+            + "the operation."
     )
     static let subscribedAlready = FindingRow(
         "adobe.server.service.subscribed",
         .note,
         rule: .adobe("B22"),
         reason: "The profile is subscribed already",
-        remedy: "Nothing to do."
+        remedy: "No action is needed."
     )
     static let unsubscribedAlready = FindingRow(
         "adobe.server.service.unsubscribed",
         .note,
         rule: .adobe("B22"),
         reason: "The profile is not subscribed",
-        remedy: "Nothing to do."
+        remedy: "No action is needed."
     )
     static let contactSwitch = FindingRow(
         "adobe.server.contactSwitch",
         .error,
         .unsupported,
         rule: .adobe("B37"),
-        reason: "Nobody logs in at a back end: each operation names its contact",
+        reason: "There is no log-in at a back end: each operation names its contact",
         remedy: "Give the contact with each operation."
     )
     static let device = FindingRow(
@@ -214,14 +215,14 @@ enum ServerFinding: Sendable {
         .unsupported,
         rule: .adobe("B37"),
         reason: "Devices register themselves",
-        remedy: "Use the device door in the app."
+        remedy: "Use the vendor's device API in the app."
     )
     static let consent = FindingRow(
         "adobe.server.consent",
         .error,
         .unsupported,
         rule: .adobe("B37"),
-        reason: "The vendor has no record of consent on this door",
+        reason: "The vendor's API has no record of consent",
         remedy: "Write it as a subscription, or as an attribute such as ccpaOptOut."
     )
     static let push = FindingRow(
@@ -230,7 +231,7 @@ enum ServerFinding: Sendable {
         .unsupported,
         rule: .adobe("B37"),
         reason: "Push messages are seen by devices, not by a back end",
-        remedy: "Use the device door in the app."
+        remedy: "Use the vendor's device API in the app."
     )
     static let event = FindingRow(
         "adobe.server.event",
@@ -238,8 +239,7 @@ enum ServerFinding: Sendable {
         .unsupported,
         rule: .adobe("B37"),
         reason:
-            "This door carries profiles, services and subscriptions; a transactional event is defined "
-            + "by each account for itself",
+            "This API accepts profiles, services and subscriptions; each account defines its own transactional events",
         remedy: "Set an attribute, or call the account's transactional event."
     )
     static let question = FindingRow(
@@ -247,7 +247,7 @@ enum ServerFinding: Sendable {
         .error,
         .unsupported,
         rule: .adobe("B34"),
-        reason: "There is no such question",
+        reason: "The query is unknown",
         remedy:
             "Ask for profile or contact, for profiles or services with rows from 1 to 1,000 and next from the "
             + "page before, or for subscriptions with next from the contact or the page before."
@@ -256,15 +256,15 @@ enum ServerFinding: Sendable {
         "adobe.server.action.unknown",
         .error,
         .unsupported,
-        reason: "This version knows no such operation",
-        remedy: "Take a newer version."
+        reason: "This version does not support the operation",
+        remedy: "Update the adapter."
     )
     static let nothingToLeave = FindingRow(
         "adobe.server.nothingToLeave",
         .note,
         rule: .adobe("B37"),
-        reason: "A back end has nothing to take its leave of: the account keeps its profiles",
-        remedy: "Nothing to do, or erase the contacts."
+        reason: "A back end has no registration to remove: the account keeps its profiles",
+        remedy: "No action is needed. To remove the contacts, erase them."
     )
     static let contactUnknown = FindingRow(
         "adobe.server.contact.unknown",
@@ -272,14 +272,14 @@ enum ServerFinding: Sendable {
         .notFound,
         rule: .adobe("B10"),
         reason: "The account has no profile of the contact",
-        remedy: "Look at the contact's key, or set unknownContacts to add."
+        remedy: "Check the contact's key, or set unknownContacts to add."
     )
     static let several = FindingRow(
         "adobe.server.contact.several",
         .error,
         .conflict,
         rule: .adobe("B9"),
-        reason: "The account has several profiles of the contact, and nobody knows which is meant",
+        reason: "The account has several profiles of the contact, so it is unknown which one to change",
         remedy: "Merge them in Campaign, or take a key that is one profile's alone; then replay the operation."
     )
     static let manyPages = FindingRow(
@@ -287,30 +287,30 @@ enum ServerFinding: Sendable {
         .error,
         .tooLarge,
         rule: .adobe("B8"),
-        reason: "So many profiles begin with the key that the contact was not among the first pages",
-        remedy: "Take another matching than text."
+        reason: "Too many profiles begin with this key: the contact was not on the first pages",
+        remedy: "Use another matching than text."
     )
     static let vanished = FindingRow(
         "adobe.server.contact.vanished",
         .error,
         .conflict,
         rule: .adobe("B13"),
-        reason: "The profile was found and was gone again, several times",
-        remedy: "Look at the profile in Campaign, then replay the operation."
+        reason: "The profile disappeared several times between query and change",
+        remedy: "Check the profile in Campaign, then replay the operation."
     )
     static let addressForeign = FindingRow(
         "adobe.server.reply.address",
         .error,
         .misconfigured,
         rule: .adobe("B8"),
-        reason: "The vendor's answer names no address of this API, and nothing else gets the token",
-        remedy: "Look whether organization is the one that the vendor's answers name."
+        reason: "The vendor's reply names an address outside this API, and the token is sent only to this API",
+        remedy: "Check whether organization is the one that the vendor's answers name."
     )
     static let erased = FindingRow(
         "adobe.server.erased",
         .note,
         rule: .adobe("B26"),
-        reason: "The profile is deleted; logs of deliveries are not, and devices keep their own record",
+        reason: "The profile is deleted, but delivery logs and device records remain",
         remedy: "Make a privacy request in Campaign if the person asked for everything."
     )
     static let nothingToErase = FindingRow(
@@ -318,14 +318,14 @@ enum ServerFinding: Sendable {
         .note,
         rule: .adobe("B26"),
         reason: "The account has no profile of the contact",
-        remedy: "Nothing to do."
+        remedy: "No action is needed."
     )
     static let closed = FindingRow(
         "adobe.server.closed",
         .note,
         .throttled,
         rule: .adobe("B30"),
-        reason: "The vendor asked to stay away, or fails; nothing leaves before that time is over",
+        reason: "The vendor asked for a pause, or is failing; nothing is sent until the pause is over",
         remedy: "Wait."
     )
     static let tokenLater = FindingRow(
@@ -333,40 +333,40 @@ enum ServerFinding: Sendable {
         .note,
         .unavailable,
         rule: .adobe("B30"),
-        reason: "No token could be had; it is asked for again later",
-        remedy: "Wait, or look at the host for tokens."
+        reason: "No access token is available; it is requested again later",
+        remedy: "Wait, or check the host for tokens."
     )
     static let tokenRefused = FindingRow(
         "adobe.server.token.refused",
         .error,
         .unauthenticated,
         rule: .adobe("B1"),
-        reason: "The vendor gave no token: it does not know the client, or not for these scopes",
-        remedy: "Look at clientId, clientSecret and scope, then resume the provider."
+        reason: "The vendor gave no access token: the client is unknown, or not permitted for these scopes",
+        remedy: "Check clientId, clientSecret and scope, then resume the provider."
     )
     static let tokenRefusedTwice = FindingRow(
         "adobe.server.token.refusedTwice",
         .error,
         .unauthenticated,
         rule: .adobe("B3"),
-        reason: "The vendor refused a fresh token, too",
-        remedy: "Look at the credential's product profiles, then resume the provider."
+        reason: "The vendor also refused a new access token",
+        remedy: "Check the credential's product profiles, then resume the provider."
     )
     static let filterUnknown = FindingRow(
         "adobe.server.filter.unknown",
         .error,
         .misconfigured,
         rule: .adobe("B6"),
-        reason: "The account can't be asked for profiles in this way: no such filter, field or resource",
-        remedy: "Look at matching, filter, keyField and resource, then resume the provider."
+        reason: "The account cannot be asked for profiles in this way: no such filter, field or resource",
+        remedy: "Check matching, filter, keyField and resource, then resume the provider."
     )
     static let keyUnseen = FindingRow(
         "adobe.server.key.unseen",
         .error,
         .misconfigured,
         rule: .adobe("B7"),
-        reason: "The profiles that the account finds do not show the field that holds the contact's key",
-        remedy: "Look at keyField and resource, then resume the provider."
+        reason: "The profiles in the reply do not contain the field with the contact's key",
+        remedy: "Check keyField and resource, then resume the provider."
     )
     static let resourceUnknown = FindingRow(
         "adobe.server.resource.unknown",
@@ -374,39 +374,41 @@ enum ServerFinding: Sendable {
         .misconfigured,
         rule: .adobe("B5"),
         reason: "The account has no such collection of profiles",
-        remedy: "Look at organization and resource, then resume the provider."
+        remedy: "Check organization and resource, then resume the provider."
     )
     static let organization = FindingRow(
         "adobe.server.reply.organization",
         .error,
         .misconfigured,
         rule: .adobe("B28"),
-        reason: "The gateway knows no such organisation, or does not lead to it",
-        remedy: "Look at organization, then resume the provider."
+        reason: "The gateway does not know the organization or does not route to it",
+        remedy: "Check organization, then resume the provider."
     )
     static let forbidden = FindingRow(
         "adobe.server.reply.forbidden",
         .error,
         .forbidden,
         rule: .adobe("B29"),
-        reason: "The client may not do this: the product is not provisioned for it, or the API key is another's",
-        remedy: "Look at the credential's product profiles, then resume the provider."
+        reason: "The client is not permitted: the product is not provisioned for it, or the API key belongs to "
+            + "another client",
+        remedy: "Check the credential's product profiles, then resume the provider."
     )
     static let unauthenticated = FindingRow(
         "adobe.server.reply.unauthenticated",
         .error,
         .unauthenticated,
         rule: .adobe("B3"),
-        reason: "The vendor does not take the token",
-        remedy: "Nothing: a fresh one is asked for once."
+        reason: "The vendor does not accept the token",
+        remedy: "No action is needed. A new token is requested once."
     )
     static let tooOften = FindingRow(
         "adobe.server.reply.tooOften",
         .error,
         .throttled,
         rule: .adobe("B30"),
-        reason: "The vendor gets too many requests",
-        remedy: "Nothing: it is tried again. Look at the licence agreement if it lasts."
+        reason: "The vendor receives too many requests",
+        remedy: "No action is needed. The request is repeated. If this persists, check the limits in the licence "
+            + "agreement."
     )
     static let absent = FindingRow(
         "adobe.server.reply.absent",
@@ -414,31 +416,31 @@ enum ServerFinding: Sendable {
         .notFound,
         rule: .adobe("B27"),
         reason: "The vendor has no such document",
-        remedy: "Look at the name in the settings and in the account."
+        remedy: "Check the name in the settings and in the account."
     )
     static let notFound = FindingRow(
         "adobe.server.reply.notFound",
         .error,
         .notFound,
         rule: .adobe("B32"),
-        reason: "Nothing is there",
-        remedy: "Look at apiUrl, organization and resource, then replay the operation."
+        reason: "The vendor has no such resource",
+        remedy: "Check apiUrl, organization and resource, then replay the operation."
     )
     static let value = FindingRow(
         "adobe.server.reply.value",
         .error,
         .invalid,
         rule: .adobe("B27"),
-        reason: "The vendor does not take a value: it names nothing, or is of another type",
-        remedy: "Mend the value, then replay the operation."
+        reason: "The vendor does not accept a value: it refers to an unknown resource, or has the wrong type",
+        remedy: "Correct the value, then replay the operation."
     )
     static let keyChange = FindingRow(
         "adobe.server.reply.keyChange",
         .error,
         .conflict,
         rule: .adobe("B27"),
-        reason: "The vendor does not let a key be changed",
-        remedy: "Take the key out of the operation."
+        reason: "The vendor does not allow a key to be changed",
+        remedy: "Remove the key from the operation."
     )
     static let duplicate = FindingRow(
         "adobe.server.reply.duplicate",
@@ -453,7 +455,7 @@ enum ServerFinding: Sendable {
         .error,
         .notFound,
         rule: .adobe("B27"),
-        reason: "The vendor does not know its own key any more",
+        reason: "The vendor no longer finds its own key",
         remedy: "Replay the operation."
     )
     static let hiddenRefusal = FindingRow(
@@ -461,8 +463,8 @@ enum ServerFinding: Sendable {
         .error,
         .invalid,
         rule: .adobe("B32"),
-        reason: "The vendor says HTTP 200, and inside that it refused it",
-        remedy: "Mend what the vendor's code tells of, then replay it."
+        reason: "The vendor replied with HTTP 200, but the body contains a refusal",
+        remedy: "Correct the cause that the vendor's error code names, then replay the operation."
     )
     static let refused = FindingRow(
         "adobe.server.reply.refused",
@@ -470,47 +472,48 @@ enum ServerFinding: Sendable {
         .invalid,
         rule: .adobe("B32"),
         reason: "The vendor refused it",
-        remedy: "Mend what the vendor's code tells of, then replay it."
+        remedy: "Correct the cause that the vendor's error code names, then replay the operation."
     )
     static let fault = FindingRow(
         "adobe.server.reply.fault",
         .error,
         .unavailable,
         rule: .adobe("B31"),
-        reason: "The vendor answered with HTTP 500 so often, and never said why, that it is given up",
-        remedy: "Look at the operation's values and at the vendor's state, then replay it."
+        reason: "The vendor answered every attempt with HTTP 500 and without a reason",
+        remedy: "Check the operation's values and the vendor's state, then replay it."
     )
     static let unexplained = FindingRow(
         "adobe.server.reply.unexplained",
         .error,
         .unavailable,
         rule: .adobe("B31"),
-        reason: "The vendor answers with HTTP 500 and does not say why",
-        remedy: "Nothing: it is tried again, faultAttempts times."
+        reason: "The vendor replies with HTTP 500 and without a reason",
+        remedy: "No action is needed. The request is repeated up to faultAttempts times."
     )
     static let unavailable = FindingRow(
         "adobe.server.reply.unavailable",
         .error,
         .unavailable,
         rule: .adobe("B30"),
-        reason: "The vendor is there and can't do it now",
-        remedy: "Nothing: it is tried again."
+        reason: "The vendor is temporarily unavailable",
+        remedy: "No action is needed. The request is repeated."
     )
     static let noReply = FindingRow(
         "adobe.server.reply.none",
         .error,
         .unreachable,
         rule: .adobe("B30"),
-        reason: "There is no answer",
-        remedy: "Nothing: it is tried again."
+        reason: "The vendor did not reply",
+        remedy: "No action is needed. The request is repeated."
     )
     static let page = FindingRow(
         "adobe.server.reply.page",
         .error,
         .unreachable,
         rule: .adobe("B33"),
-        reason: "A web page came instead of the vendor's answer",
-        remedy: "Nothing: it is tried again. Look whether something stands between this machine and the vendor."
+        reason: "The reply is a web page instead of the vendor's reply",
+        remedy: "No action is needed. The request is repeated. If this persists, check for a proxy or firewall "
+            + "between this machine and the vendor."
     )
 
     /// Every row, for the descriptor.

@@ -117,7 +117,8 @@ public struct AdobeServerSettings: AdapterSettings {
                     default: false
                     }
                 }
-                return isName ? nil : .init("It is no name.", "Copy it from the address of the vendor's interface.")
+                return isName
+                    ? nil : .init("The value is not a name.", "Copy it from the address of the vendor's interface.")
             }
         ),
         .text(
@@ -128,7 +129,7 @@ public struct AdobeServerSettings: AdapterSettings {
             "The client id of the OAuth server-to-server credential; it is the API key, too.",
             check: { text in
                 text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
-                    ? nil : .init("A header can't hold it.", "Copy it from the vendor's developer console.")
+                    ? nil : .init("A header cannot contain it.", "Copy it from the vendor's developer console.")
             }
         ),
         .secret("clientSecret", \.clientSecret, rule: .adobe("B1"), "The credential's secret."),
@@ -172,7 +173,7 @@ public struct AdobeServerSettings: AdapterSettings {
             "With `filter`: its name, for example `byCusNumber`.",
             check: { text in
                 [".", ".."].contains(text)
-                    ? .init("A web address can't hold it.", "Give the filter another name.") : nil
+                    ? .init("A web address cannot contain it.", "Give the filter another name.") : nil
             }
         ),
         .text(
@@ -291,7 +292,11 @@ public struct AdobeServerSettings: AdapterSettings {
         for name in services.keys.sorted() {
             let parts = name.rawValue.split(separator: ".", maxSplits: 1)
             if parts.count != 2 || !["email", "sms"].contains(parts[0]) || [".", ".."].contains(services[name]) {
-                refuse("services".dot(name.rawValue), "It is no topic of a service.", "Write it like email.offers.")
+                refuse(
+                    "services".dot(name.rawValue),
+                    "The value is not a topic of a service.",
+                    "Write it like email.offers."
+                )
             } else if unknownServices == .add, let length = services[name]?.utf16.count,
                 length > ServiceRecord.longestName
             {

@@ -34,23 +34,23 @@ extension FindingRow {
     static let pushForeign = FindingRow(
         "adobe.push.foreign",
         .foreign,
-        reason: "The push message bears none of this vendor's marks",
-        remedy: "Nothing is needed; its own vendor hears of it."
+        reason: "The push message was not sent by this vendor",
+        remedy: "No action is needed. The vendor that sent the message receives it."
     )
     static let trackingOff = FindingRow(
         "adobe.push.trackingOff",
         .note,
         rule: .adobe("G1"),
-        reason: "The delivery does not want to be tracked",
-        remedy: "Nothing is needed; switch tracking on in the delivery if it is wanted."
+        reason: "The delivery is not tracked",
+        remedy: "No action is needed. To track the delivery, switch tracking on in the vendor's platform."
     )
     static let idMissing = FindingRow(
         "adobe.push.idMissing",
         .error,
         .missing,
         rule: .adobe("G5"),
-        reason: "The push message lacks an id as text, without which nothing can be told",
-        remedy: "Hand over the payload as it came, and look at the delivery's template."
+        reason: "The push message has no id as text, so it cannot be reported",
+        remedy: "Pass the payload unchanged, and check the delivery's template."
     )
     static let idForm = FindingRow(
         "adobe.push.idForm",
@@ -58,7 +58,7 @@ extension FindingRow {
         .invalid,
         rule: .adobe("G7"),
         reason: "The id holds a comma or a control character, which would read as something else",
-        remedy: "Hand over the payload as it came."
+        remedy: "Pass the payload unchanged."
     )
     static let impressionsMissed = FindingRow(
         "adobe.push.contentAvailable",
@@ -71,7 +71,8 @@ extension FindingRow {
         "adobe.push.category",
         .note,
         rule: .adobe("A7"),
-        reason: "A dismissal is told to an app only for a category that it registered with customDismissAction",
+        reason: "The system reports a dismissal to an app only for a category that the app registered with "
+            + "customDismissAction",
         remedy: "Give the delivery the category that the app registered."
     )
 
@@ -82,7 +83,7 @@ extension FindingRow {
         .error,
         .unsupported,
         rule: .adobe("N1"),
-        reason: "The vendor hears of sessions when they begin",
+        reason: "The vendor only accepts the start of a session",
         remedy: "Capture sessionStarted alone, or leave sessionEnded to another provider."
     )
     static let eventCustom = FindingRow(
@@ -90,7 +91,7 @@ extension FindingRow {
         .error,
         .unsupported,
         rule: .adobe("N1"),
-        reason: "The vendor takes push events from a device, no others",
+        reason: "The vendor only accepts push events from a device",
         remedy: "Set an attribute, or send a transactional event from a back end."
     )
     static let eventInApp = FindingRow(
@@ -99,20 +100,20 @@ extension FindingRow {
         .unsupported,
         rule: .adobe("N2"),
         reason: "A message inside the app has no tracking of its own here",
-        remedy: "Hand over the local notification's payload as a push event."
+        remedy: "Pass the local notification's payload as a push event."
     )
     static let registrationNotDue = FindingRow(
         "adobe.registration.notDue",
         .note,
         rule: .adobe("R5"),
-        reason: "The device was registered, or heard of, less than registrationDelay days before",
-        remedy: "Nothing is needed."
+        reason: "The device was registered or active less than registrationDelay days ago",
+        remedy: "No action is needed."
     )
     static let registrationPaused = FindingRow(
         "adobe.registration.paused",
         .note,
         rule: .adobe("R6"),
-        reason: "Registrations are paused, so that nothing is sent and nothing remembered",
+        reason: "Registrations are paused, so nothing is sent and nothing is stored",
         remedy: "Set registrationPaused to false."
     )
     static let deviceMissing = FindingRow(
@@ -120,7 +121,7 @@ extension FindingRow {
         .note,
         .missing,
         rule: .adobe("Q9"),
-        reason: "No device was registered yet, so that nobody knows its push service and identity",
+        reason: "No device is registered yet, so its push service and identity are unknown",
         remedy: "Capture registerDevice."
     )
 
@@ -128,8 +129,8 @@ extension FindingRow {
         "adobe.profile.denied",
         .note,
         rule: .adobe("V6"),
-        reason: "The person denied profile, so that no mobile profile is registered and push events wait for one",
-        remedy: "Nothing is needed; a granted consent to profile releases it."
+        reason: "Consent to profile is denied, so no mobile profile is registered, and push events wait for one",
+        remedy: "No action is needed. The operation is sent when consent to profile is granted."
     )
 
     // MARK: Devices and tokens
@@ -171,15 +172,15 @@ extension FindingRow {
         "adobe.token.withheld",
         .note,
         rule: .adobe("V6"),
-        reason: "The person opted out of push messages, so that the push token is not sent",
-        remedy: "Nothing is needed; a granted consent to messaging sends it."
+        reason: "The person opted out of push messages, so the push token is not sent",
+        remedy: "No action is needed. It is sent when consent to messaging is granted."
     )
     static let deviceRemembered = FindingRow(
         "adobe.device.remembered",
         .note,
         rule: .adobe("R4"),
         reason: "There is no push token to send or to take back; the next session registers the mobile profile",
-        remedy: "Nothing is needed."
+        remedy: "No action is needed."
     )
     static let identityForm = FindingRow(
         "adobe.identity.form",
@@ -194,7 +195,7 @@ extension FindingRow {
         .warning,
         .misconfigured,
         rule: .adobe("I6"),
-        reason: "The push token is not told, because the organisation is unknown",
+        reason: "The push token is not sent, because the organization is unknown",
         remedy: "Set organizationId."
     )
 
@@ -205,7 +206,7 @@ extension FindingRow {
         .error,
         .misconfigured,
         rule: .adobe("R8"),
-        reason: "Without pkey nothing can be registered and no attribute written; tracking goes on",
+        reason: "Without pkey no device can be registered and no attribute written; tracking continues",
         remedy: "Set pkey to the mobile app's id."
     )
     static let attributesEmpty = FindingRow(
@@ -245,29 +246,29 @@ extension FindingRow {
         .error,
         .unsupported,
         rule: .adobe("P4"),
-        reason: "The vendor can't add to a value",
+        reason: "The vendor cannot add to a value",
         remedy: "Set the whole value."
     )
     static let attributesKnown = FindingRow(
         "adobe.attributes.known",
         .note,
         rule: .adobe("P6"),
-        reason: "The vendor took these values already",
-        remedy: "Nothing is needed."
+        reason: "The vendor already has these values",
+        remedy: "No action is needed."
     )
     static let attributesOvertaken = FindingRow(
         "adobe.attributes.overtaken",
         .note,
         rule: .adobe("P6"),
-        reason: "The vendor has values that were captured later",
-        remedy: "Nothing is needed."
+        reason: "The vendor already has values that were captured later",
+        remedy: "No action is needed."
     )
     static let visibleLater = FindingRow(
         "adobe.attributes.later",
         .note,
         rule: .adobe("P10"),
         reason: "The mobile profile has it; the person's profile follows when the workflow in Campaign runs",
-        remedy: "Nothing is needed."
+        remedy: "No action is needed."
     )
     static let tagUnmapped = FindingRow(
         "adobe.tag.unmapped",
@@ -298,7 +299,7 @@ extension FindingRow {
         .error,
         .missing,
         rule: .adobe("P9"),
-        reason: "No identifier has a field at the vendor, so that nobody can be reconciled",
+        reason: "No identifier has a field at the vendor, so no profile can be reconciled",
         remedy: "Name the field's id in identifierFields."
     )
     static let fieldTwice = FindingRow(
@@ -325,7 +326,7 @@ extension FindingRow {
         .warning,
         .notFound,
         rule: .adobe("P9"),
-        reason: "No identifier of the person has a field at the vendor, so that only the identity changes",
+        reason: "No identifier of the person has a field at the vendor, so only the identity changes",
         remedy: "Name the field's id in identifierFields."
     )
     static let personChanged = FindingRow(
@@ -333,14 +334,14 @@ extension FindingRow {
         .note,
         rule: .adobe("N4"),
         reason: "Another person uses the device under an identity of their own",
-        remedy: "Nothing is needed."
+        remedy: "No action is needed."
     )
     static let personUnchanged = FindingRow(
         "adobe.person.unchanged",
         .note,
         rule: .adobe("N4"),
-        reason: "No known person left, so that the identity stays",
-        remedy: "Nothing is needed."
+        reason: "No known person left, so the identity stays",
+        remedy: "No action is needed."
     )
     static let personOther = FindingRow(
         "adobe.person.other",
@@ -363,7 +364,7 @@ extension FindingRow {
         .error,
         .unavailable,
         rule: .adobe("I5"),
-        reason: "The identity service refused to take back the push token of the person before",
+        reason: "The identity service refused to take back the push token of the previous person",
         remedy: "Check organizationId and identityServer, and replay the operation."
     )
 
@@ -374,15 +375,16 @@ extension FindingRow {
         .error,
         .unsupported,
         rule: .adobe("N3"),
-        reason: "A device can't tell the vendor what a person wants to hear",
-        remedy: "Change it from a back end; without a push token in registerDevice nobody is reached."
+        reason: "A device cannot report subscriptions to this vendor",
+        remedy: "Change it from a back end. Without a push token in registerDevice, push messages do not reach "
+            + "the device."
     )
     static let subscriptionChannel = FindingRow(
         "adobe.subscription.channel",
         .error,
         .unsupported,
         rule: .adobe("N3"),
-        reason: "A device can't tell the vendor what a person wants to hear",
+        reason: "A device cannot report subscriptions to this vendor",
         remedy: "Change it from a back end, with the vendor's REST interface."
     )
     static let readBack = FindingRow(
@@ -390,7 +392,7 @@ extension FindingRow {
         .error,
         .unsupported,
         rule: .adobe("N5"),
-        reason: "The vendor answers no question of a device",
+        reason: "The vendor answers no queries of a device",
         remedy: "Ask from a back end, with the vendor's REST interface."
     )
     static let optionUnknown = FindingRow(
@@ -398,15 +400,15 @@ extension FindingRow {
         .error,
         .invalid,
         rule: .adobe("N6"),
-        reason: "There are no options of one operation for this vendor",
-        remedy: "Take it out; the provider's settings say how operations are told."
+        reason: "This vendor has no options for single operations",
+        remedy: "Remove it. The provider's settings decide how operations are sent."
     )
     static let actionUnknown = FindingRow(
         "adobe.action.unknown",
         .error,
         .unsupported,
         rule: .adobe("N6"),
-        reason: "This release does not know such an operation for this vendor",
+        reason: "This release does not support this operation for this vendor",
         remedy: "Update the adapter."
     )
 
@@ -416,15 +418,15 @@ extension FindingRow {
         "adobe.consent.kept",
         .note,
         rule: .adobe("V4"),
-        reason: "Consent is kept and obeyed here; the vendor never learns of it",
-        remedy: "Nothing is needed."
+        reason: "Consent is stored and applied here, and not sent to the vendor",
+        remedy: "No action is needed."
     )
     static let tokenTakenBack = FindingRow(
         "adobe.consent.token",
         .note,
         rule: .adobe("V6"),
-        reason: "The opt-out is applied: the identity service holds no push token of this person",
-        remedy: "Nothing is needed."
+        reason: "The opt-out is applied: the identity service has no push token of this person",
+        remedy: "No action is needed."
     )
     static let optedOut = FindingRow(
         "adobe.consent.optedOut",
@@ -438,7 +440,7 @@ extension FindingRow {
         .warning,
         .unsupported,
         rule: .adobe("V5"),
-        reason: "Everything is forgotten here; a device can't delete its mobile profile",
+        reason: "The data is deleted here; a device cannot delete its mobile profile",
         remedy: "Delete the profile in Campaign, or with a privacy request."
     )
     static let left = FindingRow(
@@ -453,7 +455,7 @@ extension FindingRow {
         .note,
         rule: .adobe("N7"),
         reason: "The vendor has no push token of this device",
-        remedy: "Nothing is needed."
+        remedy: "No action is needed."
     )
 
     static let leavesLast = FindingRow(
@@ -461,14 +463,14 @@ extension FindingRow {
         .note,
         rule: .adobe("N7"),
         reason: "The push token is taken back once everything captured before has an outcome",
-        remedy: "Nothing is needed."
+        remedy: "No action is needed."
     )
     static let providerLeft = FindingRow(
         "adobe.farewell.over",
         .note,
         rule: .adobe("N7"),
-        reason: "The app left this vendor before the operation could be carried out",
-        remedy: "Nothing is needed; the vendor that follows receives the installation's state."
+        reason: "The provider was removed before the operation could be carried out",
+        remedy: "No action is needed. The new vendor receives the state of the installation."
     )
 
     // MARK: Answers
@@ -478,7 +480,7 @@ extension FindingRow {
         .error,
         .unavailable,
         rule: .adobe("Q4"),
-        reason: "The vendor's answer is a success that does not count as one",
+        reason: "The vendor's reply is a success that does not count as one",
         remedy: "Set successStatuses to any2xx if it does, and replay the operation."
     )
     static let replyNotFound = FindingRow(
@@ -487,15 +489,15 @@ extension FindingRow {
         .notFound,
         rule: .adobe("G6"),
         reason: "The vendor does not know the app or the delivery, or the delivery is not tracked",
-        remedy: "Look at pkey and at the delivery's tracking."
+        remedy: "Check pkey and the delivery's tracking."
     )
     static let replyLater = FindingRow(
         "adobe.reply.later",
         .warning,
         .unavailable,
         rule: .adobe("Q3"),
-        reason: "The vendor can't do it now",
-        remedy: "Nothing is needed; it is repeated every 30 seconds."
+        reason: "The vendor is temporarily unavailable",
+        remedy: "No action is needed. The request is repeated every 30 seconds."
     )
     static let replyRefused = FindingRow(
         "adobe.reply.refused",
@@ -503,15 +505,15 @@ extension FindingRow {
         .invalid,
         rule: .adobe("Q5"),
         reason: "The vendor refused it",
-        remedy: "Look at server, pkey and the fields in Campaign, and replay the operation."
+        remedy: "Check server, pkey and the fields in Campaign, and replay the operation."
     )
     static let replyPage = FindingRow(
         "adobe.reply.page",
         .warning,
         .unavailable,
         rule: .adobe("Q11"),
-        reason: "A web page came back instead of the vendor's answer, as a network's sign-in page or a proxy gives it",
-        remedy: "Sign in to the network, or check the address; attempts go on."
+        reason: "The reply is a web page, such as the sign-in page of a network or the error page of a proxy",
+        remedy: "Sign in to the network, or check the address. Attempts continue."
     )
     static let noReply = FindingRow(
         "adobe.reply.none",
@@ -519,7 +521,7 @@ extension FindingRow {
         .unreachable,
         rule: .adobe("Q7"),
         reason: "The vendor did not answer",
-        remedy: "Nothing is needed; it is repeated every 30 seconds."
+        remedy: "No action is needed. The request is repeated every 30 seconds."
     )
     static let replyLost = FindingRow(
         "adobe.reply.lost",
@@ -542,8 +544,8 @@ extension FindingRow {
         .error,
         .invalid,
         rule: .adobe("A6"),
-        reason: "The vendor took the open, but not the click before it",
-        remedy: "Look at the delivery's tracking; replaying tells both again."
+        reason: "The vendor accepted the open, but not the click before it",
+        remedy: "Check the tracking of the delivery. Replaying the operation sends both requests again."
     )
 
     // MARK: Campaign Classic
@@ -554,14 +556,14 @@ extension FindingRow {
         .invalid,
         rule: .adobe("C5"),
         reason: "The message's id is neither a UUID nor a whole number of 64 bits",
-        remedy: "Hand over the payload as it came; ids with h belong to Campaign Standard."
+        remedy: "Pass the payload unchanged; ids with h belong to Campaign Standard."
     )
     static let classicDismissed = FindingRow(
         "adobe.classic.dismissed",
         .error,
         .unsupported,
         rule: .adobe("C3"),
-        reason: "Campaign Classic hears of messages that arrived or were tapped alone",
+        reason: "Campaign Classic only accepts receipts and taps of messages",
         remedy: "Leave dismissals to another provider."
     )
     static let classicSession = FindingRow(
@@ -577,7 +579,7 @@ extension FindingRow {
         .note,
         rule: .adobe("C21"),
         reason: "The opt-out is applied: the device is registered without a user key and parameters",
-        remedy: "Nothing is needed."
+        remedy: "No action is needed."
     )
     static let classicLeft = FindingRow(
         "adobe.classic.left",
@@ -591,7 +593,7 @@ extension FindingRow {
         .warning,
         .missing,
         rule: .adobe("C9"),
-        reason: "Without a push token nothing is registered",
+        reason: "Without a push token the device is not registered",
         remedy: "Capture registerDevice again when the token is there."
     )
     static let userKeyMissing = FindingRow(
@@ -607,7 +609,7 @@ extension FindingRow {
         .warning,
         .missing,
         rule: .adobe("C11"),
-        reason: "The person who logs in has no identifier that becomes the user key, so that the device has none",
+        reason: "The person who logs in has no identifier that becomes the user key, so the device has none",
         remedy: "Give one of the kind that the setting userKey names."
     )
     static let identifierUnused = FindingRow(
@@ -631,7 +633,7 @@ extension FindingRow {
         .error,
         .unsupported,
         rule: .adobe("C13"),
-        reason: "The vendor can't add to a value",
+        reason: "The vendor cannot add to a value",
         remedy: "Set the whole value."
     )
     static let parameterControl = FindingRow(
@@ -639,7 +641,7 @@ extension FindingRow {
         .error,
         .invalid,
         rule: .adobe("C15"),
-        reason: "XML has no place for a control character",
+        reason: "XML cannot represent a control character",
         remedy: "Take it out of the text."
     )
     static let parameterLines = FindingRow(
@@ -662,8 +664,8 @@ extension FindingRow {
         "adobe.classic.known",
         .note,
         rule: .adobe("C16"),
-        reason: "The vendor took this registration already",
-        remedy: "Nothing is needed."
+        reason: "The vendor already has this registration",
+        remedy: "No action is needed."
     )
     static let classicFailed = FindingRow(
         "adobe.classic.failed",

@@ -11,7 +11,10 @@ enum BareHost {
             }
         }
         guard !allowed else { return nil }
-        return .init("It is no bare host.", "Write the host alone, without https://, port, slash or path.")
+        return .init(
+            "The value is not a bare host name.",
+            "Write only the host name, without https://, port, slash or path."
+        )
     }
 }
 

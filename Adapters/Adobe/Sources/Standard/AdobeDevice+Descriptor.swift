@@ -48,32 +48,32 @@ extension AdobeDevice {
             cost: "a workflow in Campaign joins mobile profile and person later"
         ),
         .contact(.logOut): .emulated(
-            how: "a new identity begins, and the push token is taken back from the one before",
+            how: "a new identity begins, and the push token is removed from the previous one",
             cost: "the mobile profile of the person stays in Campaign"
         ),
         .operation(.registerDevice): .native(
-            note: "remembered, and the push token told; the mobile profile is registered when a session starts"
+            note: "the device is stored and the push token sent; the mobile profile is registered when a session starts"
         ),
         .operation(.changeAttributes): .native(note: "by attributeFields; names like cusTier need no row"),
-        .operation(.changeTags): .emulated(how: "a field per tag says true or false", cost: "tags need tagFields"),
+        .operation(.changeTags): .emulated(how: "a field per tag is true or false", cost: "tags need tagFields"),
         .operation(.changeSubscription): .unsupported(reason: rest),
         .operation(.setConsent): .emulated(
             how: "applied here; denials take back the push token, a complete one is notified",
             cost: "Campaign itself has no record of consent"
         ),
         .operation(.track): .native(note: "push messages and session starts"),
-        .operation(.farewell): .emulated(how: "every push token is taken back", cost: "mobile profiles stay"),
+        .operation(.farewell): .emulated(how: "every push token is removed", cost: "mobile profiles stay"),
         .operation(.erase): .emulated(
-            how: "push tokens are taken back, everything is forgotten here, and a new identity begins",
-            cost: "a person has to delete the profile in Campaign, or a back end with DELETE on its profile/{PKey}"
+            how: "push tokens are removed, the data is deleted here, and a new identity begins",
+            cost: "delete the profile in Campaign, or let a back end send DELETE to its profile/{PKey}"
         ),
-        .operation(.readBack): .unsupported(reason: "The vendor answers no question of a device."),
+        .operation(.readBack): .unsupported(reason: "The vendor answers no queries of a device."),
         .event(.push): .native(note: "not for deliveries whose flag _acsDeliveryTracking is off"),
         .event(.messageViewed): .unsupported(reason: "Only the payload of a local notification names its delivery."),
         .event(.messageClicked): .unsupported(reason: "Only the payload of a local notification names its delivery."),
         .event(.sessionStarted): .native(note: "registers, if a registration is due"),
-        .event(.sessionEnded): .unsupported(reason: "The vendor hears of sessions when they begin."),
-        .event(.custom): .unsupported(reason: "The vendor takes push events from a device, no others."),
+        .event(.sessionEnded): .unsupported(reason: "The vendor only accepts the start of a session."),
+        .event(.custom): .unsupported(reason: "The vendor only accepts push events from a device."),
         .push(.received): .emulated(
             how: "an impression (7)",
             cost:
@@ -82,7 +82,7 @@ extension AdobeDevice {
         .push(.tapped): .native(note: "a click (2), then an open (1)"),
         .push(.opened): .native(note: "a click, then an open; hand over either the tap or the opening, not both"),
         .push(.dismissed): .native(
-            note: "a click (2); the app has to register a category with customDismissAction, and the message to bear it"
+            note: "a click (2); the app must register a category with customDismissAction, and the message must name it"
         ),
         .attribute(.string): .native(),
         .attribute(.integer): .emulated(how: "decimal digits", cost: "a text at the vendor"),
@@ -99,9 +99,9 @@ extension AdobeDevice {
             how: "an empty text, by unsetAttributes",
             cost: "the usual workflow in Campaign passes empty fields over"
         ),
-        .attributeIncrement: .unsupported(reason: "The vendor can't add to a value."),
-        .attributeAppend: .unsupported(reason: "The vendor can't add to a value."),
-        .tags: .emulated(how: "a field per tag says true or false", cost: "tags need tagFields"),
+        .attributeIncrement: .unsupported(reason: "The vendor cannot add to a value."),
+        .attributeAppend: .unsupported(reason: "The vendor cannot add to a value."),
+        .tags: .emulated(how: "a field per tag is true or false", cost: "tags need tagFields"),
         .subscription(.push): .unsupported(reason: rest),
         .topics(.push): .unsupported(reason: rest),
         .subscription(.email): .unsupported(reason: rest),

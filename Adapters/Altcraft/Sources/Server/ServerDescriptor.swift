@@ -30,9 +30,9 @@ extension AltcraftServer {
 
     private static let capabilities: Capabilities = [
         .operation(.identify): .native(note: "profile fields"),
-        .operation(.switchContact): .unsupported(reason: "nobody logs in at a back end"),
-        .contact(.logIn): .unsupported(reason: "nobody logs in at a back end"),
-        .contact(.logOut): .unsupported(reason: "nobody logs in at a back end"),
+        .operation(.switchContact): .unsupported(reason: "there is no log-in at a back end"),
+        .contact(.logIn): .unsupported(reason: "there is no log-in at a back end"),
+        .contact(.logOut): .unsupported(reason: "there is no log-in at a back end"),
         .operation(.registerDevice): .unsupported(reason: "devices register themselves"),
         .operation(.changeAttributes): .native(note: "many profiles in a request, a verdict for each"),
         .operation(.changeTags): .native(note: "needs the setting tagsField"),
@@ -57,8 +57,8 @@ extension AltcraftServer {
         .attribute(.list): .native(),
         .attribute(.object): .native(),
         .attributeUnset: .native(note: "not the e-mail address"),
-        .attributeIncrement: .native(note: "once: in doubt it is rejected"),
-        .attributeAppend: .native(note: "texts alone"),
+        .attributeIncrement: .native(note: "sent once: rejected if its delivery is uncertain"),
+        .attributeAppend: .native(note: "only texts"),
         .tags: .native(note: "in the profile field that tagsField names"),
         .subscription(.push): .native(note: asResource),
         .topics(.push): .emulated(how: "a resource of its own", cost: "categories stay as they are"),
@@ -77,6 +77,6 @@ extension AltcraftServer {
         .push(.received): .native(),
         .push(.tapped): .native(note: "an open"),
         .push(.opened): .native(note: "an open; hand over either the tap or the opening, not both"),
-        .push(.dismissed): .unsupported(reason: "The vendor knows deliveries and openings alone."),
+        .push(.dismissed): .unsupported(reason: "The vendor only accepts deliveries and opens of messages."),
     ]
 }

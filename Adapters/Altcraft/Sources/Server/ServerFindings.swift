@@ -23,21 +23,21 @@ enum ServerFinding: Sendable {
         .warning,
         .conflict,
         rule: .altcraft("V4"),
-        reason: "It says that the contact has another key, and a key can't be changed here; it is left out",
+        reason: "The contact has another key, and a key cannot be changed here, so the identifier is left out",
         remedy: "Write to the other contact under its own key."
     )
     static let keyKnown = FindingRow(
         "altcraft.server.key.known",
         .note,
         rule: .altcraft("V4"),
-        reason: "The identifier is the contact's key, which stands in every request; nothing is left to send",
-        remedy: "Nothing to do."
+        reason: "The identifier is the contact's key, which every request contains, so there is nothing else to send",
+        remedy: "No action is needed."
     )
     static let option = FindingRow(
         "altcraft.server.option.unknown",
         .warning,
         .invalid,
-        reason: "This door has no options",
+        reason: "This API has no options",
         remedy: "Remove it."
     )
     static let identifierUnnamed = FindingRow(
@@ -53,7 +53,7 @@ enum ServerFinding: Sendable {
         .error,
         .missing,
         rule: .altcraft("V5"),
-        reason: "The operation says nothing that could be sent",
+        reason: "The operation contains no value that can be sent",
         remedy: "Name at least one value."
     )
     static let reserved = FindingRow(
@@ -77,7 +77,7 @@ enum ServerFinding: Sendable {
         .error,
         .unsupported,
         rule: .altcraft("V12"),
-        reason: "The vendor has no such channel at this door",
+        reason: "The vendor's API has no such channel",
         remedy: "Use push, email or sms."
     )
     static let subscriptionUnknown = FindingRow(
@@ -85,14 +85,14 @@ enum ServerFinding: Sendable {
         .error,
         .invalid,
         rule: .altcraft("V13"),
-        reason: "Unknown is no status",
-        remedy: "Leave the subscription as it is until the person has said something."
+        reason: "The vendor has no status for an unknown decision",
+        remedy: "Leave the subscription unchanged until the person has decided."
     )
     static let subscriptionDetails = FindingRow(
         "altcraft.server.subscription.details",
         .note,
         rule: .altcraft("V13"),
-        reason: "An import holds the status alone: not when, where or how the person said it",
+        reason: "An import stores only the status, not when, where or how the person decided",
         remedy: "Set them as fields of the subscription if the platform needs them."
     )
     static let subscriptionNested = FindingRow(
@@ -108,7 +108,7 @@ enum ServerFinding: Sendable {
         .error,
         .notFound,
         rule: .altcraft("V14"),
-        reason: "The platform shows no address of the contact in this channel that can be subscribed",
+        reason: "The contact has no address on this channel that the platform can subscribe",
         remedy:
             "Import the address first: identify with an e-mail address or a phone number; a device registers itself."
     )
@@ -117,8 +117,8 @@ enum ServerFinding: Sendable {
         .warning,
         .notFound,
         rule: .altcraft("V14"),
-        reason: "The platform knows no address of the contact in this channel, so there is nobody to leave alone",
-        remedy: "Say the no again once the contact has an address there, before any yes."
+        reason: "The platform has no address of the contact on this channel, so there is nothing to unsubscribe",
+        remedy: "When the contact gets an address there, send the opt-out again before any opt-in."
     )
     static let optOutKept = FindingRow(
         "altcraft.server.optOut.kept",
@@ -126,7 +126,7 @@ enum ServerFinding: Sendable {
         rule: .altcraft("V24"),
         reason:
             "The platform does not know the contact; the opt-out is kept and follows the request that makes the contact",
-        remedy: "Nothing to do."
+        remedy: "No action is needed."
     )
     static let optOutsFull = FindingRow(
         "altcraft.server.optOut.full",
@@ -134,14 +134,14 @@ enum ServerFinding: Sendable {
         .tooLarge,
         rule: .altcraft("V24"),
         reason: "The platform does not know the contact, and no more opt-outs of such contacts can be kept",
-        remedy: "Make the contact, then replay the operation."
+        remedy: "Create the contact, then replay the operation."
     )
     static let contactSwitch = FindingRow(
         "altcraft.server.contactSwitch",
         .error,
         .unsupported,
         rule: .altcraft("V4"),
-        reason: "Nobody logs in at a back end: each operation names its contact",
+        reason: "There is no log-in at a back end: each operation names its contact",
         remedy: "Give the contact with each operation."
     )
     static let device = FindingRow(
@@ -150,7 +150,7 @@ enum ServerFinding: Sendable {
         .unsupported,
         rule: .altcraft("V12"),
         reason: "Devices register themselves",
-        remedy: "Use the device door in the app."
+        remedy: "Use the vendor's device API in the app."
     )
     static let consent = FindingRow(
         "altcraft.server.consent",
@@ -229,23 +229,24 @@ enum ServerFinding: Sendable {
         .error,
         .outcomeUnknown,
         rule: .altcraft("V18"),
-        reason: "Nobody knows whether the vendor took it, and a repeat could count twice",
-        remedy: "Look at the profile in the platform, then replay it or not."
+        reason: "It is unknown whether the vendor received it, and a repeated request could count twice",
+        remedy: "Check the profile in the platform, then decide whether to replay the operation."
     )
     static let unclear = FindingRow(
         "altcraft.server.result.unclear",
         .error,
         .outcomeUnknown,
         rule: .altcraft("V8"),
-        reason: "The vendor says yes, but of several profiles where one was sent",
-        remedy: "Look at the profile in the platform, then replay it or not."
+        reason: "The vendor reports success for several profiles although one was sent",
+        remedy: "Check the profile in the platform, then decide whether to replay the operation."
     )
     static let erased = FindingRow(
         "altcraft.server.erase.done",
         .note,
         rule: .altcraft("V15"),
         reason:
-            "The vendor deleted the profile with its history and relations; databases that are not named in the settings keep theirs",
+            "The vendor deleted the profile with its history and relations, but only in the databases that "
+            + "the settings name",
         remedy: "Delete it in other databases, too."
     )
     static let nobody = FindingRow(
@@ -253,21 +254,21 @@ enum ServerFinding: Sendable {
         .note,
         rule: .altcraft("V15"),
         reason: "The database has no such profile",
-        remedy: "Nothing to do."
+        remedy: "No action is needed."
     )
     static let nothingToLeave = FindingRow(
         "altcraft.server.nothingToLeave",
         .note,
         rule: .altcraft("V14"),
-        reason: "No subscription of the contact is subscribed, so nothing is to be suspended",
-        remedy: "Nothing to do."
+        reason: "The contact has no active subscription, so there is nothing to suspend",
+        remedy: "No action is needed."
     )
     static let question = FindingRow(
         "altcraft.server.question",
         .error,
         .unsupported,
         rule: .altcraft("V20"),
-        reason: "There is no such question",
+        reason: "The query is unknown",
         remedy: "Ask for profiles, with from, limit from 1 to 1,000, query and fields."
     )
     static let closed = FindingRow(
@@ -275,7 +276,7 @@ enum ServerFinding: Sendable {
         .note,
         .throttled,
         rule: .altcraft("V21"),
-        reason: "The vendor asked to stay away, or fails; nothing leaves before that time is over",
+        reason: "The vendor asked for a pause, or is failing; nothing is sent until the pause is over",
         remedy: "Wait."
     )
     static let unauthenticated = FindingRow(
@@ -283,8 +284,8 @@ enum ServerFinding: Sendable {
         .error,
         .unauthenticated,
         rule: .altcraft("V2"),
-        reason: "The vendor does not take the API token",
-        remedy: "Look at apiToken, then resume the provider."
+        reason: "The vendor does not accept the API token",
+        remedy: "Check apiToken, then resume the provider."
     )
     static let tariff = FindingRow(
         "altcraft.server.reply.tariff",
@@ -308,15 +309,15 @@ enum ServerFinding: Sendable {
         .error,
         .notFound,
         rule: .altcraft("V15"),
-        reason: "The vendor knows nothing of that name",
-        remedy: "Look at the contact's key, the pixel and the database in the platform."
+        reason: "The vendor has nothing of that name",
+        remedy: "Check the contact's key, the pixel and the database in the platform."
     )
     static let tooLarge = FindingRow(
         "altcraft.server.reply.tooLarge",
         .error,
         .tooLarge,
         rule: .altcraft("V7"),
-        reason: "The vendor does not take so much at once",
+        reason: "The vendor does not accept so much at once",
         remedy: "Set profilesPerRequest or bytesPerRequest lower."
     )
     static let tooOften = FindingRow(
@@ -324,40 +325,41 @@ enum ServerFinding: Sendable {
         .error,
         .throttled,
         rule: .altcraft("V21"),
-        reason: "The vendor gets too many requests",
-        remedy: "Nothing: it is tried again. Set a rate if it lasts."
+        reason: "The vendor receives too many requests",
+        remedy: "No action is needed. The request is repeated. If this persists, set a rate."
     )
     static let unavailable = FindingRow(
         "altcraft.server.reply.unavailable",
         .error,
         .unavailable,
         rule: .altcraft("V22"),
-        reason: "The vendor is there and can't do it now",
-        remedy: "Nothing: it is tried again."
+        reason: "The vendor is temporarily unavailable",
+        remedy: "No action is needed. The request is repeated."
     )
     static let noReply = FindingRow(
         "altcraft.server.reply.none",
         .error,
         .unreachable,
         rule: .altcraft("V22"),
-        reason: "There is no answer",
-        remedy: "Nothing: it is tried again."
+        reason: "The vendor did not reply",
+        remedy: "No action is needed. The request is repeated."
     )
     static let unreadable = FindingRow(
         "altcraft.server.reply.unreadable",
         .error,
         .unreachable,
         rule: .altcraft("V23"),
-        reason: "The answer says yes in no words of the vendor's",
-        remedy: "Nothing: it is tried again. Look what answers at apiUrl."
+        reason: "The reply has a success status but not the form that the vendor documents",
+        remedy: "No action is needed. The request is repeated. If this persists, check which server answers at apiUrl."
     )
     static let page = FindingRow(
         "altcraft.server.reply.page",
         .error,
         .unreachable,
         rule: .altcraft("V23"),
-        reason: "A web page came instead of the vendor's answer",
-        remedy: "Nothing: it is tried again. Look whether something stands between this machine and the vendor."
+        reason: "The reply is a web page instead of the vendor's reply",
+        remedy: "No action is needed. The request is repeated. If this persists, check for a proxy or firewall "
+            + "between this machine and the vendor."
     )
     static let refused = FindingRow(
         "altcraft.server.reply.refused",
@@ -365,7 +367,7 @@ enum ServerFinding: Sendable {
         .invalid,
         rule: .altcraft("V10"),
         reason: "The vendor refused it",
-        remedy: "Mend what the vendor's code tells of, then replay it."
+        remedy: "Correct the cause that the vendor's error code names, then replay the operation."
     )
 
     /// Every row, for the descriptor; the last are those of fields and pushes, which both doors share.

@@ -83,7 +83,10 @@ public struct AltcraftServerSettings: AdapterSettings {
             token in
             Authorization.isWritable(token)
                 ? nil
-                : .init("It holds something that no header can.", "Give the token alone: letters, digits and signs.")
+                : .init(
+                    "The value contains a character that an HTTP header cannot contain.",
+                    "Write only the token: letters, digits and signs."
+                )
         },
         SettingRow(
             "dbId",
@@ -94,7 +97,10 @@ public struct AltcraftServerSettings: AdapterSettings {
             "The number of the database."
         ) { value, settings in
             guard let number = value.integer, number > 0, number <= Int64(Int32.max) else {
-                return .init("It is no number from 1.", "Give the number beside the database's name in the platform.")
+                return .init(
+                    "The value is not a whole number from 1.",
+                    "Write the number that the platform shows beside the database's name."
+                )
             }
             settings.database = Int(number)
             return nil

@@ -108,7 +108,7 @@ extension SalesforceServer: ContactDoor {
             let source =
                 amount.jobTime == nil
                 ? "assumed: the vendor documents no time, and {\"to\": {\"jobSeconds\": …}} in the settings says another"
-                : "as the settings say"
+                : "from the settings"
             return [
                 DoorWork(
                     "async rows",

@@ -23,22 +23,22 @@ enum ServerFinding: Sendable {
         .error,
         .conflict,
         rule: .salesforce("V37"),
-        reason: "The identifier is not the contact's key, and a key can't be changed here",
+        reason: "The identifier is not the contact's key, and a key cannot be changed here",
         remedy: "Write to the other contact under its own key."
     )
     static let keyKnown = FindingRow(
         "salesforce.server.key.known",
         .note,
         rule: .salesforce("V37"),
-        reason: "The identifier is the contact's key, which stands in every request; nothing is left to send",
-        remedy: "Nothing to do."
+        reason: "The identifier is the contact's key, which every request contains, so there is nothing else to send",
+        remedy: "No action is needed."
     )
     static let optionUnknown = FindingRow(
         "salesforce.server.option.unknown",
         .warning,
         .invalid,
         reason: "There is no such option",
-        remedy: "Remove it, or mend its spelling: address, route."
+        remedy: "Remove it, or correct its spelling: address, route."
     )
     static let optionRoute = FindingRow(
         "salesforce.server.option.route",
@@ -54,8 +54,8 @@ enum ServerFinding: Sendable {
         .invalid,
         rule: .salesforce("V19"),
         reason:
-            "The option is no object of texts, numbers or booleans that stand in the sets Email Addresses, MobileConnect "
-            + "Demographics or MobilePush Demographics",
+            "The option is not an object of texts, numbers or booleans that stand in the sets Email "
+            + "Addresses, MobileConnect Demographics or MobilePush Demographics",
         remedy: "Write it like {\"Email Addresses/Email Address\": \"…\"}."
     )
     static let dataExtensionMissing = FindingRow(
@@ -72,7 +72,7 @@ enum ServerFinding: Sendable {
         .misconfigured,
         rule: .salesforce("V31"),
         reason: "The account knows no data extension of that external key",
-        remedy: "Mend the setting dataExtension, or make the data extension; then resume the provider."
+        remedy: "Correct the setting dataExtension, or create the data extension. Then resume the provider."
     )
     static let notQueued = FindingRow(
         "salesforce.server.job.notQueued",
@@ -80,7 +80,7 @@ enum ServerFinding: Sendable {
         .misconfigured,
         rule: .salesforce("V14"),
         reason: "The vendor did not queue the job: the account knows no data extension of that external key",
-        remedy: "Mend the setting dataExtension, or make the data extension; then resume the provider."
+        remedy: "Correct the setting dataExtension, or create the data extension. Then resume the provider."
     )
     static let jobRefused = FindingRow(
         "salesforce.server.job.refused",
@@ -88,15 +88,15 @@ enum ServerFinding: Sendable {
         .invalid,
         rule: .salesforce("V15"),
         reason: "The vendor ended the job with an error",
-        remedy: "Look at the data extension's columns and at the row's values."
+        remedy: "Check the data extension's columns and the row's values."
     )
     static let jobLost = FindingRow(
         "salesforce.server.job.lost",
         .error,
         .outcomeUnknown,
         rule: .salesforce("V46"),
-        reason: "The vendor knew nothing of three jobs in a row that held this row",
-        remedy: "Look for the row in the data extension, then replay it or not."
+        reason: "The vendor did not find three jobs in a row that contained this row",
+        remedy: "Look for the row in the data extension. Replay the operation if the row is missing."
     )
     static let rowRefused = FindingRow(
         "salesforce.server.row.refused",
@@ -104,13 +104,13 @@ enum ServerFinding: Sendable {
         .invalid,
         rule: .salesforce("V16"),
         reason: "The vendor refused the row",
-        remedy: "Mend the value that the vendor's code tells of, then replay it."
+        remedy: "Correct the value that the vendor's error code names, then replay the operation."
     )
     static let empty = FindingRow(
         "salesforce.server.nothing",
         .error,
         .missing,
-        reason: "The operation says nothing that could be written",
+        reason: "The operation contains no value that can be written",
         remedy: "Name at least one value."
     )
     static let unnamed = FindingRow(
@@ -189,7 +189,7 @@ enum ServerFinding: Sendable {
         reason:
             "A contact's request must name one of the sets Email Addresses, MobileConnect Demographics or "
             + "MobilePush Demographics, and this one names none",
-        remedy: "Say the address in the same operation, or in its option address; or take the route rows."
+        remedy: "Give the address in the same operation or in its option address, or use the route rows."
     )
     static let setIncomplete = FindingRow(
         "salesforce.server.sets.incomplete",
@@ -197,14 +197,14 @@ enum ServerFinding: Sendable {
         .missing,
         rule: .salesforce("V47"),
         reason: "An attribute set of the contact's request lacks what the vendor requires in it",
-        remedy: "Say it in the same operation or in its option address, or give it once in the setting contactDefaults."
+        remedy: "Give it in the same operation or in its option address, or once in the setting contactDefaults."
     )
     static let subscriptionChannel = FindingRow(
         "salesforce.server.subscription.channel",
         .error,
         .unsupported,
         rule: .salesforce("V41"),
-        reason: "Nothing in the account reads who wants messages inside an app",
+        reason: "The account has no setting for messages inside an app",
         remedy: "Set it as an attribute of its own."
     )
     static let subscriptionUnknown = FindingRow(
@@ -212,22 +212,22 @@ enum ServerFinding: Sendable {
         .error,
         .invalid,
         rule: .salesforce("V41"),
-        reason: "Unknown is neither yes nor no, and a boolean column holds nothing else",
-        remedy: "Leave the column as it is until the person has said something."
+        reason: "The decision is unknown, and a boolean column can only store an opt-in or an opt-out",
+        remedy: "Leave the column unchanged until the person has decided."
     )
     static let subscriptionSuspended = FindingRow(
         "salesforce.server.subscription.suspended",
         .warning,
         .unsupported,
         rule: .salesforce("V41"),
-        reason: "A boolean column knows no pause, so the subscription is written as ended",
+        reason: "A boolean column cannot express a pause, so the subscription is written as unsubscribed",
         remedy: "Subscribe again when the pause is over."
     )
     static let subscriptionDetails = FindingRow(
         "salesforce.server.subscription.details",
         .note,
         rule: .salesforce("V41"),
-        reason: "A boolean column holds the state alone: not when, where or how the person said it",
+        reason: "A boolean column stores only the state, not when, where or how the person decided",
         remedy: "Set them as attributes if the account needs them."
     )
     static let contactSwitch = FindingRow(
@@ -235,7 +235,7 @@ enum ServerFinding: Sendable {
         .error,
         .unsupported,
         rule: .salesforce("V37"),
-        reason: "Nobody logs in at a back end: each operation names its contact",
+        reason: "There is no log-in at a back end: each operation names its contact",
         remedy: "Give the contact with each operation."
     )
     static let device = FindingRow(
@@ -244,14 +244,14 @@ enum ServerFinding: Sendable {
         .unsupported,
         rule: .salesforce("V45"),
         reason: "Devices register themselves; one that a back end writes stays out of reach",
-        remedy: "Use the device door in the app."
+        remedy: "Use the vendor's device API in the app."
     )
     static let consent = FindingRow(
         "salesforce.server.consent",
         .error,
         .unsupported,
         rule: .salesforce("V41"),
-        reason: "The vendor has no record of consent on this door",
+        reason: "The vendor's API has no record of consent",
         remedy: "Write it as a subscription, or as an attribute of its own."
     )
     static let push = FindingRow(
@@ -260,7 +260,7 @@ enum ServerFinding: Sendable {
         .unsupported,
         rule: .salesforce("V23"),
         reason: "Push messages are seen by devices, not by a back end",
-        remedy: "Use the device door in the app."
+        remedy: "Use the vendor's device API in the app."
     )
     static let eventKind = FindingRow(
         "salesforce.server.event.kind",
@@ -290,54 +290,55 @@ enum ServerFinding: Sendable {
         "salesforce.server.event.taken",
         .note,
         rule: .salesforce("V23"),
-        reason: "The vendor took the event; it starts only journeys whose entry has that key and those fields",
-        remedy: "Look at the journey's history in the account."
+        reason: "The vendor accepted the event; it starts only journeys whose entry has that key and those fields",
+        remedy: "Check the journey's history in the account."
     )
     static let eventUnknown = FindingRow(
         "salesforce.server.event.unknown",
         .error,
         .outcomeUnknown,
         rule: .salesforce("V25"),
-        reason: "Nobody knows whether the vendor took the event, and a repeat could start the journey twice",
-        remedy: "Look at the journey's history, then replay the event or not."
+        reason:
+            "It is unknown whether the vendor received the event, and a repeated event could start the journey twice",
+        remedy: "Check the journey's history, then decide whether to replay the event."
     )
     static let eraseLater = FindingRow(
         "salesforce.server.erase.later",
         .note,
         rule: .salesforce("V44"),
         reason:
-            "The vendor queued the deletion: it may take hours, concerns the whole enterprise and can't be taken "
-            + "back; rows of data extensions that are not linked to contacts stay",
-        remedy: "Delete rows of such data extensions by hand."
+            "The vendor queued the deletion. It may take hours, applies to the whole enterprise and cannot "
+            + "be undone. Rows of data extensions that are not linked to contacts remain",
+        remedy: "Delete rows of such data extensions in the account."
     )
     static let nothingToLeave = FindingRow(
         "salesforce.server.nothingToLeave",
         .note,
         rule: .salesforce("V6"),
-        reason: "A back end has nothing to take its leave of: the account keeps its rows",
-        remedy: "Nothing to do, or erase the contacts."
+        reason: "A back end has no registration to remove: the account keeps its rows",
+        remedy: "No action is needed. To remove the contacts, erase them."
     )
     static let question = FindingRow(
         "salesforce.server.question",
         .error,
         .unsupported,
         rule: .salesforce("V34"),
-        reason: "There is no such question",
+        reason: "The query is unknown",
         remedy: "Ask for rows, with page from 1 and pageSize from 1 to 2,500."
     )
     static let actionUnknown = FindingRow(
         "salesforce.server.action.unknown",
         .error,
         .unsupported,
-        reason: "This version knows no such operation",
-        remedy: "Take a newer version."
+        reason: "This version does not support the operation",
+        remedy: "Update the adapter."
     )
     static let closed = FindingRow(
         "salesforce.server.closed",
         .note,
         .throttled,
         rule: .salesforce("V26"),
-        reason: "The vendor asked to stay away, or fails; nothing leaves before that time is over",
+        reason: "The vendor asked for a pause, or is failing; nothing is sent until the pause is over",
         remedy: "Wait."
     )
     static let tokenLater = FindingRow(
@@ -345,8 +346,8 @@ enum ServerFinding: Sendable {
         .note,
         .unavailable,
         rule: .salesforce("V28"),
-        reason: "No token could be had; it is asked for again later",
-        remedy: "Wait, or look at the account's host for tokens."
+        reason: "No access token is available; it is requested again later",
+        remedy: "Wait, or check the account's host for tokens."
     )
     static let tokenRefused = FindingRow(
         "salesforce.server.token.refused",
@@ -354,17 +355,17 @@ enum ServerFinding: Sendable {
         .unauthenticated,
         rule: .salesforce("V1"),
         reason:
-            "The vendor gave no token: it does not know the client, or not for this business unit and these "
-            + "scopes",
-        remedy: "Look at clientId, clientSecret, accountId and scope, then resume the provider."
+            "The vendor gave no access token: the client is unknown, or not permitted for this business unit "
+            + "and these scopes",
+        remedy: "Check clientId, clientSecret, accountId and scope, then resume the provider."
     )
     static let tokenRefusedTwice = FindingRow(
         "salesforce.server.token.refusedTwice",
         .error,
         .unauthenticated,
         rule: .salesforce("V3"),
-        reason: "The vendor refused a fresh token, too",
-        remedy: "Look at the package's permissions and business units, then resume the provider."
+        reason: "The vendor also refused a new access token",
+        remedy: "Check the package's permissions and business units, then resume the provider."
     )
     static let hostUnknown = FindingRow(
         "salesforce.server.host.unknown",
@@ -379,24 +380,25 @@ enum ServerFinding: Sendable {
         .error,
         .throttled,
         rule: .salesforce("V26"),
-        reason: "The vendor gets too many requests",
-        remedy: "Nothing: it is tried again. Set a lower rate if it lasts."
+        reason: "The vendor receives too many requests",
+        remedy: "No action is needed. The request is repeated. If this persists, set a lower rate."
     )
     static let blocked = FindingRow(
         "salesforce.server.reply.blocked",
         .error,
         .throttled,
         rule: .salesforce("V27"),
-        reason: "The vendor blocks this client for now",
-        remedy: "Nothing: it is tried again, less often each time. Ask the vendor's support if it lasts."
+        reason: "The vendor temporarily blocks this client",
+        remedy: "No action is needed. The request is repeated at growing intervals. If this persists, ask the "
+            + "vendor's support."
     )
     static let unauthenticated = FindingRow(
         "salesforce.server.reply.unauthenticated",
         .error,
         .unauthenticated,
         rule: .salesforce("V3"),
-        reason: "The vendor does not take the token",
-        remedy: "Nothing: a fresh one is asked for once."
+        reason: "The vendor does not accept the token",
+        remedy: "No action is needed. A new token is requested once."
     )
     static let clientUnknown = FindingRow(
         "salesforce.server.reply.client",
@@ -404,7 +406,7 @@ enum ServerFinding: Sendable {
         .unauthenticated,
         rule: .salesforce("V1"),
         reason: "The vendor does not know the client",
-        remedy: "Look at clientId and clientSecret, then resume the provider."
+        remedy: "Check clientId and clientSecret, then resume the provider."
     )
     static let forbidden = FindingRow(
         "salesforce.server.reply.forbidden",
@@ -419,8 +421,8 @@ enum ServerFinding: Sendable {
         .error,
         .notFound,
         rule: .salesforce("V31"),
-        reason: "The vendor knows nothing of that name",
-        remedy: "Look at the name in the settings and in the account."
+        reason: "The vendor has nothing of that name",
+        remedy: "Check the name in the settings and in the account."
     )
     static let conflict = FindingRow(
         "salesforce.server.reply.conflict",
@@ -428,7 +430,7 @@ enum ServerFinding: Sendable {
         .conflict,
         rule: .salesforce("V18"),
         reason: "The vendor's state does not allow it",
-        remedy: "Look at the contact in the account, then replay it."
+        remedy: "Check the contact in the account, then replay it."
     )
     static let refused = FindingRow(
         "salesforce.server.reply.refused",
@@ -436,47 +438,48 @@ enum ServerFinding: Sendable {
         .invalid,
         rule: .salesforce("V32"),
         reason: "The vendor refused it",
-        remedy: "Mend what the vendor's code tells of, then replay it."
+        remedy: "Correct the cause that the vendor's error code names, then replay the operation."
     )
     static let hiddenRefusal = FindingRow(
         "salesforce.server.reply.hasErrors",
         .error,
         .invalid,
         rule: .salesforce("V21"),
-        reason: "The vendor says HTTP 200, and inside that it refused it",
-        remedy: "Mend what the vendor's code tells of, then replay it."
+        reason: "The vendor replied with HTTP 200, but the body contains a refusal",
+        remedy: "Correct the cause that the vendor's error code names, then replay the operation."
     )
     static let jobUnknown = FindingRow(
         "salesforce.server.reply.jobUnknown",
         .error,
         .notFound,
         rule: .salesforce("V46"),
-        reason: "The vendor knows nothing of the job",
-        remedy: "Nothing: its rows go into another."
+        reason: "The vendor does not find the job",
+        remedy: "No action is needed. Another job takes its rows."
     )
     static let unavailable = FindingRow(
         "salesforce.server.reply.unavailable",
         .error,
         .unavailable,
         rule: .salesforce("V28"),
-        reason: "The vendor is there and can't do it now",
-        remedy: "Nothing: it is tried again."
+        reason: "The vendor is temporarily unavailable",
+        remedy: "No action is needed. The request is repeated."
     )
     static let noReply = FindingRow(
         "salesforce.server.reply.none",
         .error,
         .unreachable,
         rule: .salesforce("V29"),
-        reason: "There is no answer",
-        remedy: "Nothing: it is tried again."
+        reason: "The vendor did not reply",
+        remedy: "No action is needed. The request is repeated."
     )
     static let page = FindingRow(
         "salesforce.server.reply.page",
         .error,
         .unreachable,
         rule: .salesforce("V33"),
-        reason: "A web page came instead of the vendor's answer",
-        remedy: "Nothing: it is tried again. Look whether something stands between this machine and the vendor."
+        reason: "The reply is a web page instead of the vendor's reply",
+        remedy: "No action is needed. The request is repeated. If this persists, check for a proxy or firewall "
+            + "between this machine and the vendor."
     )
 
     /// Every row, for the descriptor.

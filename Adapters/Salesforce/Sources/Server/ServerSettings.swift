@@ -125,7 +125,7 @@ public struct SalesforceServerSettings: AdapterSettings {
             "The business unit's MID, digits; without it the unit that owns the package.",
             check: { text in
                 text.utf8.allSatisfy { (0x30...0x39).contains($0) }
-                    ? nil : .init("It is no number.", "Copy the MID from the account's menu.")
+                    ? nil : .init("The value is not a number.", "Copy the MID from the account's menu.")
             }
         ),
         .text("scope", \.scope, rule: .salesforce("V5"), "The scopes to ask for, parted by spaces; without it all."),
@@ -143,7 +143,7 @@ public struct SalesforceServerSettings: AdapterSettings {
             "The data extension's external key; needed for `rows` and `asyncRows`, and to read rows.",
             check: { text in
                 [".", ".."].contains(text)
-                    ? .init("A web address can't hold it.", "Give the data extension another external key.") : nil
+                    ? .init("A web address cannot contain it.", "Give the data extension another external key.") : nil
             }
         ),
         .text(

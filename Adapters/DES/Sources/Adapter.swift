@@ -30,6 +30,8 @@ public struct DESDevice: VendorAdapter {
         var leftContact = false
         /// The contact was changed then, by the wall clock; its session has to be reported.
         var changedAt: Instant?
+        /// Whether an unregister waits behind it: it ends if the vendor refuses this attempt.
+        var isLastAttempt: Bool?
         /// What is done so that the push token can be taken back although the contact token is refused.
         var recovery: Recovery?
 
@@ -37,7 +39,7 @@ public struct DESDevice: VendorAdapter {
 
         private enum CodingKeys: String, CodingKey {
             case isRegistered, hasContact, isAnonymousRefused, hasToken, leftToken, leftContact, changedAt
-            case recovery
+            case isLastAttempt, recovery
             case renewal = "talk"
         }
     }
@@ -129,11 +131,16 @@ extension DESDevice {
         let queue: Queue
         switch operation.action {
         case .registerDevice: queue = .device
-        case .setConsent: queue = .local
+        case .setConsent:
+            switch operation.action.pushMessageConsent {
+            case nil: queue = .local
+            case .granted?: queue = .requests
+            case .denied?, .unknown?: queue = .optOuts
+            }
         case .changeSubscription(let subscription) where subscription.channel == .inApp: queue = .local
         // A request in front of them that has no answer does not stop them.
         case .changeSubscription(let subscription) where subscription.state != .subscribed: queue = .optOuts
-        case .erase: queue = .optOuts
+        case .erase, .farewell: queue = .optOuts
         case .track(.messageViewed): queue = .views
         case .track(.messageClicked): return "click/\(operation.id.rawValue)"
         default: queue = .requests

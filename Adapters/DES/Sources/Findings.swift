@@ -13,7 +13,7 @@ extension FindingRow {
         campaignMissing, campaignNumber, buttonMissing, pushWithoutID, eventName, eventReserved, attributeNested,
         attributeFraction, attributeMissing, attributeStrange, noSession, inboxUnchanged, inboxUnknown,
         questionUnknown, argumentMissing, addressForeign, noContent,
-        consentKept, displayNext, eraseByHand, nothingToLeave, neverSent,
+        consentKept, optOutKept, displayNext, eraseByHand, nothingToLeave, neverSent,
         leavingRefused, stopped, renewed, replyUnauthenticated, renewalRefused, renewalsSpent, replyRefused, replyLater,
         noReply, hostNotFound,
         replyPage, replyUnreadable, replyDamaged,
@@ -398,6 +398,13 @@ extension FindingRow {
         .note,
         rule: .des("N1"),
         reason: "Consent is obeyed here, and the vendor is not told",
+        remedy: "Nothing."
+    )
+    static let optOutKept = FindingRow(
+        "des.optOut.kept",
+        .note,
+        rule: .des("N7"),
+        reason: "Another person uses this installation and wants push; the opt-out counts when its person comes back",
         remedy: "Nothing."
     )
     static let displayNext = FindingRow(

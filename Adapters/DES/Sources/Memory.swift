@@ -107,6 +107,8 @@ public struct DESMemory: AdapterMemory {
     var pushToken: String?
     /// Whether the person wants no push.
     var refusesPush = false
+    /// The last statements of people about push; nil if none was made.
+    var decisions: PushDecisions?
     /// Whether the vendor may hold a push token that is not known here for certain.
     var isPushDoubtful = false
     /// Whether a push token was forgotten that has to be registered anew.
@@ -217,6 +219,32 @@ public struct DESMemory: AdapterMemory {
         if overtaken?.isEmpty == true { overtaken = nil }
     }
 
+    /// Notes what a person says about push.
+    mutating func decide(_ state: Subscription.State, of operation: EngagementOperation) {
+        // An operation without a contact is of the person who is there.
+        let present = person?.contact == nil ? identity?.value : nil
+        var decisions = decisions ?? PushDecisions()
+        decisions.note(state, of: [operation.contact ?? present].compactMap(\.self))
+        self.decisions = decisions
+    }
+
+    /// Whether the last statement of a person is an opt-out of push.
+    func refusesPush(_ names: [String]) -> Bool {
+        var decisions = decisions
+        return decisions?.arrive(names).map { $0 != .subscribed } ?? false
+    }
+
+    /// Whether the last statement of a person is an opt-in to push.
+    func wantsPush(_ names: [String]) -> Bool { decisions?.state(of: names) == .subscribed }
+
+    /// Notes for whom the contact is set, and restores what that person said last about push.
+    mutating func arrive(_ next: Person, _ names: [String]) {
+        setPerson(next)
+        guard let state = decisions?.arrive(names) else { return }
+        RuleID.des("N7").fire()
+        refusesPush = state != .subscribed
+    }
+
     /// Whether a row may be sent under the present contact: the contact of its person, or the anonymous one.
     func maySend(_ row: EngagementRow) -> Bool {
         guard identity != nil, let person, let other = row.person else { return true }
@@ -300,7 +328,7 @@ public struct DESMemory: AdapterMemory {
     mutating func forgetApplication(keepingState: Bool) {
         var next = DESMemory()
         (next.clientID, next.registered, next.refusesPush) = (clientID, registered, refusesPush)
-        (next.counted, next.leftAt, next.overtaken) = (counted, leftAt, overtaken)
+        (next.counted, next.leftAt, next.overtaken, next.decisions) = (counted, leftAt, overtaken, decisions)
         next.pushSettings = pushSettings
         (next.session, next.isDisplayPaused, next.remote) = (session, isDisplayPaused, remote)
         if keepingState { (next.eventState, next.views, next.clicks) = (eventState, views, clicks) }

@@ -130,10 +130,6 @@ private struct Reading {
     /// so that a question for an inline message carries them.
     private func kept(_ memory: inout DESMemory) -> Result {
         RuleID.des("R27").fire()
-        if exchange.outcome.reply != nil, heads.contains(where: { $0.step?.isLastAttempt == true }) {
-            // An unregister waits behind it.
-            return rejected(FindingRow.neverSent.at(detail: detail), &memory)
-        }
         let views = DESDevice.Queue.views.rawValue
         let blocking = (heads.first { !$0.isEngagement } ?? heads.first { $0.queue == views } ?? heads.first)?.queue
         memory.stopped = blocking
@@ -232,7 +228,7 @@ private struct Reading {
         case .pushToken:
             (memory.pushToken, memory.isPushDoubtful) = (body?["pushToken"]?.string, false)
             memory.refusesPush = false
-            if head.isPushOptIn { memory.decide(.subscribed, of: head.operation) }
+            if head.isPushOptIn { memory.decide(.subscribed, in: head) }
             RuleID.des("R6").fire()
             return goOn(head) { $0.hasToken = true }
         case .pushTokenRemoval:
@@ -253,15 +249,15 @@ private struct Reading {
         }
     }
 
+    private var isAboutPush: Bool { [.pushToken, .pushTokenRemoval].contains(exchange.endpoint) }
+
     private func next(_ head: Head, at step: DESDevice.Step) -> Result { Result([head.id: .underway(step)]) }
 
     /// The operation's next request, or its end if it is one of a single request.
     private func goOn(_ head: Head, _ change: (inout DESDevice.Step) -> Void) -> Result {
         switch head.operation.action.kind {
         case .registerDevice, .farewell, .erase: break
-        case .identify where exchange.endpoint == .pushTokenRemoval,
-            .switchContact where exchange.endpoint == .pushTokenRemoval:
-            break
+        case .identify where isAboutPush, .switchContact where isAboutPush: break
         default: guard head.step?.recovery == .setContact else { return Result([head.id: .accepted()]) }
         }
         var step = head.stage
@@ -297,7 +293,8 @@ private struct Reading {
             let value = body?["contactFieldValue"]?.string
             memory.arrive(
                 Person(names ? head.operation.contact : nil),
-                names ? [head.operation.contact, value].compactMap(\.self) : []
+                names ? [head.operation.contact, value].compactMap(\.self) : [],
+                at: head.sequence
             )
             owesToken = names && memory.pushToken == nil && memory.device?.pushToken != nil
         }

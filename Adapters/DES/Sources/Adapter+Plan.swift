@@ -158,8 +158,11 @@ final class Planner {
             let last = stored.last { $0.queue == requests }?.sequence
             if last.map({ $0 < head.sequence }) ?? (memory.stopped == requests) { return true }
         }
-        guard !isLeaving else { return false }
-        return [.identify, .switchContact].contains { kind in
+        return !isLeaving && hidesContactChange(before: head)
+    }
+
+    private func hidesContactChange(before head: Head) -> Bool {
+        [.identify, .switchContact].contains { kind in
             hidden.first(kind).map { $0.sequence < head.sequence } ?? false
         }
     }
@@ -226,7 +229,6 @@ final class Planner {
 
     private func deliver() -> Result {
         if let head = stored.first(where: { $0.operation.action == .erase }) { return erase(head) }
-        if let attempts = markLastAttempts() { return attempts }
         if let stopped = memory.stopped {
             // An opt-out does not wait for requests in front of it that fail again and again.
             if memory.isRegistered, let optOut = stored.first(where: \.endsPush) { return plan(optOut) }
@@ -260,28 +262,7 @@ final class Planner {
     /// Whether an operation does not wait for a log-in that waits for its credential: what makes the vendor send less, and
     /// what is about the installation.
     private func passes(_ head: Head) -> Bool {
-        head.endsPush || [.registerDevice, .erase].contains(head.operation.action.kind)
-    }
-
-    /// Notes that the requests in front of an unregister are attempted for the last time, so that it does not wait for one
-    /// that the vendor refuses again and again. Nil if all are noted.
-    private func markLastAttempts() -> Result? {
-        guard memory.isRegistered, let unregister = stored.first(where: \.isUnregister) else { return nil }
-        let before = stored.filter {
-            $0.sequence < unregister.sequence && !$0.endsPush
-                && ![.erase, .registerDevice].contains($0.operation.action.kind)
-                && $0.step?.isLastAttempt != true
-        }
-        guard !before.isEmpty else { return nil }
-        return .settle(
-            Dictionary(
-                before.map { head in
-                    var step = head.stage
-                    step.isLastAttempt = true
-                    return (head.id, .underway(step))
-                }
-            ) { first, _ in first }
-        )
+        head.endsPush || [.registerDevice, .erase, .farewell].contains(head.operation.action.kind)
     }
 
     /// Nothing is known at the vendor: the registration comes before everything, and an opt-out waits for none.
@@ -417,10 +398,7 @@ final class Planner {
             RuleID.des("N8").fire()
             return removePushToken(head)
         }
-        if let token = device.pushToken.flatMap(PushAddress.text), !memory.refusesPush, allowsPush {
-            RuleID.des("R6").fire()
-            if token != memory.pushToken, !step.hasToken { return setPushToken(token, head) }
-        }
+        if let token = missingToken(of: device), !step.hasToken { return setPushToken(token, head) }
         var next = memory
         (next.device, next.pushSettings, next.owesPushToken, next.isLeft) = (device, given, false, nil)
         let finding = step.isAnonymousRefused ? FindingRow.anonymousRefused.at() : nil
@@ -472,19 +450,27 @@ final class Planner {
     /// Sets or takes back the push token after a consent to messages: the vendor has no record of the consent itself.
     private func followConsent(_ head: Head) -> Result {
         let kept = Result.settle([head.id: .accepted(FindingRow.consentKept.at())])
-        guard allowsPush else {
+        guard allowsPush, head.operation.action.pushMessageConsent == .granted else {
             RuleID.des("N8").fire()
             return memory.mayHavePushToken ? removePushToken(head) : kept
         }
-        guard !isLeaving, !memory.refusesPush, let token = memory.device?.pushToken.flatMap(PushAddress.text),
-            token != memory.pushToken
-        else { return kept }
+        guard !isLeaving, let token = missingToken(of: memory.device) else { return kept }
         return setPushToken(token, head)
+    }
+
+    /// The push token that the vendor is to hold and does not; nil if there is none, or nobody may be reached.
+    private func missingToken(of device: Device?, refusesPush: Bool? = nil) -> String? {
+        guard allowsPush, !(refusesPush ?? memory.refusesPush), let token = device?.pushToken.flatMap(PushAddress.text)
+        else { return nil }
+        RuleID.des("R6").fire()
+        return token == memory.pushToken ? nil : token
     }
 
     /// Takes back the push token before a person comes who wants or allows no push messages; nil if there is no need.
     private func endPush(before head: Head, _ names: [String]) -> Result? {
-        guard memory.mayHavePushToken, !allowsPush || memory.refusesPush(names) else { return nil }
+        var next = memory
+        let state = next.restorePush(of: names, at: head.sequence)
+        guard memory.mayHavePushToken, !allowsPush || state.map({ $0 != .subscribed }) ?? false else { return nil }
         RuleID.des(allowsPush ? "N7" : "N8").fire()
         return removePushToken(head)
     }
@@ -502,7 +488,12 @@ final class Planner {
             return .settle([head.id: .rejected(FindingRow.contactOfAnother.at("contact"))])
         }
         var decided = memory
-        decided.decide(.subscribed, of: head.operation)
+        decided.decide(.subscribed, in: head)
+        if memory.isOvertaken(head) {
+            RuleID.des("N7").fire()
+            let verdict = Verdict<DESDevice>.rejected(FindingRow.optInOvertaken.at("action.subscription"))
+            return .settle([head.id: verdict], remembering: head.operation.contact == nil ? nil : decided)
+        }
         guard let token = memory.device?.pushToken.flatMap(PushAddress.text) else {
             decided.refusesPush = false
             return .settle([head.id: .accepted(FindingRow.tokenLater.at("action.subscription"))], remembering: decided)
@@ -522,10 +513,12 @@ final class Planner {
                 && (head.operation.contact == nil || Person($0.operation.contact) == Person(head.operation.contact))
         }
         var next = memory
-        next.decide(.unsubscribed, of: head.operation)
+        for other in replaced { next.decide(.subscribed, in: other) }
+        next.decide(.unsubscribed, in: head)
         // What a person says who has left counts when the person comes back; until then the next person's opt-in counts.
-        let isKept =
-            isOfAnother(head) && memory.person.map { memory.wantsPush([$0.contact].compactMap(\.self)) } ?? false
+        let isToCome =
+            stored.contains { $0.changesContact && $0.sequence < head.sequence } || hidesContactChange(before: head)
+        let isKept = isOfAnother(head) && !isToCome && memory.wantsPush([memory.person?.contact].compactMap(\.self))
         if !isKept {
             next.refusesPush = true
             next.forgetPushToken()
@@ -588,7 +581,10 @@ final class Planner {
         let names = [head.operation.contact, identity.value].compactMap(\.self)
         if memory.identity == identity, !memory.isIdentityDoubtful {
             var next = memory
-            next.arrive(Person(head.operation.contact), names)
+            next.arrive(Person(head.operation.contact), names, at: head.sequence)
+            if memory.refusesPush, let token = missingToken(of: memory.device, refusesPush: next.refusesPush) {
+                return setPushToken(token, head)
+            }
             return .settle([head.id: .unchanged()], remembering: next == memory ? nil : next)
         }
         return endPush(before: head, names)

@@ -30,8 +30,6 @@ public struct DESDevice: VendorAdapter {
         var leftContact = false
         /// The contact was changed then, by the wall clock; its session has to be reported.
         var changedAt: Instant?
-        /// Whether an unregister waits behind it: it ends if the vendor refuses this attempt.
-        var isLastAttempt: Bool?
         /// What is done so that the push token can be taken back although the contact token is refused.
         var recovery: Recovery?
 
@@ -39,7 +37,7 @@ public struct DESDevice: VendorAdapter {
 
         private enum CodingKeys: String, CodingKey {
             case isRegistered, hasContact, isAnonymousRefused, hasToken, leftToken, leftContact, changedAt
-            case isLastAttempt, recovery
+            case recovery
             case renewal = "talk"
         }
     }

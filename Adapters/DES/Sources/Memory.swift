@@ -219,30 +219,44 @@ public struct DESMemory: AdapterMemory {
         if overtaken?.isEmpty == true { overtaken = nil }
     }
 
-    /// Notes what a person says about push.
-    mutating func decide(_ state: Subscription.State, of operation: EngagementOperation) {
-        // An operation without a contact is of the person who is there.
+    /// The names under which an operation speaks about push: without a contact it is of the person who is there.
+    private func names(of head: Pending<DESDevice>) -> [String] {
         let present = person?.contact == nil ? identity?.value : nil
+        return [head.operation.contact ?? present].compactMap(\.self)
+    }
+
+    /// Notes what a person says about push.
+    mutating func decide(_ state: Subscription.State, in head: Pending<DESDevice>) {
         var decisions = decisions ?? PushDecisions()
-        decisions.note(state, of: [operation.contact ?? present].compactMap(\.self))
+        decisions.note(state, of: names(of: head), at: head.sequence)
         self.decisions = decisions
     }
 
-    /// Whether the last statement of a person is an opt-out of push.
-    func refusesPush(_ names: [String]) -> Bool {
-        var decisions = decisions
-        return decisions?.arrive(names).map { $0 != .subscribed } ?? false
+    /// Whether a later statement about push counts instead: of the same person, of nobody known, or of the person who is
+    /// there.
+    func isOvertaken(_ head: Pending<DESDevice>) -> Bool {
+        let present = [person?.contact, identity?.value].compactMap(\.self)
+        return [names(of: head), [], present].contains {
+            decisions?.isOvertaken(of: $0, at: head.sequence) ?? false
+        }
     }
 
     /// Whether the last statement of a person is an opt-in to push.
     func wantsPush(_ names: [String]) -> Bool { decisions?.state(of: names) == .subscribed }
 
-    /// Notes for whom the contact is set, and restores what that person said last about push.
-    mutating func arrive(_ next: Person, _ names: [String]) {
+    /// Notes for whom an operation sets the contact, and restores what that person said last about push.
+    mutating func arrive(_ next: Person, _ names: [String], at sequence: Int64) {
         setPerson(next)
-        guard let state = decisions?.arrive(names) else { return }
+        guard let state = restorePush(of: names, at: sequence) else { return }
         RuleID.des("N7").fire()
         refusesPush = state != .subscribed
+    }
+
+    /// Returns what a person who comes said last about push; nil for nothing. An opt-out that overtook the change of contact
+    /// counts.
+    mutating func restorePush(of names: [String], at sequence: Int64) -> Subscription.State? {
+        let state = decisions?.arrive(names, at: sequence)
+        return decisions?.isNextOptedOut == true ? .unsubscribed : state
     }
 
     /// Whether a row may be sent under the present contact: the contact of its person, or the anonymous one.

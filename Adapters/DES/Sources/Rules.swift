@@ -266,7 +266,7 @@ extension Rule {
         ),
         rule(
             "N3",
-            "Who leaves takes the push token back and becomes anonymous; a request in front of that is refused once at most.",
+            "Who leaves takes the push token back and becomes anonymous; a request in front of that which failed is passed.",
             Source.house
         ),
         rule(

@@ -72,6 +72,46 @@ import Testing
         #expect(!isReached(bench))
     }
 
+    @Test(.shows("des/N7", of: DESDevice.self), arguments: [true, false])
+    func `an opt-out that overtakes a log-in wins over an earlier opt-in`(isLoggedOut: Bool) throws {
+        let bench = try Bench.started(contact: isLoggedOut ? "anna" : nil)
+        bench.respond = { $0.endpoint == .events ? .status(503) : nil }
+        bench.capture(.event("Opened"))
+        bench.capture(.push(.subscribed))
+        bench.capture(isLoggedOut ? .logOut : .logIn("anna"))
+        bench.capture(.push(.unsubscribed))
+        bench.advance(by: .seconds(2))
+        #expect(!isReached(bench))
+        bench.respond = { _ in nil }
+        bench.forget()
+        bench.wake()
+        bench.drain()
+        #expect(!isReached(bench) && !bench.endpoints.contains(.pushToken) && bench.pendingCount == 0)
+        #expect(bench.client?.contact == (isLoggedOut ? "anonymous" : "2575=anna"))
+        bench.capture(.logIn("bert"))
+        bench.capture(.push(.subscribed))
+        bench.drain()
+        #expect(isReached(bench))
+    }
+
+    @Test(.shows("des/N7", of: DESDevice.self)) func `an opt-out does not wait for the log-in of its person`() throws {
+        let bench = try Bench.started(["contactProof": "openIdToken"], contact: nil)
+        bench.credentials = ["anna": Secret("token-of-anna")]
+        bench.capture(.logIn("anna"))
+        bench.capture(.push(.subscribed))
+        bench.capture(.logIn("bert"))
+        bench.capture(.push(.unsubscribed))
+        bench.drain()
+        #expect(!isReached(bench) && bench.waits?.code == "des.credential.missing")
+        bench.capture(.logIn("anna"))
+        bench.drain()
+        #expect(isReached(bench) && bench.pendingCount == 0)
+        bench.credentials = ["bert": Secret("token-of-bert")]
+        bench.capture(.logIn("bert"))
+        bench.drain()
+        #expect(!isReached(bench) && bench.client?.contact == "2575=token:token-of-bert")
+    }
+
     @Test(.shows("des/N8", of: DESDevice.self), arguments: [true, false])
     func `no push token is set until the person allows messages`(isRequired: Bool) throws {
         let bench = try bench(requiring: isRequired ? [.messaging] : [])
@@ -121,27 +161,19 @@ import Testing
         #expect(!isReached(bench) && bench.pendingCount == 1)
     }
 
-    @Test(.shows("des/N3", of: DESDevice.self), arguments: [true, false])
-    func `an unregister does not wait for an event that fails again and again`(isEarlier: Bool) throws {
+    @Test(.shows("des/N3", of: DESDevice.self), arguments: [true, false], [true, false])
+    func `an unregister does not wait for an event that fails again and again`(isEarlier: Bool, hasReply: Bool) throws {
         let bench = try Bench.started()
-        bench.respond = { $0.endpoint == .events ? .status(503) : nil }
+        bench.respond = {
+            guard $0.endpoint == .events else { return nil }
+            return hasReply ? .status(503) : .failed(TransportFailure(.lost, "timedOut"))
+        }
         let event = bench.capture(.event("Opened"))
         if isEarlier { bench.advance(by: .seconds(60)) }
         let unregister = bench.capture(.unregister)
         bench.drain()
         #expect(!isReached(bench) && bench.client?.contact == "anonymous")
-        #expect(bench.outcome(of: unregister)?.isAccepted == true && bench.pendingCount == 0)
-        #expect(bench.outcome(of: event)?.summary == "rejected \(FindingRow.neverSent.code)")
-    }
-
-    @Test(.shows("des/N3", of: DESDevice.self)) func `an unregister passes an event whose host does not answer`() throws
-    {
-        let bench = try Bench.started()
-        bench.respond = { $0.endpoint == .events ? .failed(TransportFailure(.lost, "timedOut")) : nil }
-        let event = bench.capture(.event("Opened"))
-        let unregister = bench.capture(.unregister)
-        bench.drain()
-        #expect(!isReached(bench) && bench.outcome(of: unregister)?.isAccepted == true)
+        #expect(bench.outcome(of: unregister)?.isAccepted == true)
         bench.wake()
         #expect(bench.outcome(of: event)?.summary == "rejected \(FindingRow.neverSent.code)" && bench.pendingCount == 0)
     }

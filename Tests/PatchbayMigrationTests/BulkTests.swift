@@ -54,7 +54,15 @@ import Testing
                     followed.append("\(number) \(traits.rawValue) \(String(decoding: bytes, as: UTF8.self))")
                 }
             }
-            let report = try migration.run(&input, to: written, rejects, workers, company, { _ in }, { false })
+            let report = try migration.path(workers).run(
+                &input,
+                to: written,
+                rejects,
+                workers,
+                company,
+                { _ in },
+                { false }
+            )
             (output, self.list, self.replay) = (written.text, list.text, replay.text)
             self.report = report.json.withoutPath.text
             (self.evidence, self.followed) = (evidence.text, followed)
@@ -723,7 +731,7 @@ import Testing
 
     @Test func `denials and values that are written otherwise are told on the fast way`() throws {
         let plan = try plan(["dbId": 1, "resourceId": 3])
-        guard var mapper = try plan.makeMapper(behind: .init()) else { throw CancellationError() }
+        var mapper = try plan.makeMapper(behind: .init())
         let line =
             #"{"identifiers":[{"kind":"email","value":"a@b.example"},{"kind":"phone","value":"+49 (30) 123456"}],"#
             + #""attributes":{"city":"Turku","given_name":42},"consents":[{"purpose":"messaging","state":"denied"}],"#
@@ -758,7 +766,7 @@ import Testing
         let lines = [refused[0], "", refused[1] + "  ", person("\(email),\(phone)", "subscribed")]
         let bytes = Array((lines.joined(separator: "\r\n")).utf8)
         let plan = try plan(settings)
-        guard var mapper = try plan.makeMapper(behind: .init()) else { throw CancellationError() }
+        var mapper = try plan.makeMapper(behind: .init())
         let job = ChunkJob(chunk: bytes + [UInt8](repeating: 0, count: Padding.count), range: 0..<bytes.count)
         let result = try mapper.map(job, OutputBuffer())
         #expect((result.slow, result.rejected, result.written, result.lines) == (0, 2, 1, 3))
@@ -807,7 +815,7 @@ import Testing
 
     @Test func `a writer that may remember is given its contacts in order, on one thread`() throws {
         let migration = try Migration(from: .neutralContacts, to: .toy)
-        #expect(migration.bulk == nil)
+        #expect(migration.bulk.isOrdered)
     }
 
     @Test(arguments: ConversionTests.End.all)
@@ -906,9 +914,9 @@ import Testing
                 sourceSettings: harness.settings,
                 targetSettings: isFull ? pair.target.full : pair.target.needed
             )
-            let plan = try #require(migration.bulk)
+            let plan = migration.bulk
             let header = try #require(plan.header(in: file))
-            guard var mapper = try plan.makeMapper(behind: header) else { throw CancellationError() }
+            var mapper = try plan.makeMapper(behind: header)
             let padded = file + [UInt8](repeating: 0, count: Padding.count)
             let result = try mapper.map(ChunkJob(chunk: padded, range: header.bytes.count..<file.count), OutputBuffer())
             let why = result.rejects.flatMap(\.findings).map(\.code)
@@ -932,7 +940,7 @@ import Testing
             """
         let bytes = Array(file.utf8) + [UInt8](repeating: 0, count: Padding.count)
         let header = try #require(plan.header(in: Array(file.utf8)))
-        guard var mapper = try plan.makeMapper(behind: header) else { throw CancellationError() }
+        var mapper = try plan.makeMapper(behind: header)
         let range = header.bytes.count..<(bytes.count - Padding.count)
         let result = try mapper.map(ChunkJob(chunk: bytes, range: range, isFirst: true), OutputBuffer())
         #expect(result.written == 3)
@@ -978,7 +986,7 @@ import Testing
     @Test(arguments: ConversionTests.End.all.filter { $0.module.id.rawValue != "altcraft" })
     func `usual contacts go the fast way to rows`(_ end: ConversionTests.End) throws {
         let plan = try plan(end.full, to: end.module.formats[0])
-        guard var mapper = try plan.makeMapper(behind: .init()) else { throw CancellationError() }
+        var mapper = try plan.makeMapper(behind: .init())
         let bytes = Array((Self.usual.joined(separator: "\n") + "\n").utf8)
         let job = ChunkJob(chunk: bytes + [UInt8](repeating: 0, count: Padding.count), range: 0..<bytes.count)
         // Names that no table has are learned from the first that has them.
@@ -997,7 +1005,7 @@ import Testing
             "postal_code": "_postal_code", "visits": "_status",
         ]
         let plan = try plan(["dbId": 1, "fieldNames": .object(fields)])
-        guard var mapper = try plan.makeMapper(behind: .init()) else { throw CancellationError() }
+        var mapper = try plan.makeMapper(behind: .init())
         let attributes = [
             #""birth_date":"2/20/2000""#, #""city":"Turku""#, #""country":"Finland""#, #""gender":"other""#,
             #""postal_code":"00100""#, #""visits":"007""#,
@@ -1038,7 +1046,7 @@ import Testing
             "dbId": 1, "matching": "custom", "matchingIdentifier": "email", "tagsField": "labels", "resourceId": 3,
         ]
         let plan = try plan(settings, mapping: mapping)
-        guard var mapper = try plan.makeMapper(behind: .init()) else { throw CancellationError() }
+        var mapper = try plan.makeMapper(behind: .init())
         let lines = [Self.usual[0], Self.usual[1].replacing("no address", with: "c@d.example")]
         let bytes = Array((lines.joined(separator: "\n") + "\n").utf8)
         let job = ChunkJob(chunk: bytes + [UInt8](repeating: 0, count: Padding.count), range: 0..<bytes.count)
@@ -1076,7 +1084,7 @@ import Testing
     ]
 
     @Test func `records with a new attribute name stay on the bulk path`() throws {
-        guard var mapper = try plan(Self.settings[0]).makeMapper(behind: .init()) else { throw CancellationError() }
+        var mapper = try plan(Self.settings[0]).makeMapper(behind: .init())
         let lines = Self.plain + Self.plain
         let bytes = Array(lines.joined(separator: "\n").utf8) + [UInt8](repeating: 0, count: Padding.count)
         let range = 0..<(bytes.count - Padding.count)
@@ -1113,7 +1121,7 @@ import Testing
     }
 
     @Test func `white space between the marks changes nothing, and sends no record the slow way`() throws {
-        guard var mapper = try plan(Self.settings[0]).makeMapper(behind: .init()) else { throw CancellationError() }
+        var mapper = try plan(Self.settings[0]).makeMapper(behind: .init())
         func map(_ lines: [String]) throws -> ChunkResult {
             let bytes = Array((lines.joined(separator: "\n") + "\n").utf8)
             let chunk = bytes + [UInt8](repeating: 0, count: Padding.count)
@@ -1238,12 +1246,12 @@ import Testing
         )
         var input = ChunkedSource(bytes, chunk: 1000)
         let error = #expect(throws: FileError.self) {
-            try migration.run(&input, to: MemorySink(limit: 20_000), workers: workers)
+            try migration.path(workers).run(&input, to: MemorySink(limit: 20_000), workers: workers)
         }
         #expect(error?.finding.code == "file.write")
         var chunks = 0
         input = ChunkedSource(bytes, chunk: 1000)
-        let report = try migration.run(
+        let report = try migration.path(workers).run(
             &input,
             to: MemorySink(),
             workers: workers,

@@ -37,6 +37,7 @@ import Testing
             catalogue: catalogue,
             mapping: mapping
         )
+        .path(workers)
         .plan(&input, loads: loads, requestsPerSecond: requestsPerSecond, activity: activity, workers: workers)
     }
 

@@ -50,7 +50,7 @@ struct BulkPlan: Sendable {
     struct Header: Sendable {
         var bytes: [UInt8] = []
         var fields: [String] = []
-        /// The first row of a file without a header: a reader tells from it what the file is.
+        /// The first row of a file without a header, from which a reader sees what the file is.
         var firstRow: [UInt8] = []
     }
 

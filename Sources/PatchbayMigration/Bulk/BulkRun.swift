@@ -12,7 +12,7 @@ struct BulkRun {
     private let notes: [FindingRow]
     private let reader: BulkPlan.Reader
     private var slow: SlowWay
-    private var output: BlockWriter?
+    private var output: (any ByteSink)?
     private var rejects: Rejects?
     /// Line feeds of the source before what comes next.
     private var lines = 0
@@ -32,7 +32,7 @@ struct BulkRun {
     private let isWhole: Bool
     /// What the writer puts before the first record, until it is written.
     private var header: [UInt8]
-    /// So many of its records make a job.
+    /// The most of its records in a job, whose bytes are bounded by ``slowPiece``, too.
     private static let recordsOfJob = 512
     private var footer: [UInt8]
     /// A row that has begun and not ended where its job did.
@@ -142,18 +142,13 @@ struct BulkRun {
         (run.rejects, run.goesSlow) = (surroundings.rejects, mapper.goesSlow)
         (run.keeping, run.surveyor) = (surroundings.keeping, surroundings.surveyor)
         if let resumed { run.resume(at: resumed.place) }
-        run.output = surroundings.output.map { BlockWriter(to: $0, from: run.report.bytesWritten) }
+        run.output = surroundings.output
         if resumed != nil { run.header = [] }
         if !run.isWhole { try run.writeHeader() }
         let skipped = resumed == nil ? header?.bytes.count ?? 0 : 0
-        if workers < 2 || isOrdered {
-            var lane = OneLane(mapper)
-            try run.go(first, skipped, &source, surroundings, &lane)
-        } else {
-            var lane = ManyLanes(plan, header, mapper, workers: workers)
-            defer { lane.close() }
-            try run.go(first, skipped, &source, surroundings, &lane)
-        }
+        var lanes = Lanes(plan, header, mapper, workers: isOrdered ? 1 : workers)
+        defer { lanes.close() }
+        try run.go(first, skipped, &source, surroundings, &lanes)
         return run.report
     }
 
@@ -173,7 +168,6 @@ struct BulkRun {
 
     private mutating func keep(isDue: Bool) throws {
         guard isDue, let keeping else { return }
-        try output?.flush()
         try rejects?.flush()
         if !isWhole, let log = keeping.optOuts { try log.append(noes.takeAdded()) }
         try keeping.save(place)
@@ -186,7 +180,7 @@ struct BulkRun {
         _ headerLength: Int,
         _ source: inout some ByteSource,
         _ surroundings: Surroundings,
-        _ lane: inout some Lane & ~Copyable
+        _ lanes: inout Lanes
     ) throws {
         // A row may have several lines, so its length is the mapper's care.
         var cutter = LineCutter(longest: RecordLength.usual, cutsOff: isOfRows, isFirst: report.read == 0)
@@ -195,13 +189,12 @@ struct BulkRun {
         while !surroundings.isCancelled() {
             // Taken out, so that nobody else holds it and it can be added to in place.
             guard var chunk = next.take() else {
-                try read(nil, &lane)
-                try cutter.finish { cut in try take(cut, &lane) }
-                while let result = try lane.next(isLast: true) { try accept(result) }
+                try read(nil, &lanes)
+                try cutter.finish { cut in try take(cut, &lanes) }
+                while let result = try lanes.next(isLast: true) { try accept(result) }
                 try mend(with: ChunkJob(isLast: true), OutputBuffer())
-                if output != nil { try noes.finish(workers: lane.threads) }
+                if output != nil { try noes.finish(workers: lanes.threads) }
                 try write(footer[...])
-                try output?.flush()
                 try rejects?.flush()
                 report.isComplete = true
                 surroundings.progress(Migration.Progress(records: report.read, bytes: report.bytesRead))
@@ -211,43 +204,43 @@ struct BulkRun {
             if !hasBegun { rejects?.note(chunk) }
             if !isWhole, encoding != .utf8 { chunk = encoding.decoded(chunk) }
             if isWhole {
-                try read(chunk, &lane)
+                try read(chunk, &lanes)
             } else if goesSlow {
                 var rest = chunk[skipped...]
                 while !rest.isEmpty {
-                    try cutter.cut(Array(rest.prefix(Self.slowPiece))) { cut in try take(cut, &lane) }
+                    try cutter.cut(Array(rest.prefix(Self.slowPiece))) { cut in try take(cut, &lanes) }
                     rest = rest.dropFirst(Self.slowPiece)
                 }
             } else if skipped > 0 {
-                try cutter.cut(Array(chunk[skipped...])) { cut in try take(cut, &lane) }
+                try cutter.cut(Array(chunk[skipped...])) { cut in try take(cut, &lanes) }
             } else {
-                try cutter.cut(consume chunk) { cut in try take(cut, &lane) }
+                try cutter.cut(consume chunk) { cut in try take(cut, &lanes) }
             }
             skipped = 0
             next = try source.next()
             surroundings.progress(Migration.Progress(records: report.read, bytes: report.bytesRead))
         }
-        try output?.flush()
         try rejects?.flush()
         try keep(isDue: true)
     }
 
     /// Reads on in a file that is read as a whole; nil is its end.
-    private mutating func read(_ chunk: [UInt8]?, _ lane: inout some Lane & ~Copyable) throws {
+    private mutating func read(_ chunk: [UInt8]?, _ lanes: inout Lanes) throws {
         guard var reader = file.take() else { return }
-        var job = ChunkJob()
+        var (job, size) = (ChunkJob(), 0)
         func take(_ record: SourceRecord) throws {
             job.records.append(record)
-            guard job.records.count >= Self.recordsOfJob else { return }
+            size += record.bytes.count
+            guard size >= Self.slowPiece || job.records.count >= Self.recordsOfJob else { return }
             try writeHeader()
-            try self.take(.job(job), &lane)
-            job = ChunkJob()
+            try self.take(.job(job), &lanes)
+            (job, size) = (ChunkJob(), 0)
         }
         if let chunk { try reader.read(chunk, take) } else { try reader.finish(take) }
         (job.bytesRead, job.isLast, file) = (chunk?.count ?? 0, chunk == nil, reader)
         // A reader that refuses the file does so before.
         try writeHeader()
-        try self.take(.job(job), &lane)
+        try self.take(.job(job), &lanes)
     }
 
     private mutating func writeHeader() throws {
@@ -257,14 +250,14 @@ struct BulkRun {
 
     private var isOfRows: Bool { if case .rows = reader { true } else { false } }
 
-    private mutating func take(_ cut: LineCutter.Cut, _ lane: inout some Lane & ~Copyable) throws {
+    private mutating func take(_ cut: LineCutter.Cut, _ lanes: inout Lanes) throws {
         switch cut {
         case .job(let job):
-            try lane.submit(job, spare.popLast() ?? OutputBuffer())
-            while let result = try lane.next(isLast: false) { try accept(result) }
+            lanes.submit(job, spare.popLast() ?? OutputBuffer())
+            while let result = try lanes.next(isLast: false) { try accept(result) }
         case .overlong(let length, let bytes):
             // Its place in the order is known only when everything before is settled.
-            while let result = try lane.next(isLast: true) { try accept(result) }
+            while let result = try lanes.next(isLast: true) { try accept(result) }
             try begin(line: lines + 1)
             guard case .lines(let reader) = reader else { return }
             let record = reader.overlong(length: length, number: report.read + 1, line: lines + 1)
@@ -340,8 +333,7 @@ struct BulkRun {
         if isWhole, result.job.isLast { footer = result.footer }
         leftoverGaps = result.job.gaps(ofLast: result.leftover.count)
         settled += result.job.count - result.leftover.count - leftoverGaps.reduce(0) { $0 + $1.count }
-        report.bytesWritten += result.used
-        try output?.write(result.output.prefix(result.used))
+        try write(result.output.prefix(result.used))
         spare.append(result.output)
         leftover = result.leftover
         try keep(isDue: keeping?.isDue() ?? false)
@@ -388,6 +380,7 @@ struct BulkRun {
     }
 
     private mutating func write(_ bytes: ArraySlice<UInt8>) throws {
+        guard !bytes.isEmpty else { return }
         report.bytesWritten += bytes.count
         try output?.write(bytes)
     }
@@ -414,35 +407,8 @@ extension BulkRun.Surroundings {
     }
 }
 
-/// Who maps the jobs.
-private protocol Lane: ~Copyable {
-    /// How many threads they are, the calling one among them.
-    var threads: Int { get }
-
-    mutating func submit(_ job: ChunkJob, _ output: consuming OutputBuffer) throws(FileError)
-
-    /// The next result in the order of the jobs: nil while another job may be submitted, or when none is under way. With
-    /// `isLast` it waits for all.
-    mutating func next(isLast: Bool) throws(FileError) -> ChunkResult?
-}
-
-/// The calling thread.
-private struct OneLane: Lane, ~Copyable {
-    let threads = 1
-    private var mapper: ChunkMapper
-    private var result: ChunkResult?
-
-    init(_ mapper: consuming ChunkMapper) { self.mapper = mapper }
-
-    mutating func submit(_ job: ChunkJob, _ output: consuming OutputBuffer) throws(FileError) {
-        result = try mapper.map(job, consume output)
-    }
-
-    mutating func next(isLast: Bool) -> ChunkResult? { result.take() }
-}
-
-/// The calling thread and others beside it.
-private struct ManyLanes: Lane, ~Copyable {
+/// The threads that map the jobs, the calling one among them.
+private struct Lanes: ~Copyable {
     private struct Task: Sendable {
         let job: ChunkJob
         var output: OutputBuffer
@@ -470,7 +436,7 @@ private struct ManyLanes: Lane, ~Copyable {
         self.mapper = mapper
         threads = workers
         // One job for each thread, and so many that wait that none is without while this one reads, maps and writes.
-        limit = workers + 2
+        limit = workers == 1 ? 1 : workers + 2
         ring = WorkRing(workers: workers - 1) { ring in
             // It was made once already before any thread began, so it can be made.
             guard let made = try? plan.makeMapper(behind: header) else { return }
@@ -486,6 +452,8 @@ private struct ManyLanes: Lane, ~Copyable {
         submitted += 1
     }
 
+    /// The next result in the order of the jobs: nil while another job may be submitted, or when none is under way. With
+    /// `isLast` it waits for all.
     mutating func next(isLast: Bool) throws(FileError) -> ChunkResult? {
         guard submitted > taken, isLast || submitted - taken >= limit else { return nil }
         defer { taken += 1 }

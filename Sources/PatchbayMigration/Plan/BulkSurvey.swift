@@ -357,7 +357,7 @@ struct BulkSurvey: BitwiseCopyable {
     }
 }
 
-/// Tells how long ago the contact of a view was last seen.
+/// Finds how long ago the contact of a view was last seen.
 private final class ActivityBook {
     private let activity: Activity
     private unowned let plan: CompiledPlan

@@ -180,10 +180,10 @@ public struct DESMemory: AdapterMemory {
 
     // Inlined: the memory, which is large, would be copied for the call.
 
-    /// Seconds east of UTC where the installation is; nil as long as nobody knows.
+    /// Seconds east of UTC where the installation is; nil if it is not known.
     @inline(__always) var utcOffsetSeconds: Int? { registered?.map { $0.facts?.utcOffsetSeconds } }
 
-    /// What a request with events says of the installation; nil as long as nobody knows.
+    /// What a request with events says of the installation; nil if that is not known.
     @inline(__always) var eventFacts: (language: String, appVersion: String)? {
         registered?.map { device in device.facts.map { ($0.localization, $0.appVersion) } }
     }
@@ -232,7 +232,7 @@ public struct DESMemory: AdapterMemory {
         self.decisions = decisions
     }
 
-    /// Whether a later statement about push counts instead: of the same person, of nobody known, or of the person who is
+    /// Whether a later statement about push counts instead: of the same person, of an anonymous person, or of the person who is
     /// there.
     func isOvertaken(_ head: Pending<DESDevice>) -> Bool {
         let present = [person?.contact, identity?.value].compactMap(\.self)

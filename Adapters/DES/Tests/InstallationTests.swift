@@ -238,7 +238,7 @@ import Testing
         #expect((bench.last?.body["deviceEventState"] != nil) == keepsState)
     }
 
-    @Test(.shows("des/N3", of: DESDevice.self)) func `a farewell takes the token back and becomes anonymous`() throws {
+    @Test(.shows("des/N3", of: DESDevice.self)) func `an unregister takes the token back and becomes anonymous`() throws {
         let bench = try Bench.started()
         let id = bench.capture(.unregister)
         #expect(bench.endpoints == [.pushTokenRemoval, .anonymousContact])
@@ -246,7 +246,7 @@ import Testing
         #expect(bench.client?.contact == "anonymous")
         #expect(bench.verdict(.unregister)?.finding?.code == "des.farewell.nothing")
         let stranger = try Bench()
-        let ids = stranger.capture(together: .event("never"), .farewell)
+        let ids = stranger.capture(together: .event("never"), .unregister)
         #expect(stranger.sent.isEmpty && stranger.verdicts[ids[0]]?.finding?.code == "des.farewell.neverSent")
         #expect(stranger.verdicts[ids[1]]?.finding?.code == "des.farewell.nothing")
     }

@@ -227,22 +227,22 @@ final class Planner {
 
     // MARK: Order
 
+    /// Whether a queue is closed after a failure. What stopped may also be gone: moved to another provider, or erased.
+    private var isStopped: Bool {
+        memory.stopped.map { stopped in hasMore && !stored.contains { $0.queue == stopped } } ?? false
+    }
+
     private func deliver() -> Result {
         if let head = stored.first(where: { $0.operation.action == .erase }) { return erase(head) }
-        if let stopped = memory.stopped {
+        if memory.stopped != nil {
             // An opt-out does not wait for requests in front of it that fail again and again.
             if memory.isRegistered, let optOut = stored.first(where: \.endsPush) { return plan(optOut) }
             // Nor does an unregister. What it overtakes ends as soon as it is looked at again.
-            if memory.isRegistered, hasMore, !stored.contains(where: { $0.queue == stopped }),
-                let unregister = stored.first(where: \.isUnregister)
-            {
+            if memory.isRegistered, isStopped, let unregister = stored.first(where: \.isUnregister) {
                 RuleID.des("N3").fire()
                 return plan(unregister)
             }
-            // What stopped may also be gone: moved to another provider, or erased. Then nothing is out of sight.
-            if hasMore, !stored.contains(where: { $0.queue == stopped }) {
-                return .wait(until: nil, because: FindingRow.stopped.at())
-            }
+            if isStopped { return .wait(until: nil, because: FindingRow.stopped.at()) }
         }
         guard let first = stored.first else { return .wait(until: nil, because: FindingRow.stopped.at()) }
         guard memory.isRegistered else { return begin() }
@@ -354,6 +354,8 @@ final class Planner {
         let renewing = stored.filter { $0.step?.renewal != nil }
         guard let head = renewing.first, let renewal = head.step?.renewal else { return nil }
         switch renewal.stage {
+        // A renewal that failed waits: a queue whose operations it carried is closed.
+        case .renew where isStopped: return nil
         case .renew: return renew(renewing)
         case .repeatRequest:
             if let pause = renewal.resumesAt, pause > moment.now {

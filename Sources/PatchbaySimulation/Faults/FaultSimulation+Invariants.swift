@@ -272,7 +272,12 @@ extension FaultSimulation {
         let sent = Set(world.sent.filter { $0.provider == provider }.flatMap(\.operations))
         var taken: [String: Int] = [:]
         var refused: [String: Int] = [:]
-        for (id, operation) in known where terms[id] == "accepted" || terms[id] == "rejected" && sent.contains(id) {
+        for (id, operation) in known {
+            // A denial does not call back a request that is in flight.
+            guard terms[id] == "accepted" || ["rejected", "dropped"].contains(terms[id] ?? "") && sent.contains(id)
+            else {
+                continue
+            }
             let name: String
             switch operation.action {
             case .track(.messageViewed(let message)): name = "view \(message)"

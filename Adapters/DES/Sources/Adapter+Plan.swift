@@ -510,9 +510,10 @@ final class Planner {
     /// An opt-out of push: it is remembered before anything is sent, and an earlier opt-in that still waits is replaced.
     private func endPush(_ head: Head) -> Result {
         let replaced = stored.filter {
-            // An opt-out after a log-out is about the whole installation.
-            $0.isPushOptIn && $0.sequence < head.sequence
-                && (head.operation.contact == nil || Person($0.operation.contact) == Person(head.operation.contact))
+            // A statement without a known person is about the whole installation.
+            let people = [head.operation.contact, $0.operation.contact].map(Person.init)
+            return $0.isPushOptIn && $0.sequence < head.sequence
+                && (people.contains(Person(nil)) || people[0] == people[1])
         }
         var next = memory
         for other in replaced { next.decide(.subscribed, in: other) }

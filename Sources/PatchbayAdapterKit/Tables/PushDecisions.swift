@@ -10,8 +10,8 @@ public struct PushDecisions: Codable, Sendable, Equatable {
         /// The person's names: a contact, identifiers.
         var names: [String]
         var state: Subscription.State
-        /// The order of capture.
-        var sequence: Int64
+        /// The order of capture; nil where it is the order of the calls.
+        var sequence: Int64?
     }
 
     private var entries: [Entry] = []
@@ -29,8 +29,8 @@ public struct PushDecisions: Codable, Sendable, Equatable {
     /// Notes a statement; without names it belongs to the person who comes next.
     ///
     /// - Parameter sequence: The order of capture, if it may differ from the order of the calls: a later statement stays.
-    public mutating func note(_ state: Subscription.State, of names: [String], at sequence: Int64 = .max) {
-        guard !isOvertaken(of: names, at: sequence) else { return }
+    public mutating func note(_ state: Subscription.State, of names: [String], at sequence: Int64? = nil) {
+        guard !isOvertaken(of: names, at: sequence ?? .max) else { return }
         guard !names.isEmpty else { return anonymous = Entry(names: [], state: state, sequence: sequence) }
         let known = remove(names)
         entries.append(Entry(names: ((known?.names ?? []) + names).eachOnce, state: state, sequence: sequence))
@@ -48,9 +48,9 @@ public struct PushDecisions: Codable, Sendable, Equatable {
     ///
     /// - Parameter sequence: When the person came, in the order of capture: a later statement without names is not the
     ///   person's.
-    public mutating func arrive(_ names: [String], at sequence: Int64 = .max) -> Subscription.State? {
+    public mutating func arrive(_ names: [String], at sequence: Int64? = nil) -> Subscription.State? {
         guard !names.isEmpty else { return nil }
-        if let anonymous, anonymous.sequence <= sequence {
+        if let anonymous, anonymous.sequence ?? .min <= sequence ?? .max {
             self.anonymous = nil
             note(anonymous.state, of: names, at: anonymous.sequence)
         }
@@ -60,7 +60,7 @@ public struct PushDecisions: Codable, Sendable, Equatable {
     /// Whether a person made a statement after the sequence; without names whether one was made while no person was known.
     public func isOvertaken(of names: [String], at sequence: Int64) -> Bool {
         let last = names.isEmpty ? anonymous : place(of: names).map { entries[$0] }
-        return last.map { $0.sequence > sequence } ?? false
+        return last?.sequence.map { $0 > sequence } ?? false
     }
 
     /// Whether the next person's statement, made while no person was known, is an opt-out.

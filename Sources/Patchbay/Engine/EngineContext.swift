@@ -263,6 +263,7 @@ final class EngineContext {
             try store.row(place, provider: runner.name) == nil
         else { return }
         if let other = try store.routes(of: place).providers.first, let row = try store.row(place, provider: other) {
+            guard try store.hearing(of: row.operation.id, provider: runner.name) == .none else { return }
             let earlier = try EngagementOperation(jsonBytes: row.operation.body)
             try store.count(provider: runner.name, term: "created", code: "mirror", by: 1)
             _ = try enter(earlier, place, runner, snapshot, findings: runner.examine(earlier), keepsRejects: false)

@@ -46,7 +46,7 @@ let house: [Target] = [
     module("PatchbayOutbox", ["CBlocks", "CSQLite", "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit"]),
     module("Patchbay", ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayOutbox"]),
     module("PatchbayHTTP", ["PatchbayAdapterKit", "Patchbay"]),
-    module("PatchbayMigration", ["CBlocks", "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "Patchbay"]),
+    module("PatchbayMigration", ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "Patchbay"]),
     module(
         "PatchbaySimulation",
         ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayOutbox", "Patchbay"]

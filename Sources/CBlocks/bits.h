@@ -1,14 +1,5 @@
 #pragma once
 
-typedef signed char CBlocks_marks __attribute__((ext_vector_type(16)));
-typedef _Bool CBlocks_flags __attribute__((ext_vector_type(16)));
-
-/// One bit for each of sixteen bytes, the lowest for the first; each byte is all ones or zero. A processor has one instruction
-/// or a few for it, and Swift no word.
-static inline unsigned short CBlocks_bits(CBlocks_marks marks) {
-    return __builtin_bit_cast(unsigned short, __builtin_convertvector(marks, CBlocks_flags));
-}
-
 typedef long long CBlocks_lanes __attribute__((vector_size(16), aligned(1)));
 
 /// Whether `CBlocks_fold` can be called: its instruction came with x86-64 processors of 2010, and not with all.

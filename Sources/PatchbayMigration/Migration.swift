@@ -35,9 +35,6 @@ public struct Migration: Sendable {
         public internal(set) var isSecondPass = false
     }
 
-    /// Bytes that are collected before they are written.
-    private static let writeSize = 256 << 10
-
     let makeReader: @Sendable () throws(SettingsError) -> any ContactReader
     let makeWriter: @Sendable () throws(SettingsError) -> any ContactWriter
     let catalogue: AttributeCatalogue
@@ -48,8 +45,8 @@ public struct Migration: Sendable {
     public let mapping: ContactMapping
     /// What is known of the source's records; nil if they can't be read alone.
     let sourceLayout: SourceLayout?
-    /// What to run where records have nothing to do with each other but that a yes may stand behind a no.
-    private(set) var bulk: BulkPlan?
+    /// How records are read, mapped and written.
+    var bulk: BulkPlan
     /// The number of opt-outs that a run remembers.
     var optOutLimit = EarlierNoes.usualLimit
     /// The path of a file of the source's format that was moved before: who says no in it is said no for in every run, as if
@@ -92,38 +89,16 @@ public struct Migration: Sendable {
         (self.catalogue, self.mapping) = (catalogue, mapping)
         (self.source, self.target, self.targetSettings) = (source, target, targetSettings)
         sourceLayout = try? source.makeSourceLayout?(sourceSettings)
-        bulk = Self.bulk(
-            (source, sourceSettings),
-            (target, targetSettings),
-            catalogue,
-            mapping,
-            makeReader,
-            makeWriter
-        )
-        let problems = Self.problems(makeReader, at: "from") + Self.problems(makeWriter, at: "to")
-        if !problems.isEmpty { throw Failure(problems) }
-    }
-
-    /// What to run on several threads; nil if the records have to do with each other, or may have.
-    private static func bulk(
-        _ source: (format: RecordFormat, settings: JSONObject),
-        _ target: (format: RecordFormat, settings: JSONObject),
-        _ catalogue: AttributeCatalogue,
-        _ mapping: ContactMapping,
-        _ makeReader: @escaping @Sendable () throws(SettingsError) -> any ContactReader,
-        _ makeWriter: @escaping @Sendable () throws(SettingsError) -> any ContactWriter
-    ) -> BulkPlan? {
-        guard let records = try? source.format.makeSourceLayout?(source.settings) else { return nil }
-        let layout = try? target.format.makeTargetLayout?(target.settings)
-        guard layout != nil || (try? makeWriter()) is any RecordWriter else { return nil }
-        return BulkPlan(
-            source: records,
-            layout: layout,
+        bulk = BulkPlan(
+            source: sourceLayout,
+            layout: try? target.makeTargetLayout?(targetSettings),
             catalogue: catalogue,
             mapping: mapping,
             makeReader: makeReader,
             makeWriter: makeWriter
         )
+        let problems = Self.problems(makeReader, at: "from") + Self.problems(makeWriter, at: "to")
+        if !problems.isEmpty { throw Failure(problems) }
     }
 
     /// What a file of rows says by its header alone is said here of one that has no line.
@@ -162,8 +137,7 @@ public struct Migration: Sendable {
     ///   - source: the bytes to read.
     ///   - output: where contacts go; nil is a dry run, which counts and finds the same and writes nothing.
     ///   - rejects: where records go that can't be written; nil counts them only.
-    ///   - workers: the threads that map, where records have nothing to do with each other; nil is one for each processor, 1
-    ///     maps on the calling thread, and 0 sends every record the slow way there, with the same result.
+    ///   - workers: the number of threads that map records; nil is one for each processor, 1 maps on the calling thread.
     ///   - checkpoints: where the run begins, and who hears where it stands; nil begins at the start and tells nobody.
     ///   - evidence: where evidence of consent is written; nil writes none.
     ///   - progress: called after each chunk.
@@ -224,11 +198,7 @@ public struct Migration: Sendable {
             // The opt-outs of an earlier run's checkpoint have those of the other file.
             let isRestored = checkpoints?.resumption != nil && checkpoints?.optOuts?.earlier != nil
             if !isRestored { try hearEarlier(in: surroundings.noes, workers, progress, isCancelled) }
-            // What the fast way has read before it gave up.
-            var first: [UInt8]?
-            let report =
-                try runFast(&source, &first, surroundings, workers, company)
-                ?? runSlowly(&source, first, surroundings, company.evidence?.salt)
+            let report = try map(&source, surroundings, workers, company)
             if let change = try source.change() { throw Failure([change]) }
             if report.isComplete, report.read == 0, !isCancelled() { throw Failure([Self.empty.at(source.name)]) }
             return report
@@ -249,142 +219,29 @@ public struct Migration: Sendable {
         var source = try FileSource(path: earlier)
         let hearing = BulkRun.Surroundings(hearing: noes, of: source.size ?? 0, progress, isCancelled)
         var migration = self
-        migration.bulk?.fears = false
+        migration.bulk.fears = false
         do {
-            var first: [UInt8]?
-            if try migration.runFast(&source, &first, hearing, workers, Company()) == nil {
-                _ = try migration.runSlowly(&source, first, hearing, nil, fears: false)
-            }
+            _ = try migration.map(&source, hearing, workers, Company())
         } catch let error as SettingsError {
             throw Failure(error.findings.map { $0.inFile(earlier) })
         }
         if let change = try source.change() { throw Failure([change]) }
     }
 
-    /// The fast way; nil where the records are for the slow one.
-    private func runFast(
+    /// Maps every record of a source on the bulk path.
+    private func map(
         _ source: inout some ByteSource,
-        _ first: inout [UInt8]?,
         _ surroundings: BulkRun.Surroundings,
         _ workers: Int?,
         _ company: Company
-    ) throws -> MigrationReport? {
-        guard var bulk, workers ?? 1 > 0, company.surveyor?.activity == nil else { return nil }
+    ) throws -> MigrationReport {
+        var bulk = bulk
         (bulk.counts, bulk.isFollowed) = (company.surveyor != nil, company.follower != nil)
+        bulk.activity = company.surveyor?.activity
         if let salt = company.evidence?.salt {
             bulk.makeEvidence = { [migration = self] in try ConsentEvidence(migration, salt: salt) }
         }
         bulk.rejecting = BulkPlan.Rejecting(deciding: deciding, isTold: surroundings.rejects != nil)
-        return try BulkRun.run(bulk, &source, &first, surroundings, workers: workers ?? Processors.usable)
-    }
-
-    private func runSlowly(
-        _ source: inout some ByteSource,
-        _ first: [UInt8]?,
-        _ surroundings: BulkRun.Surroundings,
-        _ salt: String?,
-        fears: Bool = true
-    ) throws -> MigrationReport {
-        let checkpoints = surroundings.keeping
-        if checkpoints?.resumption != nil { throw Failure([Checkpoints.otherWay.at()]) }
-        var first = first
-        var reader = try makeReader()
-        let noes = surroundings.noes
-        let slow = SlowWay(
-            writer: try makeWriter(),
-            catalogue: catalogue,
-            mapping: mapping,
-            heeding: noes,
-            fears: fears
-        )
-        var pass = Pass(slow, output: surroundings.output, rejects: surroundings.rejects)
-        (pass.surveyor, pass.deciding) = (surroundings.surveyor, surroundings.deciding)
-        (pass.evidenceWriter, pass.follower) = (surroundings.evidence, surroundings.follower)
-        pass.evidence = try salt.map { salt in try ConsentEvidence(self, salt: salt) }
-        while !surroundings.isCancelled() {
-            guard let chunk = try first.take() ?? source.next() else {
-                try reader.finish { record in try pass.take(record) }
-                if surroundings.output != nil { try noes.finish() }
-                return try pass.finish()
-            }
-            pass.note(chunk)
-            try reader.read(chunk) { record in try pass.take(record) }
-            if let checkpoints, checkpoints.isDue() { try pass.keep(checkpoints) }
-            surroundings.progress(Progress(records: pass.report.read, bytes: pass.report.bytesRead))
-        }
-        try pass.flush()
-        if let checkpoints { try pass.keep(checkpoints) }
-        return pass.report
-    }
-
-    /// One run: what is between the reader and the outputs.
-    private struct Pass {
-        var report = MigrationReport()
-        var evidence: ConsentEvidence?
-        var evidenceWriter: EvidenceWriter?
-        var follower: RecordFollower?
-        var surveyor: Surveyor?
-        var deciding: [String: String] = [:]
-
-        private var slow: SlowWay
-        private var output: (any ByteSink)?
-        private var rejects: Rejects?
-        private var bytes: [UInt8]
-
-        init(_ slow: SlowWay, output: (any ByteSink)?, rejects: Rejects?) {
-            (self.slow, self.output, self.rejects) = (slow, output, rejects)
-            bytes = slow.header
-        }
-
-        mutating func note(_ chunk: [UInt8]) {
-            report.bytesRead += chunk.count
-            rejects?.note(chunk)
-        }
-
-        mutating func take(_ record: SourceRecord) throws {
-            report.read += 1
-            report.leftBulkPath[ChunkResult.Reason.format.rawValue, default: 0] += 1
-            try rejects?.begin(line: record.line)
-            let start = bytes.count
-            var findings = try slow.move(record, to: &bytes)
-            if let evidence, !findings.contains(where: { $0.severity == .error }) {
-                findings += evidence.findings(of: record, number: 1, bytes[start...], findings)
-                if findings.contains(where: { $0.severity == .error }) { bytes.removeSubrange(start...) }
-                try evidenceWriter?.write(evidence.takeLines(), after: report.read - 1)
-            }
-            report.count(findings)
-            try surveyor?.note(record, findings)
-            if let follower, !findings.contains(where: { $0.severity == .error }) {
-                try follower(report.read, bytes[start...], RecordTraits(record.contact, findings))
-            }
-            if findings.contains(where: { $0.severity == .error }) {
-                report.refuse(findings, deciding: deciding)
-                try rejects?.reject(record, findings)
-            } else {
-                report.written += 1
-                if !findings.isEmpty { report.writtenWithFindings += 1 }
-            }
-            if bytes.count >= Migration.writeSize { try flush() }
-        }
-
-        mutating func keep(_ checkpoints: Checkpoints) throws {
-            try flush()
-            try checkpoints.save(Checkpoints.Place(report: report, offset: report.bytesRead, lines: 0, isExact: false))
-        }
-
-        mutating func flush() throws {
-            report.mapping = slow.effects
-            report.bytesWritten += bytes.count
-            try output?.write(bytes)
-            try rejects?.flush()
-            bytes.removeAll(keepingCapacity: true)
-        }
-
-        mutating func finish() throws -> MigrationReport {
-            bytes += slow.footer
-            try flush()
-            report.isComplete = true
-            return report
-        }
+        return try BulkRun.run(bulk, &source, surroundings, workers: max(1, workers ?? Processors.usable))
     }
 }

@@ -27,6 +27,9 @@ public struct SubjectSnapshot: ScannedValue {
     /// The number of the last operation in the outbox that was captured before the person who is there came; nil if nobody
     /// else was there before. The engine notes it.
     package var cameAfter: Int?
+    /// The outbox numbers of the last operations that changed the person, oldest first; the number before each is free. The
+    /// engine notes them.
+    package var personChanges: [Int] = []
 
     /// Nothing known.
     public init() {}
@@ -140,7 +143,7 @@ public struct SubjectSnapshot: ScannedValue {
 
     private static let known = [
         "contact", "identifiers", "attributes", "tags", "subscriptions", "consents", "device", "deviceContact",
-        "switch", "cameAfter",
+        "switch", "cameAfter", "personChanges",
     ]
 
     public init(json: JSONValue, at path: String) throws(ModelError) {
@@ -157,6 +160,7 @@ public struct SubjectSnapshot: ScannedValue {
         deviceContact = try reader.optional("deviceContact")
         contactSwitch = try reader.optional("switch")
         cameAfter = try reader.optional("cameAfter")
+        personChanges = try reader.list("personChanges")
     }
 
     package init(scanning scanner: inout JSONScanner) throws(NotPlain) {
@@ -173,6 +177,7 @@ public struct SubjectSnapshot: ScannedValue {
         deviceContact = try scanner.optional("deviceContact")
         contactSwitch = try scanner.optional("switch")
         cameAfter = try scanner.optional("cameAfter")
+        personChanges = try scanner.list("personChanges")
         try scanner.endObject()
     }
 
@@ -188,6 +193,7 @@ public struct SubjectSnapshot: ScannedValue {
         writer.member(known: "deviceContact", ifPresent: deviceContact)
         writer.member(known: "switch", ifPresent: contactSwitch)
         if let cameAfter { writer.member(known: "cameAfter", cameAfter) }
+        writer.member(known: "personChanges", ifNotEmpty: personChanges)
         writer.endObject()
     }
 }

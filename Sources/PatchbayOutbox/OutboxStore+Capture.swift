@@ -1,8 +1,13 @@
 extension OutboxStore {
-    /// Stores an operation and gives it the next sequence; the one it brings is ignored.
+    /// Stores an operation and gives it the next sequence; the one it brings is ignored. With `hasGap` one sequence stays free in
+    /// front of it. `place` is a free sequence to use instead.
     ///
     /// - Throws: `misuse` when an operation of the same id is stored already.
-    package func insert(_ operation: OutboxOperation) throws(OutboxError) -> Int64 {
+    package func insert(
+        _ operation: OutboxOperation,
+        behindGap hasGap: Bool = false,
+        at place: Int64? = nil
+    ) throws(OutboxError) -> Int64 {
         try atomically { () throws(OutboxError) in
             let last: Int64
             if let lastSequence {
@@ -10,8 +15,8 @@ extension OutboxStore {
             } else {
                 last = try connection.number(Self.lastOperation) ?? 0
             }
-            guard last < .max else { throw OutboxError(.corrupt, "The count of sequences is damaged.") }
-            let sequence = last + 1
+            guard last < .max - 1 else { throw OutboxError(.corrupt, "The count of sequences is damaged.") }
+            let sequence = place ?? last + (hasGap ? 2 : 1)
             try add(
                 .operation,
                 .integer(sequence),
@@ -22,7 +27,7 @@ extension OutboxStore {
                 .integer(operation.since),
                 .blob(operation.body)
             )
-            if connection.isInTransaction { lastSequence = sequence }
+            if connection.isInTransaction { lastSequence = max(last, sequence) }
             usageChange += OutboxUsage(operations: 1, bytes: Int64(operation.body.count))
             return sequence
         }

@@ -266,14 +266,15 @@ public struct ScenarioRun {
             }
         }
         let pending = try configuration.providers.flatMap { try world.store.pendingLines(of: $0.name) }
-        // Numbers of the outbox are nothing that anybody said.
-        var mirror = try world.mirror(of: scenario.subject)
-        mirror?.cameAfter = nil
+        // Numbers of the outbox are no part of what the app captured.
+        var snapshot = try world.mirror(of: scenario.subject)
+        snapshot?.cameAfter = nil
+        snapshot?.personChanges = []
         var end: JSONObject = [
             "end": .string(world.host.date().text),
             "accounts": .array(try world.accounts().map(\.json)),
             "pending": .array(pending),
-            "mirror": mirror?.json ?? [:],
+            "mirror": snapshot?.json ?? [:],
             "memory": .array(memory),
         ]
         if !network.vendors.isEmpty { end["vendors"] = try network.vendorStates }

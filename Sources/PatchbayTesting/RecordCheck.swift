@@ -106,7 +106,9 @@ public struct RecordHarness: Sendable {
 
     /// The dialect, where the format is delimited text with a header.
     var dialect: DelimitedDialect? {
-        guard case .columns(let layout)? = try? format.makeSourceLayout?(settings), layout.encoding == .utf8 else {
+        guard case .columns(let layout)? = try? format.makeSourceLayout?(settings), layout.encoding == .utf8,
+            layout.dialect.hasHeader
+        else {
             return nil
         }
         return layout.dialect

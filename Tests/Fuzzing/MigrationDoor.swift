@@ -10,6 +10,8 @@ import PatchbaySalesforce
 /// One migration, by the first byte; the rest is what is moved.
 struct MigrationDoor {
     private let migration: Migration
+    /// The same between formats without layouts, whose readers and writers handle every record.
+    private let reference: Migration
     private let bytes: [UInt8]
     private let chunk: Int
 
@@ -18,11 +20,11 @@ struct MigrationDoor {
         let hasRows = first & 1 == 1
         let rows = AdapterModule.salesforce.formats.first { $0.id == "salesforce.contacts" }
         let target = first & 2 == 0 ? (RecordFormat.altcraftProfiles, Self.profiles) : (Self.contactFile, Self.columns)
-        migration = try Migration(
+        (migration, reference) = try Self.both(
             from: hasRows ? rows ?? .neutralContacts : .neutralContacts,
-            to: target.0,
-            targetSettings: target.1,
-            mapping: try ContactMapping(json: first & 4 == 0 ? [] : Self.rules)
+            [:],
+            to: target,
+            try ContactMapping(json: first & 4 == 0 ? [] : Self.rules)
         )
         self.bytes = hasRows ? Array(Self.header.utf8) + rest : rest
         chunk = 200 + Int(first & 0xF8) * 8
@@ -34,15 +36,32 @@ struct MigrationDoor {
         let sources = [AdapterModule.salesforce, .adobe, .des].flatMap(\.formats)
         let targets = [(RecordFormat.altcraftProfiles, Self.profiles), (Self.contactFile, Self.columns)]
         let target = targets[Int(first & 1)]
-        migration = try Migration(
+        (migration, reference) = try Self.both(
             from: sources[Int(first &>> 2 & 7) % sources.count],
-            to: target.0,
-            sourceSettings: ["columns": .object(Self.sayings), "types": .object(Self.types)],
-            targetSettings: target.1,
-            mapping: try ContactMapping(json: first & 2 == 0 ? [] : Self.rules)
+            ["columns": .object(Self.sayings), "types": .object(Self.types)],
+            to: target,
+            try ContactMapping(json: first & 2 == 0 ? [] : Self.rules)
         )
         self.bytes = Array(bytes.dropFirst())
         chunk = 200 + Int(first & 0xE0) * 8
+    }
+
+    private static func both(
+        from source: RecordFormat,
+        _ sourceSettings: JSONObject,
+        to target: (format: RecordFormat, settings: JSONObject),
+        _ mapping: ContactMapping
+    ) throws -> (Migration, Migration) {
+        func migration(_ change: (RecordFormat) -> RecordFormat) throws -> Migration {
+            try Migration(
+                from: change(source),
+                to: change(target.format),
+                sourceSettings: sourceSettings,
+                targetSettings: target.settings,
+                mapping: mapping
+            )
+        }
+        return (try migration { $0 }, try migration(\.withoutLayouts))
     }
 
     /// What each column says; a short name for each, so that a header fits into few bytes.
@@ -84,28 +103,29 @@ struct MigrationDoor {
     ]
 
     /// What a run writes, refuses and says; of a file that is refused as a whole, why.
-    private func outcome(workers: Int) throws -> [String] {
+    private func outcome(_ migration: Migration, chunk: Int) throws -> [String] {
         do {
-            return try run(workers: workers)
+            return try run(migration, chunk: chunk)
         } catch let refusal as Migration.Failure {
             return ["", "", "", refusal.description]
         }
     }
 
-    private func run(workers: Int) throws -> [String] {
-        var source = Pieces(bytes, of: workers == 0 ? max(1, bytes.count) : chunk)
+    private func run(_ migration: Migration, chunk: Int) throws -> [String] {
+        var source = Pieces(bytes, of: chunk)
         let (written, list, replay) = (Memory(), Memory(), Memory())
         let rejects = Rejects(list: list, replay: replay)
-        let report = try migration.run(&source, to: written, rejects: rejects, workers: workers)
+        let report = try migration.run(&source, to: written, rejects: rejects, workers: 1)
         // How many records left the bulk path is what differs between the two ways.
         var counts = report.json.object ?? [:]
         counts["leftBulkPath"] = nil
         return [written.text, list.text, replay.text, JSONValue.object(counts).text]
     }
 
-    /// Where the fast way and the slow one differ.
+    /// Where the bulk path differs from the reference.
     func difference() throws -> String? {
-        let (slow, fast) = (try outcome(workers: 0), try outcome(workers: 1))
+        let slow = try outcome(reference, chunk: max(1, bytes.count))
+        let fast = try outcome(migration, chunk: chunk)
         return zip(["output", "rejects", "rows to mend", "report"], zip(slow, fast)).first { $1.0 != $1.1 }
             .map { "the \($0) of the fast way differs" }
     }
@@ -127,5 +147,20 @@ struct MigrationDoor {
         func write(_ bytes: [UInt8]) throws(FileError) { self.bytes += bytes }
 
         var text: String { String(decoding: bytes, as: UTF8.self) }
+    }
+}
+
+extension RecordFormat {
+    /// The format without its layouts.
+    fileprivate var withoutLayouts: RecordFormat {
+        RecordFormat(
+            id: id,
+            title: title,
+            fileExtension: fileExtension,
+            rules: rules,
+            makeReader: makeReader,
+            makeWriter: makeWriter,
+            deciding: deciding
+        )
     }
 }

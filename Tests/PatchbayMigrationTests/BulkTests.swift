@@ -54,7 +54,15 @@ import Testing
                     followed.append("\(number) \(traits.rawValue) \(String(decoding: bytes, as: UTF8.self))")
                 }
             }
-            let report = try migration.run(&input, to: written, rejects, workers, company, { _ in }, { false })
+            let report = try migration.path(workers).run(
+                &input,
+                to: written,
+                rejects,
+                workers,
+                company,
+                { _ in },
+                { false }
+            )
             (output, self.list, self.replay) = (written.text, list.text, replay.text)
             self.report = report.json.withoutPath.text
             (self.evidence, self.followed) = (evidence.text, followed)
@@ -214,6 +222,63 @@ import Testing
         let report = try migration.run(&source, to: MemorySink(), workers: 1)
         #expect(report.leftBulkPath.values.reduce(0, +) < report.read)
         #expect(report.bytesRead == bytes.count)
+    }
+
+    @Test(arguments: 0..<4) func `files of one byte a character are written alike on both paths`(_ round: Int) throws {
+        let acoustic = try #require(AdapterModule.acoustic.formats.first)
+        var random = SeededGenerator(seed: UInt64(round))
+        let texts = [
+            "Aino", "P\u{E4}ivi", "\u{FF}\u{80}", "\u{141}ukasz", "a\u{308}", "\u{1F600}", "x,\"y\"", "\u{A0}z",
+        ]
+        let lines = (0..<80).map { number -> String in
+            let values = (0..<2).map { _ in JSONValue.string(random.pick(texts) + random.pick(texts)).text }
+            return #"{"identifiers":[{"kind":"email","value":"p\#(number)@x.example"}],"#
+                + #""attributes":{"city":\#(values[0]),"tier":\#(values[1])},"#
+                + #""subscriptions":[{"channel":"email","state":"subscribed"}]}"#
+        }
+        let bytes = Array(lines.joined(separator: "\n").utf8)
+        let settings: JSONObject = [
+            "listId": "1", "encoding": "iso-8859-1", "key": "email", "delimiter": round % 2 == 0 ? "comma" : "tab",
+            "withoutYes": "warn", "columns": ["City": "attribute:city", "Tier": "attribute:tier"],
+        ]
+        let general = try compare(acoustic) { chunk, workers in
+            try Outcome(bytes, settings, to: acoustic, hasEvidence: true, chunk: chunk, workers: workers)
+        }
+        #expect(general.followed.count == 80)
+        var source = ChunkedSource(bytes, chunk: 1 << 20)
+        let report = try Migration(from: .neutralContacts, to: acoustic, targetSettings: settings)
+            .run(&source, to: MemorySink(), workers: 1)
+        #expect(report.leftBulkPath.values.reduce(0, +) < 80)
+    }
+
+    @Test(arguments: 0..<4) func `files without a header are read alike on both paths`(_ round: Int) throws {
+        let acoustic = try #require(AdapterModule.acoustic.formats.first)
+        var random = SeededGenerator(seed: UInt64(round))
+        let settings: JSONObject = ["header": ["Email", "Own City", "Opted Out"], "delimiter": "comma"]
+        var text = round == 3 ? "Email,Own City,Opted Out\n" : ""
+        for number in 0..<120 {
+            let city = random.pick(["Oulu", "\"Ii, \"\"x\"\"\nb\"", "J\u{E4}ms\u{E4}", ""])
+            let email = random.below(15) == 0 ? "none" : "p\(number)@x.example"
+            text += "\(email),\(city),\(random.pick(["T", "F", ""]))\n"
+        }
+        let bytes = Array(text.utf8)
+        let general = try compare(.neutralContacts) { chunk, workers in
+            try Outcome(
+                bytes,
+                [:],
+                from: acoustic,
+                settings,
+                to: .neutralContacts,
+                hasEvidence: true,
+                chunk: chunk,
+                workers: workers
+            )
+        }
+        #expect(general.followed.count > 60)
+        var source = ChunkedSource(bytes, chunk: 1 << 20)
+        let report = try Migration(from: acoustic, to: .neutralContacts, sourceSettings: settings)
+            .run(&source, to: MemorySink(), workers: 1)
+        #expect(report.leftBulkPath.values.reduce(0, +) < report.read - 30)
     }
 
     /// Runs both paths, the bulk path with two sizes of chunks, and expects the same.
@@ -723,7 +788,7 @@ import Testing
 
     @Test func `denials and values that are written otherwise are told on the fast way`() throws {
         let plan = try plan(["dbId": 1, "resourceId": 3])
-        guard var mapper = try plan.makeMapper(behind: .init()) else { throw CancellationError() }
+        var mapper = try plan.makeMapper(behind: .init())
         let line =
             #"{"identifiers":[{"kind":"email","value":"a@b.example"},{"kind":"phone","value":"+49 (30) 123456"}],"#
             + #""attributes":{"city":"Turku","given_name":42},"consents":[{"purpose":"messaging","state":"denied"}],"#
@@ -758,7 +823,7 @@ import Testing
         let lines = [refused[0], "", refused[1] + "  ", person("\(email),\(phone)", "subscribed")]
         let bytes = Array((lines.joined(separator: "\r\n")).utf8)
         let plan = try plan(settings)
-        guard var mapper = try plan.makeMapper(behind: .init()) else { throw CancellationError() }
+        var mapper = try plan.makeMapper(behind: .init())
         let job = ChunkJob(chunk: bytes + [UInt8](repeating: 0, count: Padding.count), range: 0..<bytes.count)
         let result = try mapper.map(job, OutputBuffer())
         #expect((result.slow, result.rejected, result.written, result.lines) == (0, 2, 1, 3))
@@ -807,7 +872,7 @@ import Testing
 
     @Test func `a writer that may remember is given its contacts in order, on one thread`() throws {
         let migration = try Migration(from: .neutralContacts, to: .toy)
-        #expect(migration.bulk == nil)
+        #expect(migration.bulk.isOrdered)
     }
 
     @Test(arguments: ConversionTests.End.all)
@@ -906,9 +971,9 @@ import Testing
                 sourceSettings: harness.settings,
                 targetSettings: isFull ? pair.target.full : pair.target.needed
             )
-            let plan = try #require(migration.bulk)
+            let plan = migration.bulk
             let header = try #require(plan.header(in: file))
-            guard var mapper = try plan.makeMapper(behind: header) else { throw CancellationError() }
+            var mapper = try plan.makeMapper(behind: header)
             let padded = file + [UInt8](repeating: 0, count: Padding.count)
             let result = try mapper.map(ChunkJob(chunk: padded, range: header.bytes.count..<file.count), OutputBuffer())
             let why = result.rejects.flatMap(\.findings).map(\.code)
@@ -932,7 +997,7 @@ import Testing
             """
         let bytes = Array(file.utf8) + [UInt8](repeating: 0, count: Padding.count)
         let header = try #require(plan.header(in: Array(file.utf8)))
-        guard var mapper = try plan.makeMapper(behind: header) else { throw CancellationError() }
+        var mapper = try plan.makeMapper(behind: header)
         let range = header.bytes.count..<(bytes.count - Padding.count)
         let result = try mapper.map(ChunkJob(chunk: bytes, range: range, isFirst: true), OutputBuffer())
         #expect(result.written == 3)
@@ -978,7 +1043,7 @@ import Testing
     @Test(arguments: ConversionTests.End.all.filter { $0.module.id.rawValue != "altcraft" })
     func `usual contacts go the fast way to rows`(_ end: ConversionTests.End) throws {
         let plan = try plan(end.full, to: end.module.formats[0])
-        guard var mapper = try plan.makeMapper(behind: .init()) else { throw CancellationError() }
+        var mapper = try plan.makeMapper(behind: .init())
         let bytes = Array((Self.usual.joined(separator: "\n") + "\n").utf8)
         let job = ChunkJob(chunk: bytes + [UInt8](repeating: 0, count: Padding.count), range: 0..<bytes.count)
         // Names that no table has are learned from the first that has them.
@@ -997,7 +1062,7 @@ import Testing
             "postal_code": "_postal_code", "visits": "_status",
         ]
         let plan = try plan(["dbId": 1, "fieldNames": .object(fields)])
-        guard var mapper = try plan.makeMapper(behind: .init()) else { throw CancellationError() }
+        var mapper = try plan.makeMapper(behind: .init())
         let attributes = [
             #""birth_date":"2/20/2000""#, #""city":"Turku""#, #""country":"Finland""#, #""gender":"other""#,
             #""postal_code":"00100""#, #""visits":"007""#,
@@ -1038,7 +1103,7 @@ import Testing
             "dbId": 1, "matching": "custom", "matchingIdentifier": "email", "tagsField": "labels", "resourceId": 3,
         ]
         let plan = try plan(settings, mapping: mapping)
-        guard var mapper = try plan.makeMapper(behind: .init()) else { throw CancellationError() }
+        var mapper = try plan.makeMapper(behind: .init())
         let lines = [Self.usual[0], Self.usual[1].replacing("no address", with: "c@d.example")]
         let bytes = Array((lines.joined(separator: "\n") + "\n").utf8)
         let job = ChunkJob(chunk: bytes + [UInt8](repeating: 0, count: Padding.count), range: 0..<bytes.count)
@@ -1076,7 +1141,7 @@ import Testing
     ]
 
     @Test func `records with a new attribute name stay on the bulk path`() throws {
-        guard var mapper = try plan(Self.settings[0]).makeMapper(behind: .init()) else { throw CancellationError() }
+        var mapper = try plan(Self.settings[0]).makeMapper(behind: .init())
         let lines = Self.plain + Self.plain
         let bytes = Array(lines.joined(separator: "\n").utf8) + [UInt8](repeating: 0, count: Padding.count)
         let range = 0..<(bytes.count - Padding.count)
@@ -1113,7 +1178,7 @@ import Testing
     }
 
     @Test func `white space between the marks changes nothing, and sends no record the slow way`() throws {
-        guard var mapper = try plan(Self.settings[0]).makeMapper(behind: .init()) else { throw CancellationError() }
+        var mapper = try plan(Self.settings[0]).makeMapper(behind: .init())
         func map(_ lines: [String]) throws -> ChunkResult {
             let bytes = Array((lines.joined(separator: "\n") + "\n").utf8)
             let chunk = bytes + [UInt8](repeating: 0, count: Padding.count)
@@ -1128,34 +1193,6 @@ import Testing
         #expect(tight.written == 6)
         #expect(wide.output.prefix(wide.used).elementsEqual(tight.output.prefix(tight.used)))
         #expect(wide.notes == tight.notes)
-    }
-
-    @Test func `what is written in pieces arrives in whole blocks, from where the file stood`() throws {
-        final class Sink: ByteSink {
-            private(set) var (pieces, bytes) = ([Int](), [UInt8]())
-            func write(_ bytes: [UInt8]) {
-                pieces.append(bytes.count)
-                self.bytes += bytes
-            }
-        }
-        let sink = Sink()
-        var (blocks, all) = (BlockWriter(to: sink, from: 3 * BlockWriter.size + 1000, gathers: true), [UInt8]())
-        for count in [1, 100_000, 300_000, 0, 700_000, 5] {
-            let piece = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ count) }
-            all += piece
-            try blocks.write(piece[...])
-            // In between, somebody asks for what there is.
-            if count == 0 { try blocks.flush() }
-        }
-        try blocks.flush()
-        try blocks.flush()
-        #expect(sink.bytes == all)
-        #expect(BlockWriter.size == 262_144)
-        #expect(sink.pieces == [261_144, 138_857, 123_287, 262_144, 262_144, 52_430])
-        let pipe = Sink()
-        var passing = BlockWriter(to: pipe, from: 0)
-        try passing.write([1, 2][...])
-        #expect(pipe.pieces == [2])
     }
 
     @Test(arguments: [1, 7, 64, 1000]) func `a source is cut as it is split, whatever the chunks`(_ chunk: Int) throws {
@@ -1238,12 +1275,12 @@ import Testing
         )
         var input = ChunkedSource(bytes, chunk: 1000)
         let error = #expect(throws: FileError.self) {
-            try migration.run(&input, to: MemorySink(limit: 20_000), workers: workers)
+            try migration.path(workers).run(&input, to: MemorySink(limit: 20_000), workers: workers)
         }
         #expect(error?.finding.code == "file.write")
         var chunks = 0
         input = ChunkedSource(bytes, chunk: 1000)
-        let report = try migration.run(
+        let report = try migration.path(workers).run(
             &input,
             to: MemorySink(),
             workers: workers,

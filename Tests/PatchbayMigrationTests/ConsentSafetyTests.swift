@@ -197,7 +197,7 @@ import Testing
                 to: .altcraftProfiles,
                 targetSettings: ["dbId": 7, "resourceId": 3, "resources": ["news": "4"]]
             )
-            let report = try migration.run(&input, to: output, workers: workers)
+            let report = try migration.path(workers).run(&input, to: output, workers: workers)
             #expect(report.findings["migration.consent.contradiction"]?.count == 1)
             let subscriptions = try JSONValue(parsing: output.text)["data"]?["subscriptions"]?.array ?? []
             #expect(subscriptions.map { $0["status"]?.string } == ["unsubscribed", "subscribed"])

@@ -192,7 +192,7 @@ import Testing
         let (output, list) = (MemorySink(), MemorySink())
         var input = ChunkedSource(Array(source.export.utf8), chunk: 700)
         let rejects = Rejects(list: list, replay: MemorySink())
-        let report = try migration.run(&input, to: output, rejects: rejects, workers: workers)
+        let report = try migration.path(workers).run(&input, to: output, rejects: rejects, workers: workers)
         let names = ["Ada", "Bo", "Cy", "Di", "Eve", "Fay", "Gus"]
         let lines = try list.text.split(separator: "\n").map { try JSONValue(parsing: String($0)) }
         let refused = try lines.map { line in

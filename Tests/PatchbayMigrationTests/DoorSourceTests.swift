@@ -53,8 +53,7 @@ import Testing
             name: "rows without a header",
             format: .acousticContacts,
             settings: ["header": ["CustomerId", "Other"]],
-            text: bare,
-            isCut: false
+            text: bare
         ),
         Source(
             name: "rows of JSON",

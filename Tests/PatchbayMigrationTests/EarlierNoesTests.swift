@@ -40,7 +40,7 @@ import Testing
         migration.optOutLimit = limit
         let sink = MemorySink()
         var source = ChunkedSource(Array((lines.joined(separator: "\n") + "\n").utf8), chunk: chunk)
-        _ = try migration.run(&source, to: sink, workers: workers, evidence: evidence)
+        _ = try migration.path(workers).run(&source, to: sink, workers: workers, evidence: evidence)
         return try sink.text.split(separator: "\n").map { line in
             let json = try JSONValue(parsing: Array(line.utf8))
             return (json["data"]?["subscriptions"]?.array ?? []).compactMap { $0["status"]?.string }
@@ -326,9 +326,7 @@ import Testing
     @Test func `of a job in which one says yes behind a no that one alone goes the slow way`() throws {
         let migration = try Migration(from: .neutralContacts, to: .altcraftProfiles, targetSettings: Self.settings)
         let noes = EarlierNoes()
-        guard var mapper = try migration.bulk?.makeMapper(behind: .init(), heeding: noes) else {
-            throw CancellationError()
-        }
+        var mapper = try migration.bulk.makeMapper(behind: .init(), heeding: noes)
         let people = (0..<20).map { Self.person("p\($0)@x.example", $0 % 2 == 0 ? "unsubscribed" : "subscribed") }
         let bytes = Array((people + [Self.person("p4@x.example", "subscribed")]).joined(separator: "\n").utf8)
         let padded = bytes + [UInt8](repeating: 0, count: Padding.count)
@@ -417,10 +415,10 @@ import Testing
         let evidence = MemorySink()
         var again = ChunkedSource(mended, chunk: 1 << 16)
         let audit = Migration.Evidence(to: evidence, salt: "s")
-        _ = try migration.run(&again, to: MemorySink(), workers: workers, evidence: audit)
+        _ = try migration.path(workers).run(&again, to: MemorySink(), workers: workers, evidence: audit)
         #expect(evidence.text.contains("unsubscribed") == file.1)
         var planned = ChunkedSource(mended, chunk: 1 << 16)
-        let plan = try migration.plan(&planned, workers: workers).report
+        let plan = try migration.path(workers).plan(&planned, workers: workers).report
         #expect(plan.findings["migration.consent.earlierNo"]?.count ?? 0 == (file.1 ? 1 : 0))
     }
 
@@ -466,7 +464,7 @@ import Testing
         let bytes = Array(text.utf8).split(separator: Array("\u{FFFD}".utf8), omittingEmptySubsequences: false)
             .joined(separator: [0xF6])
         var file = ChunkedSource(Array(bytes), chunk: chunk)
-        let report = try migration.run(&file, to: sink, workers: workers)
+        let report = try migration.path(workers).run(&file, to: sink, workers: workers)
         #expect(report.rejected == 1)
         let last = sink.text.split(separator: "\n").last.map(String.init) ?? "null"
         let wishes = try JSONValue(parsing: Array(last.utf8))["data"]?["subscriptions"]?.array ?? []
@@ -529,7 +527,7 @@ import Testing
         )
         let sink = MemorySink()
         var file = ChunkedSource(Array("\(refused)\n\(yes)\n".utf8), chunk: 1 << 16)
-        let report = try migration.run(&file, to: sink, workers: workers)
+        let report = try migration.path(workers).run(&file, to: sink, workers: workers)
         #expect((report.written, report.rejected) == (1, 1))
         let isHeard = report.findings["migration.consent.earlierNo"]?.count == 1
         #expect(sink.text.contains("unsubscribed") == isHeard)

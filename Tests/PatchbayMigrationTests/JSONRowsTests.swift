@@ -16,7 +16,7 @@ import Testing
         let (written, list, replay) = (MemorySink(), MemorySink(), MemorySink())
         var source = ChunkedSource(bytes, chunk: chunk)
         let rejects = Rejects(list: list, replay: replay)
-        let report = try migration.run(&source, to: written, rejects: rejects, workers: workers)
+        let report = try migration.path(workers).run(&source, to: written, rejects: rejects, workers: workers)
         return (report, written.bytes, list.bytes, replay.bytes)
     }
 

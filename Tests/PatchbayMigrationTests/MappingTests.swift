@@ -249,7 +249,7 @@ import Testing
         var source = ChunkedSource(Array(lines.joined()), chunk: 100)
         let output = MemorySink()
         let report = try Migration(from: .neutralContacts, to: .neutralContacts, mapping: mapping)
-            .run(&source, to: output, workers: workers)
+            .path(workers).run(&source, to: output, workers: workers)
         #expect(report.written == 2 && report.rejected == 1)
         #expect(report.mapping.map(\.applied) == [1, 1])
         #expect(report.mapping.map(\.idle) == [2, 1] && report.mapping.map(\.failed) == [0, 1])

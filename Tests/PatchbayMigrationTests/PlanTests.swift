@@ -37,6 +37,7 @@ import Testing
             catalogue: catalogue,
             mapping: mapping
         )
+        .path(workers)
         .plan(&input, loads: loads, requestsPerSecond: requestsPerSecond, activity: activity, workers: workers)
     }
 
@@ -469,7 +470,9 @@ import Testing
         let today = try #require(CalendarDate(text: "2031-03-09"))
         let plan = try Self.plan(bytes, activity: ("last_seen", today))
         #expect(plan.ages.map(\.what) == [["fresh"], ["quarter"], ["stale"], ["unknown"]])
-        #expect(plan.ages.allSatisfy { $0.count == 1 })
+        #expect(plan.ages.allSatisfy { $0.count == 1 } && plan.report.leftBulkPath.isEmpty)
+        let general = try Self.plan(bytes, activity: ("last_seen", today), workers: 0)
+        #expect(plan.json.withoutPath == general.json.withoutPath)
         #expect(try Self.plan(bytes).ages.isEmpty)
     }
 

@@ -43,7 +43,7 @@ import Testing
             let list = MemorySink()
             let error = #expect(throws: Migration.Failure.self) {
                 let rejects = Rejects(list: list, replay: MemorySink())
-                _ = try migration.run(&input, to: MemorySink(), rejects: rejects, workers: workers)
+                _ = try migration.path(workers).run(&input, to: MemorySink(), rejects: rejects, workers: workers)
             }
             #expect(error?.findings.map(\.path) == ["the source: line 1, byte 1"])
             #expect(error?.findings.first?.remedy.contains(each.remedy) == true)
@@ -69,7 +69,7 @@ import Testing
         let bytes = Array("\(first)\n\(line)\n\(line)\n".utf8)
         for (chunk, workers) in [(1, 0), (1, 1), (1 << 16, 0), (1 << 16, 1), (1 << 16, 2)] {
             var input = ChunkedSource(bytes, chunk: chunk)
-            let report = try migration(from: format).run(&input, to: MemorySink(), workers: workers)
+            let report = try migration(from: format).path(workers).run(&input, to: MemorySink(), workers: workers)
             #expect((report.written, report.rejected) == (2, 1), "chunks of \(chunk), \(workers) workers")
         }
     }
@@ -87,7 +87,10 @@ import Testing
     func `a short file is read line by line`(_ text: String) throws {
         for (chunk, workers) in [(1, 0), (1, 2), (64, 0), (64, 2)] {
             var input = ChunkedSource(Array(text.utf8), chunk: chunk)
-            #expect(try migration(from: .neutralContacts).run(&input, to: MemorySink(), workers: workers).read == 1)
+            #expect(
+                try migration(from: .neutralContacts).path(workers).run(&input, to: MemorySink(), workers: workers).read
+                    == 1
+            )
         }
     }
 }

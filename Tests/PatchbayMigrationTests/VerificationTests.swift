@@ -1,5 +1,7 @@
 import PatchbayAdapterKit
+import PatchbayAdobe
 import PatchbayAltcraft
+import PatchbayTesting
 import PatchbayJSON
 import PatchbayModel
 import Testing
@@ -210,6 +212,92 @@ import Testing
             let ended = try seen(endsIn: part)[part]?.records ?? .max
             #expect(ended < 300)
         }
+    }
+
+    @Test(arguments: [Verification.Extent.full, .sample(40, seed: 3)])
+    func `a file of rows is compared in any order, and only what differs is read`(_ extent: Verification.Extent) throws
+    {
+        let adobe = try #require(AdapterModule.adobe.formats.first)
+        let settings: JSONObject = ["columns": ["id": "identifier:external", "city": "attribute:city"]]
+        let people = (0..<40).map { number in
+            var contact = Contact(identifiers: [Identifier(.external, "c-\(number)")])
+            contact.attributes = ["city": .string(number % 4 == 0 ? "Ii; \"x\"" : "Oulu \(number)")]
+            return contact
+        }
+        let source = Self.file(people)
+        let migration = try Migration(from: .neutralContacts, to: adobe, targetSettings: settings)
+        let output = MemorySink()
+        var input = ChunkedSource(source, chunk: 4096)
+        _ = try migration.run(&input, to: output)
+        var rows = output.text.split(whereSeparator: \.isNewline).map(String.init)
+        let (header, end) = (rows.removeFirst(), output.text.contains("\r\n") ? "\r\n" : "\n")
+        rows.reverse()
+        func verify(_ rows: [String], header: String) throws -> (Verification, Set<String>) {
+            let file = Array(([header] + rows).map { $0 + end }.joined().utf8)
+            var found: Set<String> = []
+            let verification = try migration.verify(
+                { ChunkedSource(source, chunk: 700) },
+                against: { ChunkedSource(file, chunk: 90) },
+                extent: extent,
+                showsKeys: true,
+                difference: { found.insert("\($0.kind.rawValue) \($0.field) \($0.contact)") }
+            )
+            return (verification, found)
+        }
+        let (whole, none) = try verify(rows, header: header)
+        #expect((whole.compared, whole.equal, none) == (40, 40, []))
+        let place = try #require(rows.firstIndex { $0.contains("Oulu 5") })
+        let extra = rows[place].replacing("c-5", with: "c-99")
+        // A second record of a contact that has its own.
+        let twin = try #require(rows.first { $0.contains("Oulu 7") }).replacing("Oulu", with: "Turku")
+        var changed = rows + [extra, twin, "c-5"]
+        changed[place] = rows[place].replacing("Oulu", with: "Turku")
+        let (part, found) = try verify(changed, header: header)
+        var wanted: Set = ["changed attributes.city c-5", "extra  c-7", "unreadable  "]
+        if extent == .full { wanted.insert("extra  c-99") }
+        #expect(found == wanted)
+        #expect((part.compared, part.equal) == (40, 39))
+        // Columns in another order are other bytes, and the same contacts.
+        let (cut, names) = (Self.fields, header.split(separator: ";", omittingEmptySubsequences: false))
+        let turned = rows.map { cut($0).reversed().joined(separator: ";") }
+        let (other, nothing) = try verify(turned, header: names.reversed().joined(separator: ";"))
+        #expect((other.compared, other.equal, nothing) == (40, 40, []))
+    }
+
+    /// The fields of a row, quoted ones with their quotes.
+    private static func fields(_ row: String) -> [String] {
+        var (fields, isQuoted) = ([""], false)
+        for character in row {
+            if character == "\"" { isQuoted.toggle() }
+            if character == ";", !isQuoted { fields.append("") } else { fields[fields.count - 1].append(character) }
+        }
+        return fields
+    }
+
+    @Test(arguments: [1, 3, 50, 5000]) func `a file is split into the records that its reader finds`(_ chunk: Int)
+        throws
+    {
+        let rows = "a,b\r\n\"x\ny\",1\n\n\"\",\"p\"\"\nq\"\r\n\r\nu\"v,2\nlast,\"3\""
+        let bytes = Array(rows.utf8)
+        var reader = DelimitedReader(dialect: .commaSeparated)
+        reader.append(bytes)
+        reader.finish()
+        var wanted: [String] = []
+        while let row = reader.next() {
+            guard case .success(let row) = row else { continue }
+            wanted.append("\(row.number) \(row.line) \(String(decoding: row.bytes.withoutLineEnd, as: UTF8.self))")
+        }
+        var (cutter, found) = (RecordCutter(.commaSeparated, behind: Array("a,b\r\n".utf8)), [String]())
+        for start in stride(from: 0, to: bytes.count, by: chunk) {
+            let isSplit = try cutter.cut(Array(bytes[start..<min(start + chunk, bytes.count)])) {
+                found.append("\($0.number) \($0.line) \(String(decoding: $0.bytes, as: UTF8.self))")
+            }
+            #expect(isSplit)
+        }
+        #expect(
+            try cutter.cut(nil) { found.append("\($0.number) \($0.line) \(String(decoding: $0.bytes, as: UTF8.self))") }
+        )
+        #expect(found == wanted && found.count == 4)
     }
 
     @Test func `what does not fit into memory is kept as well`() throws {

@@ -11,7 +11,7 @@ import Testing
         "PatchbayOutbox": ["CBlocks", "CSQLite", "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit"],
         "Patchbay": ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayOutbox"],
         "PatchbayHTTP": ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "Patchbay"],
-        "PatchbayMigration": ["CBlocks", "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "Patchbay"],
+        "PatchbayMigration": ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "Patchbay"],
         "PatchbaySimulation": ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayOutbox", "Patchbay"],
         "PatchbaySandbox": ["CMicroHTTPD", "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit"],
         "PatchbayTesting": [

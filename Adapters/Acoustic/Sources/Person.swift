@@ -54,15 +54,14 @@ extension AcousticDevice.Memory {
     // MARK: Ids
 
     /// Takes ids that the app gave with a registration. Given while a person is logged in they are that person's, else the
-    /// installation's; what another person captured does not go under a person's ids.
+    /// installation's; what another person captured does not go under a person's ids, and what a person captured who was
+    /// logged in before them does not go under the installation's.
     mutating func adopt(_ new: IDs, of registration: Pending<AcousticDevice>) {
         let contact = registration.operation.contact
         let isOther = ids != new
-        // The first ids that are given while no person is logged in serve whatever was captured before.
-        let isFirst = ids == nil && contact == nil
         adopt(new)
         if isOther {
-            (owner, idsSince) = (contact.map { [$0] }, isFirst ? nil : registration.sequence)
+            (owner, idsSince) = (contact.map { [$0] }, registration.sequence)
         } else if let contact, let owner, !owner.containsExactly(contact) {
             (self.owner, idsSince) = ([contact], registration.sequence)
         }

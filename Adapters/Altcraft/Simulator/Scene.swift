@@ -140,7 +140,8 @@ public struct AltcraftScene: VendorScene {
             let key = "\(id) \(request.endpoint)"
             if let before = settled[key], let at = before.settledAt, let outcome = before.outcome {
                 if isAnotherAttempt(request, after: before, at, in: story) { continue }
-                if !outcome.failed(or: 500...599), outcome.reply?.isWebPage != true {
+                let isOpen = before.takesAway && outcome.isUnconfirmed
+                if !outcome.failed(or: 500...599), outcome.reply?.isWebPage != true, !isOpen {
                     problems.append("request \(request.number) repeats \(before.number), which was answered")
                 } else if let word = before.retryAfter, request.now < at + min(word, .seconds(86_400)) {
                     problems.append(
@@ -187,8 +188,10 @@ public struct AltcraftScene: VendorScene {
             }
         }
         let word = story.lastTaken([.changeSubscription, .switchContact])
+        let statuses = profile(of: word?.contact)?.subscriptions.map(\.status) ?? []
+        // An opt-out of a person without a subscription is kept on the device.
         if case .changeSubscription(let subscription) = word?.action,
-            profile(of: word?.contact)?.subscriptions.map(\.status).contains(subscription.state.rawValue) != true
+            !statuses.contains(subscription.state.rawValue), !statuses.isEmpty || subscription.state == .subscribed
         {
             problems.append("the vendor has no subscription of the state that it took last")
         }
@@ -211,5 +214,24 @@ public struct AltcraftScene: VendorScene {
             tags = change.applied(to: tags)
         }
         return Set(tags.map(\.rawValue))
+    }
+}
+
+extension Outcome {
+    /// Whether the vendor had no time, or the reply is a success with an error number in its body, or shows that the person
+    /// still is subscribed.
+    fileprivate var isUnconfirmed: Bool {
+        if let status = reply?.status, [408, 429].contains(status) { return true }
+        guard let reply, reply.isSuccess else { return false }
+        return (reply.json?["error"]?.integer ?? 0) != 0
+            || reply.json?["profile"]?["subscription"]?["status"]?.string == "subscribed"
+    }
+}
+
+extension SceneStory.Request {
+    /// Whether it asks the vendor to reach a person no more: such a request is repeated until the vendor confirms it.
+    fileprivate var takesAway: Bool {
+        let status = request.json?["subscription"]?["status"]?.string
+        return endpoint == "unsuspend" || status == "unsubscribed" || status == "suspended"
     }
 }

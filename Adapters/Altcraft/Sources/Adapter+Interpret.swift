@@ -42,6 +42,11 @@ private final class Reading {
     private var isUnauthorised: Bool { response?.status == 401 || response?.status == 403 }
     private var isRead: Bool { pending.operation.action.kind == .readBack }
     private var asksAgain: Bool { endpoint == .unsuspend || isRead }
+    /// What the answer means. What takes a subscription away, or releases one, is repeated where the vendor only had no time for it.
+    private var meaning: ReplyMeaning {
+        let isBusy = response?.status == 408 || response?.status == 429
+        return isBusy && (endsSubscription || endpoint == .unsuspend) ? .retry : row.meaning
+    }
 
     /// Why the provider stops; nil if it goes on.
     var park: Finding? {
@@ -54,8 +59,8 @@ private final class Reading {
         noteDecision(&memory)
         noteDeparture(&memory)
         if exchange.mayHaveWorked { memory.doubt(endpoint, contact, sent, pending) }
-        if pending.operation.action == .erase, endpoint == .subscribe, row.meaning != .retry { return erased(&memory) }
-        switch row.meaning {
+        if pending.operation.action == .erase, endpoint == .subscribe, meaning != .retry { return erased(&memory) }
+        switch meaning {
         case .accepted: return success(&memory)
         case .retry: return asksAgain ? never(row, memory) : again(&memory)
         case .refused, .park:
@@ -74,7 +79,7 @@ private final class Reading {
 
     /// The vendor has a decision of the person. One against a subscription counts although the vendor refused it.
     private func noteDecision(_ memory: inout AltcraftMemory) {
-        guard row.meaning == .accepted || row.meaning == .refused && isOptingOut, endpoint == .subscribe,
+        guard meaning == .accepted || meaning == .refused && isOptingOut, endpoint == .subscribe,
             case .changeSubscription(let subscription) = pending.operation.action,
             let status = subscription.state.status
         else { return }
@@ -325,13 +330,13 @@ private final class Reading {
             return .underway(.restore)
         }
         // A person who has left must not stay reached.
-        if endpoint == .unsuspend, row.meaning == .retry, !memory.reachableOthers(than: contact).isEmpty {
+        if endpoint == .unsuspend, meaning == .retry, !memory.reachableOthers(than: contact).isEmpty {
             RuleID.altcraft("L12").fire()
             let next = RetryLadder.next(pending.failures, exchange)
             // The start of a process is a wake: after a crash, the release is not repeated at once.
             return .retry(When(until: next.until, orWoken: next.orWoken && !exchange.outcome.isInterrupted))
         }
-        let unanswered = row.meaning == .retry ? FindingRow.readUnanswered : row.finding ?? .replyRefused
+        let unanswered = meaning == .retry ? FindingRow.readUnanswered : row.finding ?? .replyRefused
         let finding = endpoint == .unsuspend ? FindingRow.askAgain : unanswered
         return .rejected(finding.at(detail: detail), answer: answer(\.final).json)
     }

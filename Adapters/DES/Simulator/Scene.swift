@@ -129,13 +129,14 @@ public struct DESScene: VendorScene {
             story.entries.map(\.operation).filter { operation in
                 switch operation.action {
                 case .changeSubscription(let subscription): subscription.state != .subscribed
-                default: operation.action == .erase
+                case .setConsent: operation.action.pushMessageConsent != .granted
+                default: [.erase, .farewell].contains(operation.action)
                 }
             }
             .map(\.id)
         )
         let stored = story.requests.filter { !captured.isDisjoint(with: $0.operations) }
-        // Opt-outs and erasures have a queue of their own.
+        // Opt-outs, unregisters and erasures have a queue of their own.
         let queues = Dictionary(grouping: stored) { $0.operations.contains(where: passing.contains) }.values
         for (first, next) in queues.flatMap({ zip($0, $0.dropFirst()) }) {
             guard let at = first.settledAt, let outcome = first.outcome,
@@ -163,7 +164,18 @@ public struct DESScene: VendorScene {
             }
         }
         let words = story.entries.filter { $0.operation.action.kind == .changeSubscription }
-        if case .registerDevice(let device) = story.lastTaken([.registerDevice])?.action, words.allSatisfy(\.isTaken) {
+        // A person who comes back gets what that person said last, and a consent decides too.
+        let last = words.last.flatMap { word in story.entries.lastIndex { $0.operation.id == word.operation.id } } ?? 0
+        let isOfPresent = !story.entries.enumerated().contains { place, entry in
+            switch entry.operation.action {
+            case .identify, .switchContact: place > last && !words.isEmpty
+            case .setConsent: entry.operation.action.pushMessageConsent.map { $0 != .granted } ?? false
+            default: false
+            }
+        }
+        if case .registerDevice(let device) = story.lastTaken([.registerDevice])?.action, isOfPresent,
+            words.allSatisfy(\.isTaken)
+        {
             let isRefused = words.last.map { $0.operation.action.isOptOut } ?? false
             if client?.pushToken != (isRefused ? nil : device.pushToken?.value) {
                 problems.append("the vendor holds another push token than it took")

@@ -175,12 +175,13 @@ private struct Reading {
             guard isToBeLeft else { return nil }
             (step.recovery, step.leftToken) = (.done, true)
         case .anonymousContact where isToBeLeft: step.leftContact = true
+        case .pushTokenRemoval where kind == .registerDevice && !isUnauthenticated: step.leftToken = true
         case .anonymousContact where kind == .registerDevice: (step.hasContact, step.isAnonymousRefused) = (true, true)
         case .pushTokenRemoval where isUnauthenticated && step.recovery == nil: step.recovery = .setContact
         case .pushTokenRemoval where isToBeLeft: step.leftToken = true
         default: return nil
         }
-        return Result([head.id: .underway(step)])
+        return next(head, at: step)
     }
 
     /// The request for which the contact token was renewed.
@@ -190,7 +191,10 @@ private struct Reading {
         case .farewell, .erase: memory.mayHavePushToken && !head.stage.leftToken ? .pushTokenRemoval : .anonymousContact
         case .registerDevice where isLeaving(memory):
             memory.mayHavePushToken && !head.stage.leftToken ? .pushTokenRemoval : .anonymousContact
-        case .identify, .switchContact: .contact
+        case .setConsent where memory.mayHavePushToken: .pushTokenRemoval
+        // The push token is taken back before some changes of contact; then the memory owes none.
+        case .identify, .switchContact:
+            memory.mayHavePushToken && memory.pushToken == nil && !memory.owesPushToken ? .pushTokenRemoval : .contact
         default: nil
         }
     }
@@ -224,6 +228,7 @@ private struct Reading {
         case .pushToken:
             (memory.pushToken, memory.isPushDoubtful) = (body?["pushToken"]?.string, false)
             memory.refusesPush = false
+            if head.isPushOptIn { memory.decide(.subscribed, in: head) }
             RuleID.des("R6").fire()
             return goOn(head) { $0.hasToken = true }
         case .pushTokenRemoval:
@@ -244,17 +249,22 @@ private struct Reading {
         }
     }
 
+    private var isAboutPush: Bool { [.pushToken, .pushTokenRemoval].contains(exchange.endpoint) }
+
+    private func next(_ head: Head, at step: DESDevice.Step) -> Result { Result([head.id: .underway(step)]) }
+
     /// The operation's next request, or its end if it is one of a single request.
     private func goOn(_ head: Head, _ change: (inout DESDevice.Step) -> Void) -> Result {
         switch head.operation.action.kind {
         case .registerDevice, .farewell, .erase: break
+        case .identify where isAboutPush, .switchContact where isAboutPush: break
         default: guard head.step?.recovery == .setContact else { return Result([head.id: .accepted()]) }
         }
         var step = head.stage
         step.renewal = nil
         change(&step)
         if step.recovery == .setContact { step.recovery = .repeatRequest }
-        return Result([head.id: .underway(step)])
+        return next(head, at: step)
     }
 
     private func registered(_ head: Head, _ memory: inout DESMemory) -> Result {
@@ -276,10 +286,17 @@ private struct Reading {
         let hasToken = keepTokens(&memory)
         memory.isIdentityDoubtful = false
         memory.identity = exchange.endpoint == .contact ? sentIdentity(head) : nil
+        var owesToken = false
         let isRecovery = head.step?.recovery == .setContact && memory.identity == earlier
         if !isRecovery {
             let names = [.identify, .switchContact].contains(head.operation.action.kind)
-            memory.setPerson(Person(names ? head.operation.contact : nil))
+            let value = body?["contactFieldValue"]?.string
+            memory.arrive(
+                Person(names ? head.operation.contact : nil),
+                names ? [head.operation.contact, value].compactMap(\.self) : [],
+                at: head.sequence
+            )
+            owesToken = names && memory.pushToken == nil && memory.device?.pushToken != nil
         }
         if memory.identity != earlier {
             memory.inbox = nil
@@ -289,7 +306,7 @@ private struct Reading {
             }
         }
         var followUps: [FollowUp] = []
-        if exchange.endpoint == .anonymousContact, memory.pushToken != nil {
+        if exchange.endpoint == .anonymousContact && memory.pushToken != nil || owesToken && !memory.refusesPush {
             memory.forgetPushToken()
             followUps = registerAnew(&memory)
         }

@@ -34,6 +34,9 @@ extension Pending<DESDevice> {
         return subscription.channel == .push && subscription.state != .subscribed
     }
 
+    /// Whether it makes the vendor send no push messages.
+    var endsPush: Bool { isPushOptOut || operation.action.pushMessageConsent.map { $0 != .granted } ?? false }
+
     /// Whether it begins the subscription to push.
     var isPushOptIn: Bool {
         guard case .changeSubscription(let subscription) = operation.action else { return false }
@@ -67,6 +70,8 @@ final class Planner {
     private let hidden: HiddenOperations
     /// Whether the vendor is being left: what cannot proceed now never will.
     private let isLeaving: Bool
+    /// Whether the person who is there allows push messages.
+    private let allowsPush: Bool
 
     init(adapter: DESDevice, memory: DESMemory, moment: Moment, pending: PendingOperations<DESDevice>) {
         (self.adapter, self.memory, self.moment) = (adapter, memory, moment)
@@ -74,7 +79,7 @@ final class Planner {
         let isInOrder = zip(stored, stored.dropFirst()).allSatisfy { $0.sequence <= $1.sequence }
         self.stored = isInOrder ? stored : stored.sorted { $0.sequence < $1.sequence }
         (question, hasMore) = (pending.first(where: \.isImmediate), pending.hasMore)
-        hidden = pending.hidden
+        (hidden, allowsPush) = (pending.hidden, pending.allowsPushMessages)
         isLeaving = pending.isLeaving || stored.contains(where: \.isUnregister)
     }
 
@@ -124,7 +129,8 @@ final class Planner {
 
     /// The outcome of an operation that the vendor that is left can never receive.
     private func endAfterLeaving(_ head: Head) -> Verdict<DESDevice> {
-        head.isPushOptOut || head.isUnregister || head.isRepeatedRegistration
+        if head.operation.action.kind == .setConsent { return .accepted(FindingRow.consentKept.at()) }
+        return head.isPushOptOut || head.isUnregister || head.isRepeatedRegistration
             ? .unchanged(FindingRow.nothingToLeave.at()) : .rejected(FindingRow.neverSent.at())
     }
 
@@ -152,8 +158,11 @@ final class Planner {
             let last = stored.last { $0.queue == requests }?.sequence
             if last.map({ $0 < head.sequence }) ?? (memory.stopped == requests) { return true }
         }
-        guard !isLeaving else { return false }
-        return [.identify, .switchContact].contains { kind in
+        return !isLeaving && hidesContactChange(before: head)
+    }
+
+    private func hidesContactChange(before head: Head) -> Bool {
+        [.identify, .switchContact].contains { kind in
             hidden.first(kind).map { $0.sequence < head.sequence } ?? false
         }
     }
@@ -222,7 +231,14 @@ final class Planner {
         if let head = stored.first(where: { $0.operation.action == .erase }) { return erase(head) }
         if let stopped = memory.stopped {
             // An opt-out does not wait for requests in front of it that fail again and again.
-            if memory.isRegistered, let optOut = stored.first(where: \.isPushOptOut) { return plan(optOut) }
+            if memory.isRegistered, let optOut = stored.first(where: \.endsPush) { return plan(optOut) }
+            // Nor does an unregister. What it overtakes ends as soon as it is looked at again.
+            if memory.isRegistered, hasMore, !stored.contains(where: { $0.queue == stopped }),
+                let unregister = stored.first(where: \.isUnregister)
+            {
+                RuleID.des("N3").fire()
+                return plan(unregister)
+            }
             // What stopped may also be gone: moved to another provider, or erased. Then nothing is out of sight.
             if hasMore, !stored.contains(where: { $0.queue == stopped }) {
                 return .wait(until: nil, because: FindingRow.stopped.at())
@@ -246,12 +262,15 @@ final class Planner {
     /// Whether an operation does not wait for a log-in that waits for its credential: what makes the vendor send less, and
     /// what is about the installation.
     private func passes(_ head: Head) -> Bool {
-        head.isPushOptOut || [.registerDevice, .erase].contains(head.operation.action.kind)
+        head.endsPush || [.registerDevice, .erase, .farewell].contains(head.operation.action.kind)
     }
 
     /// Nothing is known at the vendor: the registration comes before everything, and an opt-out waits for none.
     private func begin() -> Result {
         if let optOut = stored.first(where: \.isPushOptOut) { return changePush(isOn: false, optOut) }
+        if let consent = stored.first(where: { $0.operation.action.kind == .setConsent }) {
+            return .settle([consent.id: .accepted(FindingRow.consentKept.at())])
+        }
         let unregister = stored.first(where: \.isUnregister)
         if let registration = stored.first(where: { $0.operation.action.kind == .registerDevice }),
             registration.sequence < unregister?.sequence ?? .max
@@ -282,6 +301,7 @@ final class Planner {
         case .switchContact(let change):
             return setContact(change.direction == .logIn ? change.identifiers : [], head)
         case .changeSubscription(let subscription): return changePush(isOn: subscription.state == .subscribed, head)
+        case .setConsent: return followConsent(head)
         case .farewell:
             RuleID.des("N3").fire()
             if let leaving = leave(head) { return leaving }
@@ -374,10 +394,11 @@ final class Planner {
         if memory.contactToken == nil, memory.identity == nil, !step.hasContact {
             return setAnonymous(head)
         }
-        if let token = device.pushToken.flatMap(PushAddress.text), !memory.refusesPush {
-            RuleID.des("R6").fire()
-            if token != memory.pushToken, !step.hasToken { return setPushToken(token, head) }
+        if !allowsPush, memory.mayHavePushToken, !step.leftToken {
+            RuleID.des("N8").fire()
+            return removePushToken(head)
         }
+        if let token = missingToken(of: device), !step.hasToken { return setPushToken(token, head) }
         var next = memory
         (next.device, next.pushSettings, next.owesPushToken, next.isLeft) = (device, given, false, nil)
         let finding = step.isAnonymousRefused ? FindingRow.anonymousRefused.at() : nil
@@ -426,28 +447,85 @@ final class Planner {
         return send(.contact, maker(head).request(.contact, ContactCall.table, call), head)
     }
 
+    /// Sets or takes back the push token after a consent to messages: the vendor has no record of the consent itself.
+    private func followConsent(_ head: Head) -> Result {
+        let kept = Result.settle([head.id: .accepted(FindingRow.consentKept.at())])
+        guard allowsPush, head.operation.action.pushMessageConsent == .granted else {
+            RuleID.des("N8").fire()
+            return memory.mayHavePushToken ? removePushToken(head) : kept
+        }
+        guard !isLeaving, let token = missingToken(of: memory.device) else { return kept }
+        return setPushToken(token, head)
+    }
+
+    /// The push token that the vendor is to hold and does not; nil if there is none, or nobody may be reached.
+    private func missingToken(of device: Device?, refusesPush: Bool? = nil) -> String? {
+        guard allowsPush, !(refusesPush ?? memory.refusesPush), let token = device?.pushToken.flatMap(PushAddress.text)
+        else { return nil }
+        RuleID.des("R6").fire()
+        return token == memory.pushToken ? nil : token
+    }
+
+    /// Takes back the push token before a person comes who wants or allows no push messages; nil if there is no need.
+    private func endPush(before head: Head, _ names: [String]) -> Result? {
+        var next = memory
+        let state = next.restorePush(of: names, at: head.sequence)
+        guard memory.mayHavePushToken, !allowsPush || state.map({ $0 != .subscribed }) ?? false else { return nil }
+        RuleID.des(allowsPush ? "N7" : "N8").fire()
+        return removePushToken(head)
+    }
+
+    /// Whether an operation was captured for another person than the one whose contact is set.
+    private func isOfAnother(_ head: Head) -> Bool {
+        guard memory.identity != nil, let person = memory.person, person.contact != nil else { return false }
+        return head.operation.contact != nil && person != Person(head.operation.contact)
+    }
+
     private func changePush(isOn: Bool, _ head: Head) -> Result {
         guard isOn else { return endPush(head) }
+        if isOfAnother(head) {
+            RuleID.des("N6").fire()
+            return .settle([head.id: .rejected(FindingRow.contactOfAnother.at("contact"))])
+        }
+        var decided = memory
+        decided.decide(.subscribed, in: head)
+        if memory.isOvertaken(head) {
+            RuleID.des("N7").fire()
+            let verdict = Verdict<DESDevice>.rejected(FindingRow.optInOvertaken.at("action.subscription"))
+            return .settle([head.id: verdict], remembering: head.operation.contact == nil ? nil : decided)
+        }
         guard let token = memory.device?.pushToken.flatMap(PushAddress.text) else {
-            var next = memory
-            next.refusesPush = false
-            return .settle([head.id: .accepted(FindingRow.tokenLater.at("action.subscription"))], remembering: next)
+            decided.refusesPush = false
+            return .settle([head.id: .accepted(FindingRow.tokenLater.at("action.subscription"))], remembering: decided)
         }
         if !memory.refusesPush, token == memory.pushToken {
             RuleID.des("R6").fire()
-            return .settle([head.id: .unchanged()])
+            return .settle([head.id: .unchanged()], remembering: decided == memory ? nil : decided)
         }
         return setPushToken(token, head)
     }
 
     /// An opt-out of push: it is remembered before anything is sent, and an earlier opt-in that still waits is replaced.
     private func endPush(_ head: Head) -> Result {
-        let replaced = stored.filter { $0.isPushOptIn && $0.sequence < head.sequence }
-        guard memory.refusesPush, replaced.isEmpty else {
-            var next = memory
+        let replaced = stored.filter {
+            // An opt-out after a log-out is about the whole installation.
+            $0.isPushOptIn && $0.sequence < head.sequence
+                && (head.operation.contact == nil || Person($0.operation.contact) == Person(head.operation.contact))
+        }
+        var next = memory
+        for other in replaced { next.decide(.subscribed, in: other) }
+        next.decide(.unsubscribed, in: head)
+        // What a person says who has left counts when the person comes back; until then the next person's opt-in counts.
+        let isToCome =
+            stored.contains { $0.changesContact && $0.sequence < head.sequence } || hidesContactChange(before: head)
+        let isKept = isOfAnother(head) && !isToCome && memory.wantsPush([memory.person?.contact].compactMap(\.self))
+        if !isKept {
             next.refusesPush = true
             next.forgetPushToken()
-            var verdicts: [OperationID: Verdict<DESDevice>] = [head.id: .underway(head.stage)]
+        }
+        guard next == memory, replaced.isEmpty, !isKept else {
+            let kept = Verdict<DESDevice>.accepted(FindingRow.optOutKept.at("action.subscription"))
+            var verdicts = [head.id: isKept ? kept : .underway(head.stage)]
             for other in replaced { verdicts[other.id] = .superseded(by: head.id) }
             return .settle(verdicts, remembering: next)
         }
@@ -500,12 +578,17 @@ final class Planner {
 
     private func set(_ identity: Identity, _ call: ContactCall, _ head: Head) -> Result {
         RuleID.des("R9").fire()
+        let names = [head.operation.contact, identity.value].compactMap(\.self)
         if memory.identity == identity, !memory.isIdentityDoubtful {
             var next = memory
-            next.setPerson(Person(head.operation.contact))
+            next.arrive(Person(head.operation.contact), names, at: head.sequence)
+            if memory.refusesPush, let token = missingToken(of: memory.device, refusesPush: next.refusesPush) {
+                return setPushToken(token, head)
+            }
             return .settle([head.id: .unchanged()], remembering: next == memory ? nil : next)
         }
-        return send(.contact, maker(head).request(.contact, ContactCall.table, call), head)
+        return endPush(before: head, names)
+            ?? send(.contact, maker(head).request(.contact, ContactCall.table, call), head)
     }
 
     private func setAnonymous(_ head: Head) -> Result {
@@ -524,7 +607,7 @@ final class Planner {
             next.setPerson(Person(head.operation.contact))
             return .settle([head.id: .unchanged()], remembering: next == memory ? nil : next)
         }
-        return setAnonymous(head)
+        return endPush(before: head, []) ?? setAnonymous(head)
     }
 
     // MARK: Events

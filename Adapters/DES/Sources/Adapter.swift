@@ -129,11 +129,16 @@ extension DESDevice {
         let queue: Queue
         switch operation.action {
         case .registerDevice: queue = .device
-        case .setConsent: queue = .local
+        case .setConsent:
+            switch operation.action.pushMessageConsent {
+            case nil: queue = .local
+            case .granted?: queue = .requests
+            case .denied?, .unknown?: queue = .optOuts
+            }
         case .changeSubscription(let subscription) where subscription.channel == .inApp: queue = .local
         // A request in front of them that has no answer does not stop them.
         case .changeSubscription(let subscription) where subscription.state != .subscribed: queue = .optOuts
-        case .erase: queue = .optOuts
+        case .erase, .farewell: queue = .optOuts
         case .track(.messageViewed): queue = .views
         case .track(.messageClicked): return "click/\(operation.id.rawValue)"
         default: queue = .requests

@@ -13,7 +13,7 @@ extension FindingRow {
         campaignMissing, campaignNumber, buttonMissing, pushWithoutID, eventName, eventReserved, attributeNested,
         attributeFraction, attributeMissing, attributeStrange, noSession, inboxUnchanged, inboxUnknown,
         questionUnknown, argumentMissing, addressForeign, noContent,
-        consentKept, displayNext, eraseByHand, nothingToLeave, neverSent,
+        consentKept, optOutKept, optInOvertaken, displayNext, eraseByHand, nothingToLeave, neverSent,
         leavingRefused, stopped, renewed, replyUnauthenticated, renewalRefused, renewalsSpent, replyRefused, replyLater,
         noReply, hostNotFound,
         replyPage, replyUnreadable, replyDamaged,
@@ -400,6 +400,21 @@ extension FindingRow {
         rule: .des("N1"),
         reason: "Consent is applied here and not sent to the vendor",
         remedy: "No action is needed."
+    )
+    static let optOutKept = FindingRow(
+        "des.optOut.kept",
+        .note,
+        rule: .des("N7"),
+        reason: "Another person uses this installation and wants push; the opt-out counts when its person comes back",
+        remedy: "Nothing."
+    )
+    static let optInOvertaken = FindingRow(
+        "des.optIn.overtaken",
+        .error,
+        .conflict,
+        rule: .des("N7"),
+        reason: "A later opt-out of push has overtaken this opt-in",
+        remedy: "Subscribe again if the person still wants push."
     )
     static let displayNext = FindingRow(
         "des.subscription.next",

@@ -107,6 +107,8 @@ public struct DESMemory: AdapterMemory {
     var pushToken: String?
     /// Whether the person wants no push.
     var refusesPush = false
+    /// The last statements of people about push; nil if none was made.
+    var decisions: PushDecisions?
     /// Whether the vendor may hold a push token that is not known here for certain.
     var isPushDoubtful = false
     /// Whether a push token was forgotten that has to be registered anew.
@@ -217,6 +219,46 @@ public struct DESMemory: AdapterMemory {
         if overtaken?.isEmpty == true { overtaken = nil }
     }
 
+    /// The names under which an operation speaks about push: without a contact it is of the person who is there.
+    private func names(of head: Pending<DESDevice>) -> [String] {
+        let present = person?.contact == nil ? identity?.value : nil
+        return [head.operation.contact ?? present].compactMap(\.self)
+    }
+
+    /// Notes what a person says about push.
+    mutating func decide(_ state: Subscription.State, in head: Pending<DESDevice>) {
+        var decisions = decisions ?? PushDecisions()
+        decisions.note(state, of: names(of: head), at: head.sequence)
+        self.decisions = decisions
+    }
+
+    /// Whether a later statement about push counts instead: of the same person, of nobody known, or of the person who is
+    /// there.
+    func isOvertaken(_ head: Pending<DESDevice>) -> Bool {
+        let present = [person?.contact, identity?.value].compactMap(\.self)
+        return [names(of: head), [], present].contains {
+            decisions?.isOvertaken(of: $0, at: head.sequence) ?? false
+        }
+    }
+
+    /// Whether the last statement of a person is an opt-in to push.
+    func wantsPush(_ names: [String]) -> Bool { decisions?.state(of: names) == .subscribed }
+
+    /// Notes for whom an operation sets the contact, and restores what that person said last about push.
+    mutating func arrive(_ next: Person, _ names: [String], at sequence: Int64) {
+        setPerson(next)
+        guard let state = restorePush(of: names, at: sequence) else { return }
+        RuleID.des("N7").fire()
+        refusesPush = state != .subscribed
+    }
+
+    /// Returns what a person who comes said last about push; nil for nothing. An opt-out that overtook the change of contact
+    /// counts.
+    mutating func restorePush(of names: [String], at sequence: Int64) -> Subscription.State? {
+        let state = decisions?.arrive(names, at: sequence)
+        return decisions?.isNextOptedOut == true ? .unsubscribed : state
+    }
+
     /// Whether a row may be sent under the present contact: the contact of its person, or the anonymous one.
     func maySend(_ row: EngagementRow) -> Bool {
         guard identity != nil, let person, let other = row.person else { return true }
@@ -300,7 +342,7 @@ public struct DESMemory: AdapterMemory {
     mutating func forgetApplication(keepingState: Bool) {
         var next = DESMemory()
         (next.clientID, next.registered, next.refusesPush) = (clientID, registered, refusesPush)
-        (next.counted, next.leftAt, next.overtaken) = (counted, leftAt, overtaken)
+        (next.counted, next.leftAt, next.overtaken, next.decisions) = (counted, leftAt, overtaken, decisions)
         next.pushSettings = pushSettings
         (next.session, next.isDisplayPaused, next.remote) = (session, isDisplayPaused, remote)
         if keepingState { (next.eventState, next.views, next.clicks) = (eventState, views, clicks) }

@@ -264,7 +264,11 @@ extension Rule {
             "An erasure takes the push token back and becomes anonymous; the vendor's data is deleted by other means.",
             Source.house
         ),
-        rule("N3", "Who leaves takes the push token back and becomes anonymous.", Source.house),
+        rule(
+            "N3",
+            "Who leaves takes the push token back and becomes anonymous; a request in front of that which failed is passed.",
+            Source.house
+        ),
         rule(
             "N4",
             "Everything waits until the installation is registered; until then no contact token can be had.",
@@ -274,6 +278,16 @@ extension Rule {
         rule(
             "N6",
             "Nothing that was captured for one person is sent under the contact of another person.",
+            Source.house
+        ),
+        rule(
+            "N7",
+            "The vendor keeps one push token for an installation; a person who comes back gets what that person said last.",
+            Source.house
+        ),
+        rule(
+            "N8",
+            "While messaging on push is denied, or required and unanswered, no push token is set, and a set one is taken back.",
             Source.house
         ),
     ]

@@ -240,11 +240,11 @@ import Testing
 
     @Test(.shows("des/N3", of: DESDevice.self)) func `a farewell takes the token back and becomes anonymous`() throws {
         let bench = try Bench.started()
-        let id = bench.capture(.farewell)
+        let id = bench.capture(.unregister)
         #expect(bench.endpoints == [.pushTokenRemoval, .anonymousContact])
         #expect(bench.verdicts[id]?.isAccepted == true && bench.client?.pushToken == nil)
         #expect(bench.client?.contact == "anonymous")
-        #expect(bench.verdict(.farewell)?.finding?.code == "des.farewell.nothing")
+        #expect(bench.verdict(.unregister)?.finding?.code == "des.farewell.nothing")
         let stranger = try Bench()
         let ids = stranger.capture(together: .event("never"), .farewell)
         #expect(stranger.sent.isEmpty && stranger.verdicts[ids[0]]?.finding?.code == "des.farewell.neverSent")

@@ -1,4 +1,5 @@
 import PatchbayAdapterKit
+import PatchbayJSON
 import PatchbayModel
 import PatchbayOutbox
 
@@ -91,10 +92,17 @@ extension CaptureBatch {
     ) throws {
         for name in try providersOfOutbox() {
             let runner = runners.first { $0.name == name }
+            // People who have left, and whose ids the provider does not receive any more.
+            var withoutIDs: [ScalarString: Int64] = [:]
             try context.store.forEachRow(provider: name, subject: subject.rawValue) { row in
-                guard let operation = try? EngagementOperation(jsonBytes: row.operation.body),
-                    !mirror.isOfAnother(operation, row.operation.sequence)
-                else { return }
+                guard let operation = try? EngagementOperation(jsonBytes: row.operation.body) else { return }
+                guard !mirror.isOfAnother(operation, row.operation.sequence) else {
+                    guard let author = operation.contact, let since = withoutIDs[ScalarString(author)],
+                        row.operation.sequence > since, !operation.action.isOptOut, !isInFlight(operation.id, name)
+                    else { return }
+                    let outcome = OperationOutcome(.rejected, finding: FindingRow.Engine.personLeft.at("contact"))
+                    return try context.end(row, name, outcome, keepsReject: true)
+                }
                 let place = runner?.place(operation)
                 let scopes = context.gate.scopes(of: operation.action, also: place?.alsoNeeds)
                 guard let change = scopes.lazy.compactMap({ changes.reaching($0, before, mirror) }).first else {
@@ -113,6 +121,11 @@ extension CaptureBatch {
                     try end(row, name, isInFlight(operation.id, name) ? .consentWithdrawn : .consentUnknown)
                     effects[change, name].ended += 1
                 case .deny:
+                    if case .registerDevice(let device) = operation.action, !device.identities.isEmpty,
+                        let author = operation.contact, !author.isSame(as: mirror.contact)
+                    {
+                        withoutIDs[ScalarString(author)] = row.operation.sequence
+                    }
                     try end(row, name, isInFlight(operation.id, name) ? .consentWithdrawn : .consentDenied)
                     effects[change, name].ended += 1
                 }

@@ -64,7 +64,10 @@ struct CaptureBatch {
         case .setConsent: try enforce(operation, before, mirror)
         default: break
         }
-        let sequence = try context.store.insert(stored)
+        let changesPerson =
+            before.isAnotherPerson(after: operation.action) || before.identifiers.isEmpty && !mirror.identifiers.isEmpty
+        let sequence = try context.store.insert(stored, behindGap: changesPerson)
+        if changesPerson { mirrors[operation.subject]?.notePersonChange(sequence) }
         isRouted = false
         var examined: [[Finding]] = []
         for position in routed where shares[position].holds(operation.contact, on: operation.subject) {

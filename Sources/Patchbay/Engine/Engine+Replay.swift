@@ -35,7 +35,7 @@ extension Engine {
     /// Puts operations on the routes that had rejected them, in one transaction; the copies kept of them there go.
     ///
     /// Each is examined again, waits for consent again, and counts as created with the code `replayed`; it keeps its id and
-    /// its place in time, and stands at the end of its queue. The mirror stays as it is: it took the operation when it was
+    /// its place in the order of capture, so that what was said later still counts. The mirror stays as it is: it took the operation when it was
     /// captured, and what was said since must not be undone by what was said before. The right to deliver is not needed.
     ///
     /// - Throws: ``OutboxError`` where the outbox has no room.
@@ -62,7 +62,7 @@ extension Engine {
     private func replay(_ operation: EngagementOperation, on runner: Runner) throws
         -> (ReplayResult, EngineContext.Entry?)
     {
-        var findings = runner.examine(operation)
+        let findings = runner.examine(operation)
         if let foreign = findings.first(where: { $0.severity == .foreign }) { return (.refused(foreign), nil) }
         let stored = OutboxOperation(operation, since: context.now)
         let rejects = try store.rejects(provider: runner.name, id: stored.id)
@@ -76,25 +76,37 @@ extension Engine {
         if rejects.isEmpty, try store.hearing(of: stored.id, provider: runner.name) == .taken {
             return (.alreadyEnded, nil)
         }
-        let sequence = try known?.sequence ?? store.insert(stored)
-        for reject in rejects { try store.removeReject(reject.number) }
-        let mirror = try context.snapshot(of: operation.subject)
-        // What one person did is not told of the next.
-        let isAuthor = operation.contact.map(ScalarString.init) == mirror.contact.map(ScalarString.init)
-        if !isAuthor, operation.contact != nil || mirror.cameAfter != nil {
-            findings = [FindingRow.Engine.personLeft.at("contact")]
+        let snapshot = try context.snapshot(of: operation.subject)
+        let place = rejects.map(\.operation.sequence).min()
+        if snapshot.isAnotherPerson(thanAuthorOf: operation, place ?? known?.sequence) {
+            return (.refused(FindingRow.Engine.personLeft.at("contact")), nil)
         }
+        let sequence = try known?.sequence ?? store.insert(stored, at: place)
+        for reject in rejects { try store.removeReject(reject.number) }
         try store.count(provider: runner.name, term: "created", code: "replayed", by: 1)
         let entry = try context.enter(
             operation,
             sequence,
             runner,
-            mirror,
+            snapshot,
             findings: findings,
             keepsRejects: true,
             isRehearsed: true
         )
         try store.discardIfUnrouted(sequence)
         return (entry.end.map { .ended($0) } ?? (entry.ready == nil ? .held : .pending), entry)
+    }
+}
+
+extension SubjectSnapshot {
+    /// Returns whether another person captured an operation than the one who is there now. `sequence` is its number when it was
+    /// captured; nil if that is not known.
+    fileprivate func isAnotherPerson(thanAuthorOf operation: EngagementOperation, _ sequence: Int64?) -> Bool {
+        guard operation.contact.map(ScalarString.init) == contact.map(ScalarString.init) else {
+            return operation.contact != nil || cameAfter != nil
+        }
+        // Two anonymous people are not the same person if a known person used the installation between them.
+        guard contact == nil, let cameAfter, let sequence else { return false }
+        return sequence <= cameAfter
     }
 }

@@ -138,15 +138,15 @@ extension Engine {
             )
         )
         try context.store.setMeta(Self.shareKey(change.name), change.new.text)
-        try forEachMirror { subject, mirror in
-            guard provider.rehearsesOutside || change.joins(mirror.contact, subject) else { return }
+        try forEachMirror { subject, snapshot in
+            guard provider.rehearsesOutside || change.joins(snapshot.contact, subject) else { return }
             try context.takeBackFarewells(runner, of: subject)
             let isKnown = change.record != nil
-            if let logOut = context.logOut(of: subject, mirror, runner), try isKnown || hasPending(of: subject) {
-                try context.create(logOut, for: subject, mirror, because: "mirror", runner)
+            if let logOut = context.logOut(of: subject, snapshot, runner), try isKnown || hasPending(of: subject) {
+                try context.create(logOut, for: subject, snapshot, because: "mirror", runner)
             }
-            for action in mirror.replay.flatMap({ context.portions(of: $0, for: subject, mirror, runner) }) {
-                try context.create(action, for: subject, mirror, because: "mirror", runner)
+            for action in snapshot.replay.flatMap({ context.portions(of: $0, for: subject, snapshot, runner) }) {
+                try context.create(action, for: subject, snapshot, because: "mirror", runner)
             }
         }
     }
@@ -192,12 +192,12 @@ extension Engine {
     /// Where the settings name another account of the vendor, the installation and its person are registered there, behind what
     /// is pending: that belongs to the former account, and what is captured from now on to the new one.
     private func registerAgain(_ change: Change, _ runner: Runner) throws {
-        try forEachMirror { subject, mirror in
-            guard change.old.holds(mirror.contact, on: subject), change.new.holds(mirror.contact, on: subject),
-                try runner.mustRegisterAgain(subject, mirror)
+        try forEachMirror { subject, snapshot in
+            guard change.old.holds(snapshot.contact, on: subject), change.new.holds(snapshot.contact, on: subject),
+                try runner.mustRegisterAgain(subject, snapshot)
             else { return }
-            for action in mirror.replay where [.registerDevice, .identify].contains(action.kind) {
-                try context.create(action, for: subject, mirror, because: "mirror", runner)
+            for action in snapshot.replay where [.registerDevice, .identify].contains(action.kind) {
+                try context.create(action, for: subject, snapshot, because: "mirror", runner)
             }
         }
     }
@@ -237,9 +237,9 @@ extension Engine {
         if plan.onSwitch != .drain { try retarget(change, to: all, plan.onSwitch, &lost) }
         try retargetHeld(change, to: all)
         guard let runner = change.runner else { return }
-        try forEachMirror { subject, mirror in
-            guard change.leaves(mirror.contact, subject) else { return }
-            _ = try context.unregister(subject, mirror, runner)
+        try forEachMirror { subject, snapshot in
+            guard change.leaves(snapshot.contact, subject) else { return }
+            _ = try context.unregister(subject, snapshot, runner)
         }
     }
 
@@ -253,12 +253,12 @@ extension Engine {
             guard row.hold != nil, let operation = try? EngagementOperation(jsonBytes: row.operation.body),
                 change.leaves(operation.contact, operation.subject)
             else { return }
-            let mirror = try context.snapshot(of: operation.subject)
+            let snapshot = try context.snapshot(of: operation.subject)
             var isTaken = false
-            for taker in examined(operation, mirror, takers) where !taker.refuses {
+            for taker in examined(operation, snapshot, takers) where !taker.refuses {
                 let hearing = try context.store.hearing(of: row.operation.id, provider: taker.runner.name)
                 isTaken = isTaken || hearing != .refused
-                if hearing == .none { try move(operation, row.operation.sequence, to: taker, mirror, isLost: false) }
+                if hearing == .none { try move(operation, row.operation.sequence, to: taker, snapshot, isLost: false) }
             }
             if isTaken { return try end(row, operation, from: change.name, takers.map(\.0.name)) }
             try context.rejectHeld(row, at: change.name)
@@ -274,11 +274,11 @@ extension Engine {
     /// The takers that an operation concerns, with what each has against it.
     private func examined(
         _ operation: EngagementOperation,
-        _ mirror: SubjectSnapshot,
+        _ snapshot: SubjectSnapshot,
         _ takers: [(Runner, Change)]
     ) -> [Taker] {
         takers.filter { $0.1.new.holds(operation.contact, on: operation.subject) }
-            .map { Taker(runner: $0.0, change: $0.1, operation, mirror) }
+            .map { Taker(runner: $0.0, change: $0.1, operation, snapshot) }
             .filter { !$0.isForeign }
     }
 
@@ -286,8 +286,8 @@ extension Engine {
     ///
     /// One that heard an operation already does not hear it again. Without anybody to take it, everything stays.
     ///
-    /// A newcomer gets everything, in order, and the mirror behind it. One that was there before has the state already, with
-    /// its own mirror or because it heard the operation: it gets what happened, and nothing that changes the state. What
+    /// A newcomer gets everything, in order, and the snapshot behind it. One that was there before has the state already, with
+    /// its own snapshot or because it heard the operation: it gets what happened, and nothing that changes the state. What
     /// belongs to a person who has left it never had, and does not take.
     private func retarget(
         _ change: Change,
@@ -301,7 +301,7 @@ extension Engine {
         let journal = try context.store.journal(provider: change.name)
             .filter { !$0.request.isEmpty || plan.onUnacknowledged == .keep }
         let journaled = Set(journal.flatMap(\.operations))
-        let arriving = try arrivingContacts(at: change.name, except: journaled)
+        let changes = try pendingPersonChanges(at: change.name, except: journaled)
         try context.store.forEachRow(provider: change.name, subject: nil) { row in
             // What may have been processed stays; the new provider gets the state it leads to with the snapshot.
             let mayBeDone = row.isUncertain && policy == .retarget && plan.onUnacknowledged == .keep
@@ -314,14 +314,18 @@ extension Engine {
             // An opt-out goes to the new provider and stays with the old one, too.
             let policy = operation.action.isOptOut ? .both : policy
             if DeliberateFault.retargetLeavesOne.isPresent, row.operation.sequence.isMultiple(of: 3) { return }
-            let mirror = try context.snapshot(of: operation.subject)
-            // The old provider alone knows a person who has left and whose log-in it has received.
-            if change.runner != nil, let contact = operation.contact, !contact.isSame(as: mirror.contact),
-                summarizesPeople(change), arriving[operation.subject]?.contains(ScalarString(contact)) != true
+            let snapshot = try context.snapshot(of: operation.subject)
+            if change.runner != nil, summarizesPeople(change),
+                snapshot.belongsToFormerPerson(
+                    operation,
+                    row.operation.sequence,
+                    movingChanges: changes,
+                    isKnownToTaker: takers.contains { $0.1.record != nil }
+                )
             {
                 return
             }
-            let examined = examined(operation, mirror, takers)
+            let examined = examined(operation, snapshot, takers)
             // A push of the old vendor's is nobody else's: it stays.
             if examined.isEmpty { return }
             let hearings = try examined.map { taker in
@@ -335,25 +339,32 @@ extension Engine {
             }
             let isDropped = DeliberateFault.retargetDropsOne.isPresent && row.operation.sequence.isMultiple(of: 3)
             for taker in newcomers where !isDropped {
-                try move(operation, row.operation.sequence, to: taker, mirror, isLost: isLost)
+                try move(operation, row.operation.sequence, to: taker, snapshot, isLost: isLost)
             }
             if policy == .retarget { try end(row, operation, from: change.name, takers.map(\.0.name)) }
         }
     }
 
-    /// Returns the contacts whose log-in or identification is pending at a provider and has not been attempted, by subject.
-    private func arrivingContacts(at provider: String, except journaled: Set<String>) throws -> [Subject: Set<
-        ScalarString
-    >] {
+    /// Returns the numbers of the log-ins, log-outs and identifications that are pending at a provider and have not been attempted.
+    private func pendingPersonChanges(at provider: String, except journaled: Set<String>) throws -> Set<Int64> {
         let kinds = [Action.Kind.identify, .switchContact].map(\.rawValue)
-        var contacts: [Subject: Set<ScalarString>] = [:]
+        var changes: Set<Int64> = []
         try context.store.forEachRow(provider: provider, subject: nil) { row in
-            guard kinds.contains(row.kind ?? ""), row.step == nil, !journaled.contains(row.operation.id),
-                let operation = try? EngagementOperation(jsonBytes: row.operation.body), let contact = operation.contact
-            else { return }
-            contacts[operation.subject, default: []].insert(ScalarString(contact))
+            guard kinds.contains(row.kind ?? ""), row.step == nil, !journaled.contains(row.operation.id) else { return }
+            changes.insert(row.operation.sequence)
         }
-        return contacts
+        return changes
+    }
+
+    /// Whether a log-in, log-out or identification is pending at a provider behind an operation.
+    private func isPersonChangePending(of subject: Subject, behind sequence: Int64, at provider: String) throws -> Bool
+    {
+        let kinds = [Action.Kind.identify, .switchContact].map(\.rawValue)
+        var isPending = false
+        try context.store.forEachRow(provider: provider, subject: subject.rawValue) { row in
+            isPending = isPending || row.operation.sequence > sequence && kinds.contains(row.kind ?? "")
+        }
+        return isPending
     }
 
     /// Whether several people may use the installations that a provider serves; a back end has a subject for each contact.
@@ -371,16 +382,22 @@ extension Engine {
         _ operation: EngagementOperation,
         _ sequence: Int64,
         to taker: Taker,
-        _ mirror: SubjectSnapshot,
+        _ snapshot: SubjectSnapshot,
         isLost: Bool
     ) throws {
         guard taker.joins || operation.action.kind == .track || isLost else { return }
+        if let change = snapshot.personChanges.last, sequence > change,
+            try context.store.row(Int64(change), provider: taker.runner.name) == nil,
+            try taker.joins || isPersonChangePending(of: operation.subject, behind: sequence, at: taker.runner.name)
+        {
+            try context.createPersonChange(of: operation.subject, snapshot, taker.runner)
+        }
         try context.store.count(provider: taker.runner.name, term: "created", code: "retargeted", by: 1)
         _ = try context.enter(
             operation,
             sequence,
             taker.runner,
-            mirror,
+            snapshot,
             findings: taker.findings,
             keepsRejects: true
         )
@@ -423,8 +440,38 @@ extension Engine {
     private func forEachMirror(_ body: (Subject, SubjectSnapshot) throws -> Void) throws {
         try context.store.forEachMirror { subject, bytes in
             let subject = Subject(rawValue: subject)
-            if let mirror = try context.mirror(bytes, of: subject) { try body(subject, mirror) }
+            if let snapshot = try context.mirror(bytes, of: subject) { try body(subject, snapshot) }
         }
+    }
+}
+
+extension SubjectSnapshot {
+    /// How many changes of person are kept.
+    private static let personChangeLimit = 16
+
+    /// Notes that another person came with an operation.
+    mutating func notePersonChange(_ sequence: Int64) {
+        personChanges = Array((personChanges + [Int(sequence)]).suffix(Self.personChangeLimit))
+    }
+
+    /// Returns whether a pending operation must stay at its provider in a switch: its person has left, and the next provider could
+    /// not attribute it. `movingChanges` are the changes of person that the next provider receives, too; `isKnownToTaker` says
+    /// that it may remember a person from before.
+    fileprivate func belongsToFormerPerson(
+        _ operation: EngagementOperation,
+        _ sequence: Int64,
+        movingChanges: Set<Int64>,
+        isKnownToTaker: Bool
+    ) -> Bool {
+        guard let last = personChanges.last, sequence < last else { return false }
+        let begin = personChanges.last { $0 <= sequence }
+        let end = personChanges.first { $0 > sequence } ?? last
+        let beginMoves =
+            begin.map { begin in movingChanges.contains { Int64(begin) <= $0 && $0 <= sequence } }
+            ?? (personChanges.count < Self.personChangeLimit)
+        // An anonymous person becomes the person who logs in next; the next provider receives the current person in any case.
+        guard operation.contact == nil else { return !beginMoves }
+        return !beginMoves && isKnownToTaker || end != last && !movingChanges.contains(Int64(end))
     }
 }
 
@@ -436,12 +483,12 @@ private struct Taker {
     /// What it says of the operation.
     let findings: [Finding]
 
-    /// Examines the operation: one that was there before knows nobody but the person of the mirror.
-    init(runner: Runner, change: Engine.Change, _ operation: EngagementOperation, _ mirror: SubjectSnapshot) {
+    /// Examines the operation: one that was there before knows nobody but the person of the snapshot.
+    init(runner: Runner, change: Engine.Change, _ operation: EngagementOperation, _ snapshot: SubjectSnapshot) {
         self.runner = runner
         joins = change.joins(operation.contact, operation.subject)
         let found = runner.examine(operation)
-        let hasLeft = operation.contact.map { ScalarString($0) != mirror.contact.map(ScalarString.init) } ?? false
+        let hasLeft = operation.contact.map { ScalarString($0) != snapshot.contact.map(ScalarString.init) } ?? false
         let isHidden = !joins && hasLeft && !found.contains { $0.severity == .foreign }
         findings = isHidden ? [FindingRow.Engine.personLeft.at("contact")] : found
     }

@@ -190,13 +190,14 @@ final class EngineContext {
         _ mirror: SubjectSnapshot,
         because reason: String,
         _ runner: Runner,
-        contact: String?? = nil
+        contact: String?? = nil,
+        at place: Int64? = nil
     ) throws -> Entry? {
         var operation = operation(action, host.makeID(), of: subject, mirror)
         operation.contact = contact ?? operation.contact
         let findings = runner.examine(operation)
         if findings.contains(where: { $0.severity == .foreign }) { return nil }
-        let sequence = try store.insert(OutboxOperation(operation, since: now))
+        let sequence = try store.insert(OutboxOperation(operation, since: now), at: place)
         try store.count(provider: runner.name, term: "created", code: reason, by: 1)
         let entry = try enter(operation, sequence, runner, mirror, findings: findings, keepsRejects: false)
         try store.discardIfUnrouted(sequence)
@@ -252,6 +253,26 @@ final class EngineContext {
         guard snapshot.cameAfter != nil, snapshot.contact == nil, snapshot.identifiers.isEmpty else { return nil }
         let logOut = Action.switchContact(ContactSwitch(.logOut))
         return isTaken(logOut, for: subject, snapshot, runner) ? logOut : nil
+    }
+
+    /// Creates the last change of person for a provider that did not receive it, in front of what the person did.
+    ///
+    /// The number in front of that change is free for it. An operation that stands there for another provider is used again.
+    func createPersonChange(of subject: Subject, _ snapshot: SubjectSnapshot, _ runner: Runner) throws {
+        guard let place = snapshot.personChanges.last.map({ Int64($0 - 1) }),
+            try store.row(place, provider: runner.name) == nil
+        else { return }
+        if let other = try store.routes(of: place).providers.first, let row = try store.row(place, provider: other) {
+            let earlier = try EngagementOperation(jsonBytes: row.operation.body)
+            try store.count(provider: runner.name, term: "created", code: "mirror", by: 1)
+            _ = try enter(earlier, place, runner, snapshot, findings: runner.examine(earlier), keepsRejects: false)
+            return
+        }
+        let said = snapshot.contactSwitch.map(Action.switchContact)
+        let known = snapshot.identifiers.isEmpty ? nil : Action.identify(snapshot.identifiers)
+        let actions = [said, known].compactMap(\.self)
+        guard let action = actions.first(where: { isTaken($0, for: subject, snapshot, runner) }) else { return }
+        try create(action, for: subject, snapshot, because: "mirror", runner, at: place)
     }
 
     /// Whether a provider raises no objection to an action that the engine itself makes.

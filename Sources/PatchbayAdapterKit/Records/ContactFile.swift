@@ -269,16 +269,15 @@ public struct ContactFile: Sendable {
         value.type == likelyType(of: column) ? value.type : type(of: column)
     }
 
-    /// The file as its reader takes it, for bulk work; nil where the bytes are not UTF-8, no header line begins the file, or
-    /// rows say more than their columns.
+    /// The file as its reader takes it, for bulk work; nil where rows say more than their columns.
     public var sourceLayout: SourceLayout? {
-        guard dialect.hasHeader, settings.everyRow.isEmpty else { return nil }
+        guard settings.everyRow.isEmpty else { return nil }
         let given = settings.header
         var layout = ColumnLayout(dialect, settings.forms) { header in
             let columns = (given.isEmpty ? header : given).map(column)
             // A row that has nothing in the first of them is for the reader.
             let first = readFinders.first { place in columns.contains { $0.place == place } }
-            return zip(columns, header).map { known, found in
+            return zip(columns, header.isEmpty ? given : header).map { known, found in
                 var column = layoutColumn(of: known)
                 if known.place == first { column.isRequired = true }
                 column.header = found.trimmed
@@ -290,11 +289,9 @@ public struct ContactFile: Sendable {
         return .columns(layout)
     }
 
-    /// The file as its writer writes it, for bulk work; nil where the bytes are not UTF-8. On some channels a no is for the
-    /// writer to judge, because the vendor's import does something else with it.
-    public func targetLayout(judging channels: [Channel] = []) -> TargetLayout? {
-        settings.encoding == .utf8 ? .rows(self, judging: channels) : nil
-    }
+    /// The file as its writer writes it, for bulk work. On some channels a no is for the writer to judge, because the vendor's
+    /// import does something else with it.
+    public func targetLayout(judging channels: [Channel] = []) -> TargetLayout? { .rows(self, judging: channels) }
 
     private func layoutColumn(of column: ContactColumn) -> ColumnLayout.Column {
         switch column.place {

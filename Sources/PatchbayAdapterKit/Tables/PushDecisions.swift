@@ -10,11 +10,13 @@ public struct PushDecisions: Codable, Sendable, Equatable {
         /// The person's names: a contact, identifiers.
         var names: [String]
         var state: Subscription.State
+        /// The order of capture.
+        var sequence: Int64
     }
 
     private var entries: [Entry] = []
     /// The statement that was made while no person was known.
-    private var anonymous: Subscription.State?
+    private var anonymous: Entry?
     /// Whether an opt-out was left out because there were too many.
     private var hasForgotten: Bool?
 
@@ -25,10 +27,13 @@ public struct PushDecisions: Codable, Sendable, Equatable {
     public init() {}
 
     /// Notes a statement; without names it belongs to the person who comes next.
-    public mutating func note(_ state: Subscription.State, of names: [String]) {
-        guard !names.isEmpty else { return anonymous = state }
+    ///
+    /// - Parameter sequence: The order of capture, if it may differ from the order of the calls: a later statement stays.
+    public mutating func note(_ state: Subscription.State, of names: [String], at sequence: Int64 = .max) {
+        guard !isOvertaken(of: names, at: sequence) else { return }
+        guard !names.isEmpty else { return anonymous = Entry(names: [], state: state, sequence: sequence) }
         let known = remove(names)
-        entries.append(Entry(names: ((known?.names ?? []) + names).eachOnce, state: state))
+        entries.append(Entry(names: ((known?.names ?? []) + names).eachOnce, state: state, sequence: sequence))
         guard entries.count > Self.limit else { return }
         // An opt-in can be given again; a forgotten opt-out makes everybody who is not remembered count as opted out.
         if let optIn = entries.firstIndex(where: { $0.state == .subscribed }) {
@@ -40,14 +45,26 @@ public struct PushDecisions: Codable, Sendable, Equatable {
     }
 
     /// Notes that a person came, and returns the person's last statement; nil if there was none.
-    public mutating func arrive(_ names: [String]) -> Subscription.State? {
+    ///
+    /// - Parameter sequence: When the person came, in the order of capture: a later statement without names is not the
+    ///   person's.
+    public mutating func arrive(_ names: [String], at sequence: Int64 = .max) -> Subscription.State? {
         guard !names.isEmpty else { return nil }
-        if let state = anonymous {
-            anonymous = nil
-            note(state, of: names)
+        if let anonymous, anonymous.sequence <= sequence {
+            self.anonymous = nil
+            note(anonymous.state, of: names, at: anonymous.sequence)
         }
         return state(of: names)
     }
+
+    /// Whether a person made a statement after the sequence; without names whether one was made while no person was known.
+    public func isOvertaken(of names: [String], at sequence: Int64) -> Bool {
+        let last = names.isEmpty ? anonymous : place(of: names).map { entries[$0] }
+        return last.map { $0.sequence > sequence } ?? false
+    }
+
+    /// Whether the next person's statement, made while no person was known, is an opt-out.
+    public var isNextOptedOut: Bool { anonymous.map { $0.state != .subscribed } ?? false }
 
     /// Returns the last statement of a person; nil if there was none.
     public func state(of names: [String]) -> Subscription.State? {

@@ -102,8 +102,12 @@ extension Command {
             progress: { part, done in
                 phases.note(part.phase, records: done.records, bytes: done.bytes)
                 let total = part == .target ? sizes.target : sizes.source
-                let shown = done.hearing.map(ProgressLine.Part.hearing) ?? .verifying(part, of: total)
-                progress.show(records: done.records, bytes: done.bytes, of: shown)
+                let shown: ProgressLine.Part = done.isSecondPass ? .secondPass(of: total) : .verifying(part, of: total)
+                progress.show(
+                    records: done.records,
+                    bytes: done.bytes,
+                    of: done.hearing.map(ProgressLine.Part.hearing) ?? shown
+                )
             },
             isCancelled: { self.session.interruption.signalNumber != nil },
             difference: tell

@@ -5,9 +5,10 @@ import PatchbayModel
 
 /// Everything that a thread needs to map chunks of a source, to be compiled there.
 struct BulkPlan: Sendable {
-    let source: SourceLayout
-    /// What the target writes; nil if that is not known, and every record goes the slow way, but on several threads.
-    let layout: TargetLayout?
+    /// What the source's records look like; nil if they can only be read as one file.
+    var source: SourceLayout?
+    /// What the target writes; nil if that is not known, and every record leaves the bulk path.
+    var layout: TargetLayout?
     let catalogue: AttributeCatalogue
     /// What is changed of every contact.
     let mapping: ContactMapping
@@ -15,6 +16,8 @@ struct BulkPlan: Sendable {
     let makeWriter: @Sendable () throws(SettingsError) -> any ContactWriter
     /// Whether the source is surveyed on the way.
     var counts = false
+    /// The attribute that shows when a person was last seen, for a survey.
+    var activity: Activity?
     /// Whether a word about consent that can't be read, in a record that its reader refuses, counts as a no.
     var fears = true
     var rejecting = Rejecting()
@@ -43,31 +46,46 @@ struct BulkPlan: Sendable {
         )
     }
 
-    /// What stands before the first row, and what it says.
+    /// The bytes before the first row, and the names in them.
     struct Header: Sendable {
         var bytes: [UInt8] = []
         var fields: [String] = []
+        /// The first row of a file without a header, from which a reader sees what the file is.
+        var firstRow: [UInt8] = []
+    }
+
+    /// Whether what is written of a record may depend on the records before it: then one thread maps all of them.
+    var isOrdered: Bool {
+        guard layout == nil else { return false }
+        return !((try? makeWriter()) is any RecordWriter)
     }
 
     /// Reads records, in the way that the source's layout says.
     enum Reader {
         case lines(any RecordReader)
         case rows(any RowReader)
+        /// Reads all bytes in order, from the first: the layout does not describe the file.
+        case file(any ContactReader)
     }
 
-    /// A reader that has taken the header; nil if it can't read a record alone, or can't tell yet what the file is.
-    func reader(behind header: Header) throws -> Reader? {
-        switch source {
-        case .neutralLines, .members: return try (makeReader() as? any RecordReader).map(Reader.lines)
-        case .columns:
-            guard var reader = try makeReader() as? any RowReader else { return nil }
-            try reader.read(encoding.encoded(header.bytes)) { _ in }
-            return reader.knowsColumns ? .rows(reader) : nil
+    /// A reader that has taken the header; one of the whole file without a header.
+    func reader(behind header: Header?) throws -> Reader {
+        switch (source, header) {
+        case (.neutralLines?, _?), (.members?, _?):
+            if let reader = try makeReader() as? any RecordReader { return .lines(reader) }
+        case (.columns?, let header?):
+            if var reader = try makeReader() as? any RowReader {
+                try reader.read(encoding.encoded(header.bytes + header.firstRow)) { _ in }
+                if reader.knowsColumns { return .rows(reader) }
+            }
+        case (nil, _), (_, nil): break
         }
+        return .file(try makeReader())
     }
 
-    /// A mapper of its own; nil if the reader can't read a record alone. One that heeds noes is for the calling thread.
-    func makeMapper(behind header: Header, heeding noes: EarlierNoes? = nil) throws -> ChunkMapper? {
+    /// A mapper of its own, of records behind a header, or of those of a whole file. One that heeds noes is for the calling
+    /// thread.
+    func makeMapper(behind header: Header?, heeding noes: EarlierNoes? = nil) throws -> ChunkMapper {
         let (arena, slow) = (Arena(), try makeSlowWay(heeding: noes, tellsWords: noes == nil))
         let rules = MappingCompiler(mapping, in: arena)
         func compile(
@@ -78,7 +96,7 @@ struct BulkPlan: Sendable {
             CompiledPlan(
                 layout,
                 catalogue: catalogue,
-                attributes: attributes + rules.names,
+                attributes: attributes + rules.names + (activity.map { [$0.attribute] } ?? []),
                 kinds: rules.kinds + slow.keyKinds + ConsentMarks.addressKinds.map(\.kind),
                 topics: topics,
                 sourceNotes: sourceNotes,
@@ -87,7 +105,7 @@ struct BulkPlan: Sendable {
             )
         }
         let evidence = try makeEvidence?()
-        func mapper(_ compiled: CompiledPlan, _ source: RecordSource) -> ChunkMapper {
+        func mapper(_ compiled: CompiledPlan, _ source: RecordSource, goesSlow: Bool = false) -> ChunkMapper {
             let steps = mapping.isEmpty ? nil : MappingPlan(rules, for: compiled)
             let words = BulkWords(compiled, knownBy: slow.keyKinds, in: arena)
             return ChunkMapper(
@@ -96,8 +114,9 @@ struct BulkPlan: Sendable {
                 in: arena,
                 mapping: steps,
                 slow: slow,
-                goesSlow: noes != nil && words == nil || steps == nil && !mapping.isEmpty,
-                counts: counts,
+                goesSlow: goesSlow || noes != nil && words == nil || steps == nil && !mapping.isEmpty,
+                counter: counts ? BulkSurvey(compiled, activity, in: arena) : nil,
+                book: counts ? SurveyBook(activity: activity) : nil,
                 words: words,
                 heeding: noes,
                 rejecting: rejecting,
@@ -106,13 +125,15 @@ struct BulkPlan: Sendable {
             )
         }
         switch (source, try reader(behind: header)) {
-        case (.neutralLines, .lines(let reader)?): return mapper(compile(), .lines(NeutralScanner(in: arena), reader))
-        case (.members(let members), .lines(let reader)?):
+        case (.members(let members)?, .lines(let reader)):
             let compiled = compile(attributes: members.attributes, topics: members.topics)
-            guard let scanner = MemberScanner(members, compiled, in: arena) else { return nil }
+            guard let scanner = MemberScanner(members, compiled, in: arena) else {
+                return mapper(compiled, .lines(NeutralScanner(in: arena), reader), goesSlow: true)
+            }
             return mapper(compiled, .members(scanner, reader))
-        case (.columns(let rows), .rows(let reader)?):
-            let columns = rows.columns(header.fields)
+        case (_, .lines(let reader)): return mapper(compile(), .lines(NeutralScanner(in: arena), reader))
+        case (.columns(let rows)?, .rows(let reader)):
+            let columns = rows.columns(header?.fields ?? [])
             let compiled = compile(
                 attributes: columns.compactMap(\.attribute),
                 topics: columns.compactMap(\.topic),
@@ -124,21 +145,23 @@ struct BulkPlan: Sendable {
             )
             rowMapper.isConverted = rows.encoding != .utf8
             return rowMapper
-        default: return nil
+        case (_, .rows), (_, .file): return mapper(compile(), .file)
         }
     }
 
     /// How the characters of the source are bytes.
-    var encoding: FileEncoding { if case .columns(let layout) = source { layout.encoding } else { .utf8 } }
+    var encoding: FileEncoding { if case .columns(let layout)? = source { layout.encoding } else { .utf8 } }
 
     /// The header of a source that begins with these bytes, in UTF-8; nil if there is none in them, or a bad one, or if they don't show
     /// that the source is one of lines.
     func header(in bytes: [UInt8]) -> Header? {
+        guard let source else { return nil }
         guard case .columns(let layout) = source else { return RecordLines.areTold(by: bytes) ? Header() : nil }
-        guard layout.dialect.hasHeader else { return Header() }
         var reader = DelimitedReader(dialect: layout.dialect)
         reader.append(bytes)
-        guard case .success? = reader.next(), let header = reader.header else { return nil }
+        guard case .success(let row)? = reader.next() else { return nil }
+        guard layout.dialect.hasHeader else { return Header(firstRow: row.bytes) }
+        guard let header = reader.header else { return nil }
         var end = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
         for _ in 1..<header.line { end = (bytes[end...].firstIndex(of: 0x0A) ?? end) + 1 }
         end += header.bytes.count

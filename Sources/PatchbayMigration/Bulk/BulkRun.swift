@@ -3,16 +3,16 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// One run of a migration whose records have nothing to do with each other: chunks are mapped on several threads, and
-/// written in order. Where both formats are known as data, most records go the fast way there.
+/// One run of a migration: chunks are mapped on several threads, and written in order.
 ///
-/// Reading, writing and telling stay on the calling thread, which maps, too, while it would wait.
+/// Reading, writing and progress stay on the calling thread, which maps, too, while it would wait. A file that its layout does not
+/// describe is read as a whole on the calling thread, and its records are mapped one by one.
 struct BulkRun {
     private var report = MigrationReport()
     private let notes: [FindingRow]
     private let reader: BulkPlan.Reader
     private var slow: SlowWay
-    private var output: BlockWriter?
+    private var output: (any ByteSink)?
     private var rejects: Rejects?
     /// Line feeds of the source before what comes next.
     private var lines = 0
@@ -27,6 +27,14 @@ struct BulkRun {
     private static let slowPiece = 32 << 10
     /// Outputs that were written and can be filled again.
     private var spare: [OutputBuffer] = []
+    /// Reads a file that its layout does not describe; nil for any other, and while it reads.
+    private var file: (any ContactReader)?
+    private let isWhole: Bool
+    /// What the writer puts before the first record, until it is written.
+    private var header: [UInt8]
+    /// The most of its records in a job, whose bytes are bounded by ``slowPiece``, too.
+    private static let recordsOfJob = 512
+    private var footer: [UInt8]
     /// A row that has begun and not ended where its job did.
     private var leftover: [UInt8] = []
     private var leftoverGaps: [ChunkJob.Gap] = []
@@ -44,7 +52,7 @@ struct BulkRun {
 
     private init(
         _ plan: BulkPlan,
-        _ header: BulkPlan.Header,
+        _ header: BulkPlan.Header?,
         _ reader: BulkPlan.Reader,
         _ notes: [FindingRow],
         _ surroundings: Surroundings
@@ -54,13 +62,15 @@ struct BulkRun {
         (evidence, follower) = (surroundings.evidence, surroundings.follower)
         encoding = plan.encoding
         slow = try plan.makeSlowWay()
+        (self.header, footer) = (slow.header, slow.footer)
+        if case .file(let reader) = reader { (file, isWhole) = (reader, true) } else { isWhole = false }
         var dialect = DelimitedDialect(hasHeader: false)
         if case .columns(let layout) = plan.source { dialect = layout.dialect }
         dialect.hasHeader = false
         rows = DelimitedReader(dialect: dialect)
         report.mapping = plan.mapping.noEffects
-        lines = header.bytes.reduce(0) { $0 + ($1 == 0x0A ? 1 : 0) }
-        settled = header.bytes.count
+        lines = header?.bytes.count { $0 == 0x0A } ?? 0
+        settled = header?.bytes.count ?? 0
         let noes = noes
         mender = Mender { try plan.makeMapper(behind: header) }
         lowering = Mender { try plan.makeMapper(behind: header, heeding: noes) }
@@ -68,17 +78,17 @@ struct BulkRun {
 
     /// A mapper of the calling thread, made once it is needed.
     private final class Mender {
-        private let make: () throws -> ChunkMapper?
+        private let make: () throws -> ChunkMapper
         private var mapper: ChunkMapper?
-        private var isMade = false
 
-        init(_ make: @escaping () throws -> ChunkMapper?) { self.make = make }
+        init(_ make: @escaping () throws -> ChunkMapper) { self.make = make }
 
-        /// What becomes of a job; nil if no mapper can be made.
-        func map(_ job: ChunkJob, _ output: OutputBuffer) throws -> ChunkResult? {
-            if !isMade { mapper = try make() }
-            isMade = true
-            return try mapper?.map(job, output)
+        /// What becomes of a job.
+        func map(_ job: ChunkJob, _ output: OutputBuffer) throws -> ChunkResult {
+            var mapper = if let known = mapper.take() { known } else { try make() }
+            let result = try mapper.map(job, output)
+            self.mapper = consume mapper
+            return result
         }
     }
 
@@ -97,49 +107,48 @@ struct BulkRun {
         var follower: RecordFollower?
     }
 
-    /// Runs it; nil if nothing was read from the source and it is for the slow way, or only its first chunk was, which is
-    /// `first` then.
+    /// Runs it to its end, or until it is cancelled.
     static func run(
         _ plan: BulkPlan,
         _ source: inout some ByteSource,
-        _ first: inout [UInt8]?,
         _ surroundings: Surroundings,
         workers: Int
-    ) throws -> MigrationReport? {
-        first = try source.next()
+    ) throws -> MigrationReport {
+        let first = try source.next()
         let resumed = surroundings.keeping?.resumption
-        guard let header = plan.header(in: plan.encoding.decoded(resumed?.head ?? first ?? [])),
-            let reader = try? plan.reader(behind: header),
-            let mapper = try plan.makeMapper(behind: header)
-        else { return nil }
+        let isOrdered = plan.isOrdered
+        var header = isOrdered ? nil : plan.header(in: plan.encoding.decoded(resumed?.head ?? first ?? []))
+        // The reader of the whole file says what is wrong with it.
+        let reader = try (try? plan.reader(behind: header)) ?? plan.reader(behind: nil)
+        if case .file = reader {
+            if resumed != nil { throw Migration.Failure([Checkpoints.otherWay.at()]) }
+            header = nil
+        }
+        let mapper = try plan.makeMapper(behind: header, heeding: isOrdered ? surroundings.noes : nil)
         if resumed != nil, let marks = surroundings.keeping?.optOuts?.earlier {
             surroundings.noes.restore(marks)
         } else if let resumed, let before = resumed.before {
             // Who said no before the place at which the run goes on.
-            var (part, ignored) = (try before(), nil as [UInt8]?)
+            var part = try before()
             let hearing = Surroundings(
                 hearing: surroundings.noes,
                 of: resumed.place.offset,
                 surroundings.progress,
                 surroundings.isCancelled
             )
-            _ = try Self.run(plan, &part, &ignored, hearing, workers: workers)
+            _ = try Self.run(plan, &part, hearing, workers: workers)
         }
         var run = try BulkRun(plan, header, reader, mapper.notes, surroundings)
         (run.rejects, run.goesSlow) = (surroundings.rejects, mapper.goesSlow)
         (run.keeping, run.surveyor) = (surroundings.keeping, surroundings.surveyor)
         if let resumed { run.resume(at: resumed.place) }
-        run.output = surroundings.output.map { BlockWriter(to: $0, from: run.report.bytesWritten) }
-        if resumed == nil { try run.write(run.slow.header[...]) }
-        let skipped = resumed == nil ? header.bytes.count : 0
-        if workers < 2 {
-            var lane = OneLane(mapper)
-            try run.go(first, skipped, &source, surroundings, &lane)
-        } else {
-            var lane = ManyLanes(plan, header, mapper, workers: workers)
-            defer { lane.close() }
-            try run.go(first, skipped, &source, surroundings, &lane)
-        }
+        run.output = surroundings.output
+        if resumed != nil { run.header = [] }
+        if !run.isWhole { try run.writeHeader() }
+        let skipped = resumed == nil ? header?.bytes.count ?? 0 : 0
+        var lanes = Lanes(plan, header, mapper, workers: isOrdered ? 1 : workers)
+        defer { lanes.close() }
+        try run.go(first, skipped, &source, surroundings, &lanes)
         return run.report
     }
 
@@ -150,7 +159,8 @@ struct BulkRun {
 
     /// Where the run stands, between two records.
     private var place: Checkpoints.Place {
-        var place = Checkpoints.Place(report: report, offset: settled, lines: lines, isExact: encoding == .utf8)
+        let isExact = encoding == .utf8 && !isWhole
+        var place = Checkpoints.Place(report: report, offset: settled, lines: lines, isExact: isExact)
         place.report.bytesRead = settled
         (place.hasBegun, place.hasReturns) = (hasBegun, rejects?.hasReturns ?? false)
         return place
@@ -158,9 +168,8 @@ struct BulkRun {
 
     private mutating func keep(isDue: Bool) throws {
         guard isDue, let keeping else { return }
-        try output?.flush()
         try rejects?.flush()
-        if let log = keeping.optOuts { try log.append(noes.takeAdded()) }
+        if !isWhole, let log = keeping.optOuts { try log.append(noes.takeAdded()) }
         try keeping.save(place)
     }
 
@@ -171,7 +180,7 @@ struct BulkRun {
         _ headerLength: Int,
         _ source: inout some ByteSource,
         _ surroundings: Surroundings,
-        _ lane: inout some Lane & ~Copyable
+        _ lanes: inout Lanes
     ) throws {
         // A row may have several lines, so its length is the mapper's care.
         var cutter = LineCutter(longest: RecordLength.usual, cutsOff: isOfRows, isFirst: report.read == 0)
@@ -180,12 +189,12 @@ struct BulkRun {
         while !surroundings.isCancelled() {
             // Taken out, so that nobody else holds it and it can be added to in place.
             guard var chunk = next.take() else {
-                try cutter.finish { cut in try take(cut, &lane) }
-                while let result = try lane.next(isLast: true) { try accept(result) }
+                try read(nil, &lanes)
+                try cutter.finish { cut in try take(cut, &lanes) }
+                while let result = try lanes.next(isLast: true) { try accept(result) }
                 try mend(with: ChunkJob(isLast: true), OutputBuffer())
-                if output != nil { try noes.finish(workers: lane.threads) }
-                try write(slow.footer[...])
-                try output?.flush()
+                if output != nil { try noes.finish(workers: lanes.threads) }
+                try write(footer[...])
                 try rejects?.flush()
                 report.isComplete = true
                 surroundings.progress(Migration.Progress(records: report.read, bytes: report.bytesRead))
@@ -193,37 +202,62 @@ struct BulkRun {
             }
             report.bytesRead += chunk.count
             if !hasBegun { rejects?.note(chunk) }
-            if encoding != .utf8 { chunk = encoding.decoded(chunk) }
-            if goesSlow {
+            if !isWhole, encoding != .utf8 { chunk = encoding.decoded(chunk) }
+            if isWhole {
+                try read(chunk, &lanes)
+            } else if goesSlow {
                 var rest = chunk[skipped...]
                 while !rest.isEmpty {
-                    try cutter.cut(Array(rest.prefix(Self.slowPiece))) { cut in try take(cut, &lane) }
+                    try cutter.cut(Array(rest.prefix(Self.slowPiece))) { cut in try take(cut, &lanes) }
                     rest = rest.dropFirst(Self.slowPiece)
                 }
             } else if skipped > 0 {
-                try cutter.cut(Array(chunk[skipped...])) { cut in try take(cut, &lane) }
+                try cutter.cut(Array(chunk[skipped...])) { cut in try take(cut, &lanes) }
             } else {
-                try cutter.cut(consume chunk) { cut in try take(cut, &lane) }
+                try cutter.cut(consume chunk) { cut in try take(cut, &lanes) }
             }
             skipped = 0
             next = try source.next()
             surroundings.progress(Migration.Progress(records: report.read, bytes: report.bytesRead))
         }
-        try output?.flush()
         try rejects?.flush()
         try keep(isDue: true)
     }
 
+    /// Reads on in a file that is read as a whole; nil is its end.
+    private mutating func read(_ chunk: [UInt8]?, _ lanes: inout Lanes) throws {
+        guard var reader = file.take() else { return }
+        var (job, size) = (ChunkJob(), 0)
+        func take(_ record: SourceRecord) throws {
+            job.records.append(record)
+            size += record.bytes.count
+            guard size >= Self.slowPiece || job.records.count >= Self.recordsOfJob else { return }
+            try writeHeader()
+            try self.take(.job(job), &lanes)
+            (job, size) = (ChunkJob(), 0)
+        }
+        if let chunk { try reader.read(chunk, take) } else { try reader.finish(take) }
+        (job.bytesRead, job.isLast, file) = (chunk?.count ?? 0, chunk == nil, reader)
+        // A reader that refuses the file does so before.
+        try writeHeader()
+        try self.take(.job(job), &lanes)
+    }
+
+    private mutating func writeHeader() throws {
+        try write(header[...])
+        header = []
+    }
+
     private var isOfRows: Bool { if case .rows = reader { true } else { false } }
 
-    private mutating func take(_ cut: LineCutter.Cut, _ lane: inout some Lane & ~Copyable) throws {
+    private mutating func take(_ cut: LineCutter.Cut, _ lanes: inout Lanes) throws {
         switch cut {
         case .job(let job):
-            try lane.submit(job, spare.popLast() ?? OutputBuffer())
-            while let result = try lane.next(isLast: false) { try accept(result) }
+            lanes.submit(job, spare.popLast() ?? OutputBuffer())
+            while let result = try lanes.next(isLast: false) { try accept(result) }
         case .overlong(let length, let bytes):
             // Its place in the order is known only when everything before is settled.
-            while let result = try lane.next(isLast: true) { try accept(result) }
+            while let result = try lanes.next(isLast: true) { try accept(result) }
             try begin(line: lines + 1)
             guard case .lines(let reader) = reader else { return }
             let record = reader.overlong(length: length, number: report.read + 1, line: lines + 1)
@@ -253,7 +287,7 @@ struct BulkRun {
 
     /// The result, or what becomes of its job where it says yes behind a no.
     private func heeded(_ result: ChunkResult) throws -> ChunkResult {
-        try noes.hear(result.words) ? result : lowering.map(result.job, result.output) ?? result
+        try noes.hear(result.words) ? result : lowering.map(result.job, result.output)
     }
 
     /// Maps the leftover with the job behind it.
@@ -265,7 +299,7 @@ struct BulkRun {
         whole.seam = leftover + job.bytes + [UInt8](repeating: 0, count: Padding.count)
         whole.isFirst = report.read == 0
         whole.isLast = job.isLast
-        if let result = try mender.map(whole, output) { try settle(heeded(result)) }
+        try settle(heeded(mender.map(whole, output)))
     }
 
     private mutating func settle(_ result: consuming ChunkResult) throws {
@@ -296,10 +330,10 @@ struct BulkRun {
             for (row, count) in zip(notes, result.notes) where count > 0 { surveyor.note(row) }
         }
         lines += result.lines
+        if isWhole, result.job.isLast { footer = result.footer }
         leftoverGaps = result.job.gaps(ofLast: result.leftover.count)
         settled += result.job.count - result.leftover.count - leftoverGaps.reduce(0) { $0 + $1.count }
-        report.bytesWritten += result.used
-        try output?.write(result.output.prefix(result.used))
+        try write(result.output.prefix(result.used))
         spare.append(result.output)
         leftover = result.leftover
         try keep(isDue: keeping?.isDue() ?? false)
@@ -324,6 +358,7 @@ struct BulkRun {
             row.map { $0.at(number: number, line: line) }.mapError { $0.at(number: number, line: line) }
         }
         switch (reader, origin) {
+        case (.file, .record(let record)): return record
         case (.rows(let reader), .fault(let fault)): return reader.record(numbered(.failure(fault)))
         case (.rows(let reader), .row(let bytes)):
             var rows = rows
@@ -345,6 +380,7 @@ struct BulkRun {
     }
 
     private mutating func write(_ bytes: ArraySlice<UInt8>) throws {
+        guard !bytes.isEmpty else { return }
         report.bytesWritten += bytes.count
         try output?.write(bytes)
     }
@@ -371,35 +407,8 @@ extension BulkRun.Surroundings {
     }
 }
 
-/// Who maps the jobs.
-private protocol Lane: ~Copyable {
-    /// How many threads they are, the calling one among them.
-    var threads: Int { get }
-
-    mutating func submit(_ job: ChunkJob, _ output: consuming OutputBuffer) throws(FileError)
-
-    /// The next result in the order of the jobs: nil while another job may be submitted, or when none is under way. With
-    /// `isLast` it waits for all.
-    mutating func next(isLast: Bool) throws(FileError) -> ChunkResult?
-}
-
-/// The calling thread.
-private struct OneLane: Lane, ~Copyable {
-    let threads = 1
-    private var mapper: ChunkMapper
-    private var result: ChunkResult?
-
-    init(_ mapper: consuming ChunkMapper) { self.mapper = mapper }
-
-    mutating func submit(_ job: ChunkJob, _ output: consuming OutputBuffer) throws(FileError) {
-        result = try mapper.map(job, consume output)
-    }
-
-    mutating func next(isLast: Bool) -> ChunkResult? { result.take() }
-}
-
-/// The calling thread and others beside it.
-private struct ManyLanes: Lane, ~Copyable {
+/// The threads that map the jobs, the calling one among them.
+private struct Lanes: ~Copyable {
     private struct Task: Sendable {
         let job: ChunkJob
         var output: OutputBuffer
@@ -423,11 +432,11 @@ private struct ManyLanes: Lane, ~Copyable {
     private var submitted = 0
     private var taken = 0
 
-    init(_ plan: BulkPlan, _ header: BulkPlan.Header, _ mapper: consuming ChunkMapper, workers: Int) {
+    init(_ plan: BulkPlan, _ header: BulkPlan.Header?, _ mapper: consuming ChunkMapper, workers: Int) {
         self.mapper = mapper
         threads = workers
         // One job for each thread, and so many that wait that none is without while this one reads, maps and writes.
-        limit = workers + 2
+        limit = workers == 1 ? 1 : workers + 2
         ring = WorkRing(workers: workers - 1) { ring in
             // It was made once already before any thread began, so it can be made.
             guard let made = try? plan.makeMapper(behind: header) else { return }
@@ -443,6 +452,8 @@ private struct ManyLanes: Lane, ~Copyable {
         submitted += 1
     }
 
+    /// The next result in the order of the jobs: nil while another job may be submitted, or when none is under way. With
+    /// `isLast` it waits for all.
     mutating func next(isLast: Bool) throws(FileError) -> ChunkResult? {
         guard submitted > taken, isLast || submitted - taken >= limit else { return nil }
         defer { taken += 1 }

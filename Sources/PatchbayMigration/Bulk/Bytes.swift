@@ -1,5 +1,3 @@
-import CBlocks
-
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -245,7 +243,12 @@ enum Block {
 
     /// A bit for each mark, the lowest for the first byte's.
     @inline(__always) static func bits(of marks: SIMDMask<Bits>) -> UInt16 {
-        CBlocks_bits(unsafeBitCast(marks, to: Bits.self))
+        let words = unsafeBitCast(marks, to: SIMD2<UInt64>.self)
+        // Each product has the lowest bits of eight bytes in its highest byte.
+        let gather: UInt64 = 0x0102_0408_1020_4080
+        let low = ((words[0].littleEndian & Word.ones) &* gather) &>> 56
+        let high = ((words[1].littleEndian & Word.ones) &* gather) &>> 56
+        return UInt16(truncatingIfNeeded: low | high &<< 8)
     }
 }
 

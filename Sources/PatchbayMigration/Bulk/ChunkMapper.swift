@@ -15,6 +15,9 @@ struct ChunkJob: Sendable {
     var isFirst = false
     /// Whether nothing follows.
     var isLast = false
+    /// Records that the reader of the whole file has read, and how many bytes it read for them.
+    var records: [SourceRecord] = []
+    var bytesRead = 0
 
     /// What was left out of a row that is too long in any case.
     var gaps: [Gap] = []
@@ -27,7 +30,7 @@ struct ChunkJob: Sendable {
     }
 
     /// How many bytes of the source it stands for.
-    var count: Int { present + gaps.reduce(0) { $0 + $1.count } }
+    var count: Int { bytesRead + present + gaps.reduce(0) { $0 + $1.count } }
 
     /// How many bytes it has.
     private var present: Int { max(0, seam.count - Padding.count) + range.count }
@@ -121,6 +124,8 @@ struct ChunkResult: Sendable {
     var log: [WrittenRecord] = []
     /// A row that has begun and not ended: the end of the job. What comes next was cut at a wrong place.
     var leftover: [UInt8] = []
+    /// What the writer puts behind the last record.
+    var footer: [UInt8] = []
     /// The job, for what must be mapped again behind a leftover.
     var job = ChunkJob()
 }
@@ -130,6 +135,8 @@ enum RecordSource {
     case lines(NeutralScanner, any RecordReader)
     case members(MemberScanner, any RecordReader)
     case rows(RowScanner, any RowReader, DelimitedDialect)
+    /// Nothing: the jobs have records that were read.
+    case file
 }
 
 /// Maps jobs, one after the other, on one thread.
@@ -179,7 +186,8 @@ struct ChunkMapper: ~Copyable {
         mapping: MappingPlan?,
         slow: SlowWay,
         goesSlow: Bool,
-        counts: Bool,
+        counter: BulkSurvey?,
+        book: SurveyBook?,
         words: BulkWords?,
         heeding noes: EarlierNoes?,
         rejecting: BulkPlan.Rejecting,
@@ -193,10 +201,8 @@ struct ChunkMapper: ~Copyable {
         self.goesSlow = goesSlow || !compiled.canWrite
         let view = RecordView(in: arena)
         (self.view, writer) = (view, LineWriter(for: view, in: arena))
-        counter =
-            counts ? arena.keep(BulkSurvey(topics: compiled.topicNames, in: arena)) : nil
-        book = counts ? SurveyBook(activity: nil) : nil
-        changed = mapping != nil && counts ? RecordView(in: arena) : view
+        (self.counter, self.book) = (counter.map(arena.keep), book)
+        changed = mapping != nil && counter != nil ? RecordView(in: arena) : view
     }
 
     /// Maps a job; `output` is written over.
@@ -207,6 +213,12 @@ struct ChunkMapper: ~Copyable {
         result.notes = Array(repeating: 0, count: compiled.notes.count)
         result.job = job
         var isFirst = job.isFirst
+        if let first = job.records.first { result.linesBeforeFirst = first.line - 1 }
+        for record in job.records {
+            try move(record, nil, &result)
+            result.left[.format, default: 0] += 1
+        }
+        if job.isLast { result.footer = slow.footer }
         if !job.seam.isEmpty {
             try map(job.seam, 0..<(job.seam.count - Padding.count), isFirst, job.isLast, &result)
             isFirst = isFirst && isRows && result.records == 0
@@ -301,6 +313,7 @@ struct ChunkMapper: ~Copyable {
                         case .lines(let scanner, _): run(scanner, cursor, last, pen, limit, notes, &counts)
                         case .members(let scanner, _): run(scanner, cursor, last, pen, limit, notes, &counts)
                         case .rows(let scanner, _, _): run(rows: scanner, cursor, last, pen, limit, notes, &counts)
+                        case .file: Way(place: last, pen: pen)
                         }
                     (stop, place, written) = (way.stop, way.place - source, way.pen.place - output)
                     refused = way.refused.map { ($0.finding, place..<($0.end - source)) }
@@ -629,6 +642,7 @@ struct ChunkMapper: ~Copyable {
             }
             guard let row else { return isLast ? range.upperBound : nil }
             return try move(row, bytes, range, number: isFirst ? 1 : 2, hasMark: !mark.isEmpty, reader, &result)
+        case .file: return nil
         }
     }
 
@@ -684,7 +698,7 @@ struct ChunkMapper: ~Copyable {
         if result.linesBeforeFirst == nil { result.linesBeforeFirst = result.lines }
         if isRejected {
             let told = findings.dropFirst(record.findings.count)
-            reject(Self.origin(of: record, row), findings, telling: Array(told), &result)
+            reject(origin(of: record, row), findings, telling: Array(told), &result)
         } else {
             if result.output.count - result.used < written.count {
                 result.output.grow(used: result.used, by: written.count)
@@ -715,12 +729,13 @@ struct ChunkMapper: ~Copyable {
         )
     }
 
-    private static func origin(
+    private func origin(
         of record: SourceRecord,
         _ row: Result<DelimitedRecord, DelimitedFault>?
     ) -> ChunkResult.Reject.Origin {
         var plain = record
         plain.contact = nil
+        if case .file = source { return .record(plain) }
         if record.findings.isEmpty { return .record(plain) }
         return switch row {
         case .success(let row)?: .row(row.bytes)

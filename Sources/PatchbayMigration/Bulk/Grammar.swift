@@ -341,9 +341,6 @@ enum Forms {
     /// Whether it is a day that exists, as `YYYY-MM-DD`.
     @inline(__always) static func isDate(_ text: Stretch) -> Bool { text.count == 10 && startsWithDate(text) }
 
-    /// Whether its first four bytes are digits, as those of every day and instant are.
-    static func beginsWithYear(_ text: Stretch) -> Bool { text.count >= 4 && digits(text.start, 4) != nil }
-
     @inline(__always) private static func startsWithDate(_ text: Stretch) -> Bool {
         // `YYYY-MM-` and `YY-MM-DD`, less the zeros and the lines: digits are below ten then, and lines are zero.
         let front = Word.load(text.start) ^ 0x2D30_302D_3030_3030

@@ -1,31 +1,5 @@
-/// The opt-outs that were read, as marks in a hash table; and, when the table is full, the marks that follow, in a file without a
-/// name.
+/// The opt-outs that were read, as marks; and, when there are too many, the marks that follow, in a file without a name.
 struct NoesTable {
-    /// A hash table with linear probing: zero is a free slot, and one slot in eight is free at least.
-    private struct Slots {
-        private(set) var words: [UInt64]
-        let mask: Int
-
-        init(_ count: Int) { (words, mask) = ([UInt64](repeating: 0, count: count), count - 1) }
-
-        subscript(place: Int) -> UInt64 {
-            get { words[place] }
-            set { words[place] = newValue }
-        }
-
-        mutating func clear() { self = Slots(mask + 1) }
-
-        /// Whether the table holds a word, which is not zero.
-        @inline(__always) func holds(_ word: UInt64) -> Bool { words[place(of: word)] == word }
-
-        /// The slot of a word, which is not zero, or the free slot for it.
-        @inline(__always) func place(of word: UInt64) -> Int {
-            var place = Int(truncatingIfNeeded: word &>> 2) & mask
-            while words[place] != word, words[place] != 0 { place = (place &+ 1) & mask }
-            return place
-        }
-    }
-
     /// A bit for some of a mark's: set once a no about its subject was heard, or one about another that has the same bit.
     private final class Bits {
         private static let shift: UInt64 = 43
@@ -51,10 +25,7 @@ struct NoesTable {
     private let heard = Bits()
     /// Whether any no was about a consent; most sources have none.
     private var hasConsents = false
-    private var slots = Slots(1 << 12)
-    private var count = 0
-    /// The places that were filled for the words at hand, to be freed again.
-    private var filled: [Int] = []
+    private var known: Set<UInt64> = []
     /// Whether there is no room for more. From then on every no is late, and every yes that may stand behind a late one.
     private var isFull = false
     private var lateWords: [UInt64] = []
@@ -87,22 +58,21 @@ struct NoesTable {
     }
 
     @inline(__always) private func isKnown(_ subject: UInt64) -> Bool {
-        mayBeKnown(subject) && slots.holds(subject | ConsentMark.no)
+        mayBeKnown(subject) && known.contains(subject | ConsentMark.no)
     }
-
-    /// Notes a no.
-    mutating func note(_ word: UInt64) { _ = fill(word) }
 
     /// Notes the words of many records, in order; false, with none of them noted, if a yes stands behind a no. What there is no
     /// room for stays in memory until ``keepLate()``.
     mutating func hear(_ words: [UInt64]) -> Bool {
         let (wasFull, lateBefore) = (isFull, lateWords.count)
+        var noted: [UInt64] = []
         for word in words {
             if word & ConsentMark.no != 0 {
-                if let place = fill(word) { filled.append(place) }
+                if note(word) { noted.append(word) }
             } else if mayBeKnown(word) {
-                if slots.holds(word | ConsentMark.no) {
-                    forget()
+                if known.contains(word | ConsentMark.no) {
+                    known.subtract(noted)
+                    if keepsAdded { added.removeLast(noted.count) }
                     isFull = wasFull
                     lateWords.removeLast(lateWords.count - lateBefore)
                     return false
@@ -110,58 +80,22 @@ struct NoesTable {
                 if isFull { lateWords.append(word) }
             }
         }
-        filled.removeAll(keepingCapacity: true)
         return true
     }
 
-    /// Frees the places of the words at hand, the last first: so what was led behind one is freed before it.
-    private mutating func forget() {
-        for place in filled.reversed() { slots[place] = 0 }
-        count -= filled.count
-        if keepsAdded { added.removeLast(filled.count) }
-        filled.removeAll(keepingCapacity: true)
-    }
-
-    /// The place that was filled; nil where the no was known already, or there is no room.
-    @inline(__always) private mutating func fill(_ word: UInt64) -> Int? {
+    /// Notes a no; false where it was known already, or there is no room.
+    @discardableResult mutating func note(_ word: UInt64) -> Bool {
         heard[word] = true
         if word & ConsentMark.consent != 0 { hasConsents = true }
+        if !isFull, known.contains(word) { return false }
+        isFull = isFull || known.count >= limit
         if isFull {
             lateWords.append(word)
-            return nil
+            return false
         }
-        let place = slots.place(of: word)
-        if slots[place] == word { return nil }
-        guard count < limit else {
-            isFull = true
-            lateWords.append(word)
-            return nil
-        }
-        guard 8 &* (count &+ 1) <= 7 &* (slots.mask &+ 1) else {
-            grow()
-            return fill(again: word)
-        }
-        slots[place] = word
-        count &+= 1
+        known.insert(word)
         if keepsAdded { added.append(word) }
-        return place
-    }
-
-    @inline(never) private mutating func fill(again word: UInt64) -> Int? { fill(word) }
-
-    /// Places change; those of the words at hand are filled last, in the same order, so that they can still be freed.
-    private mutating func grow() {
-        let last = filled.map { slots[$0] }
-        for place in filled { slots[place] = 0 }
-        let old = slots.words
-        // Few steps to two MiB, and smaller ones beyond.
-        slots = Slots((old.count <= 1 << 17 ? 8 : 2) * old.count)
-        for word in old where word != 0 { slots[slots.place(of: word)] = word }
-        filled = last.map { word in
-            let place = slots.place(of: word)
-            slots[place] = word
-            return place
-        }
+        return true
     }
 
     // MARK: What came when there was no room
@@ -179,19 +113,15 @@ struct NoesTable {
         try late.add(lateWords)
         lateWords = []
         // What is known is not needed any more.
-        slots = Slots(1 << 12)
+        known = []
         return try late.eachPart(workers: workers) { parts throws(FileError) in
-            var (slots, raised, words) = (Slots(1 << 12), 0, [UInt64]())
+            var (known, raised, words) = (Set<UInt64>(), 0, [UInt64]())
             while try parts.next(&words) {
-                if 2 * words.count > slots.mask {
-                    slots = Slots(1 << (Int.bitWidth - (2 * words.count).leadingZeroBitCount))
-                } else {
-                    slots.clear()
-                }
+                known.removeAll(keepingCapacity: true)
                 for word in words {
                     if word & ConsentMark.no != 0 {
-                        slots[slots.place(of: word)] = word
-                    } else if slots.holds(word | ConsentMark.no) {
+                        known.insert(word)
+                    } else if known.contains(word | ConsentMark.no) {
                         raised += 1
                     }
                 }

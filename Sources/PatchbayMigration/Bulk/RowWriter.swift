@@ -70,7 +70,7 @@ extension LineWriter {
     }
 
     /// Writes the fields; the line feed is the caller's.
-    private func put(_ plan: UnsafePointer<LinePlan>, _ start: Pen) -> Pen {
+    private func put(_ plan: UnsafePointer<LinePlan>, _ start: Pen) -> Pen? {
         let row = plan.pointee.row
         var pen = start
         for index in 0..<row.pointee.columns.count {
@@ -90,6 +90,18 @@ extension LineWriter {
             }
         }
         if row.pointee.endsWithReturn { pen.put(0x0D) }
+        return row.pointee.isLatin1 ? Self.latin1(start, pen) : pen
+    }
+
+    /// Makes ISO 8859-1 of what was written; nil if that has no byte for a character.
+    @inline(never) private static func latin1(_ start: Pen, _ end: Pen) -> Pen? {
+        var (from, pen) = (start.place, start)
+        while from < end.place {
+            let byte = from.pointee
+            guard byte < 0xC4 else { return nil }
+            pen.put(byte < 0x80 ? byte : byte &<< 6 | from[1] & 0x3F)
+            from += byte < 0x80 ? 1 : 2
+        }
         return pen
     }
 

@@ -110,7 +110,8 @@ public struct DoorVerification {
         let refused = SightStore(keepsKeys: false)
         verification.expected = try migration.eachWritten(&source, watch) { number, written, traits in
             var sight = try lens.look(written)
-            sample?.add(KeyMark(sight.key, opinion: 0).exact, traits)
+            let key = KeyMark(sight.key, opinion: 0).exact
+            sample?.add(key, key, traits)
             // The vendor may have taken other parts of a row that it refused: of those nothing is expected.
             guard !verdicts.rejected.contains(number) else {
                 return try refused.add(sight, number: number, names)
@@ -260,18 +261,3 @@ public struct DoorVerification {
 
 @available(*, unavailable)
 extension DoorVerification: Sendable {}
-
-/// Numbers of rows, a bit each.
-private struct RowSet {
-    private var words: [UInt64] = []
-
-    mutating func insert(_ row: Int) {
-        guard row > 0 else { return }
-        while words.count <= row / 64 { words.append(0) }
-        words[row / 64] |= 1 << UInt64(row % 64)
-    }
-
-    func contains(_ row: Int) -> Bool {
-        words.indices.contains(row / 64) && words[row / 64] & 1 << UInt64(row % 64) != 0
-    }
-}

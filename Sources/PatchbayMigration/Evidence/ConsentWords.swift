@@ -6,11 +6,31 @@ import PatchbayModel
 struct ConsentWords: Hashable {
     /// A word: an answer about a purpose on a channel.
     struct Subject: Hashable, Comparable {
-        var purpose: Purpose
-        var channel: Channel?
-        var topic: String?
+        /// A hash of the texts. It is taken once, because each record looks for its subjects many times.
+        private let digest: UInt64
+        let purpose: Purpose
+        let channel: Channel?
+        let topic: String?
         /// Whether it is about a subscription; otherwise it is about a consent.
-        var isSubscription: Bool
+        let isSubscription: Bool
+
+        init(purpose: Purpose, channel: Channel?, topic: String? = nil, isSubscription: Bool) {
+            (self.purpose, self.channel, self.topic) = (purpose, channel, topic)
+            self.isSubscription = isSubscription
+            var digest: UInt64 = isSubscription ? 1 : 0
+            for text in [purpose.rawValue, channel?.rawValue ?? "", topic ?? ""] {
+                // Beyond ASCII, equal texts may have different bytes.
+                if text.utf8.allSatisfy({ $0 < 0x80 }) {
+                    for byte in text.utf8 { digest = KeyMark.mix(digest ^ UInt64(byte)) }
+                } else {
+                    digest ^= UInt64(bitPattern: Int64(text.hashValue))
+                }
+                digest = KeyMark.mix(digest ^ 0xFF)
+            }
+            self.digest = digest
+        }
+
+        func hash(into hasher: inout Hasher) { hasher.combine(digest) }
 
         static func < (left: Subject, right: Subject) -> Bool { left.order < right.order }
 
@@ -289,7 +309,7 @@ enum JSONSpan {
 final class WrittenReader {
     private enum Way {
         case lines(any RecordReader)
-        case rows(any RowReader, DelimitedReader)
+        case rows(any RowReader, DelimitedDialect)
         /// A record cannot be read alone: each is read as a file of its own.
         case files(header: [UInt8], make: () throws -> any ContactReader)
     }
@@ -318,12 +338,39 @@ final class WrittenReader {
             var dialect = columns.dialect
             dialect.hasHeader = false
             if (try? reader.read(header, { _ in })) != nil, let rows = reader as? any RowReader, rows.knowsColumns {
-                way = .rows(rows, DelimitedReader(dialect: dialect))
+                way = .rows(rows, dialect)
                 return
             }
         case .columns?, nil: break
         }
         way = .files(header: header, make: makeReader)
+    }
+
+    /// Splits a file that begins with the header into records that can be read alone; nil if they can't.
+    func cutter(behind header: [UInt8]) -> RecordCutter? {
+        switch way {
+        case .lines: RecordCutter(nil, behind: header)
+        case .rows(_, let dialect): RecordCutter(dialect, behind: header)
+        case .files: nil
+        }
+    }
+
+    /// The records that the bytes of one are: several, or none, if another reader splits them otherwise.
+    func records(_ record: RecordCutter.Record) -> [SourceRecord] {
+        switch way {
+        case .lines(let reader): return [reader.read(Array(record.bytes), number: record.number, line: record.line)]
+        case .rows(let reader, let dialect):
+            var (rows, records) = (DelimitedReader(dialect: dialect), [SourceRecord]())
+            rows.append(record.bytes + [0x0A])
+            rows.finish()
+            while let row = rows.next() {
+                let numbered = row.map { $0.at(number: record.number, line: record.line) }
+                    .mapError { $0.at(number: record.number, line: record.line) }
+                records.append(reader.record(numbered))
+            }
+            return records
+        case .files: return []
+        }
     }
 
     /// The contacts that were written as these bytes; one, unless the format writes several for a record.
@@ -335,7 +382,8 @@ final class WrittenReader {
             for line in written.split(separator: 0x0A) {
                 if let contact = reader.record(Array(line), number: 2, line: 2).contact { contacts.append(contact) }
             }
-        case .rows(let reader, var rows):
+        case .rows(let reader, let dialect):
+            var rows = DelimitedReader(dialect: dialect)
             rows.append(written)
             rows.finish()
             while let row = rows.next() { if let contact = reader.record(row).contact { contacts.append(contact) } }

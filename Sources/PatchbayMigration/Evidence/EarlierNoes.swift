@@ -7,7 +7,7 @@ import PatchbayModel
 /// It knows ``limit`` noes at once. Further ones, and each yes behind them, go to a temporary file without a name, as marks;
 /// at the end, ``finish(workers:)`` tells whether one of those came too late to be heeded.
 final class EarlierNoes {
-    /// Three quarters of two MiB: in a table that is fuller most searches lead over several lines.
+    /// A set of so many takes two MiB.
     static let usualLimit = 6 << 15
 
     private var table: NoesTable

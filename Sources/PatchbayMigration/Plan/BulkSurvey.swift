@@ -86,13 +86,21 @@ struct BulkSurvey: BitwiseCopyable {
     /// A mark for each channel and topic of the lexicon.
     private let topicWishes: Row<UInt64>
     private let topics: Int
+    /// How often the owners of push tokens were last seen how long ago, and how long ago that of the view was that was admitted last.
+    private let ages: UnsafeMutablePointer<Int>
+    private let age: UnsafeMutablePointer<Int>
+    private let activity: Unmanaged<ActivityBook>?
 
     private static let answerCount = Lexicon.purposeNames.count * (channels + 1) * Lexicon.answers.count
     private static let environmentCount = 1 + PushToken.Environment.allCases.count
     private static let tokenCount = Lexicon.serviceNames.count * environmentCount * (appLimit + 1) * 2
 
-    init(topics names: [String], in arena: Arena) {
+    init(_ plan: CompiledPlan, _ activity: Activity?, in arena: Arena) {
+        let names = plan.topicNames
         topics = names.count
+        ages = arena.make(Survey.Age.allCases.count, of: 0)
+        age = arena.make(1, of: 0)
+        self.activity = activity.map { arena.keep(object: ActivityBook($0, plan)) }
         topicWishes = arena.make(
             Lexicon.channelNames.flatMap { channel in names.map { ConsentMark.wish(channel, $0) } }
         )
@@ -125,6 +133,7 @@ struct BulkSurvey: BitwiseCopyable {
             guard view.devices[index].service >= 0, app(of: view.devices[index]) != nil else { return false }
         }
         attributes.remember(view)
+        if let activity, view.deviceCount > 0 { age.pointee = activity.takeUnretainedValue().age(of: view) }
         return true
     }
 
@@ -214,6 +223,7 @@ struct BulkSurvey: BitwiseCopyable {
             let place = device.service &* Self.environmentCount &+ device.environment &+ 1
             tokens[(place &* (Self.appLimit &+ 1) &+ app) &* 2 &+ (isWellFormed ? 1 : 0)] &+= 1
             add(KeyMark(device.token, opinion: 0), kind: Self.tokenKind)
+            if activity != nil { ages[age.pointee] &+= 1 }
         }
     }
 
@@ -249,6 +259,10 @@ struct BulkSurvey: BitwiseCopyable {
         for (index, name) in plan.kindNames.enumerated() {
             let count = Self.take(identifiers + index)
             if count > 0 { survey.identifiers[name, default: 0] += count }
+        }
+        for (index, age) in Survey.Age.allCases.enumerated() {
+            let count = Self.take(ages + index)
+            if count > 0 { survey.ages[age, default: 0] += count }
         }
         tellWords(&survey, plan.topicNames)
         tellTokens(&survey)
@@ -340,6 +354,24 @@ struct BulkSurvey: BitwiseCopyable {
                 }
             }
         }
+    }
+}
+
+/// Finds how long ago the contact of a view was last seen.
+private final class ActivityBook {
+    private let activity: Activity
+    private unowned let plan: CompiledPlan
+
+    init(_ activity: Activity, _ plan: CompiledPlan) { (self.activity, self.plan) = (activity, plan) }
+
+    /// The age's place among all.
+    func age(of view: RecordView) -> Int {
+        var text: String?
+        if let rank = plan.rank(of: activity.attribute), view.has(rank) {
+            let value = view.attributes[rank]
+            if [.string, .date, .timestamp].contains(value.kind) { text = value.text.text }
+        }
+        return Survey.Age.allCases.firstIndex(of: activity.age(text)) ?? 0
     }
 }
 

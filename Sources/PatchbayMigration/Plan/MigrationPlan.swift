@@ -164,8 +164,7 @@ extension Migration {
     ///   - loads: the ways into the target's vendor.
     ///   - door: the vendor's server door, where that is the target.
     ///   - requestsPerSecond: the rate of the account, where the documents state none.
-    ///   - activity: the attribute that shows when a person was last seen, and today's date; every record goes the slow way
-    ///     then.
+    ///   - activity: the attribute that shows when a person was last seen, and today's date.
     ///   - workers: as for a run.
     ///   - progress: called after each chunk.
     ///   - isCancelled: asked before each chunk; a plan that was cancelled is not complete.

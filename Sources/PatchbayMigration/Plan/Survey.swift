@@ -291,6 +291,11 @@ struct Activity: Sendable {
             case .string(let text): text
             default: nil
             }
+        return age(text)
+    }
+
+    /// The same by the attribute's text.
+    func age(_ text: String?) -> Survey.Age {
         guard let text, let day = CalendarDate(text: String(text.prefix(10))) else { return .unknown }
         let days = Self.number(of: today) - Self.number(of: day)
         return days <= 90 ? .fresh : days <= 270 ? .quarter : .stale

@@ -19,6 +19,9 @@ extension ByteSource {
     /// Nobody can tell.
     public func change() throws(FileError) -> Finding? { nil }
 
+    /// Whether the bytes come once only.
+    var isPipe: Bool { (self as? FileSource).map { $0.size == nil } ?? false }
+
     /// All bytes up to the end; nil if there are more than that.
     package mutating func contents(limit: Int) throws(FileError) -> [UInt8]? {
         var bytes: [UInt8] = []

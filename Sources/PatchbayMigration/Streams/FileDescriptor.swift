@@ -127,14 +127,6 @@ final class FileDescriptor {
         }
     }
 
-    /// Asks the system to begin bringing these bytes to the disk, where it can be asked; nobody waits for that.
-    func hasten(from offset: Int, count: Int) {
-        #if os(Linux)
-        // What is not needed in memory is written out at once. Only a hint: whether it went well, `sync` will say.
-        _ = posix_fadvise(number, off_t(offset), off_t(count), POSIX_FADV_DONTNEED)
-        #endif
-    }
-
     /// Brings everything to the disk.
     func sync() throws(FileError) {
         #if canImport(Darwin)

@@ -26,10 +26,6 @@ public final class OutputFile: ByteSink {
     private var isCommitted = false
     /// Whether an unfinished file stays where it is, to be gone on with.
     var isKept = false
-    /// So many bytes the system was asked to bring to the disk.
-    private var hastened = 0
-    /// It is asked again after so many: the disk works while the next are made, and at the end little is left to wait for.
-    private static let stride = 8 << 20
 
     /// Begins a file.
     ///
@@ -104,7 +100,7 @@ public final class OutputFile: ByteSink {
         } catch {
             throw FileError(path, error.operation, number: error.number)
         }
-        (count, hastened) = (length ?? 0, length ?? 0)
+        count = length ?? 0
     }
 
     /// Whether nobody sees the bytes before they are complete.
@@ -160,7 +156,6 @@ public final class OutputFile: ByteSink {
     func shorten(to count: Int) throws(FileError) {
         try file.begin(at: count)
         self.count = count
-        hastened = min(hastened, count)
     }
 
     deinit { if !isCommitted, !isKept, let draft { unlink(draft) } }
@@ -174,9 +169,6 @@ public final class OutputFile: ByteSink {
             throw FileError(path, error.operation, number: error.number)
         }
         count += bytes.count
-        guard draft != nil, count - hastened >= Self.stride else { return }
-        file.hasten(from: hastened, count: count - hastened)
-        hastened = count
     }
 
     /// Brings the file to the disk and gives it its name. Nothing may be written afterwards.

@@ -22,20 +22,26 @@ struct RecordLens {
     }
 
     private let way: Way
+    /// Splits a target file into its records; nil if it has to be read as a whole.
+    private(set) var cutter: RecordCutter?
 
     /// A lens for a migration's target, which knows contacts by that kind of identifier if one is given.
     init(_ migration: Migration, key: IdentifierKind? = nil, tagByTag: Bool = false) throws {
         self.tagByTag = tagByTag
         let (target, settings) = (migration.target, migration.targetSettings)
+        let header = try migration.makeWriter().header()
         if let reader = try WrittenReader(migration) {
             way = .contacts(reader, key: key ?? migration.keyKind)
+            cutter = reader.cutter(behind: header)
         } else if case .lines(let layout)? = try? target.makeTargetLayout?(settings) {
             var names: [String: String] = [:]
             var keys: [String] = []
             Self.name(layout.parts, at: "", &names, &keys)
             way = .lines(keys: keys, names: names)
-        } else if try migration.makeWriter().header().isEmpty {
+            cutter = RecordCutter(nil, behind: header)
+        } else if header.isEmpty {
             way = .objects
+            cutter = RecordCutter(nil, behind: [])
         } else {
             throw Migration.Failure([Self.unreadable.at("to", detail: target.id)])
         }
@@ -85,6 +91,44 @@ struct RecordLens {
         case unreadable(Int, line: Int, [Finding])
     }
 
+    /// Looks at one record of a file.
+    func see(_ record: RecordCutter.Record) -> [Seen] {
+        switch way {
+        case .contacts(let reader, let key): return reader.records(record).map { Self.see($0, key, tagByTag) }
+        case .lines, .objects: return [see(line: record.bytes, record.line, record.number)]
+        }
+    }
+
+    /// Hands out every record of a file without reading it; false if the file must be read as a whole, because it has another header
+    /// or a record that is too long.
+    func eachRecord(
+        _ source: inout some ByteSource,
+        _ watch: Verification.Watch,
+        _ take: (RecordCutter.Record) throws -> Void
+    ) throws -> Bool {
+        guard var cutter else { return false }
+        var (number, bytes) = (0, 0)
+        while true {
+            if bytes > 0 { watch.progress(.target, Migration.Progress(records: number, bytes: bytes)) }
+            if watch.isCancelled() { throw CancellationError() }
+            let chunk = try source.next()
+            bytes += chunk?.count ?? 0
+            let isSplit = try cutter.cut(chunk) { record in
+                number = record.number
+                try take(record)
+            }
+            if !isSplit { return false }
+            if chunk == nil { return true }
+        }
+    }
+
+    private static func see(_ record: SourceRecord, _ key: IdentifierKind?, _ tagByTag: Bool) -> Seen {
+        guard let contact = record.contact else {
+            return .unreadable(record.number, line: record.line, record.findings.filter { $0.severity == .error })
+        }
+        return .record(record.number, look(contact, key, tagByTag: tagByTag))
+    }
+
     /// Looks at every record of a file.
     func each(_ source: inout some ByteSource, _ watch: Verification.Watch, _ take: (Seen) throws -> Void) throws {
         var (number, bytes) = (0, 0)
@@ -100,11 +144,7 @@ struct RecordLens {
             var reader = try written.makeReader()
             func see(_ record: SourceRecord) throws {
                 number = record.number
-                guard let contact = record.contact else {
-                    let reasons = record.findings.filter { $0.severity == .error }
-                    return try take(.unreadable(record.number, line: record.line, reasons))
-                }
-                try take(.record(record.number, Self.look(contact, key, tagByTag: tagByTag)))
+                try take(Self.see(record, key, tagByTag))
             }
             while let chunk = try next() { try reader.read(chunk, see) }
             do {
@@ -143,16 +183,19 @@ struct RecordLens {
     /// Looks at a line of an object a line.
     private func see(_ line: Result<LineSplitter.Line, LineSplitter.TooLong>, _ number: Int) -> Seen {
         switch line {
-        case .success(let line):
-            do throws(JSONError) {
-                return .record(number, try lookAtLine(Array(line.bytes)))
-            } catch {
-                let place = "column \(error.column): \(error.code.reason)"
-                return .unreadable(number, line: line.number, [NeutralContacts.notJSON.at(detail: place)])
-            }
+        case .success(let line): return see(line: line.bytes, line.number, number)
         case .failure(let fault):
             let sizes = "\(fault.length) bytes, the limit is \(fault.limit)"
             return .unreadable(number, line: fault.number, [NeutralContacts.lineTooLong.at(detail: sizes)])
+        }
+    }
+
+    private func see(line bytes: ArraySlice<UInt8>, _ line: Int, _ number: Int) -> Seen {
+        do throws(JSONError) {
+            return .record(number, try lookAtLine(Array(bytes)))
+        } catch {
+            let place = "column \(error.column): \(error.code.reason)"
+            return .unreadable(number, line: line, [NeutralContacts.notJSON.at(detail: place)])
         }
     }
 

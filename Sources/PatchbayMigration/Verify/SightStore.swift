@@ -42,7 +42,7 @@ final class SightStore {
         var (entries, place) = ([Entry](), 0)
         func word() -> UInt64 {
             defer { place += 8 }
-            return (0..<8).reduce(0) { $0 | UInt64(bytes[place + $1]) << UInt64(8 * $1) }
+            return bytes.word(at: place)
         }
         while place < bytes.count {
             let (folded, exact, number, length, count) = (word(), word(), Int(word()), Int(word()), Int(word()))
@@ -69,11 +69,5 @@ final class NameBook {
         names.append(name)
         places[name] = names.count - 1
         return names.count - 1
-    }
-}
-
-extension [UInt8] {
-    fileprivate mutating func append(_ word: UInt64) {
-        for shift in 0..<8 { append(UInt8(truncatingIfNeeded: word >> UInt64(8 * shift))) }
     }
 }

@@ -25,6 +25,18 @@ public struct Verification: Sendable {
     struct Watch {
         let progress: (Part, Migration.Progress) -> Void
         let isCancelled: () -> Bool
+
+        /// The same for files that are read a second time.
+        var again: Watch {
+            Watch(
+                progress: { part, done in
+                    var done = done
+                    done.isSecondPass = true
+                    progress(part, done)
+                },
+                isCancelled: isCancelled
+            )
+        }
     }
 
     /// Something that is otherwise than it should be.
@@ -125,7 +137,8 @@ extension Migration {
     /// Compares a source with the target that was made of it, contact by contact, whatever their order.
     ///
     /// Each source record is mapped anew; what comes of it is expected, and everything that the target holds otherwise is a
-    /// difference. Memory is bounded; what does not fit goes to a temporary file without a name, as digests.
+    /// difference. Records whose bytes are the expected ones are equal; where some are not, both files are read again for those. Memory
+    /// is bounded; what does not fit goes to a temporary file without a name, as digests.
     /// - Parameters:
     ///   - source: makes the source.
     ///   - target: makes the target.
@@ -151,20 +164,12 @@ extension Migration {
             verification.extent = extent
             let lens = try RecordLens(self)
             let names = NameBook()
-            var input = try source()
             let (wanted, found) = (SightStore(keepsKeys: showsKeys), SightStore(keepsKeys: showsKeys))
             var sample = Sample(extent)
-            verification.expected = try eachWritten(&input, watch) { number, written, traits in
-                let sight = try lens.look(written)
-                sample?.add(KeyMark(sight.key, opinion: 0).exact, traits)
-                try wanted.add(sight, number: number, names)
-            }
-            let chosen = sample?.keys(&verification)
-            var output = try target()
-            try lens.each(&output, watch) { seen in
+            func note(_ seen: RecordLens.Seen, _ keys: Set<UInt64>?) throws {
                 switch seen {
                 case .record(let number, let sight):
-                    guard chosen?.contains(KeyMark(sight.key, opinion: 0).exact) ?? true else { return }
+                    guard keys?.contains(KeyMark(sight.key, opinion: 0).exact) ?? true else { return }
                     try found.add(sight, number: number, names)
                 case .unreadable(let number, let line, let findings):
                     verification.differences["", default: [:]][.unreadable, default: 0] += 1
@@ -178,16 +183,88 @@ extension Migration {
                     try difference(told)
                 }
             }
+            // The keys of a sample's contacts.
+            var keys: Set<UInt64>?
+            var (input, output) = (try source(), try target())
+            let canMatch = lens.cutter != nil && !input.isPipe && !output.isPipe
+            if canMatch, let match = try match(source, target, &input, &output, lens, watch, &sample, &verification) {
+                let (left, chosen) = (try match.unmatched(), sample?.keys(&verification))
+                let same = chosen?.count { !left.source.contains(Int($0)) } ?? left.matched
+                (verification.compared, verification.equal) = (same, same)
+                if !match.isWhole {
+                    keys = chosen.map { _ in [] }
+                    if let change = try output.change() { throw Failure([change]) }
+                    let again = watch.again
+                    (input, output) = (try source(), try target())
+                    _ = try eachWritten(&input, again) { number, written, _ in
+                        let isChosen = chosen?.contains(UInt64(number)) ?? false
+                        guard isChosen || left.source.contains(number) else { return }
+                        let sight = try lens.look(written)
+                        if isChosen { keys?.insert(KeyMark(sight.key, opinion: 0).exact) }
+                        if left.source.contains(number) { try wanted.add(sight, number: number, names) }
+                    }
+                    let known = keys
+                    _ = try lens.eachRecord(&output, again) { record in
+                        guard left.target.contains(record.number) else { return }
+                        for seen in lens.see(record) { try note(seen, known) }
+                    }
+                }
+            } else {
+                if canMatch { (input, output, sample) = (try source(), try target(), Sample(extent)) }
+                verification.expected = try eachWritten(&input, watch) { number, written, traits in
+                    let sight = try lens.look(written)
+                    let key = KeyMark(sight.key, opinion: 0).exact
+                    sample?.add(key, key, traits)
+                    try wanted.add(sight, number: number, names)
+                }
+                keys = sample?.keys(&verification)
+                let known = keys
+                try lens.each(&output, watch) { seen in try note(seen, known) }
+            }
             if let change = try output.change() { throw Failure([change]) }
             for share in 0..<SightStore.shares {
                 let judge = Judge(names: names, showsKeys: showsKeys)
-                let entries = try wanted.entries(share).filter { chosen?.contains($0.key.exact) ?? true }
+                let entries = try wanted.entries(share).filter { keys?.contains($0.key.exact) ?? true }
                 try judge.compare(entries, try found.entries(share), &verification, difference)
             }
             return verification
         } catch let error as SettingsError {
             throw Failure(error.findings)
         }
+    }
+
+    /// Matches the records that are written of a source with those of a target; nil if the target has to be read as a whole.
+    private func match(
+        _ source: () throws -> some ByteSource,
+        _ target: () throws -> some ByteSource,
+        _ input: inout some ByteSource,
+        _ output: inout some ByteSource,
+        _ lens: RecordLens,
+        _ watch: Verification.Watch,
+        _ sample: inout Sample?,
+        _ verification: inout Verification
+    ) throws -> RecordMatch? {
+        let match = RecordMatch(findsRecords: sample == nil)
+        verification.expected = try eachWritten(&input, watch) { number, written, traits in
+            let digest = RecordMatch.digest(written)
+            sample?.add(digest, UInt64(number), traits)
+            try match.add(source: digest, number: number)
+        }
+        let isSplit = try lens.eachRecord(&output, watch) { record in
+            try match.add(target: RecordMatch.digest(record.bytes), number: record.number)
+        }
+        guard isSplit else { return nil }
+        if sample == nil || match.isWhole { return match }
+        // Something differs; it may be a contact of the sample.
+        let other = RecordMatch(findsRecords: true)
+        var (input, output) = (try source(), try target())
+        _ = try eachWritten(&input, watch.again) { number, written, _ in
+            try other.add(source: RecordMatch.digest(written), number: number)
+        }
+        _ = try lens.eachRecord(&output, watch.again) { record in
+            try other.add(target: RecordMatch.digest(record.bytes), number: record.number)
+        }
+        return other
     }
 
     /// Maps every record of a source, and hands over what is written of each.
@@ -217,8 +294,9 @@ struct Sample {
         (self.most, self.seed) = (most, seed)
     }
 
-    mutating func add(_ key: UInt64, _ traits: RecordTraits) {
-        strata[Stratum.name(of: traits), default: Stratum(most: most)].add(key, seed: seed)
+    /// Adds a contact that the first digest draws, and that is known by the second.
+    mutating func add(_ digest: UInt64, _ key: UInt64, _ traits: RecordTraits) {
+        strata[Stratum.name(of: traits), default: Stratum(most: most)].add(digest, key, seed: seed)
     }
 
     /// The keys that were drawn; the verification receives the numbers.
@@ -241,9 +319,9 @@ private struct Stratum {
         return traits.contains(.warning) ? "in part" : "whole"
     }
 
-    mutating func add(_ key: UInt64, seed: UInt64) {
+    mutating func add(_ digest: UInt64, _ key: UInt64, seed: UInt64) {
         all += 1
-        let rank = KeyMark("\(seed):\(key)", opinion: 0).folded
+        let rank = KeyMark.mix(KeyMark.mix(digest) ^ seed)
         let place = chosen.partitioningIndex { $0.rank >= rank }
         if chosen.indices.contains(place), chosen[place].rank == rank { return }
         guard place < most else { return }

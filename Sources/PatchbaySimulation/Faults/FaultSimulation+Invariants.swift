@@ -224,7 +224,11 @@ extension FaultSimulation {
             let isComparable = isTaken(term) && !replayed.contains(id)
             for (name, change) in changes {
                 let key = Key(contact: contact, name: name)
-                let isComparable = isComparable && last[key]?.isComparable ?? true
+                var isComparable = isComparable && last[key]?.isComparable ?? true
+                // An operation of the engine becomes known here after it was made: captures may have come between.
+                if isCreated(id), let before = last[key], change != before.value.map(AttributeChange.set) ?? .unset {
+                    isComparable = false
+                }
                 switch change {
                 case .set(let value): last[key] = (value, isComparable)
                 case .unset: last[key] = (nil, isComparable)

@@ -156,7 +156,7 @@ extension FaultSimulation {
         for provider in plan.providers {
             let own = endings.filter { $0.entry.provider == provider.name && $0.entry.term != "moved" }
             checkEndings(provider.name, own)
-            // Other settings give other places, and a replay goes to the end of its queue.
+            // Other settings give other places, and a replay comes after what was sent meanwhile.
             if setup.facts == nil || setup.plans.count == 1 && replayed.isEmpty {
                 checkOrder(provider, endings.filter { $0.entry.provider == provider.name })
             }

@@ -87,16 +87,10 @@ extension FaultSimulation {
                     !takers.isEmpty
                 else { continue }
                 let stays = after[leaver]?[id]
-                // The old provider alone knows a person who has left and whose log-in it has received.
+                // The old provider alone may know a person who has left, and an anonymous person between two others.
                 let isOfFormer =
-                    operation.contact != nil && operation.contact != mirrors[operation.subject]?.contact
-                    && !ids.contains { other, wasBegun in
-                        guard let capture = known[other], !wasBegun, capture.subject == operation.subject else {
-                            return false
-                        }
-                        return [.identify, .switchContact].contains(capture.action.kind)
-                            && capture.contact == operation.contact
-                    }
+                    past.contains(id)
+                    || operation.contact != nil && operation.contact != mirrors[operation.subject]?.contact
                 // What was to end first may have ended as it should, and what has come back had left before.
                 let hasEnded = heard[leaver]?.contains(id) ?? false
                 let isMoved = stays == nil && !hasEnded && moved[leaver]?.contains(id) ?? false

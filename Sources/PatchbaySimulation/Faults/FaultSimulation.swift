@@ -110,7 +110,7 @@ public final class FaultSimulation {
     /// What was said and stored of the person who was there before, by subject.
     private var left: [Subject: SubjectSnapshot] = [:]
     /// What was done before the last change of person: the words of who came then are not about it.
-    private var past: Set<OperationID> = []
+    var past: Set<OperationID> = []
     /// The purposes that the person of an operation has denied, or whose consent the person has withdrawn.
     private(set) var refused: [OperationID: Set<Purpose>] = [:]
     /// Everything that was ever on its way, by id, with the providers that heard it at capture.
@@ -518,7 +518,8 @@ public final class FaultSimulation {
             // An earlier word to be forgotten still goes to the vendor.
             let before = known.values.filter { $0.subject == subject && $0.action.kind != .erase }
             forgotten.formUnion(before.map(\.id))
-        case .switchContact(let change) where before.isAnotherPerson(change):
+        case .switchContact where before.isAnotherPerson(after: operation.action),
+            .identify where before.isAnotherPerson(after: operation.action):
             left[subject] = before
             past.formUnion(known.values.filter { $0.subject == subject }.map(\.id))
             // The next person's yes is not the word of the one who left.
@@ -572,7 +573,7 @@ public final class FaultSimulation {
         let denied = person?.consents.filter { $0.state == .denied }.map(\.purpose) ?? []
         refused[operation.id, default: []].formUnion(denied)
         // What the engine makes at a yes is allowed, whoever comes after it in the same breath.
-        let isMade = heardBy[operation.id] == nil && purpose.map(grantedNow.contains) ?? false
+        let isMade = isCreated(operation.id) && purpose.map(grantedNow.contains) ?? false
         // What was made for a person who has left since is as old as what that person did.
         if heardBy[operation.id] == nil, before != nil, now?.contact != operation.contact { past.insert(operation.id) }
         if state == .granted || isMade || Self.isOptOut(operation.action) {
@@ -581,6 +582,9 @@ public final class FaultSimulation {
             unanswered.insert(operation.id)
         }
     }
+
+    /// Whether the engine created an operation.
+    func isCreated(_ id: OperationID) -> Bool { heardBy[id] == nil }
 
     /// Whether it is an opt-out, which no consent holds back.
     static func isOptOut(_ action: Action) -> Bool {

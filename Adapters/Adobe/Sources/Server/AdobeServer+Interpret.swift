@@ -125,7 +125,7 @@ extension AdobeServer {
             var step = pending.step ?? Step()
             step.vanishings = (step.vanishings ?? 0) + 1
             guard step.vanishings ?? 0 <= ServerPace.vanishings else { return .rejected(finding.at(path)) }
-            return .underway(step.next(nil))
+            return step.searched
         }
     }
 

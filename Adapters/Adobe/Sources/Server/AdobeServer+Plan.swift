@@ -5,6 +5,8 @@ import PatchbayModel
 extension AdobeServer {
     public func plan(_ pending: PendingOperations<Self>, memory: Memory, at moment: Moment) -> Plan<Self> {
         let requests = ServerRequests(settings: settings, memory: memory)
+        let outdated = outdated(pending)
+        guard outdated.isEmpty else { return .settle(outdated) }
         return memory.plan(
             pending,
             at: moment,
@@ -17,6 +19,15 @@ extension AdobeServer {
             },
             work: { transmission(for: $0, pending, requests) }
         )
+    }
+
+    /// Operations that would make a profile that an earlier operation makes first, because that one was released later: the
+    /// profile is looked for again.
+    private func outdated(_ pending: PendingOperations<Self>) -> [OperationID: Verdict<Self>] {
+        guard let head = pending.first, head.step?.stage == nil else { return [:] }
+        let key = head.operation.adobeKey
+        let later = pending.filter { $0.step?.stage == .create && ScalarString.equal($0.operation.adobeKey, key) }
+        return Interpretation<Self>(later) { ($0.step ?? Step()).searched }.verdicts
     }
 
     /// How an operation ends that needs no request; nil where it needs one.

@@ -74,6 +74,9 @@ public struct AdobeServer: VendorAdapter {
         /// Answers that said no and not why.
         var faults: Int?
 
+        /// The profile is looked for again.
+        var searched: Verdict<AdobeServer> { .underway(next(nil)) }
+
         /// The step at another stage.
         func next(_ stage: Stage?, _ address: String? = nil, service: String? = nil) -> Step {
             var step = self

@@ -1,0 +1,172 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+
+/// Compares the records of two files by digests of their bytes, whatever their order. Records with the same bytes are the same;
+/// only the others have to be read.
+final class RecordMatch {
+    private let store: ShareStore?
+    private var totals = (source: (count: 0, sum: 0 as UInt64), target: (count: 0, sum: 0 as UInt64))
+
+    /// A match that knows which records differ, or only whether any does.
+    init(findsRecords: Bool) { store = findsRecords ? ShareStore() : nil }
+
+    /// Whether both files have the same records.
+    var isWhole: Bool { totals.source == totals.target }
+
+    func add(source digest: UInt64, number: Int) throws(FileError) {
+        totals.source = (totals.source.count + 1, totals.source.sum &+ digest)
+        try keep(digest, UInt64(number) << 1)
+    }
+
+    func add(target digest: UInt64, number: Int) throws(FileError) {
+        totals.target = (totals.target.count + 1, totals.target.sum &+ digest)
+        try keep(digest, UInt64(number) << 1 | 1)
+    }
+
+    private func keep(_ digest: UInt64, _ number: UInt64) throws(FileError) {
+        guard let store else { return }
+        var bytes: [UInt8] = []
+        bytes.append(digest)
+        bytes.append(number)
+        try store.add(bytes, to: Int(truncatingIfNeeded: digest >> 56))
+    }
+
+    /// The numbers of the records that the other file does not have, and how many it has.
+    func unmatched() throws(FileError) -> (source: RowSet, target: RowSet, matched: Int) {
+        var (source, target, matched) = (RowSet(), RowSet(), 0)
+        for share in 0..<ShareStore.shares {
+            let bytes = try store?.bytes(share) ?? []
+            var waiting: [UInt64: [Int]] = [:]
+            // Every record of the source came before the first of the target.
+            for place in stride(from: 0, to: bytes.count, by: 16) {
+                let (digest, number) = (bytes.word(at: place), bytes.word(at: place + 8))
+                if number & 1 == 0 {
+                    waiting[digest, default: []].append(Int(number >> 1))
+                } else if waiting[digest]?.popLast() != nil {
+                    matched += 1
+                } else {
+                    target.insert(Int(number >> 1))
+                }
+            }
+            for number in waiting.values.joined() { source.insert(number) }
+        }
+        return (source, target, matched)
+    }
+
+    /// A digest of a record without its line end.
+    static func digest(_ record: ArraySlice<UInt8>) -> UInt64 {
+        var count = record.count
+        if record.last == 0x0A { count -= 1 }
+        if count > 0, record[record.startIndex + count - 1] == 0x0D { count -= 1 }
+        return record.withUnsafeBytes { bytes in
+            var digest = KeyMark.mix(UInt64(truncatingIfNeeded: count))
+            var place = 0
+            while place < count {
+                var word: UInt64 = 0
+                if place + 8 <= count {
+                    word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self))
+                } else {
+                    for index in place..<count { word |= UInt64(bytes[index]) << UInt64(8 * (index - place)) }
+                }
+                digest = KeyMark.mix(digest ^ word)
+                place += 8
+            }
+            return digest
+        }
+    }
+}
+
+/// Numbers of records.
+struct RowSet {
+    private var words: [UInt64] = []
+
+    mutating func insert(_ row: Int) {
+        guard row > 0 else { return }
+        while words.count <= row / 64 { words.append(0) }
+        words[row / 64] |= 1 << UInt64(row % 64)
+    }
+
+    func contains(_ row: Int) -> Bool {
+        words.indices.contains(row / 64) && words[row / 64] & 1 << UInt64(row % 64) != 0
+    }
+}
+
+/// Splits a file into its records without reading them.
+struct RecordCutter {
+    private enum State { case start, plain, quoted, closing }
+
+    /// A record of a file.
+    struct Record {
+        var bytes: ArraySlice<UInt8>
+        var number: Int
+        /// The line that it begins on.
+        var line: Int
+    }
+
+    private let dialect: DelimitedDialect?
+    private var state = State.start
+    private var bytes: [UInt8] = []
+    /// How many of `bytes` were looked at.
+    private var place = 0
+    private var number = 0
+    private var line = 1
+    /// Line feeds in the record that has begun.
+    private var lines = 0
+    /// What stands before the first record, as far as it was not seen.
+    private var header: ArraySlice<UInt8>
+
+    /// A cutter of lines, or of rows of a dialect, behind a header.
+    init(_ dialect: DelimitedDialect?, behind header: [UInt8]) { (self.dialect, self.header) = (dialect, header[...]) }
+
+    /// Takes the next bytes, nil at the end, and hands out every record that they complete; false if the file has another header, or
+    /// a record that is too long.
+    mutating func cut(_ chunk: [UInt8]?, _ take: (Record) throws -> Void) throws -> Bool {
+        let isLast = chunk == nil
+        var chunk = chunk.map { $0[...] } ?? []
+        let head = chunk.prefix(header.count)
+        guard header.starts(with: head), !isLast || header.isEmpty else { return false }
+        (header, chunk) = (header.dropFirst(head.count), chunk.dropFirst(head.count))
+        line += head.count { $0 == 0x0A }
+        bytes += chunk
+        var start = 0
+        while place < bytes.count {
+            let byte = bytes[place]
+            place += 1
+            if byte == 0x0A {
+                lines += 1
+                if state != .quoted {
+                    try hand(bytes[start..<(place - 1)], take)
+                    (start, state, line, lines) = (place, .start, line + lines, 0)
+                    continue
+                }
+            }
+            guard let dialect else { continue }
+            let isQuote = byte == dialect.quote && dialect.quoting != .never
+            switch state {
+            case .quoted: if isQuote { state = .closing }
+            case .start, .closing: state = isQuote ? .quoted : byte == dialect.delimiter ? .start : .plain
+            case .plain: if byte == dialect.delimiter { state = .start }
+            }
+        }
+        if isLast { try hand(bytes[start...], take) }
+        bytes.removeFirst(start)
+        place = bytes.count
+        return bytes.count <= RecordLength.usual
+    }
+
+    private mutating func hand(_ record: ArraySlice<UInt8>, _ take: (Record) throws -> Void) throws {
+        let record = record.last == 0x0D ? record.dropLast() : record
+        guard !record.isEmpty else { return }
+        number += 1
+        try take(Record(bytes: record, number: number, line: line))
+    }
+}
+
+extension [UInt8] {
+    mutating func append(_ word: UInt64) {
+        for shift in 0..<8 { append(UInt8(truncatingIfNeeded: word >> UInt64(8 * shift))) }
+    }
+
+    /// The word that ``append(_:)`` put at a place.
+    func word(at place: Int) -> UInt64 { (0..<8).reduce(0) { $0 | UInt64(self[place + $1]) << UInt64(8 * $1) } }
+}

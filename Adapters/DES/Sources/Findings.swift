@@ -406,7 +406,7 @@ extension FindingRow {
         .note,
         rule: .des("N7"),
         reason: "Another person uses this installation and wants push; the opt-out counts when its person comes back",
-        remedy: "Nothing."
+        remedy: "No action is needed."
     )
     static let optInOvertaken = FindingRow(
         "des.optIn.overtaken",

@@ -56,7 +56,7 @@ enum ToyFindings {
         .invalid,
         rule: .toy("7"),
         reason: "The vendor refused it",
-        remedy: "Mend it and replay it."
+        remedy: "Correct it and replay it."
     )
     static let badKey = FindingRow(
         "toy.key",
@@ -64,7 +64,7 @@ enum ToyFindings {
         .unauthenticated,
         rule: .toy("6"),
         reason: "The vendor does not know the key",
-        remedy: "Mend \"key\" in the settings."
+        remedy: "Correct \"key\" in the settings."
     )
     static let all = [unsupported, tooLong, foreignPush, refused, badKey]
 }

@@ -715,7 +715,7 @@ struct RowScanner: BitwiseCopyable {
         if has(device.pushToken) {
             (own.hasToken, own.token) = (true, fields[device.pushToken].text)
             own.service = service(own.token, family: own.family)
-            own.serviceName = own.service == 0 ? Self.apns : Self.fcm
+            own.serviceName = own.service == 0 ? .apns : Self.fcm
             if has(device.pushEnvironment) {
                 let word = fields[device.pushEnvironment].text.text.lowercased()
                 guard let environment = PushToken.Environment.allCases.firstIndex(where: { $0.rawValue == word }) else {
@@ -731,7 +731,6 @@ struct RowScanner: BitwiseCopyable {
         return self.notes.add(notes.deviceAssumed) && noteLeftParts(own, view)
     }
 
-    private static var apns: Stretch { Stretch(("apns" as StaticString).utf8Start, 4) }
     private static var fcm: Stretch { Stretch(("fcm" as StaticString).utf8Start, 3) }
 
     /// What a column of yes or no says, no where it is blank; nil for another word.

@@ -343,7 +343,7 @@ struct BulkRun {
             settled += result.job.count - result.leftover.count - leftoverGaps.reduce(0) { $0 + $1.count }
         } else {
             settled += Self.count(ofSource: result.job.bytes.dropLast(result.leftover.count), in: encoding)
-            // Nobody knows how many bytes in the source what was left out is.
+            // The number of bytes that were left out is known in UTF-8 only.
             isExact = isExact && result.job.gaps.isEmpty
         }
         try write(result.output.prefix(result.used))

@@ -164,7 +164,10 @@ import Testing
         let settings = try settings(map(columns, action: action, info: info))
         let records = try read(Array("c-1|F\nc-2|\nc-3|T\nc-4|U\n".utf8), settings)
         #expect(records.map { $0.contact?.subscriptions.map(\.state) } == Array(repeating: [.unsubscribed], count: 4))
-        #expect(try Self.format.makeSourceLayout?(settings) == nil)
+        guard case .columns(let layout)? = try Self.format.makeSourceLayout?(settings) else {
+            throw CancellationError()
+        }
+        #expect(layout.everyRow.map(\.state) == [.unsubscribed])
     }
 
     @Test(.shows("acoustic/F8", "acoustic/F10", of: AcousticDevice.self))

@@ -85,6 +85,9 @@ public struct ColumnLayout: Sendable {
     /// What the columns of a header are; the reader has taken the same header.
     public var columns: @Sendable (_ header: [String]) -> [Column]
 
+    /// What every row states besides, whatever it holds: of it and the row's own statement the less permissive applies.
+    public var everyRow: [Subscription] = []
+
     /// The findings of the file's rows, and the name of the vendor's own device id; nil without a contact file.
     package var contactFile: (findings: ContactFileFindings, deviceIdentity: Device.IdentityName)?
 

@@ -269,9 +269,8 @@ public struct ContactFile: Sendable {
         value.type == likelyType(of: column) ? value.type : type(of: column)
     }
 
-    /// The file as its reader takes it, for bulk work; nil where rows say more than their columns.
+    /// The file as its reader takes it, for bulk work.
     public var sourceLayout: SourceLayout? {
-        guard settings.everyRow.isEmpty else { return nil }
         let given = settings.header
         var layout = ColumnLayout(dialect, settings.forms) { header in
             let columns = (given.isEmpty ? header : given).map(column)
@@ -284,7 +283,7 @@ public struct ContactFile: Sendable {
                 return column
             }
         }
-        layout.encoding = settings.encoding
+        (layout.encoding, layout.everyRow) = (settings.encoding, settings.everyRow)
         layout.contactFile = (kind.findings, kind.deviceIdentity)
         return .columns(layout)
     }

@@ -136,7 +136,7 @@ struct BulkPlan: Sendable {
             let columns = rows.columns(header?.fields ?? [])
             let compiled = compile(
                 attributes: columns.compactMap(\.attribute),
-                topics: columns.compactMap(\.topic),
+                topics: columns.compactMap(\.topic) + rows.everyRow.compactMap(\.topic),
                 RowScanner.Rules.rows(rows)
             )
             var rowMapper = mapper(

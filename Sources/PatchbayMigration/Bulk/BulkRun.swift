@@ -18,6 +18,8 @@ struct BulkRun {
     private var lines = 0
     /// Bytes of the source that are settled.
     private var settled = 0
+    /// Whether a run can begin there.
+    private var isExact: Bool
     private var keeping: Checkpoints?
     private var surveyor: Surveyor?
     private var hasBegun = false
@@ -70,7 +72,8 @@ struct BulkRun {
         rows = DelimitedReader(dialect: dialect)
         report.mapping = plan.mapping.noEffects
         lines = header?.bytes.count { $0 == 0x0A } ?? 0
-        settled = header?.bytes.count ?? 0
+        isExact = !isWhole
+        settled = Self.count(ofSource: header?.bytes[...] ?? [], in: encoding)
         let noes = noes
         mender = Mender { try plan.makeMapper(behind: header) }
         lowering = Mender { try plan.makeMapper(behind: header, heeding: noes) }
@@ -159,7 +162,6 @@ struct BulkRun {
 
     /// Where the run stands, between two records.
     private var place: Checkpoints.Place {
-        let isExact = encoding == .utf8 && !isWhole
         var place = Checkpoints.Place(report: report, offset: settled, lines: lines, isExact: isExact)
         place.report.bytesRead = settled
         (place.hasBegun, place.hasReturns) = (hasBegun, rejects?.hasReturns ?? false)
@@ -241,6 +243,11 @@ struct BulkRun {
         // A reader that refuses the file does so before.
         try writeHeader()
         try self.take(.job(job), &lanes)
+    }
+
+    /// How many bytes in the source these are, which were converted to UTF-8.
+    private static func count(ofSource bytes: ArraySlice<UInt8>, in encoding: FileEncoding) -> Int {
+        encoding == .utf8 ? bytes.count : bytes.count { $0 & 0xC0 != 0x80 }
     }
 
     private mutating func writeHeader() throws {
@@ -332,7 +339,13 @@ struct BulkRun {
         lines += result.lines
         if isWhole, result.job.isLast { footer = result.footer }
         leftoverGaps = result.job.gaps(ofLast: result.leftover.count)
-        settled += result.job.count - result.leftover.count - leftoverGaps.reduce(0) { $0 + $1.count }
+        if encoding == .utf8 || isWhole {
+            settled += result.job.count - result.leftover.count - leftoverGaps.reduce(0) { $0 + $1.count }
+        } else {
+            settled += Self.count(ofSource: result.job.bytes.dropLast(result.leftover.count), in: encoding)
+            // The number of bytes that were left out is known in UTF-8 only.
+            isExact = isExact && result.job.gaps.isEmpty
+        }
         try write(result.output.prefix(result.used))
         spare.append(result.output)
         leftover = result.leftover

@@ -35,6 +35,9 @@ struct Stretch {
     /// No bytes, with padding behind them.
     static var nothing: Stretch { Stretch(padding.utf8Start, 0) }
 
+    /// The name of the service that a token without one belongs to.
+    static var apns: Stretch { Stretch(("apns" as StaticString).utf8Start, 4) }
+
     private static let padding: StaticString =
         "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
 
@@ -238,7 +241,9 @@ enum Block {
 
     /// The index of the first mark, ``count`` if there is none.
     @inline(__always) static func first(_ marks: SIMDMask<Bits>) -> Int {
-        (Int(bits(of: marks)) | 1 &<< count).trailingZeroBitCount
+        let words = unsafeBitCast(marks, to: SIMD2<UInt64>.self)
+        let (low, high) = (words[0].littleEndian, words[1].littleEndian)
+        return low != 0 ? low.trailingZeroBitCount &>> 3 : 8 &+ high.trailingZeroBitCount &>> 3
     }
 
     /// A bit for each mark, the lowest for the first byte's.

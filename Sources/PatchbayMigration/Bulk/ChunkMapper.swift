@@ -36,7 +36,7 @@ struct ChunkJob: Sendable {
     private var present: Int { max(0, seam.count - Padding.count) + range.count }
 
     /// All bytes of it.
-    var bytes: [UInt8] { seam.dropLast(Padding.count) + chunk[range] }
+    var bytes: [UInt8] { seam.isEmpty ? Array(chunk[range]) : seam.dropLast(Padding.count) + chunk[range] }
 
     /// What is missing of its last bytes.
     func gaps(ofLast count: Int) -> [Gap] {

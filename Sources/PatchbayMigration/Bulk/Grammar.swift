@@ -117,6 +117,35 @@ enum Grammar {
         return match
     }
 
+    // MARK: Parts of a contact
+
+    /// Reads a list of tags into a view.
+    @inline(__always) static func tags(_ start: Bytes, _ view: inout RecordView) -> Bytes? {
+        var place = start
+        var way = openList(&place)
+        while way == .on {
+            guard view.tagCount < RecordView.tagLimit, let tag = text(&place, view.scratch), tag.count > 0,
+                view.insert(tag: tag)
+            else { return nil }
+            way = nextElement(&place)
+        }
+        return way == .end ? place : nil
+    }
+
+    /// Reads the locale into a view, or the time zone.
+    @inline(__always) static func text(at start: Bytes, _ isLocale: Bool, _ view: inout RecordView) -> Bytes? {
+        var place = start
+        guard let text = text(&place, view.scratch) else { return nil }
+        if isLocale {
+            (view.hasLocale, view.locale) = (true, text)
+        } else {
+            (view.hasTimeZone, view.timeZone) = (true, text)
+        }
+        return place
+    }
+
+    // MARK: Values
+
     /// Reads a string from its opening quote; false for one that is not well-formed, or holds NUL.
     @inline(__always) static func string(
         _ place: inout Bytes,

@@ -293,19 +293,8 @@ struct MemberScanner: LineScanner {
         // A record that has a marker is an envelope, unless it is in one.
         case .marker: return nil
         case .identifier: return identifier(place, tables.pointee.slots + member.pointee.index, view.scratch)
-        case .timeZone:
-            guard let text = Grammar.text(&place, view.scratch) else { return nil }
-            (view.hasTimeZone, view.timeZone) = (true, text)
-            return place
-        case .tags:
-            var way = Grammar.openList(&place)
-            while way == .on {
-                guard view.tagCount < RecordView.tagLimit, let tag = Grammar.text(&place, view.scratch), tag.count > 0,
-                    view.insert(tag: tag)
-                else { return nil }
-                way = Grammar.nextElement(&place)
-            }
-            return way == .end ? place : nil
+        case .timeZone: return Grammar.text(at: place, false, &view)
+        case .tags: return Grammar.tags(place, &view)
         case .subscriptions: return subscriptions(place, &view, lexicon)
         case .attribute, .code:
             let rank = names.match(member.pointee.name)

@@ -67,12 +67,11 @@ struct NeutralScanner: BitwiseCopyable {
                 switch part.index {
                 case 0: identifiers(place, &view, lexicon)
                 case 1: attributes(place, &view, names)
-                case 2: tags(place, &view)
+                case 2: Grammar.tags(place, &view)
                 case 3: subscriptions(place, &view, lexicon)
                 case 4: consents(place, &view, lexicon)
                 case 5: devices(place, &view, lexicon)
-                case 6: locale(place, &view)
-                case 7: timeZone(place, &view)
+                case 6, 7: Grammar.text(at: place, part.index == 6, &view)
                 default: nil
                 }
             guard let end else { return nil }
@@ -192,18 +191,6 @@ struct NeutralScanner: BitwiseCopyable {
     /// The types by their index in the table.
     private static let types: [TypeCode] = [.date, .country, .timestamp, .time, .choices, .decimal]
 
-    @inline(__always) private func tags(_ start: Bytes, _ view: inout RecordView) -> Bytes? {
-        var place = start
-        var way = Grammar.openList(&place)
-        while way == .on {
-            guard view.tagCount < RecordView.tagLimit, let tag = Grammar.text(&place, view.scratch), tag.count > 0,
-                view.insert(tag: tag)
-            else { return nil }
-            way = Grammar.nextElement(&place)
-        }
-        return way == .end ? place : nil
-    }
-
     private func subscriptions(_ start: Bytes, _ view: inout RecordView, _ lexicon: UnsafePointer<Lexicon>) -> Bytes? {
         let members = tables.pointee.details
         var (place, count, channel) = (start, 0, lexicon.pointee.channels.none)
@@ -297,20 +284,6 @@ struct NeutralScanner: BitwiseCopyable {
         return value.convert(to: .timestamp, scratch) ? RecordView.Detail(value.text) : nil
     }
 
-    @inline(__always) private func locale(_ start: Bytes, _ view: inout RecordView) -> Bytes? {
-        var place = start
-        guard let text = Grammar.text(&place, view.scratch) else { return nil }
-        (view.hasLocale, view.locale) = (true, text)
-        return place
-    }
-
-    @inline(__always) private func timeZone(_ start: Bytes, _ view: inout RecordView) -> Bytes? {
-        var place = start
-        guard let text = Grammar.text(&place, view.scratch) else { return nil }
-        (view.hasTimeZone, view.timeZone) = (true, text)
-        return place
-    }
-
     // MARK: Devices
 
     private func devices(_ start: Bytes, _ view: inout RecordView, _ lexicon: UnsafePointer<Lexicon>) -> Bytes? {
@@ -363,7 +336,7 @@ struct NeutralScanner: BitwiseCopyable {
         let members = tables.pointee.tokenMembers
         var (place, seen, member) = (start, Grammar.unseen, members.none)
         var way = Grammar.openObject(&place)
-        device.pointee.serviceName = Self.apns
+        device.pointee.serviceName = .apns
         while way == .on {
             member = Grammar.name(&place, members, &seen, after: member)
             switch member.index {
@@ -386,8 +359,6 @@ struct NeutralScanner: BitwiseCopyable {
         device.pointee.hasToken = true
         return way == .end && seen & 1 == 1 ? place : nil
     }
-
-    private static var apns: Stretch { Stretch(("apns" as StaticString).utf8Start, 4) }
 
     private func facts(
         _ start: Bytes,

@@ -15,7 +15,7 @@ import Darwin
 /// As with the scanner of lines, false is for a row with a fault, or with more than a view holds.
 struct RowScanner: BitwiseCopyable {
     private enum Work: UInt8, BitwiseCopyable {
-        case identifier, attribute, locale, timeZone, tags, tag, wish, denial, device, offset
+        case identifier, attribute, locale, timeZone, tags, tag, wish, everyRow, denial, device, offset
     }
     private enum Form: UInt8, BitwiseCopyable { case any, email, phone }
 
@@ -23,7 +23,7 @@ struct RowScanner: BitwiseCopyable {
     private struct Step: BitwiseCopyable {
         var work: Work
         var column: Int
-        /// The kind of the identifier, or the rank of the attribute.
+        /// The kind of the identifier, the rank of the attribute, or the state that every row states.
         var index: Int
         var form: Form
         var type: TypeCode
@@ -134,6 +134,7 @@ struct RowScanner: BitwiseCopyable {
         fields = arena.make(columns.count, of: RecordView.blank)
         var compiler = StepCompiler(plan, arena)
         for (index, column) in columns.enumerated() { compiler.add(column, at: index) }
+        for subscription in layout.everyRow { compiler.add(subscription) }
         steps = arena.make(compiler.all)
         device = compiler.device
         deviceIdentity = arena.text(layout.contactFile?.deviceIdentity.rawValue ?? "")
@@ -148,6 +149,7 @@ struct RowScanner: BitwiseCopyable {
         private var identifiers: [(kind: IdentifierKind, step: Step)] = []
         private var others: [Step] = []
         private var wishes: [Subscription.Key: Step] = [:]
+        private var everyRow: [Step] = []
         private var denials: [Consent.Scope: Step] = [:]
         private(set) var device = DeviceColumns()
         /// The words of columns beyond ASCII, by column.
@@ -157,8 +159,8 @@ struct RowScanner: BitwiseCopyable {
 
         var all: [Step] {
             identifiers.sorted { $0.kind.place < $1.kind.place }.map(\.step) + others
-                + wishes.sorted { $0.key < $1.key }.map(\.value) + denials.sorted { $0.key < $1.key }.map(\.value)
-                + ends
+                + wishes.sorted { $0.key < $1.key }.map(\.value) + everyRow
+                + denials.sorted { $0.key < $1.key }.map(\.value) + ends
         }
 
         /// The steps behind all others: a device depends on what the row says of push messages.
@@ -252,12 +254,30 @@ struct RowScanner: BitwiseCopyable {
             }
         }
 
+        private func name(_ key: Subscription.Key, in step: inout Step) {
+            let topic = key.topic.map { plan.topicNames.firstIndex(of: $0) ?? Lexicon.unknown } ?? Lexicon.none
+            step.subject = (Lexicon.index(of: key.channel), topic)
+            step.names = (arena.text(key.channel.rawValue), arena.text(key.topic ?? ""))
+        }
+
+        mutating func add(_ subscription: Subscription) {
+            var step = Step(
+                work: .everyRow,
+                column: 0,
+                index: Lexicon.states.firstIndex(of: subscription.state) ?? 0,
+                form: .any,
+                type: .any,
+                isRequired: false,
+                header: .nothing
+            )
+            name(subscription.key, in: &step)
+            everyRow.append(step)
+        }
+
         private mutating func add(_ key: Subscription.Key, _ part: ColumnLayout.Wish, _ step: Step) {
             var wish = wishes[key] ?? step
             wish.work = .wish
-            let topic = key.topic.map { plan.topicNames.firstIndex(of: $0) ?? Lexicon.unknown } ?? Lexicon.none
-            wish.subject = (Lexicon.index(of: key.channel), topic)
-            wish.names = (arena.text(key.channel.rawValue), arena.text(key.topic ?? ""))
+            name(key, in: &wish)
             switch part {
             case .word(let meanings):
                 wish.dates.word = step.column
@@ -347,6 +367,9 @@ struct RowScanner: BitwiseCopyable {
             case .wish:
                 guard wish(step, &view, lexicon) else { return nil }
                 continue
+            case .everyRow:
+                guard everyRow(step, &view, lexicon) else { return nil }
+                continue
             case .offset:
                 guard offset(&view) else { return nil }
                 continue
@@ -388,7 +411,7 @@ struct RowScanner: BitwiseCopyable {
                 let meaning = meaning(of: step.pointee.column, in: step.pointee.words)
                 guard meaning >= 0, meaning == 0 || view.insert(tag: step.pointee.tag) else { return nil }
             case .denial: guard denial(step, &view, lexicon) else { return nil }
-            case .wish, .device, .offset: return nil
+            case .wish, .everyRow, .device, .offset: return nil
             }
         }
         view.identifierCount = identifiers
@@ -615,6 +638,32 @@ struct RowScanner: BitwiseCopyable {
         return true
     }
 
+    /// Adds what every row of the file states, which also holds against what the row states itself.
+    private func everyRow(
+        _ step: UnsafePointer<Step>,
+        _ view: inout RecordView,
+        _ lexicon: UnsafePointer<Lexicon>
+    ) -> Bool {
+        let (channel, topic) = step.pointee.subject
+        for index in 0..<view.subscriptionCount {
+            let known = view.subscriptions + index
+            guard known.pointee.channel == channel, known.pointee.topic == topic else { continue }
+            if !lexicon.pointee.allows(known.pointee.state, noMoreThan: step.pointee.index) {
+                known.pointee.state = step.pointee.index
+            }
+            return true
+        }
+        guard channel >= 0, view.subscriptionCount < RecordView.subscriptionLimit else { return false }
+        view.subscriptions[view.subscriptionCount] = RecordView.SubscriptionView(
+            channel: channel,
+            topic: topic,
+            state: step.pointee.index,
+            names: (step.pointee.names.0, step.pointee.names.1)
+        )
+        view.subscriptionCount &+= 1
+        return true
+    }
+
     private static let push = (Lexicon.index(of: .push), Lexicon.none)
 
     @inline(__always) private func has(_ column: Int) -> Bool { column >= 0 && fields[column].text.count > 0 }
@@ -715,7 +764,7 @@ struct RowScanner: BitwiseCopyable {
         if has(device.pushToken) {
             (own.hasToken, own.token) = (true, fields[device.pushToken].text)
             own.service = service(own.token, family: own.family)
-            own.serviceName = own.service == 0 ? Self.apns : Self.fcm
+            own.serviceName = own.service == 0 ? .apns : Self.fcm
             if has(device.pushEnvironment) {
                 let word = fields[device.pushEnvironment].text.text.lowercased()
                 guard let environment = PushToken.Environment.allCases.firstIndex(where: { $0.rawValue == word }) else {
@@ -731,7 +780,6 @@ struct RowScanner: BitwiseCopyable {
         return self.notes.add(notes.deviceAssumed) && noteLeftParts(own, view)
     }
 
-    private static var apns: Stretch { Stretch(("apns" as StaticString).utf8Start, 4) }
     private static var fcm: Stretch { Stretch(("fcm" as StaticString).utf8Start, 3) }
 
     /// What a column of yes or no says, no where it is blank; nil for another word.

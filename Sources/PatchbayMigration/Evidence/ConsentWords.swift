@@ -309,7 +309,7 @@ enum JSONSpan {
 final class WrittenReader {
     private enum Way {
         case lines(any RecordReader)
-        case rows(any RowReader, DelimitedDialect)
+        case rows(any RowReader, DelimitedDialect, FileEncoding)
         /// A record cannot be read alone: each is read as a file of its own.
         case files(header: [UInt8], make: () throws -> any ContactReader)
     }
@@ -334,14 +334,14 @@ final class WrittenReader {
                 way = .lines(reader)
                 return
             }
-        case .columns(let columns)? where columns.encoding == .utf8:
+        case .columns(let columns)?:
             var dialect = columns.dialect
             dialect.hasHeader = false
             if (try? reader.read(header, { _ in })) != nil, let rows = reader as? any RowReader, rows.knowsColumns {
-                way = .rows(rows, dialect)
+                way = .rows(rows, dialect, columns.encoding)
                 return
             }
-        case .columns?, nil: break
+        case nil: break
         }
         way = .files(header: header, make: makeReader)
     }
@@ -350,7 +350,7 @@ final class WrittenReader {
     func cutter(behind header: [UInt8]) -> RecordCutter? {
         switch way {
         case .lines: RecordCutter(nil, behind: header)
-        case .rows(_, let dialect): RecordCutter(dialect, behind: header)
+        case .rows(_, let dialect, _): RecordCutter(dialect, behind: header)
         case .files: nil
         }
     }
@@ -359,9 +359,9 @@ final class WrittenReader {
     func records(_ record: RecordCutter.Record) -> [SourceRecord] {
         switch way {
         case .lines(let reader): return [reader.read(Array(record.bytes), number: record.number, line: record.line)]
-        case .rows(let reader, let dialect):
+        case .rows(let reader, let dialect, let encoding):
             var (rows, records) = (DelimitedReader(dialect: dialect), [SourceRecord]())
-            rows.append(record.bytes + [0x0A])
+            rows.append(encoding.decoded(record.bytes + [0x0A]))
             rows.finish()
             while let row = rows.next() {
                 let numbered = row.map { $0.at(number: record.number, line: record.line) }
@@ -382,9 +382,9 @@ final class WrittenReader {
             for line in written.split(separator: 0x0A) {
                 if let contact = reader.record(Array(line), number: 2, line: 2).contact { contacts.append(contact) }
             }
-        case .rows(let reader, let dialect):
+        case .rows(let reader, let dialect, let encoding):
             var rows = DelimitedReader(dialect: dialect)
-            rows.append(written)
+            rows.append(encoding.decoded(Array(written)))
             rows.finish()
             while let row = rows.next() { if let contact = reader.record(row).contact { contacts.append(contact) } }
         case .files(let header, let make):

@@ -262,7 +262,7 @@ final class Planner {
     /// Whether an operation does not wait for a log-in that waits for its credential: what makes the vendor send less, and
     /// what is about the installation.
     private func passes(_ head: Head) -> Bool {
-        head.endsPush || [.registerDevice, .erase, .farewell].contains(head.operation.action.kind)
+        head.endsPush || head.isUnregister || [.registerDevice, .erase].contains(head.operation.action.kind)
     }
 
     /// Nothing is known at the vendor: the registration comes before everything, and an opt-out waits for none.

@@ -458,7 +458,7 @@ final class Planner {
         return setPushToken(token, head)
     }
 
-    /// The push token that the vendor is to hold and does not; nil if there is none, or nobody may be reached.
+    /// The push token that the vendor is to hold and does not; nil if there is none, or push is not allowed.
     private func missingToken(of device: Device?, refusesPush: Bool? = nil) -> String? {
         guard allowsPush, !(refusesPush ?? memory.refusesPush), let token = device?.pushToken.flatMap(PushAddress.text)
         else { return nil }

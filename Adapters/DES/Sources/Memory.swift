@@ -232,7 +232,7 @@ public struct DESMemory: AdapterMemory {
         self.decisions = decisions
     }
 
-    /// Whether a later statement about push counts instead: of the same person, of nobody known, or of the person who is
+    /// Whether a later statement about push counts instead: of the same person, of no known person, or of the person who is
     /// there.
     func isOvertaken(_ head: Pending<DESDevice>) -> Bool {
         let present = [person?.contact, identity?.value].compactMap(\.self)

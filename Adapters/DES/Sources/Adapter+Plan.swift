@@ -262,7 +262,7 @@ final class Planner {
     /// Whether an operation does not wait for a log-in that waits for its credential: what makes the vendor send less, and
     /// what is about the installation.
     private func passes(_ head: Head) -> Bool {
-        head.endsPush || [.registerDevice, .erase, .farewell].contains(head.operation.action.kind)
+        head.endsPush || head.isUnregister || [.registerDevice, .erase].contains(head.operation.action.kind)
     }
 
     /// Nothing is known at the vendor: the registration comes before everything, and an opt-out waits for none.
@@ -460,7 +460,11 @@ final class Planner {
         return setPushToken(token, head)
     }
 
+<<<<<<< HEAD
     /// The push token that the vendor is to hold and does not; nil if there is none, or no person may be reached.
+=======
+    /// The push token that the vendor is to hold and does not; nil if there is none, or push is not allowed.
+>>>>>>> 0d6cb0865d20412ef301b925bcdc03282411ff5c
     private func missingToken(of device: Device?, refusesPush: Bool? = nil) -> String? {
         guard allowsPush, !(refusesPush ?? memory.refusesPush), let token = device?.pushToken.flatMap(PushAddress.text)
         else { return nil }

@@ -27,8 +27,7 @@ public struct PushDecisions: Codable, Sendable, Equatable {
     public init() {}
 
     /// Notes a statement; without names it belongs to the person who comes next.
-    ///
-    /// - Parameter sequence: The order of capture, if it may differ from the order of the calls: a later statement stays.
+    /// The sequence is the order of capture, where that may differ from the order of the calls: a later statement stays.
     public mutating func note(_ state: Subscription.State, of names: [String], at sequence: Int64? = nil) {
         guard !isOvertaken(of: names, at: sequence ?? .max) else { return }
         guard !names.isEmpty else { return anonymous = Entry(names: [], state: state, sequence: sequence) }
@@ -46,8 +45,7 @@ public struct PushDecisions: Codable, Sendable, Equatable {
 
     /// Notes that a person came, and returns the person's last statement; nil if there was none.
     ///
-    /// - Parameter sequence: When the person came, in the order of capture: a later statement without names is not the
-    ///   person's.
+    /// The sequence says when the person came, in the order of capture: a later statement without names is not the person's.
     public mutating func arrive(_ names: [String], at sequence: Int64? = nil) -> Subscription.State? {
         guard !names.isEmpty else { return nil }
         if let anonymous, anonymous.sequence ?? .min <= sequence ?? .max {

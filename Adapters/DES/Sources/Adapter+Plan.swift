@@ -460,11 +460,7 @@ final class Planner {
         return setPushToken(token, head)
     }
 
-<<<<<<< HEAD
     /// The push token that the vendor is to hold and does not; nil if there is none, or no person may be reached.
-=======
-    /// The push token that the vendor is to hold and does not; nil if there is none, or push is not allowed.
->>>>>>> 0d6cb0865d20412ef301b925bcdc03282411ff5c
     private func missingToken(of device: Device?, refusesPush: Bool? = nil) -> String? {
         guard allowsPush, !(refusesPush ?? memory.refusesPush), let token = device?.pushToken.flatMap(PushAddress.text)
         else { return nil }

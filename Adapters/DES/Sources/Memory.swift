@@ -232,11 +232,7 @@ public struct DESMemory: AdapterMemory {
         self.decisions = decisions
     }
 
-<<<<<<< HEAD
     /// Whether a later statement about push counts instead: of the same person, of an anonymous person, or of the person who is
-=======
-    /// Whether a later statement about push counts instead: of the same person, of no known person, or of the person who is
->>>>>>> 0d6cb0865d20412ef301b925bcdc03282411ff5c
     /// there.
     func isOvertaken(_ head: Pending<DESDevice>) -> Bool {
         let present = [person?.contact, identity?.value].compactMap(\.self)

@@ -1232,7 +1232,8 @@ extension RuleEvidence {
         {"rule":"des/N3","test":"PatchbayDESTests.ChangingFactsTests/`a push token that is set again after a renewal does not outlive the unregister`()"}
         {"rule":"des/N3","test":"PatchbayDESTests.ChangingFactsTests/`what a consent releases after the unregister is not carried out`()"}
         {"rule":"des/N3","test":"PatchbayDESTests.DESConformanceTests/converses(_:) left"}
-        {"rule":"des/N3","test":"PatchbayDESTests.InstallationTests/`a farewell takes the token back and becomes anonymous`()"}
+        {"rule":"des/N3","test":"PatchbayDESTests.InstallationTests/`an unregister takes the token back and becomes anonymous`()"}
+        {"rule":"des/N3","test":"PatchbayDESTests.PushPersonTests/`an unregister does not wait for an event that fails again and again`(isEarlier:hasReply:)"}
         {"rule":"des/N4","test":"PatchbayDESTests.DESConformanceTests/converses(_:) before-the-registration"}
         {"rule":"des/N4","test":"PatchbayDESTests.DESConformanceTests/converses(_:) forgotten"}
         {"rule":"des/N4","test":"PatchbayDESTests.InstallationTests/`everything waits for the registration, and it overtakes what waits`()"}
@@ -1242,6 +1243,14 @@ extension RuleEvidence {
         {"rule":"des/N6","test":"PatchbayDESTests.ChangingFactsTests/`a question is answered under the contact of who asks`()"}
         {"rule":"des/N6","test":"PatchbayDESTests.ChangingFactsTests/`a refused log-out does not make later events the person's`()"}
         {"rule":"des/N6","test":"PatchbayDESTests.ChangingFactsTests/`nothing of a person whose log-in was refused goes under the earlier contact`(status:)"}
+        {"rule":"des/N7","test":"PatchbayDESTests.DESConformanceTests/converses(_:) each-person-s-push"}
+        {"rule":"des/N7","test":"PatchbayDESTests.PushPersonTests/`an opt-out does not wait for the log-in of its person`()"}
+        {"rule":"des/N7","test":"PatchbayDESTests.PushPersonTests/`an opt-out that overtakes a log-in wins over an earlier opt-in`(isLoggedOut:)"}
+        {"rule":"des/N7","test":"PatchbayDESTests.PushPersonTests/`an opt-out without a known person is the next person's`()"}
+        {"rule":"des/N7","test":"PatchbayDESTests.PushPersonTests/`each person's last statement about push counts when the person comes back`(isOnline:)"}
+        {"rule":"des/N8","test":"PatchbayDESTests.DESConformanceTests/converses(_:) consent-to-messages"}
+        {"rule":"des/N8","test":"PatchbayDESTests.PushPersonTests/`no push token is set until the person allows messages`(isRequired:)"}
+        {"rule":"des/N8","test":"PatchbayDESTests.PushPersonTests/`the next person is not reached before that person's answer`()"}
         {"rule":"des/R1","test":"PatchbayDESTests.ChangingFactsTests/`the setting says whether a service is v3, not a part of its address`()"}
         {"rule":"des/R1","test":"PatchbayDESTests.DESConformanceTests/converses(_:) configuration-from-afar"}
         {"rule":"des/R1","test":"PatchbayDESTests.DESConformanceTests/converses(_:) old-campaigns"}

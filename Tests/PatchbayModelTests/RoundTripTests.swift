@@ -130,15 +130,24 @@ struct RoundTrip: Sendable, CustomTestStringConvertible {
             #"{"set":1,"unset":true}"#,
             "value: names no single change. Give one of set, unset, increment, append, remove."
         ),
-        (#"{"set":{"date":"2031-02-29"}}"#, "set.date: is not of the type date. Write a day that exists as YYYY-MM-DD."),
+        (
+            #"{"set":{"date":"2031-02-29"}}"#,
+            "set.date: is not of the type date. Write a day that exists as YYYY-MM-DD."
+        ),
         (
             #"{"set":{"street":"x"}}"#,
             "set: is an object without a type. Write {\"<type>\": value}; nested members as {\"object\": {…}}."
         ),
         (#"{"set":{"object":{"a":{"time":"24:00"}}}}"#, "set.object.a.time: is not of the type time. Write HH:MM."),
-        (#"{"append":[1,{"country":"XX"}]}"#, "append[1].country: is not of the type country. Write the two letters of ISO 3166-1."),
+        (
+            #"{"append":[1,{"country":"XX"}]}"#,
+            "append[1].country: is not of the type country. Write the two letters of ISO 3166-1."
+        ),
         (#"{"increment":"1"}"#, "increment: is not a number. Give a number."),
-        (#"{"set":{"integer":"9223372036854775808"}}"#, "set.integer: is not of the type integer. Write a whole number of 64 bits."),
+        (
+            #"{"set":{"integer":"9223372036854775808"}}"#,
+            "set.integer: is not of the type integer. Write a whole number of 64 bits."
+        ),
         (#"{"set":{"object":{"":1}}}"#, "set.object.: has an empty name. Give it a name."),
     ])
     func `a change's error says where, what and how`(_ row: (json: String, text: String)) {

@@ -66,7 +66,8 @@ import Testing
         #expect(result.output.hasPrefix("patchbay "))
     }
 
-    @Test(arguments: [("erase", "subject to erase"), ("outbox consent", "Subject to look up")]) func `a subject that is asked about is no default for operations`(
+    @Test(arguments: [("erase", "subject to erase"), ("outbox consent", "Subject to look up")])
+    func `a subject that is asked about is no default for operations`(
         _ command: String,
         _ summary: String
     ) async throws {

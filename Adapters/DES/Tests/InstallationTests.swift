@@ -238,7 +238,8 @@ import Testing
         #expect((bench.last?.body["deviceEventState"] != nil) == keepsState)
     }
 
-    @Test(.shows("des/N3", of: DESDevice.self)) func `an unregister takes the token back and becomes anonymous`() throws {
+    @Test(.shows("des/N3", of: DESDevice.self)) func `an unregister takes the token back and becomes anonymous`() throws
+    {
         let bench = try Bench.started()
         let id = bench.capture(.unregister)
         #expect(bench.endpoints == [.pushTokenRemoval, .anonymousContact])

@@ -140,7 +140,7 @@ public struct AltcraftScene: VendorScene {
             let key = "\(id) \(request.endpoint)"
             if let before = settled[key], let at = before.settledAt, let outcome = before.outcome {
                 if isAnotherAttempt(request, after: before, at, in: story) { continue }
-                let isOpen = before.takesAway && outcome.isUnconfirmed
+                let isOpen = story.takesAway(before) && before.isUnconfirmed
                 if !outcome.failed(or: 500...599), outcome.reply?.isWebPage != true, !isOpen {
                     problems.append("request \(request.number) repeats \(before.number), which was answered")
                 } else if let word = before.retryAfter, request.now < at + min(word, .seconds(86_400)) {
@@ -154,6 +154,12 @@ public struct AltcraftScene: VendorScene {
                 }
             }
             settled[key] = request
+            // A release resumes a suspended subscription, which is then ended again.
+            if request.endpoint == "unsuspend" {
+                settled = settled.filter {
+                    $0.key == key || Set($0.value.operations).isDisjoint(with: request.operations)
+                }
+            }
         }
         return story.isWhole ? problems + differences(story, account) : problems
     }
@@ -217,21 +223,30 @@ public struct AltcraftScene: VendorScene {
     }
 }
 
-extension Outcome {
-    /// Whether the vendor had no time, or the reply is a success with an error number in its body, or shows that the person
-    /// still is subscribed.
+extension SceneStory.Request {
+    /// Whether the vendor had no time, or the reply is a success with an error number in its body, or shows another status than
+    /// the request asked for.
     fileprivate var isUnconfirmed: Bool {
-        if let status = reply?.status, [408, 429].contains(status) { return true }
-        guard let reply, reply.isSuccess else { return false }
+        guard let reply = outcome?.reply else { return false }
+        if [408, 429].contains(reply.status) { return true }
+        guard reply.isSuccess else { return false }
+        let shown = reply.json?["profile"]?["subscription"]?["status"]?.string
         return (reply.json?["error"]?.integer ?? 0) != 0
-            || reply.json?["profile"]?["subscription"]?["status"]?.string == "subscribed"
+            || shown != nil && shown != request.json?["subscription"]?["status"]?.string
     }
 }
 
-extension SceneStory.Request {
-    /// Whether it asks the vendor to reach a person no more: such a request is repeated until the vendor confirms it.
-    fileprivate var takesAway: Bool {
-        let status = request.json?["subscription"]?["status"]?.string
-        return endpoint == "unsuspend" || status == "unsubscribed" || status == "suspended"
+extension SceneStory {
+    /// Whether a request asks the vendor to reach a person no more: it is repeated until the vendor confirms it.
+    fileprivate func takesAway(_ request: Request) -> Bool {
+        if request.endpoint == "unsuspend" { return true }
+        return entries.contains { entry in
+            guard request.operations.contains(entry.operation.id) else { return false }
+            return switch entry.operation.action {
+            case .farewell, .switchContact: true
+            case .changeSubscription(let subscription): subscription.state != .subscribed
+            default: false
+            }
+        }
     }
 }

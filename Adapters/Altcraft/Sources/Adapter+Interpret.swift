@@ -45,7 +45,8 @@ private final class Reading {
     /// What the answer means. What takes a subscription away, or releases one, is repeated where the vendor only had no time for it.
     private var meaning: ReplyMeaning {
         let isBusy = response?.status == 408 || response?.status == 429
-        return isBusy && (endsSubscription || endpoint == .unsuspend) ? .retry : row.meaning
+        let isRepeated = endsSubscription && pending.operation.action != .erase || endpoint == .unsuspend
+        return isBusy && isRepeated ? .retry : row.meaning
     }
 
     /// Why the provider stops; nil if it goes on.

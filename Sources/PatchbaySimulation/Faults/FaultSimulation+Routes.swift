@@ -88,9 +88,7 @@ extension FaultSimulation {
                 else { continue }
                 let stays = after[leaver]?[id]
                 // The old provider alone may know a person who has left, and an anonymous person between two others.
-                let isOfFormer =
-                    past.contains(id)
-                    || operation.contact != nil && operation.contact != mirrors[operation.subject]?.contact
+                let isOfFormer = past.contains(id) || operation.contact != mirrors[operation.subject]?.contact
                 // What was to end first may have ended as it should, and what has come back had left before.
                 let hasEnded = heard[leaver]?.contains(id) ?? false
                 let isMoved = stays == nil && !hasEnded && moved[leaver]?.contains(id) ?? false

@@ -243,9 +243,9 @@ extension SceneStory {
         return entries.contains { entry in
             guard request.operations.contains(entry.operation.id) else { return false }
             return switch entry.operation.action {
-            case .farewell, .switchContact: true
             case .changeSubscription(let subscription): subscription.state != .subscribed
-            default: false
+            case .registerDevice, .identify, .changeAttributes, .changeTags, .track: false
+            default: true
             }
         }
     }

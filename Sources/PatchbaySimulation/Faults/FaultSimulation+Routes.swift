@@ -88,7 +88,9 @@ extension FaultSimulation {
                 else { continue }
                 let stays = after[leaver]?[id]
                 // The old provider alone may know a person who has left, and an anonymous person between two others.
-                let isOfFormer = past.contains(id) || operation.contact != mirrors[operation.subject]?.contact
+                let current = mirrors[operation.subject]
+                let isIdentified = operation.contact == nil && current?.identifiers.isEmpty == false
+                let isOfFormer = past.contains(id) || isIdentified || operation.contact != current?.contact
                 // What was to end first may have ended as it should, and what has come back had left before.
                 let hasEnded = heard[leaver]?.contains(id) ?? false
                 let isMoved = stays == nil && !hasEnded && moved[leaver]?.contains(id) ?? false

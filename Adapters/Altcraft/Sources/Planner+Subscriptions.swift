@@ -241,9 +241,10 @@ extension Planner {
         if followsUnregister(head) { throw Held(finding: FindingRow.unregisterPending.at()) }
         if head.step == .subscribe {
             guard pending.allowsPushMessages else { return owe(head) }
-            if saysNothingElse(head), let later = laterPending(nil, head) {
+            // The vendor has confirmed the release; the later decision replaces only the subscription.
+            if saysNothingElse(head), laterPending(nil, head) != nil {
                 RuleID.altcraft("T9").fire()
-                return .settle([head.id: .superseded(by: later)])
+                return .settle([head.id: .accepted()])
             }
             return try subscribe(head, decided(head) ?? Subscription.State.subscribed.rawValue)
         }

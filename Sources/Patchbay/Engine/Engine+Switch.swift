@@ -246,7 +246,7 @@ extension Engine {
     /// What waits for a consent can't be drained: once it is released, the provider has been left. Whatever the policy, it
     /// goes to the providers that take over, where it waits on; what none of them takes is rejected and kept.
     private func retargetHeld(_ change: Change, to all: [String: Change]) throws {
-        let takers = takers(behind: change, all)
+        let takers = try takers(behind: change, all)
         // A provider that the configuration does not name may be named again.
         guard change.runner != nil || !takers.isEmpty else { return }
         try context.store.forEachRow(provider: change.name, subject: nil) { row in
@@ -260,25 +260,29 @@ extension Engine {
                 isTaken = isTaken || hearing != .refused
                 if hearing == .none { try move(operation, row.operation.sequence, to: taker, snapshot, isLost: false) }
             }
-            if isTaken { return try end(row, operation, from: change.name, takers.map(\.0.name)) }
+            if isTaken { return try end(row, operation, from: change.name, takers.map(\.runner.name)) }
             try context.rejectHeld(row, at: change.name)
         }
     }
 
     /// The providers that hear what the other heard.
-    private func takers(behind change: Change, _ all: [String: Change]) -> [(Runner, Change)] {
-        runners.compactMap { runner in all[runner.name].map { (runner, $0) } }
-            .filter { !$0.1.new.isNone && $0.1.name != change.name }
+    private func takers(behind change: Change, _ all: [String: Change]) throws -> [Successor] {
+        try runners.compactMap { runner in
+            guard let own = all[runner.name], !own.new.isNone, own.name != change.name else { return nil }
+            var last: [String: Int64] = [:]
+            try forEachPersonChange(at: runner.name) { last[$0.operation.subject] = $0.operation.sequence }
+            return Successor(runner: runner, change: own, lastPersonChanges: last)
+        }
     }
 
     /// The takers that an operation concerns, with what each has against it.
     private func examined(
         _ operation: EngagementOperation,
         _ snapshot: SubjectSnapshot,
-        _ takers: [(Runner, Change)]
+        _ takers: [Successor]
     ) -> [Taker] {
-        takers.filter { $0.1.new.holds(operation.contact, on: operation.subject) }
-            .map { Taker(runner: $0.0, change: $0.1, operation, snapshot) }
+        takers.filter { $0.change.new.holds(operation.contact, on: operation.subject) }
+            .map { Taker($0, operation, snapshot) }
             .filter { !$0.isForeign }
     }
 
@@ -295,13 +299,17 @@ extension Engine {
         _ policy: RoutingPlan.SwitchPolicy,
         _ lost: inout Losses
     ) throws {
-        let takers = takers(behind: change, all)
+        let takers = try takers(behind: change, all)
         guard !takers.isEmpty else { return }
         // A request that was only noted moves with what it carried, where the configuration says so.
         let journal = try context.store.journal(provider: change.name)
             .filter { !$0.request.isEmpty || plan.onUnacknowledged == .keep }
         let journaled = Set(journal.flatMap(\.operations))
-        let changes = try pendingPersonChanges(at: change.name, except: journaled)
+        var changes: Set<Int64> = []
+        try forEachPersonChange(at: change.name) { row in
+            guard row.step == nil, !journaled.contains(row.operation.id) else { return }
+            changes.insert(row.operation.sequence)
+        }
         try context.store.forEachRow(provider: change.name, subject: nil) { row in
             // What may have been processed stays; the new provider gets the state it leads to with the snapshot.
             let mayBeDone = row.isUncertain && policy == .retarget && plan.onUnacknowledged == .keep
@@ -320,7 +328,7 @@ extension Engine {
                     operation,
                     row.operation.sequence,
                     movingChanges: changes,
-                    isKnownToTaker: takers.contains { $0.1.record != nil }
+                    isKnownToTaker: takers.contains { $0.change.record != nil }
                 )
             {
                 return
@@ -341,30 +349,16 @@ extension Engine {
             for taker in newcomers where !isDropped {
                 try move(operation, row.operation.sequence, to: taker, snapshot, isLost: isLost)
             }
-            if policy == .retarget { try end(row, operation, from: change.name, takers.map(\.0.name)) }
+            if policy == .retarget { try end(row, operation, from: change.name, takers.map(\.runner.name)) }
         }
     }
 
-    /// Returns the numbers of the log-ins, log-outs and identifications that are pending at a provider and have not been attempted.
-    private func pendingPersonChanges(at provider: String, except journaled: Set<String>) throws -> Set<Int64> {
+    /// Hands over the log-ins, log-outs and identifications that are pending at a provider, in order of capture.
+    private func forEachPersonChange(at provider: String, _ body: (OutboxRow) -> Void) throws {
         let kinds = [Action.Kind.identify, .switchContact].map(\.rawValue)
-        var changes: Set<Int64> = []
         try context.store.forEachRow(provider: provider, subject: nil) { row in
-            guard kinds.contains(row.kind ?? ""), row.step == nil, !journaled.contains(row.operation.id) else { return }
-            changes.insert(row.operation.sequence)
+            if kinds.contains(row.kind ?? "") { body(row) }
         }
-        return changes
-    }
-
-    /// Whether a log-in, log-out or identification is pending at a provider behind an operation.
-    private func isPersonChangePending(of subject: Subject, behind sequence: Int64, at provider: String) throws -> Bool
-    {
-        let kinds = [Action.Kind.identify, .switchContact].map(\.rawValue)
-        var isPending = false
-        try context.store.forEachRow(provider: provider, subject: subject.rawValue) { row in
-            isPending = isPending || row.operation.sequence > sequence && kinds.contains(row.kind ?? "")
-        }
-        return isPending
     }
 
     /// Whether several people may use the installations that a provider serves; a back end has a subject for each contact.
@@ -387,8 +381,8 @@ extension Engine {
     ) throws {
         guard taker.joins || operation.action.kind == .track || isLost else { return }
         if let change = snapshot.personChanges.last, sequence > change,
-            try context.store.row(Int64(change), provider: taker.runner.name) == nil,
-            try taker.joins || isPersonChangePending(of: operation.subject, behind: sequence, at: taker.runner.name)
+            taker.joins || taker.lastPersonChange.map({ $0 > sequence }) ?? false,
+            try context.store.row(Int64(change), provider: taker.runner.name) == nil
         {
             try context.createPersonChange(of: operation.subject, snapshot, taker.runner)
         }
@@ -475,18 +469,29 @@ extension SubjectSnapshot {
     }
 }
 
+/// A provider that takes over from another one.
+private struct Successor {
+    let runner: Runner
+    let change: Engine.Change
+    /// The number of the last pending log-in, log-out or identification of each subject.
+    let lastPersonChanges: [String: Int64]
+}
+
 /// A provider that is to take over an operation that waits for another.
 private struct Taker {
     let runner: Runner
+    /// The number of the subject's last pending log-in, log-out or identification there; nil without one.
+    let lastPersonChange: Int64?
     /// Whether it begins to hear the contact with this switch.
     let joins: Bool
     /// What it says of the operation.
     let findings: [Finding]
 
     /// Examines the operation: one that was there before knows nobody but the person of the snapshot.
-    init(runner: Runner, change: Engine.Change, _ operation: EngagementOperation, _ snapshot: SubjectSnapshot) {
-        self.runner = runner
-        joins = change.joins(operation.contact, operation.subject)
+    init(_ successor: Successor, _ operation: EngagementOperation, _ snapshot: SubjectSnapshot) {
+        runner = successor.runner
+        lastPersonChange = successor.lastPersonChanges[operation.subject.rawValue]
+        joins = successor.change.joins(operation.contact, operation.subject)
         let found = runner.examine(operation)
         let hasLeft = operation.contact.map { ScalarString($0) != snapshot.contact.map(ScalarString.init) } ?? false
         let isHidden = !joins && hasLeft && !found.contains { $0.severity == .foreign }

@@ -33,14 +33,16 @@ struct Checkpoint {
     /// Where the checkpoint of an output stands.
     static func path(of output: String) -> String { "\(OutputFile.resolved(output) ?? output).checkpoint" }
 
-    /// Removes a checkpoint, and what a killed run left of a next one.
+    /// Removes a checkpoint and the opt-out log beside it.
+    ///
+    /// The checkpoint goes last: while it stands, the next run knows that there is something to finish and remove.
     static func remove(at path: String) {
-        removeStale(at: path)
         unlink(OutputFile.draft(of: OptOutLog.path(ofCheckpoint: path)))
+        removeStale(at: path)
     }
 
     /// Removes a checkpoint with which a new run does not continue; the run's own opt-out log stays.
-    static func removeStale(at path: String) { for path in [path, OutputFile.draft(of: path)] { unlink(path) } }
+    static func removeStale(at path: String) { for path in [OutputFile.draft(of: path), path] { unlink(path) } }
 
     /// Reads a checkpoint; nil if there is none.
     init?(of output: String) throws {

@@ -127,17 +127,19 @@ private final class Reading {
         case .subscribe:
             RuleID.altcraft("T4").fire()
             if let address = sent.address { subscribed(answer.profile?.subscription, at: address, &memory) }
-            if isOptingOut, !memory.reachable(contact).isEmpty { return .underway(pending.step) }
+            if isOptingOut, !memory.reachable(contact).isEmpty { return continued(behind: answer) }
             if pending.step == .restore {
                 // The release is tried again as long as the vendor may reach a person who has left.
-                guard memory.reachableOthers(than: contact).isEmpty else { return next(at: nil) }
+                guard memory.reachableOthers(than: contact).isEmpty else {
+                    return .underway(nil, RetryLadder.next(pending.failures, exchange))
+                }
                 return .rejected(FindingRow.askAgain.at(detail: detail), answer: answer.json)
             }
             if [.switchContact, .setConsent].contains(pending.operation.action.kind) {
                 guard pending.step == .subscribe || sent.status == Subscription.State.subscribed.rawValue else {
                     // It was ended so that the release does not resume it.
                     memory.owed = .init(contact: contact, isEnded: true)
-                    return next(at: pending.step)
+                    return continued(behind: answer)
                 }
                 memory.owed = nil
             }
@@ -263,15 +265,19 @@ private final class Reading {
         let isEnded = memory.owed.map { $0.isOf(contact) && $0.isEnded } ?? false
         guard shown != nil, !isEnded, !isSubscribed || decided == nil else {
             RuleID.altcraft("L2").fire()
-            return next(at: .subscribe)
+            return .underway(.subscribe)
         }
         memory.owed = nil
         for rule in ["L6", "L8"] { RuleID.altcraft(rule).fire() }
         return accepted(answer, memory)
     }
 
-    /// The operation's next request.
-    private func next(at step: AltcraftDevice.Step?) -> Result { .underway(step) }
+    /// The operation's next request. It waits where the vendor shows another status than it was asked for: the next request may be
+    /// the same one.
+    private func continued(behind answer: AltcraftAnswer) -> Result {
+        let shown = answer.profile?.subscription?.status ?? sent.status
+        return shown == sent.status ? .underway(pending.step) : .retry(RetryLadder.next(pending.failures, exchange))
+    }
 
     private func accepted(_ answer: AltcraftAnswer, _ memory: AltcraftMemory) -> Result {
         .accepted(note(answer, memory), answer: answer.json)

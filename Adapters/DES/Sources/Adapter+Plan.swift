@@ -118,13 +118,26 @@ final class Planner {
         let leftAt = memory.leftAt ?? .min
         let isLeft = isLeaving || memory.isLeft == true
         guard isLeft || memory.leftAt != nil else { return nil }
+        // A provider that is used again receives the current person in front of what that person did before.
+        let isBack =
+            !isLeaving && (memory.isLeft != true || mayRegister)
         let late = stored.filter { head in
-            head.operation.action != .erase && head.sequence < leftAt || isLeft && head.isRepeatedRegistration
+            let isPerson = isBack && head.changesContact
+            return head.operation.action != .erase && head.sequence < leftAt && !isPerson
+                || isLeft && head.isRepeatedRegistration
         }
         guard !late.isEmpty else { return nil }
         return .settle(
             Dictionary(late.map { ($0.id, endAfterLeaving($0)) }) { first, _ in first }
         )
+    }
+
+    /// Whether a registration is pending that was captured after the last unregister.
+    private var mayRegister: Bool {
+        let isShown = stored.contains {
+            $0.operation.action.kind == .registerDevice && $0.sequence > memory.leftAt ?? .min
+        }
+        return isShown || hidden.last(.registerDevice).map { $0.sequence > memory.leftAt ?? .min } ?? false
     }
 
     /// The outcome of an operation that the vendor that is left can never receive.

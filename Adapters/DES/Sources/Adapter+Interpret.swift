@@ -177,7 +177,8 @@ private struct Reading {
         case .anonymousContact where isToBeLeft: step.leftContact = true
         case .pushTokenRemoval where kind == .registerDevice && !isUnauthenticated: step.leftToken = true
         case .anonymousContact where kind == .registerDevice: (step.hasContact, step.isAnonymousRefused) = (true, true)
-        case .pushTokenRemoval where isUnauthenticated && step.recovery == nil: step.recovery = .setContact
+        case .pushTokenRemoval where isUnauthenticated && step.recovery == nil:
+            (step.recovery, step.refusedToken) = (.setContact, memory.contactTokenMark)
         case .pushTokenRemoval where isToBeLeft: step.leftToken = true
         default: return nil
         }
@@ -287,15 +288,19 @@ private struct Reading {
         memory.isIdentityDoubtful = false
         memory.identity = exchange.endpoint == .contact ? sentIdentity(head) : nil
         var owesToken = false
-        let isRecovery = head.step?.recovery == .setContact && memory.identity == earlier
+        let recovers = head.step?.recovery == .setContact
+        let isRecovery = recovers && (exchange.endpoint == .contact || memory.identity == earlier)
         if !isRecovery {
             let names = [.identify, .switchContact].contains(head.operation.action.kind)
             let value = body?["contactFieldValue"]?.string
+            let former = memory.person
             memory.arrive(
                 Person(names ? head.operation.contact : nil),
                 names ? [head.operation.contact, value].compactMap(\.self) : [],
                 at: head.sequence
             )
+            // Nothing of the person who had logged in goes to the anonymous contact that only takes the push token back.
+            if recovers, let former, former.contact != nil { memory.noteOvertaken(former) }
             owesToken = names && memory.pushToken == nil && memory.device?.pushToken != nil
         }
         if memory.identity != earlier {

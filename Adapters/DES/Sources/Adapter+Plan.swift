@@ -451,14 +451,26 @@ final class Planner {
             next.forgetPushToken()
             return .settle([head.id: .underway(head.stage)], remembering: next)
         }
-        if head.step?.recovery == .setContact { return recover(head) }
+        if var step = head.step, step.recovery == .setContact {
+            guard memory.contactTokenMark != step.refusedToken, memory.contactToken != nil else { return recover(head) }
+            // Another operation has set the contact since.
+            (step.recovery, step.refusedToken) = (.repeatRequest, nil)
+            return .settle([head.id: .underway(step)])
+        }
         return send(.pushTokenRemoval, maker(head).request(.pushTokenRemoval, body: [:]), head)
     }
 
     /// Sets the present contact once more, so that there is a contact token with which the push token can be taken back.
     private func recover(_ head: Head) -> Result {
-        guard let identity = memory.identity, let value = identity.value else { return setAnonymous(head) }
-        let call = ContactCall(field: identity.field, value: value)
+        guard let identity = memory.identity else { return setAnonymous(head) }
+        let credential = head.credential.flatMap { token in
+            let isUsable =
+                identity.value == nil && memory.person == Person(head.operation.contact) && !token.value.isEmpty
+                && !IDToken.hasExpired(token, at: moment.date)
+            return isUsable ? token.value : nil
+        }
+        guard identity.value != nil || credential != nil else { return setAnonymous(head) }
+        let call = ContactCall(field: identity.field, value: identity.value, idToken: credential)
         return send(.contact, maker(head).request(.contact, ContactCall.table, call), head)
     }
 

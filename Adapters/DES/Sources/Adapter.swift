@@ -32,12 +32,14 @@ public struct DESDevice: VendorAdapter {
         var changedAt: Instant?
         /// What is done so that the push token can be taken back although the contact token is refused.
         var recovery: Recovery?
+        /// The digits of the contact token that the vendor refused, while another one is looked for.
+        var refusedToken: String?
 
         init() {}
 
         private enum CodingKeys: String, CodingKey {
             case isRegistered, hasContact, isAnonymousRefused, hasToken, leftToken, leftContact, changedAt
-            case recovery
+            case recovery, refusedToken
             case renewal = "talk"
         }
     }

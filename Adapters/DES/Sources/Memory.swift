@@ -203,6 +203,9 @@ public struct DESMemory: AdapterMemory {
         return person != Person(contact)
     }
 
+    /// The digits by which a contact token is recognized again.
+    var contactTokenMark: String? { contactToken.map { TextMark($0.value).digits } }
+
     /// Notes that a log-in of a person never leaves, because another person came.
     mutating func noteOvertaken(_ other: Person) {
         overtaken = Array(((overtaken ?? []).filter { $0 != other } + [other]).suffix(16))

@@ -241,8 +241,10 @@ extension FaultSimulation {
             // Who keeps the vendor from making a profile stays anonymous there.
             let isAnonymous = withoutProfile.contains(key.contact.filter { $0 != "-" })
             let own = records.filter { record in
-                record.attributes != nil
-                    && (record.person == .contact(key.contact) || isAnonymous && record.person == .anonymous)
+                guard let attributes = record.attributes else { return false }
+                // An anonymous record under which the person has logged in names the person.
+                let isJoined = isAnonymous || attributes.values.contains(key.contact)
+                return record.person == .contact(key.contact) || isJoined && record.person == .anonymous
             }
             // A device's record follows whoever uses the device: it holds what its present owner said.
             if own.isEmpty || own.contains(where: \.isOfInstallation) { continue }

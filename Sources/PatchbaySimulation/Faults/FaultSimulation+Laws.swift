@@ -256,6 +256,10 @@ extension FaultSimulation {
         }
     }
 
+    private static func topic(of action: Action) -> String? {
+        if case .changeSubscription(let subscription) = action { subscription.topic } else { nil }
+    }
+
     /// Inside a queue nothing leaves before an earlier operation of its kind.
     private func checkOrder(_ provider: RoutingPlan.Provider, _ endings: [Ending]) {
         let ended = Dictionary(endings.map { ($0.entry.id, $0.number) }) { first, _ in first }
@@ -271,9 +275,9 @@ extension FaultSimulation {
         // From the last to the first: the earliest request of anything later in the queue must not precede this one.
         for operation in own.reversed() {
             let place = provider.adapter.place(operation)
-            // An opt-out may pass what waits in front of it.
-            let isOptOut = Self.isOptOut(operation.action)
-            let queue = "\(place.lane)|\(place.queue)|\(operation.action.kind.rawValue)|\(isOptOut)"
+            // An opt-out may pass what waits in front of it, and an opt-out of another topic whose person has left.
+            let optOut = Self.isOptOut(operation.action) ? Self.topic(of: operation.action) ?? "all" : ""
+            let queue = "\(place.lane)|\(place.queue)|\(operation.action.kind.rawValue)|\(optOut)"
             let first = carried[operation.id]
             if let later = latest[queue], first.map({ $0.number > later.number }) ?? true {
                 let wasPending = ended[operation.id.rawValue].map { $0 > later.endedBefore } ?? true

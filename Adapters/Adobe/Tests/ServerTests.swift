@@ -135,6 +135,46 @@ import Testing
         #expect(desk.sent("create").isEmpty)
     }
 
+    @Test(.shows("adobe/B9", of: AdobeServer.self))
+    func `an opt-out is carried out at every profile with the contact's key`() throws {
+        let desk = try ServerDesk()
+        let profileAddress = "https://mc.adobe.io/acmecorp/campaign/profileAndServicesExt/profile"
+        let profiles: JSONValue = .array(
+            ["@p1", "@p2"].map { key in
+                [
+                    "PKey": .string(key), "cusNumber": "c-1",
+                    "subscriptions": ["href": .string("\(profileAddress)/\(key)/subscriptions/")],
+                ]
+            }
+        )
+        desk.instead = [("find", .json(200, ["content": profiles]))]
+        desk.instead += ["@p1", "@p2"].map { ("update", .json(200, ["PKey": .string($0)])) }
+        let email = try desk.say("c-1", .changeSubscription(Subscription(channel: .email, state: .unsubscribed)))
+        try desk.advance(10)
+        #expect(desk.outcome(email)?.term == .accepted)
+        #expect(
+            desk.sent("update").map { $0.request.url.hasSuffix("@p1") || $0.request.url.hasSuffix("@p2") } == [
+                true, true,
+            ]
+        )
+        desk.instead = [("find", .json(200, ["content": profiles]))]
+        for key in ["@s1", "@s2"] {
+            let address = "\(profileAddress)/@p/subscriptions/\(key)"
+            let subscription: JSONValue = [
+                "PKey": .string(key), "serviceName": "weeklyOffers", "href": .string(address),
+            ]
+            desk.instead += [
+                ("service", .json(200, ["PKey": "@w", "name": "weeklyOffers"])),
+                ("subscriptions", .json(200, ["content": [subscription]])),
+                ("unsubscribe", .text(204)),
+            ]
+        }
+        let topic = try desk.say("c-1", ServerDesk.topic("weekly_offers", .unsubscribed))
+        try desk.advance(30)
+        #expect(desk.outcome(topic)?.term == .accepted)
+        #expect(desk.sent("unsubscribe").map { $0.request.url.hasSuffix("@s1") } == [true, false])
+    }
+
     @Test(.shows("adobe/B8", of: AdobeServer.self))
     func `pages are followed only behind the API's own address, and not for ever`() throws {
         let elsewhere = [

@@ -142,19 +142,22 @@ extension AdobeServer {
         case .update:
             guard exchange.outcome.reply?.body.isEmpty ?? false || ServerRecord(json) != nil else { return nil }
             RuleID.adobe("B11").fire()
-            return Interpretation(endings(exchange.operations))
+            return atOtherProfiles(exchange, .write, Interpretation(endings(exchange.operations)))
         case .delete:
             RuleID.adobe("B26").fire()
             return Interpretation(exchange.operations) { _ in .accepted(ServerFinding.erased.at()) }
         case .service, .makeService: return ServerRecord(json).map { served(exchange, $0) }
-        case .subscriptions: return ServerPage(json, isSingle: false, settings).map { listed(exchange, $0) }
+        case .subscriptions:
+            return ServerPage(json, isSingle: false, settings).map {
+                atOtherProfiles(exchange, .service, listed(exchange, $0))
+            }
         case .subscribe:
             guard ServerRecord(json) != nil else { return nil }
             RuleID.adobe("B23").fire()
             return Interpretation(exchange.operations) { _ in .accepted() }
         case .unsubscribe:
             RuleID.adobe("B24").fire()
-            return Interpretation(exchange.operations) { _ in .accepted() }
+            return atOtherProfiles(exchange, .service, Interpretation(exchange.operations) { _ in .accepted() })
         case .page:
             guard let page = ServerPage(json, isSingle: false, settings) else { return nil }
             return Interpretation(exchange.operations) { pending in
@@ -166,6 +169,19 @@ extension AdobeServer {
             }
         case .token: return Interpretation()
         }
+    }
+
+    /// An opt-out of a contact with several profiles ends only behind the last of them (B9).
+    private func atOtherProfiles(
+        _ exchange: Exchange<Self>,
+        _ stage: Step.Stage,
+        _ meaning: Interpretation<Self>
+    ) -> Interpretation<Self> {
+        var meaning = meaning
+        for pending in exchange.operations where meaning.verdicts[pending.id]?.isFinal ?? false {
+            if let step = pending.step?.atNextProfile(stage) { meaning.verdicts[pending.id] = .underway(step) }
+        }
+        return meaning
     }
 
     /// The account holds it: each operation, but one whose every value a later one of the same request replaced.
@@ -191,9 +207,13 @@ extension AdobeServer {
             RuleID.adobe("B9").fire()
             return Interpretation(exchange.operations) { pending in
                 // Whoever asks for the contact is told that nobody knows which it is.
-                question(of: pending.operation) == .contact
-                    ? .accepted(answer: ContactAnswer(hits, nil).json)
-                    : .rejected(ServerFinding.several.at("contact"))
+                if question(of: pending.operation) == .contact {
+                    return .accepted(answer: ContactAnswer(hits, nil).json)
+                }
+                guard case .changeSubscription(let subscription) = pending.operation.action,
+                    subscription.state != .subscribed
+                else { return .rejected(ServerFinding.several.at("contact")) }
+                return atAll(hits, pending)
             }
         }
         guard let profile = hits.first else { return page.next == nil ? absent(exchange) : turned(exchange, page) }
@@ -215,6 +235,20 @@ extension AdobeServer {
             default: return .underway(step.next(.write, ProfileAddress.keyed(profile.key, settings)))
             }
         }
+    }
+
+    /// An opt-out is carried out at every profile that has the contact's key: none of them may go on receiving messages.
+    private func atAll(_ profiles: [ServerRecord], _ pending: Pending<Self>) -> Verdict<Self> {
+        var step = pending.step ?? Step()
+        guard topic(of: pending.operation) != nil else {
+            step.others = profiles.map { ProfileAddress.keyed($0.key, settings) }
+            return step.atNextProfile(.write).map { .underway($0) } ?? .accepted()
+        }
+        step.others = profiles.compactMap { $0.subscriptions(settings) }
+        guard step.others?.count == profiles.count, let first = step.atNextProfile(.service) else {
+            return .rejected(ServerFinding.addressForeign.at("action"))
+        }
+        return .underway(first)
     }
 
     /// The next page of a collection, by the address that the vendor gives (B8).

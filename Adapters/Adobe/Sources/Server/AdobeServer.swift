@@ -73,9 +73,23 @@ public struct AdobeServer: VendorAdapter {
         var vanishings: Int?
         /// Answers that said no and not why.
         var faults: Int?
+        /// Where an opt-out continues, because several profiles have the contact's key.
+        var others: [String]?
 
         /// The profile is looked for again.
-        var searched: Verdict<AdobeServer> { .underway(next(nil)) }
+        var searched: Verdict<AdobeServer> {
+            var step = next(nil)
+            step.others = nil
+            return .underway(step)
+        }
+
+        /// The same stage at the next of the profiles; nil behind the last.
+        func atNextProfile(_ stage: Stage) -> Step? {
+            guard let others, let address = others.first else { return nil }
+            var step = next(stage, address)
+            step.others = others.count > 1 ? Array(others.dropFirst()) : nil
+            return step
+        }
 
         /// The step at another stage.
         func next(_ stage: Stage?, _ address: String? = nil, service: String? = nil) -> Step {

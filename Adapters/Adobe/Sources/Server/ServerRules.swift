@@ -39,7 +39,11 @@ enum AdobeServerRules: Sendable {
             "A collection is followed by the address that each page gives: its path and query as they are, at the API's own host.",
             pages
         ),
-        ("B9", "Of several profiles with the same key nobody knows which is meant: the operation is refused.", house),
+        (
+            "B9",
+            "Several profiles with the same key: an opt-out is carried out at each of them, anything else is rejected.",
+            house
+        ),
         ("B10", "A profile that is not there is made by POST, with the contact's key in its field.", profiles),
         ("B11", "A profile that is there is changed by PATCH, with what changed alone.", profiles),
         (

@@ -4,7 +4,8 @@ public import PatchbayJSON
 ///
 /// It serves local reads, because no vendor can be read from an app, and is replayed as the first operations to a new
 /// vendor. It holds what the app said, whether or not a vendor took it. When somebody else logs in, or the known person
-/// logs out, attributes, tags, subscriptions and consents go with the person: they are never told of the next one.
+/// logs out, attributes, tags, subscriptions and consents go with the person: they are never told of the next one. What the
+/// person had refused counts again when the person comes back.
 public struct SubjectSnapshot: ScannedValue {
     /// Who was logged in last; selects the credential of what is replayed.
     public var contact: String?
@@ -30,6 +31,8 @@ public struct SubjectSnapshot: ScannedValue {
     /// The outbox numbers of the last operations that changed the person, oldest first; the number before each is free. The
     /// engine notes them.
     package var personChanges: [Int] = []
+    /// What people who have left had refused, the last to leave at the end.
+    var formerRefusals: [FormerRefusals] = []
 
     /// Nothing known.
     public init() {}
@@ -37,23 +40,26 @@ public struct SubjectSnapshot: ScannedValue {
     /// Folds one operation into the state.
     public mutating func apply(_ operation: EngagementOperation) {
         if case .readBack = operation.action { return }
+        let former = contact
         contact = operation.contact
         switch operation.action {
         case .identify(let identifiers):
             if isAnotherPerson(identifiers) {
-                forgetPerson()
+                forgetPerson(knownAs: former)
                 self.identifiers = []
             }
             merge(identifiers)
+            recallRefusals()
         case .switchContact(let change):
             if isAnotherPerson(change) {
-                forgetPerson()
+                forgetPerson(knownAs: former)
             } else if contactSwitch?.direction == .logOut, change.direction == .logIn {
                 // Between two people somebody unknown used the installation: their values are not the next person's.
                 (attributes, tags) = ([:], [])
             }
             contactSwitch = change
             identifiers = change.identifiers
+            recallRefusals()
         case .registerDevice(let device):
             (self.device, deviceContact) = (device, device.identities.isEmpty ? nil : operation.contact)
         case .changeAttributes(let changes):
@@ -61,11 +67,7 @@ public struct SubjectSnapshot: ScannedValue {
         case .changeTags(let change): tags = change.applied(to: tags)
         case .changeSubscription(let subscription): subscriptions[subscription.key] = subscription
         case .setConsent(let consent):
-            // A word for every channel takes back what was said before for one channel and allowed more.
-            consents.removeAll {
-                $0.scope == consent.scope || consent.scope.covers($0.scope) && $0.state > consent.state
-            }
-            consents.append(consent)
+            note(consent)
         case .erase: self = SubjectSnapshot()
         case .track, .farewell, .readBack: break
         }
@@ -98,9 +100,29 @@ public struct SubjectSnapshot: ScannedValue {
         }
     }
 
-    /// What belongs to a person goes with the person; the installation stays.
-    private mutating func forgetPerson() {
+    /// A word for every channel takes back what was said before for one channel and allowed more.
+    private mutating func note(_ consent: Consent) {
+        consents.removeAll {
+            $0.scope == consent.scope || consent.scope.covers($0.scope) && $0.state > consent.state
+        }
+        consents.append(consent)
+    }
+
+    /// What belongs to a person goes with the person; the installation stays, and so does what the person refused.
+    private mutating func forgetPerson(knownAs former: String?) {
+        if let refusals = FormerRefusals(of: self, knownAs: former) {
+            formerRefusals = Array((formerRefusals + [refusals]).suffix(FormerRefusals.limit))
+        }
         (attributes, tags, subscriptions, consents) = ([:], [], [:], [])
+    }
+
+    /// What a person who comes back had refused counts again; it is stronger than what somebody unknown said meanwhile.
+    private mutating func recallRefusals() {
+        guard let contact, let place = formerRefusals.lastIndex(where: { ScalarString.equal($0.contact, contact) })
+        else { return }
+        let refusals = formerRefusals.remove(at: place)
+        for consent in refusals.consents { note(consent) }
+        for subscription in refusals.subscriptions { subscriptions[subscription.key] = subscription }
     }
 
     private mutating func merge(_ newer: [Identifier]) {
@@ -143,7 +165,7 @@ public struct SubjectSnapshot: ScannedValue {
 
     private static let known = [
         "contact", "identifiers", "attributes", "tags", "subscriptions", "consents", "device", "deviceContact",
-        "switch", "cameAfter", "personChanges",
+        "switch", "cameAfter", "personChanges", "formerRefusals",
     ]
 
     public init(json: JSONValue, at path: String) throws(ModelError) {
@@ -161,6 +183,7 @@ public struct SubjectSnapshot: ScannedValue {
         contactSwitch = try reader.optional("switch")
         cameAfter = try reader.optional("cameAfter")
         personChanges = try reader.list("personChanges")
+        formerRefusals = try reader.list("formerRefusals")
     }
 
     package init(scanning scanner: inout JSONScanner) throws(NotPlain) {
@@ -178,6 +201,7 @@ public struct SubjectSnapshot: ScannedValue {
         contactSwitch = try scanner.optional("switch")
         cameAfter = try scanner.optional("cameAfter")
         personChanges = try scanner.list("personChanges")
+        formerRefusals = try scanner.list("formerRefusals")
         try scanner.endObject()
     }
 
@@ -194,6 +218,7 @@ public struct SubjectSnapshot: ScannedValue {
         writer.member(known: "switch", ifPresent: contactSwitch)
         if let cameAfter { writer.member(known: "cameAfter", cameAfter) }
         writer.member(known: "personChanges", ifNotEmpty: personChanges)
+        writer.member(known: "formerRefusals", ifNotEmpty: formerRefusals)
         writer.endObject()
     }
 }

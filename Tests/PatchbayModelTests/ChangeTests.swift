@@ -205,6 +205,29 @@ private func decimal(_ text: String) throws -> AttributeValue { .decimal(try #re
         }
     }
 
+    @Test func `what a person refused counts again when the person comes back`() {
+        func logIn(_ name: String) -> Action {
+            .switchContact(ContactSwitch(.logIn, identifiers: [Identifier(.external, name)]))
+        }
+        let push = Subscription.Key(.push)
+        var mirror = SubjectSnapshot()
+        for action in [
+            logIn("anna"), .setConsent(Consent(purpose: .tracking, state: .denied)),
+            .setConsent(Consent(purpose: .profile, state: .granted)),
+            .changeSubscription(Subscription(channel: .push, state: .unsubscribed)),
+        ] { mirror.apply(operation(action, contact: "anna")) }
+        mirror.apply(operation(logIn("bo"), contact: "bo"))
+        #expect(mirror.consents.isEmpty && mirror.subscriptions.isEmpty)
+        mirror.apply(operation(.switchContact(ContactSwitch(.logOut)), contact: nil))
+        // Somebody unknown says yes in between: that is not anna's word.
+        mirror.apply(operation(.setConsent(Consent(purpose: .tracking, state: .granted)), contact: nil))
+        mirror.apply(operation(logIn("anna"), contact: "anna"))
+        #expect(mirror.consent(for: .tracking) == .denied && mirror.consent(for: .profile) == .unknown)
+        #expect(mirror.subscriptions[push]?.state == .unsubscribed)
+        mirror.apply(operation(.setConsent(Consent(purpose: .tracking, state: .granted)), contact: "anna"))
+        #expect(mirror.consent(for: .tracking) == .granted)
+    }
+
     @Test func `whoever logs in after nobody was known keeps what was said, and so does the same person`() {
         let anonymous = mirror(
             .changeAttributes(["tier": .set("gold")]),

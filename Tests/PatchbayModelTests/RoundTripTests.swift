@@ -77,7 +77,8 @@ struct RoundTrip: Sendable, CustomTestStringConvertible {
             #"{"contact":"c","identifiers":[{"kind":"email","value":"e"}],"attributes":{"a":1},"tags":["a"],"#
                 + #""subscriptions":[{"channel":"email","state":"subscribed"},{"channel":"email","topic":"t","state":"suspended"}],"#
                 + #""consents":[{"purpose":"tracking","state":"granted"}],"device":{"allowsPush":false,"allowsBackgroundPush":false,"#
-                + #""allowsLocation":false,"allowsProximity":false},"switch":{"direction":"logOut"},"cameAfter":7}"#
+                + #""allowsLocation":false,"allowsProximity":false},"switch":{"direction":"logOut"},"cameAfter":7,"#
+                + #""formerRefusals":[{"contact":"d","consents":[{"purpose":"profile","state":"denied"}]}]}"#
         ),
     ]
 }

@@ -62,20 +62,6 @@ extension CaptureBatch {
             else { continue }
             let count = try context.store.release(provider: provider, subject: subject.rawValue, hold: hold)
             effects[change, provider].released += count
-            try holdForSideEffects(subject, provider, mirror)
-        }
-    }
-
-    /// Holds again what was released for one consent and waits for another, which a side effect of it needs.
-    private func holdForSideEffects(_ subject: Subject, _ provider: String, _ mirror: SubjectSnapshot) throws {
-        guard let runner = runners.first(where: { $0.name == provider }) else { return }
-        try context.store.forEachRow(provider: provider, subject: subject.rawValue) { row in
-            guard row.kind != nil, row.hold == nil, row.step == nil,
-                let operation = try? EngagementOperation(jsonBytes: row.operation.body),
-                !mirror.isOfAnother(operation, row.operation.sequence), let extra = runner.place(operation).alsoNeeds,
-                case .hold(let hold) = context.gate.decision(for: operation.action, mirror, also: extra)
-            else { return }
-            try context.store.setHold(hold, provider: provider, sequence: row.operation.sequence)
         }
     }
 
@@ -103,17 +89,15 @@ extension CaptureBatch {
                     let outcome = OperationOutcome(.rejected, finding: FindingRow.Engine.personLeft.at("contact"))
                     return try context.end(row, name, outcome, keepsReject: true)
                 }
-                let place = runner?.place(operation)
-                let scopes = context.gate.scopes(of: operation.action, also: place?.alsoNeeds)
-                guard let change = scopes.lazy.compactMap({ changes.reaching($0, before, mirror) }).first else {
-                    return
-                }
-                switch context.gate.decision(for: operation.action, mirror, also: place?.alsoNeeds) {
+                guard let scope = context.gate.requirement(of: operation.action),
+                    let change = changes.reaching(scope, before, mirror)
+                else { return }
+                switch context.gate.decision(for: operation.action, mirror) {
                 case .pass:
                     guard let hold = row.hold, ConsentGate.scope(ofHold: hold) != nil else { return }
                     try context.store.setHold(nil, provider: name, sequence: row.operation.sequence)
                     effects[change, name].released += 1
-                case .hold(let hold) where place?.waitsForConsent ?? true:
+                case .hold(let hold) where runner?.place(operation).waitsForConsent ?? true:
                     guard row.hold == nil else { return }
                     try context.store.setHold(hold, provider: name, sequence: row.operation.sequence)
                     effects[change, name].held += 1
@@ -137,18 +121,14 @@ extension CaptureBatch {
     /// installation stays, and waits for the next person's consents.
     func endUnanswered(_ subject: Subject, _ mirror: SubjectSnapshot) throws {
         for name in try providersOfOutbox() {
-            let runner = runners.first { $0.name == name }
             try context.store.forEachRow(provider: name, subject: subject.rawValue) { row in
                 guard let operation = try? EngagementOperation(jsonBytes: row.operation.body) else { return }
                 let waits = row.hold.map { ConsentGate.scope(ofHold: $0) != nil } ?? false
                 guard operation.action.kind == .registerDevice else {
                     return waits ? try end(row, name, .consentUnanswered) : ()
                 }
-                let extra = runner?.place(operation).alsoNeeds
                 var hold: String?
-                if case .hold(let reason) = context.gate.decision(for: operation.action, mirror, also: extra) {
-                    hold = reason
-                }
+                if case .hold(let reason) = context.gate.decision(for: operation.action, mirror) { hold = reason }
                 guard hold != row.hold, waits || row.hold == nil else { return }
                 try context.store.setHold(hold, provider: name, sequence: row.operation.sequence)
             }

@@ -11,7 +11,7 @@ struct ConsentGate {
     /// What needs a yes.
     let required: Set<Consent.Scope>
 
-    /// What an action serves; nil for what needs no consent.
+    /// What an action serves; nil for what serves nothing that a person is asked about.
     func scope(of action: Action) -> Consent.Scope? {
         switch action {
         case .track(.push): Consent.Scope(.tracking, channel: .push)
@@ -25,25 +25,13 @@ struct ConsentGate {
         }
     }
 
-    /// The scopes that an operation serves: its kind's, and the one that a side effect needs.
-    func scopes(of action: Action, also extra: Consent.Scope? = nil) -> [Consent.Scope] {
-        action.isOptOut ? [] : [scope(of: action), extra].compactMap(\.self)
-    }
+    /// What an action needs a consent for. An opt-out waits for none and is sent in spite of a denial.
+    func requirement(of action: Action) -> Consent.Scope? { action.isOptOut ? nil : scope(of: action) }
 
     /// Whether an action may be sent, as the person's consents stand.
-    ///
-    /// An opt-out always passes: it waits for no consent and is sent in spite of a denial.
-    /// The strictest answer counts: a denial, then a missing answer.
-    func decision(for action: Action, _ mirror: SubjectSnapshot, also extra: Consent.Scope? = nil) -> Decision {
-        var decision = Decision.pass
-        for scope in scopes(of: action, also: extra) {
-            switch self.decision(on: scope, mirror.consent(for: scope.purpose, channel: scope.channel)) {
-            case .pass: break
-            case .hold(let name): if decision == .pass { decision = .hold(name) }
-            case .deny: return .deny
-            }
-        }
-        return decision
+    func decision(for action: Action, _ mirror: SubjectSnapshot) -> Decision {
+        guard let scope = requirement(of: action) else { return .pass }
+        return decision(on: scope, mirror.consent(for: scope.purpose, channel: scope.channel))
     }
 
     func decision(on scope: Consent.Scope, _ state: Consent.State) -> Decision {

@@ -44,11 +44,7 @@ extension Engine {
                     guard isForConsent, runner?.place(operation).waitsForConsent ?? true else { return }
                     // A no was carried out when it was said.
                     let hold: String?
-                    switch context.gate.decision(
-                        for: operation.action,
-                        mirror,
-                        also: runner?.place(operation).alsoNeeds
-                    ) {
+                    switch context.gate.decision(for: operation.action, mirror) {
                     case .pass, .deny: hold = nil
                     case .hold(let name): hold = name
                     }
@@ -62,8 +58,7 @@ extension Engine {
 
     /// Whether an operation needs a yes that it did not need before.
     private func isNewlyRequired(_ operation: EngagementOperation, _ before: ConsentGate) -> Bool {
-        context.gate.scopes(of: operation.action).contains { scope in
-            before.decision(on: scope, .unknown) == .pass && context.gate.decision(on: scope, .unknown) != .pass
-        }
+        guard let scope = context.gate.requirement(of: operation.action) else { return false }
+        return before.decision(on: scope, .unknown) == .pass && context.gate.decision(on: scope, .unknown) != .pass
     }
 }

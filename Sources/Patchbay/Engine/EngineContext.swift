@@ -372,7 +372,7 @@ final class EngineContext {
         var hold: String?
         var end = findings.first { $0.severity == .error }.map { OperationOutcome(.rejected, finding: $0) }
         if end == nil, !mirror.isOfAnother(operation, sequence) {
-            switch gate.decision(for: operation.action, mirror, also: place.alsoNeeds) {
+            switch gate.decision(for: operation.action, mirror) {
             case .pass: break
             case .deny where DeliberateFault.denialIgnored.isPresent: break
             case .hold where DeliberateFault.holdIgnored.isPresent: break

@@ -219,10 +219,7 @@ extension Runner {
         var denied: Set<Consent.Scope> = []
         for pending in operations {
             let mirror = try context.snapshot(of: pending.operation.subject)
-            guard
-                context.gate.decision(for: pending.operation.action, mirror, also: place(pending.operation).alsoNeeds)
-                    == .deny
-            else { continue }
+            guard context.gate.decision(for: pending.operation.action, mirror) == .deny else { continue }
             denied.formUnion(mirror.consents.filter { $0.state == .denied }.map(\.scope))
         }
         return denied.isEmpty ? memory : memory.afterDenial(of: denied.sorted())

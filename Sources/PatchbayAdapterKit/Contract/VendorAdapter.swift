@@ -169,15 +169,10 @@ public struct Place: Hashable, Sendable {
     public let queue: String
     /// False: dropped with a finding while consent is unknown, instead of held.
     public var waitsForConsent: Bool
-    /// A consent that a side effect of the operation needs, beside the consent that its kind needs; for example messaging,
-    /// where the vendor subscribes a contact who logs in. The operation is held while the consent is required and
-    /// unanswered, and dropped while it is denied. Opt-outs ignore it.
-    public var alsoNeeds: Consent.Scope?
 
     /// A place.
-    public init(lane: String, queue: String = "", waitsForConsent: Bool = true, alsoNeeds: Consent.Scope? = nil) {
-        (self.lane, self.queue) = (Self.name(lane), Self.name(queue))
-        (self.waitsForConsent, self.alsoNeeds) = (waitsForConsent, alsoNeeds)
+    public init(lane: String, queue: String = "", waitsForConsent: Bool = true) {
+        (self.lane, self.queue, self.waitsForConsent) = (Self.name(lane), Self.name(queue), waitsForConsent)
     }
 
     /// The name of the lane or queue that belongs to a text: ASCII, and another for each text. What begins with a percent sign is

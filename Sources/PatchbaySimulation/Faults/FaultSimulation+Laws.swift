@@ -225,16 +225,14 @@ extension FaultSimulation {
         }
     }
 
-    /// A denial ends operations of the person who denies, for a purpose that the operation or its side effect needs.
+    /// A denial ends operations of the person who denies, for the purpose that the operation serves.
     private func checkRefusals(_ endings: [Ending]) {
         for ending in endings where ["engine.consent.denied", "engine.consent.withdrawn"].contains(ending.entry.code) {
             let id = OperationID(rawValue: ending.entry.id)
             guard let operation = known[id] else { continue }
-            let providers = setup.plans.flatMap(\.providers).filter { $0.name == ending.entry.provider }
-            let sideEffects = providers.compactMap { $0.adapter.place(operation).alsoNeeds?.purpose }
-            let needed = Set(sideEffects + [Self.purpose(of: operation.action)].compactMap(\.self))
+            let isNeeded = Self.purpose(of: operation.action).map { refused[id]?.contains($0) ?? false }
             expect(
-                !needed.isDisjoint(with: refused[id] ?? []),
+                isNeeded ?? false,
                 "\(ending.entry.provider): a denial ended \(ending.entry.id.suffix(4)), and it was another person's"
             )
         }

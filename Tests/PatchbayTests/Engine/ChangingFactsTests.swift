@@ -48,11 +48,7 @@ private struct FactsDevice: VendorAdapter {
     }
 
     func place(_ operation: EngagementOperation) -> Place {
-        let subscribes = operation.action.kind == .switchContact
-        return Place(
-            lane: operation.subject.rawValue,
-            alsoNeeds: subscribes ? Consent.Scope(.messaging, channel: .push) : nil
-        )
+        Place(lane: operation.subject.rawValue)
     }
 
     func plan(_ pending: PendingOperations<Self>, memory: Memory, at moment: Moment) -> Plan<Self> {
@@ -157,27 +153,6 @@ private struct FactsDevice: VendorAdapter {
         try world.restart(plan(settings: .init(refusedEvent: "gone"), digest: "2"))
         #expect(world.outcome(of: inFlight.id, on: "a")?.finding?.code == "facts.refused")
         #expect(world.sent.count == 1)
-    }
-
-    @Test func `holds an operation for the consent that a side effect needs`() throws {
-        let world = try VirtualWorld()
-        try world.start(plan(required: [.messaging, .profile]))
-        let entry = try world.capture(logIn("anna"), contact: "anna")
-        try say(.profile, .granted, in: world)
-        try world.advance(by: .seconds(60))
-        #expect(world.outcome(of: entry.id, on: "a") == nil)
-        #expect(try world.account("a").held == ["consent.messaging.push": 1])
-        try say(.messaging, .granted, in: world)
-        #expect(try world.drain())
-        #expect(world.outcome(of: entry.id, on: "a")?.term == .accepted)
-    }
-
-    @Test func `drops an operation whose side effect is denied`() throws {
-        let world = try VirtualWorld()
-        try world.start(plan())
-        try say(.messaging, .push, .denied, in: world)
-        let entry = try world.capture(logIn("anna"))
-        #expect(world.outcome(of: entry.id, on: "a")?.finding?.code == "engine.consent.denied")
     }
 
     @Test(arguments: [

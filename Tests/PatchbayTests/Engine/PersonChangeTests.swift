@@ -44,6 +44,20 @@ import Testing
         for account in try world.accounts() { #expect(account.balances, "\(account.provider)") }
     }
 
+    @Test func `a denial counts again when the person who said it comes back`() throws {
+        let world = try VirtualWorld()
+        try world.start(.probe())
+        try world.capture(logIn("anna"), contact: "anna")
+        try world.capture(.setConsent(Consent(purpose: .tracking, state: .denied)), contact: "anna")
+        try world.capture(logIn("bo"), contact: "bo")
+        let allowed = try world.capture(.event("of bo"), contact: "bo")
+        try world.capture(logIn("anna"), contact: "anna")
+        let denied = try world.capture(.event("of anna"), contact: "anna")
+        #expect(try world.drain())
+        #expect(world.outcome(of: allowed.id, on: "p")?.term == .accepted)
+        #expect(world.outcome(of: denied.id, on: "p")?.finding?.code == "engine.consent.denied")
+    }
+
     @Test func `an anonymous person's event stays where the next log-in has been received`() throws {
         let world = try VirtualWorld()
         world.network = { $0.request.url.hasSuffix("/track") ? .status(503) : .status(200) }

@@ -1,6 +1,8 @@
 import PatchbayJSON
 
 /// What a person who has left had refused: it counts again when the person comes back.
+///
+/// A denial of the profile is not remembered: a person who logs in asks to be known.
 struct FormerRefusals: ScannedValue {
     /// The contact under whom the person was known.
     var contact: String
@@ -16,7 +18,7 @@ struct FormerRefusals: ScannedValue {
     init?(of snapshot: SubjectSnapshot, knownAs contact: String?) {
         guard let contact else { return nil }
         self.contact = contact
-        consents = snapshot.consents.filter { $0.state == .denied }
+        consents = snapshot.consents.filter { $0.state == .denied && $0.purpose != .profile }
         subscriptions = snapshot.subscriptions.values.filter { [.unsubscribed, .suspended].contains($0.state) }
             .sorted { $0.key < $1.key }
         if consents.isEmpty, subscriptions.isEmpty { return nil }

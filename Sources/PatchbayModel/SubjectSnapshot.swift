@@ -116,7 +116,7 @@ public struct SubjectSnapshot: ScannedValue {
         (attributes, tags, subscriptions, consents) = ([:], [], [:], [])
     }
 
-    /// What a person who comes back had refused counts again; it is stronger than what somebody unknown said meanwhile.
+    /// What a person who comes back had refused counts again; it is stronger than what an unknown person said meanwhile.
     private mutating func recallRefusals() {
         guard let contact, let place = formerRefusals.lastIndex(where: { ScalarString.equal($0.contact, contact) })
         else { return }

@@ -209,23 +209,23 @@ private func decimal(_ text: String) throws -> AttributeValue { .decimal(try #re
         func logIn(_ name: String) -> Action {
             .switchContact(ContactSwitch(.logIn, identifiers: [Identifier(.external, name)]))
         }
-        let push = Subscription.Key(.push)
-        var mirror = SubjectSnapshot()
+        let push = Subscription(channel: .push, state: .unsubscribed).key
+        var snapshot = SubjectSnapshot()
         for action in [
             logIn("anna"), .setConsent(Consent(purpose: .tracking, state: .denied)),
             .setConsent(Consent(purpose: .profile, state: .granted)),
             .changeSubscription(Subscription(channel: .push, state: .unsubscribed)),
-        ] { mirror.apply(operation(action, contact: "anna")) }
-        mirror.apply(operation(logIn("bo"), contact: "bo"))
-        #expect(mirror.consents.isEmpty && mirror.subscriptions.isEmpty)
-        mirror.apply(operation(.switchContact(ContactSwitch(.logOut)), contact: nil))
-        // Somebody unknown says yes in between: that is not anna's word.
-        mirror.apply(operation(.setConsent(Consent(purpose: .tracking, state: .granted)), contact: nil))
-        mirror.apply(operation(logIn("anna"), contact: "anna"))
-        #expect(mirror.consent(for: .tracking) == .denied && mirror.consent(for: .profile) == .unknown)
-        #expect(mirror.subscriptions[push]?.state == .unsubscribed)
-        mirror.apply(operation(.setConsent(Consent(purpose: .tracking, state: .granted)), contact: "anna"))
-        #expect(mirror.consent(for: .tracking) == .granted)
+        ] { snapshot.apply(operation(action, contact: "anna")) }
+        snapshot.apply(operation(logIn("bo"), contact: "bo"))
+        #expect(snapshot.consents.isEmpty && snapshot.subscriptions.isEmpty)
+        snapshot.apply(operation(.switchContact(ContactSwitch(.logOut)), contact: nil))
+        // An unknown person grants it in between: that is not anna's answer.
+        snapshot.apply(operation(.setConsent(Consent(purpose: .tracking, state: .granted)), contact: nil))
+        snapshot.apply(operation(logIn("anna"), contact: "anna"))
+        #expect(snapshot.consent(for: .tracking) == .denied && snapshot.consent(for: .profile) == .unknown)
+        #expect(snapshot.subscriptions[push]?.state == .unsubscribed)
+        snapshot.apply(operation(.setConsent(Consent(purpose: .tracking, state: .granted)), contact: "anna"))
+        #expect(snapshot.consent(for: .tracking) == .granted)
     }
 
     @Test func `whoever logs in after nobody was known keeps what was said, and so does the same person`() {

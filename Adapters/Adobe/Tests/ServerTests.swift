@@ -114,8 +114,8 @@ import Testing
 
     @Test(.shows("adobe/B9", of: AdobeServer.self))
     func `of two profiles with one key nobody knows which is meant`() throws {
-        let desk = try ServerDesk()
-        desk.instead = [
+        let driver = try ServerDesk()
+        driver.instead = [
             (
                 "find",
                 .json(
@@ -125,19 +125,19 @@ import Testing
             ),
             ("find", .json(200, ["content": [["PKey": "@p1", "email": "x@shop.test"]]])),
         ]
-        let said = try desk.say("c-1", ServerDesk.set(Self.tier, "gold"))
-        try desk.advance(10)
-        #expect(desk.outcome(said)?.finding?.code == "adobe.server.contact.several")
+        let said = try driver.say("c-1", ServerDesk.set(Self.tier, "gold"))
+        try driver.advance(10)
+        #expect(driver.outcome(said)?.finding?.code == "adobe.server.contact.several")
         // A profile that does not show the key is no reason to make another.
-        try desk.say("c-1", ServerDesk.set(Self.tier, "gold"))
-        try desk.advance(10)
-        #expect(try desk.parked?.code == "adobe.server.key.unseen")
-        #expect(desk.sent("create").isEmpty)
+        try driver.say("c-1", ServerDesk.set(Self.tier, "gold"))
+        try driver.advance(10)
+        #expect(try driver.parked?.code == "adobe.server.key.unseen")
+        #expect(driver.sent("create").isEmpty)
     }
 
     @Test(.shows("adobe/B9", of: AdobeServer.self))
     func `an opt-out is carried out at every profile with the contact's key`() throws {
-        let desk = try ServerDesk()
+        let driver = try ServerDesk()
         let profileAddress = "https://mc.adobe.io/acmecorp/campaign/profileAndServicesExt/profile"
         let profiles: JSONValue = .array(
             ["@p1", "@p2"].map { key in
@@ -147,32 +147,32 @@ import Testing
                 ]
             }
         )
-        desk.instead = [("find", .json(200, ["content": profiles]))]
-        desk.instead += ["@p1", "@p2"].map { ("update", .json(200, ["PKey": .string($0)])) }
-        let email = try desk.say("c-1", .changeSubscription(Subscription(channel: .email, state: .unsubscribed)))
-        try desk.advance(10)
-        #expect(desk.outcome(email)?.term == .accepted)
+        driver.instead = [("find", .json(200, ["content": profiles]))]
+        driver.instead += ["@p1", "@p2"].map { ("update", .json(200, ["PKey": .string($0)])) }
+        let email = try driver.say("c-1", .changeSubscription(Subscription(channel: .email, state: .unsubscribed)))
+        try driver.advance(10)
+        #expect(driver.outcome(email)?.term == .accepted)
         #expect(
-            desk.sent("update").map { $0.request.url.hasSuffix("@p1") || $0.request.url.hasSuffix("@p2") } == [
+            driver.sent("update").map { $0.request.url.hasSuffix("@p1") || $0.request.url.hasSuffix("@p2") } == [
                 true, true,
             ]
         )
-        desk.instead = [("find", .json(200, ["content": profiles]))]
+        driver.instead = [("find", .json(200, ["content": profiles]))]
         for key in ["@s1", "@s2"] {
             let address = "\(profileAddress)/@p/subscriptions/\(key)"
             let subscription: JSONValue = [
                 "PKey": .string(key), "serviceName": "weeklyOffers", "href": .string(address),
             ]
-            desk.instead += [
+            driver.instead += [
                 ("service", .json(200, ["PKey": "@w", "name": "weeklyOffers"])),
                 ("subscriptions", .json(200, ["content": [subscription]])),
                 ("unsubscribe", .text(204)),
             ]
         }
-        let topic = try desk.say("c-1", ServerDesk.topic("weekly_offers", .unsubscribed))
-        try desk.advance(30)
-        #expect(desk.outcome(topic)?.term == .accepted)
-        #expect(desk.sent("unsubscribe").map { $0.request.url.hasSuffix("@s1") } == [true, false])
+        let topic = try driver.say("c-1", ServerDesk.topic("weekly_offers", .unsubscribed))
+        try driver.advance(30)
+        #expect(driver.outcome(topic)?.term == .accepted)
+        #expect(driver.sent("unsubscribe").map { $0.request.url.hasSuffix("@s1") } == [true, false])
     }
 
     @Test(.shows("adobe/B8", of: AdobeServer.self))

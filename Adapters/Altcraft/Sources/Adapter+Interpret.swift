@@ -131,7 +131,7 @@ private final class Reading {
             if pending.step == .restore {
                 // The release is tried again as long as the vendor may reach a person who has left.
                 guard memory.reachableOthers(than: contact).isEmpty else {
-                    return .underway(nil, RetryLadder.next(pending.failures, exchange))
+                    return next(at: nil, RetryLadder.next(pending.failures, exchange))
                 }
                 return .rejected(FindingRow.askAgain.at(detail: detail), answer: answer.json)
             }
@@ -265,18 +265,21 @@ private final class Reading {
         let isEnded = memory.owed.map { $0.isOf(contact) && $0.isEnded } ?? false
         guard shown != nil, !isEnded, !isSubscribed || decided == nil else {
             RuleID.altcraft("L2").fire()
-            return .underway(.subscribe)
+            return next(at: .subscribe)
         }
         memory.owed = nil
         for rule in ["L6", "L8"] { RuleID.altcraft(rule).fire() }
         return accepted(answer, memory)
     }
 
+    /// The operation's next request.
+    private func next(at step: AltcraftDevice.Step?, _ moment: When = .now) -> Result { .underway(step, moment) }
+
     /// The operation's next request. It waits where the vendor shows another status than it was asked for: the next request may be
     /// the same one.
     private func continued(behind answer: AltcraftAnswer) -> Result {
         let shown = answer.profile?.subscription?.status ?? sent.status
-        return shown == sent.status ? .underway(pending.step) : .retry(RetryLadder.next(pending.failures, exchange))
+        return shown == sent.status ? next(at: pending.step) : .retry(RetryLadder.next(pending.failures, exchange))
     }
 
     private func accepted(_ answer: AltcraftAnswer, _ memory: AltcraftMemory) -> Result {

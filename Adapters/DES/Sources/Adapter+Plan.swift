@@ -396,7 +396,7 @@ final class Planner {
             var next = memory
             next.forgetApplication(keepingState: settings.keepsStateOnNewCode)
             // The registration begins again: nothing of it is known to the new application.
-            return .settle([head.id: .underway(DESDevice.Step())], remembering: next)
+            return resume(head, at: DESDevice.Step(), remembering: next)
         }
         let given = adapter.options(head.operation)["pushSettings"] ?? memory.pushSettings
         guard let call = ClientCall(device, settings, given: given?.object ?? [:]) else {
@@ -445,17 +445,22 @@ final class Planner {
         return nil
     }
 
+    /// An operation continues at a step without a request.
+    private func resume(_ head: Head, at step: DESDevice.Step, remembering next: DESMemory? = nil) -> Result {
+        .settle([head.id: .underway(step)], remembering: next)
+    }
+
     private func removePushToken(_ head: Head) -> Result {
         guard memory.pushToken == nil else {
             var next = memory
             next.forgetPushToken()
-            return .settle([head.id: .underway(head.stage)], remembering: next)
+            return resume(head, at: head.stage, remembering: next)
         }
         if var step = head.step, step.recovery == .setContact {
             guard memory.contactTokenMark != step.refusedToken, memory.contactToken != nil else { return recover(head) }
             // Another operation has set the contact since.
             (step.recovery, step.refusedToken) = (.repeatRequest, nil)
-            return .settle([head.id: .underway(step)])
+            return resume(head, at: step)
         }
         return send(.pushTokenRemoval, maker(head).request(.pushTokenRemoval, body: [:]), head)
     }

@@ -179,7 +179,7 @@ extension AdobeServer {
     ) -> Interpretation<Self> {
         var meaning = meaning
         for pending in exchange.operations where meaning.verdicts[pending.id]?.isFinal ?? false {
-            if let step = pending.step?.atNextProfile(stage) { meaning.verdicts[pending.id] = .underway(step) }
+            if let step = pending.step?.atNextProfile(stage) { meaning.verdicts[pending.id] = step.asVerdict }
         }
         return meaning
     }
@@ -231,24 +231,24 @@ extension AdobeServer {
                 guard let list = profile.subscriptions(settings) else {
                     return .rejected(ServerFinding.addressForeign.at("action"))
                 }
-                return .underway(step.next(.service, list))
+                return step.next(.service, list).asVerdict
             default: return .underway(step.next(.write, ProfileAddress.keyed(profile.key, settings)))
             }
         }
     }
 
-    /// An opt-out is carried out at every profile that has the contact's key: none of them may go on receiving messages.
+    /// An opt-out is carried out at every profile that has the contact's key: none of them may receive further messages.
     private func atAll(_ profiles: [ServerRecord], _ pending: Pending<Self>) -> Verdict<Self> {
         var step = pending.step ?? Step()
         guard topic(of: pending.operation) != nil else {
             step.others = profiles.map { ProfileAddress.keyed($0.key, settings) }
-            return step.atNextProfile(.write).map { .underway($0) } ?? .accepted()
+            return step.atNextProfile(.write)?.asVerdict ?? .accepted()
         }
         step.others = profiles.compactMap { $0.subscriptions(settings) }
         guard step.others?.count == profiles.count, let first = step.atNextProfile(.service) else {
             return .rejected(ServerFinding.addressForeign.at("action"))
         }
-        return .underway(first)
+        return first.asVerdict
     }
 
     /// The next page of a collection, by the address that the vendor gives (B8).

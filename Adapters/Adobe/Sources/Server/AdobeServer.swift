@@ -80,8 +80,11 @@ public struct AdobeServer: VendorAdapter {
         var searched: Verdict<AdobeServer> {
             var step = next(nil)
             step.others = nil
-            return .underway(step)
+            return step.asVerdict
         }
+
+        /// The operation continues with this step.
+        var asVerdict: Verdict<AdobeServer> { .underway(self) }
 
         /// The same stage at the next of the profiles; nil behind the last.
         func atNextProfile(_ stage: Stage) -> Step? {

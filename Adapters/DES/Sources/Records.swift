@@ -106,7 +106,8 @@ struct ContactFileSettings: AdapterSettings {
                 + ["user_id", "id", "uid"].map { ContactColumn($0, .ignored) },
             findings: .des,
             rules: .des,
-            deviceIdentity: "des.clientId"
+            deviceIdentity: "des.clientId",
+            answers: ["2": .unsubscribed]
         )
     }
 

@@ -118,14 +118,28 @@ extension ContactFileKind {
     ]
 
     /// What an export calls the state of a contact: whether it is a no. The other words speak of a device, not of a wish.
-    private static let statusWords = ["unsubscribe": true, "unsubscribed": true, "active": false, "inactive": false]
+    /// `Held`, `Bounced` and `Deleted` say that an address cannot be used; 1 and 2 are active and inactive devices of a push view.
+    private static let statusWords = [
+        "unsubscribe": true, "unsubscribed": true, "active": false, "inactive": false, "held": false, "bounced": false,
+        "deleted": false, "1": false, "2": false,
+    ]
+
+    /// Opted out by status, also where no date says since when. 0 says nothing of an opt-in.
+    private static let optOutStatus = ["_OptOutStatusID", "OptOutStatusID"].map {
+        ContactColumn(
+            $0,
+            .state(Subscription(channel: .push, state: .unknown).key),
+            states: ContactColumn.States(read: ["1": .unsubscribed], written: [:], silent: ["0"])
+        )
+    }
 
     /// Columns of exports that are known without a setting. No column says on which channel a status holds, so a no is one to
     /// all messages.
     private static let exported: [ContactColumn] =
-        ["_Status", "Status"].map {
+        ["_Status", "Status", "Subscriber Status", "SubscriberStatus"].map {
             ContactColumn($0, .denied(Consent.Scope(.messaging)), denials: statusWords, remark: .rowStatus)
-        } + plain
+        } + optOutStatus
+        + ["_OptInStatusID", "OptInStatusID"].map { ContactColumn($0, .ignored, remark: .rowOptInStatus) } + plain
 
     private static let plain: [ContactColumn] = [
         ("Contact Key", "identifier:external"), ("_ContactKey", "identifier:external"),
@@ -140,11 +154,16 @@ extension ContactFileKind {
         ("_PlatformVersion", "platformVersion"), ("_HardwareId", "model"), ("_TimeZone", "timeZone"),
         ("_UTCOffset", "utcOffset"), ("_IsHonorDST", "daylightSaving"), ("_LocationEnabled", "locationEnabled"),
         ("_APID", "pushAppID"),
+        // Columns of a query on the push view: a data extension takes no names that begin with an underscore.
+        ("DeviceID", "deviceID"), ("SystemToken", "pushToken"), ("Platform", "platform"),
+        ("PlatformVersion", "platformVersion"), ("HardwareId", "model"), ("UTCOffset", "utcOffset"),
+        ("IsHonorDST", "daylightSaving"), ("LocationEnabled", "locationEnabled"), ("APID", "pushAppID"),
+        ("OptInDate", "optInDate"), ("OptOutDate", "optOutDate"),
         ("Opt In Date", "optInDate"), ("_OptInDate", "optInDate"),
         ("Opt Out Date", "optOutDate"), ("_OptOutDate", "optOutDate"),
         ("_ContactID", "ignored"), ("_Source", "ignored"),
-        ("_SourceObjectId", "ignored"), ("_Alias", "ignored"), ("_OptOutStatusID", "ignored"),
-        ("_OptOutMethodID", "ignored"), ("_OptInStatusID", "ignored"), ("_OptInMethodID", "ignored"),
+        ("_SourceObjectId", "ignored"), ("_Alias", "ignored"),
+        ("_OptOutMethodID", "ignored"), ("_OptInMethodID", "ignored"),
         ("_Channel", "ignored"), ("_CreatedDate", "ignored"), ("_CreatedBy", "ignored"), ("_ModifiedDate", "ignored"),
         ("_ModifiedBy", "ignored"), ("_ProviderToken", "ignored"), ("_Badge", "ignored"),
         ("_Device", "ignored"), ("_DeviceType", "ignored"),

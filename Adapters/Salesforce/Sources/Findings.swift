@@ -29,7 +29,7 @@ extension FindingRow {
     /// Rows of contact files that speak of this vendor alone.
     static let salesforceFiles: [FindingRow] = [
         fileEmpty, fileWithoutRows, fileColumnMissing, fileColumnRepeated, rowWidth, rowFault, rowDate, rowEmail,
-        rowPhone, rowValue, rowReserved, rowOptInUnknown, rowTimeZone,
+        rowPhone, rowValue, rowReserved, rowOptInStatus, rowOptInUnknown, rowTimeZone,
     ]
 
     // MARK: Contact key
@@ -810,6 +810,13 @@ extension FindingRow {
         reason: rowReserved.reason,
         remedy:
             "Opt-outs in this column are migrated. To migrate its other values, map it to an attribute in the setting columns, unless one of them is an opt-out."
+    )
+    static let rowOptInStatus = FindingRow(
+        "salesforce.row.optInStatus",
+        .note,
+        rule: .salesforce("F9"),
+        reason: "The opt-in status is not read: the dates and the opt-out status show what the person wants",
+        remedy: "No action is needed."
     )
     static let rowOptInUnknown = FindingRow(
         "salesforce.row.optInUnknown",

@@ -239,7 +239,7 @@ enum SalesforceRules: Sendable {
         (
             "F9",
             "Of opt-in and opt-out date the newer wins, a blank one loses, both blank is unknown, equal is opted out; a status "
-                + "of unsubscribed is a no.",
+                + "of unsubscribed and an opt-out status of 1 are opt-outs; Active, Inactive, Held, Bounced and Deleted are no opt-in.",
             "Salesforce Help, contact status, import file guidelines (confirmed); equal and both blank (inferred)"
         ),
         ("F10", "Push columns make one device.", "Columns of the push address view in public material (secondary)"),

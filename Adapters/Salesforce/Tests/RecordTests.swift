@@ -358,9 +358,10 @@ import Testing
         .shows("salesforce/F9"),
         arguments: [
             ("Unsubscribed", true), ("unsubscribe", true), ("Active", false), ("INACTIVE", false), ("", false),
-            ("Held", nil), ("1", nil),
+            ("Held", false), ("Bounced", false), ("Deleted", false), ("1", false), ("2", false), ("Paused", nil),
+            ("3", nil),
         ] as [(String, Bool?)],
-        ["_Status", "Status"]
+        ["_Status", "Status", "Subscriber Status"]
     )
     func `a status that says unsubscribed is a no to all messages`(_ row: (word: String, isNo: Bool?), _ column: String)
         throws
@@ -380,6 +381,40 @@ import Testing
         // What else stands there is not carried over, which is said once.
         #expect(record.findings.map(\.code) == ["salesforce.row.valueUnused"])
         #expect(record.contact?.consents == (isNo ? [Consent(purpose: .messaging, state: .denied)] : []))
+    }
+
+    @Test(.shows("salesforce/F9"), arguments: ["_", ""])
+    func `a push view is read under both spellings, and its opt-out status counts without a date`(_ mark: String) throws
+    {
+        let names = [
+            "DeviceID", "SystemToken", "Platform", "OptOutStatusID", "OptOutDate", "OptInStatusID", "OptInDate",
+        ]
+        let rows = ["iOS,0,,2,2031/3/9", "iOS,1,2031/3/10,0,2031/3/9", "Android,1,,0,"]
+        let text = rows.enumerated().map { number, row in
+            let parts = row.split(separator: ",", maxSplits: 1).map(String.init)
+            return "m-\(number),d-\(number),7c1f3ad0\(number)f,\(parts[0]),\(parts[1])\n"
+        }
+        let header = "ContactKey," + names.map { mark + $0 }.joined(separator: ",") + "\n"
+        let contacts = try records(header + text.joined()).map { try #require($0.contact) }
+        #expect(contacts.map { $0.subscriptions.map(\.state) } == [[.subscribed], [.unsubscribed], [.unsubscribed]])
+        #expect(contacts.map { $0.devices.first?.pushToken?.value } == ["7c1f3ad00f", "7c1f3ad01f", "7c1f3ad02f"])
+    }
+
+    @Test(.shows("salesforce/F9"))
+    func `a column that settings name as a subscription is read by the usual answers`() throws {
+        let settings: JSONObject = ["columns": ["Newsletter": "subscription:email/newsletter"]]
+        for (words, state) in [
+            (["Yes", "y", "TRUE", "t", "1", "opted in", "Ja", "oui", "subscribed"], Subscription.State.subscribed),
+            (["No", "N", "false", "F", "0", "Opt-out", "nein", "non", "unsubscribed"], .unsubscribed),
+        ] {
+            let text = words.enumerated().map { "c-\($0),\($1)\n" }.joined()
+            let states = try records("Contact Key,Newsletter\n" + text, settings).map {
+                $0.contact?.subscriptions.map(\.state)
+            }
+            #expect(states == words.map { _ in [state] })
+        }
+        let unknown = try #require(try records("Contact Key,Newsletter\nc-1,maybe\n", settings).first)
+        #expect(unknown.contact?.subscriptions.isEmpty ?? true && !unknown.findings.isEmpty)
     }
 
     @Test(.shows("salesforce/F3"))
@@ -455,7 +490,7 @@ import Testing
             (#"{"Contact Key": "c-1", "_ContactKey": "c-2"}"#, "columns._ContactKey", "like Contact Key"),
             (#"{"Contact Key": "c-1", "City": "a\u0000"}"#, "columns.City", "item 16"),
             (#"{"Contact Key": " ", "City": "x"}"#, "columns.Contact Key", "item 17"),
-            (#"{"Contact Key": "c-1", "_Status": "Held"}"#, "columns._Status", "it may be an opt-out"),
+            (#"{"Contact Key": "c-1", "_Status": "Paused"}"#, "columns._Status", "it may be an opt-out"),
         ]
         let good = #"{"Contact Key": "good"}"#
         // A row whose quote or bracket is never closed ends with its line, or takes the next one in.

@@ -37,8 +37,8 @@ public struct ColumnLayout: Sendable {
 
     /// A part of what a person wants.
     public enum Wish: Sendable {
-        /// By a word.
-        case word(Words<Subscription.State>)
+        /// By a word; nil is one that says nothing.
+        case word(Words<Subscription.State?>)
         /// By the date of a yes or a no.
         case optIn, optOut
         /// When the person said so, and where; nothing by itself.

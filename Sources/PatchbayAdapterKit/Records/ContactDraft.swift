@@ -155,7 +155,9 @@ struct ContactDraft: Sendable {
     /// By the word of a column.
     private mutating func worded(_ key: Subscription.Key) -> Subscription? {
         guard let word = text(.state(key)), let column = table.places[.state(key)] else { return nil }
-        guard let state = table.columns[column].states.read[word.lowercased()] else {
+        let states = table.columns[column].states
+        if states.silent.contains(word.lowercased()) { return nil }
+        guard let state = states.read[word.lowercased()] else {
             note(rows.word, .state(key))
             unread.wishes.insert(key)
             return nil

@@ -10,19 +10,49 @@ public struct ContactColumn: Sendable {
         /// The word for each state; a state without one is written as what is nearest and allows no more.
         public var written: [Subscription.State: String]
 
+        /// Words that say nothing, as a blank cell does.
+        public var silent: Set<String>
+
         /// Words.
-        public init(read: [String: Subscription.State], written: [Subscription.State: String]) {
-            (self.read, self.written) = (read, written)
+        public init(
+            read: [String: Subscription.State],
+            written: [Subscription.State: String],
+            silent: Set<String> = []
+        ) {
+            (self.read, self.written, self.silent) = (read, written, silent)
         }
 
-        /// The neutral words.
+        /// What each word means; nil is nothing.
+        var meanings: [String: Subscription.State?] {
+            read.mapValues(Optional.some).merging(silent.map { ($0, nil) }) { own, _ in own }
+        }
+
+        /// The neutral words, and the answers by which files say yes and no. Written are the neutral ones.
         public static let neutral = States(
-            read: Dictionary(uniqueKeysWithValues: Subscription.State.allCases.map { ($0.rawValue, $0) }),
+            read: Dictionary(Subscription.State.allCases.map { ($0.rawValue, $0) } + answers) { first, _ in first },
             written: Dictionary(
                 uniqueKeysWithValues: Subscription.State.allCases.filter { $0 != .unknown }.map { ($0, $0.rawValue) }
             )
         )
+
+        /// The neutral words and more that are read.
+        static func neutral(and answers: [String: Subscription.State]) -> States {
+            States(read: neutral.read.merging(answers) { _, own in own }, written: neutral.written)
+        }
     }
+
+    /// Answers that mean the same in every column that settings name as a subscription.
+    private static let answers: [(String, Subscription.State)] =
+        [
+            "yes", "y", "true", "t", "1", "on", "opted in", "opted-in", "opt in", "opt-in", "optin", "ja", "j", "oui",
+            "si", "sim",
+            "tak", "da",
+        ].map { ($0, .subscribed) }
+        + [
+            "no", "n", "false", "f", "0", "off", "opted out", "opted-out", "opt out", "opt-out", "optout",
+            "unsubscribe", "nein",
+            "non", "nao", "nie", "nee", "nej", "ei",
+        ].map { ($0, .unsubscribed) }
 
     /// The name in the header.
     public var name: String
@@ -83,6 +113,8 @@ public struct ContactFileKind: Sendable {
     public var deviceIdentity: Device.IdentityName
     /// The rule by which rows that are read may be JSON objects as well; nil where they are delimited text alone.
     public var json: RuleID?
+    /// Answers of this vendor, besides the common ones, in columns that settings name as a subscription.
+    public var answers: [String: Subscription.State]
 
     /// A kind of file.
     public init(
@@ -90,10 +122,11 @@ public struct ContactFileKind: Sendable {
         findings: ContactFileFindings,
         rules: ContactFileRules,
         deviceIdentity: Device.IdentityName,
-        json: RuleID? = nil
+        json: RuleID? = nil,
+        answers: [String: Subscription.State] = [:]
     ) {
         (self.columns, self.findings, self.rules) = (columns, findings, rules)
-        (self.deviceIdentity, self.json) = (deviceIdentity, json)
+        (self.deviceIdentity, self.json, self.answers) = (deviceIdentity, json, answers)
     }
 }
 
@@ -194,9 +227,12 @@ public struct ContactFile: Sendable {
 
     /// A column that settings name: as the known one for that place, under another name.
     private static func own(_ name: String, _ place: ContactPlace, in kind: ContactFileKind) -> ContactColumn {
+        // The words of a column that is only read are of that column alone.
+        let isState = if case .state = place { true } else { false }
         var column =
             kind.columns.first { $0.place == place && $0.isWritten }
-            ?? kind.columns.first { $0.place == place } ?? ContactColumn(name, place)
+            ?? kind.columns.first { $0.place == place && !isState }
+            ?? ContactColumn(name, place, states: .neutral(and: kind.answers))
         (column.name, column.isWritten) = (name, place != .ignored)
         return column
     }
@@ -307,7 +343,7 @@ public struct ContactFile: Sendable {
         case .ignored: return ColumnLayout.Column(.ignored)
         case .tags: return ColumnLayout.Column(.tags)
         case .tag(let tag): return ColumnLayout.Column(.tag(tag, AttributeValue.booleanWords))
-        case .state(let key): return ColumnLayout.Column(.wish(key, .word(column.states.read)))
+        case .state(let key): return ColumnLayout.Column(.wish(key, .word(column.states.meanings)))
         case .optIn(let key): return ColumnLayout.Column(.wish(key, .optIn))
         case .optOut(let key): return ColumnLayout.Column(.wish(key, .optOut))
         case .changedAt(let key): return ColumnLayout.Column(.wish(key, .changedAt))

@@ -182,7 +182,7 @@ public struct ContactFileReader: RowReader, Sendable {
             guard column.hasName else {
                 return findings.columnUnnamed.at("columns.\(place + 1)", detail: "column \(place + 1), \(once)")
             }
-            let row = column.place == .ignored ? findings.unused : column.remark
+            let row = column.remark ?? (column.place == .ignored ? findings.unused : nil)
             return row?.at("columns.\(column.name)", detail: once)
         }
         let places = Set(columns.map(\.place))

@@ -282,7 +282,7 @@ struct RowScanner: BitwiseCopyable {
             case .word(let meanings):
                 wish.dates.word = step.column
                 wish.words = add(
-                    meanings.mapValues { state in Lexicon.states.firstIndex(of: state) ?? 0 },
+                    meanings.mapValues { $0.map { Lexicon.states.firstIndex(of: $0) ?? 0 } ?? RowScanner.silent },
                     of: step.column
                 )
             case .optIn: wish.dates.optIn = step.column
@@ -434,6 +434,9 @@ struct RowScanner: BitwiseCopyable {
     // MARK: Values
 
     /// What a column's word means, in any case; -1 for another word.
+    /// The meaning of a word that says nothing.
+    fileprivate static let silent = Lexicon.states.count
+
     private func meaning(of column: Int, in words: Row<RowWord>) -> Int {
         guard fields[column].isASCII else { return meaning(beyondASCII: column) }
         return Self.meaning(of: fields[column].text, in: words)
@@ -609,6 +612,7 @@ struct RowScanner: BitwiseCopyable {
         if has(columns.word) {
             state = meaning(of: columns.word, in: step.pointee.words)
             guard state >= 0 else { return false }
+            if state == Self.silent { state = -1 }
         }
         if has(columns.optIn) || has(columns.optOut) {
             guard let dated = dated(columns, lexicon, view.scratch) else { return false }

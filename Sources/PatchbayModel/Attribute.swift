@@ -148,7 +148,7 @@ extension AttributeValue {
             self = value
         case .object(let object): try self.init(tagged: object, at: path)
         case .null:
-            throw ModelError(path: path, reason: "is null", remedy: "To remove the attribute use {\"unset\": true}.")
+            throw ModelError(path: path, reason: "is null", remedy: "Give a value, or leave it out.")
         }
     }
 
@@ -290,7 +290,12 @@ public enum AttributeChange: ScannedValue {
             )
         }
         switch member.name {
-        case "set": self = .set(try reader.required("set"))
+        case "set":
+            guard !member.value.isNull else {
+                let remedy = "To remove the attribute use {\"unset\": true}."
+                throw ModelError(path: path.dot("set"), reason: "is null", remedy: remedy)
+            }
+            self = .set(try reader.required("set"))
         case "append": self = .append(try reader.required("append"))
         case "remove": self = .remove(try reader.required("remove"))
         case "increment":

@@ -13,7 +13,7 @@ struct HTTPNetwork: Network {
     func startSandbox(
         _ simulators: [any VendorSimulator],
         port: UInt16,
-        faults: JSONValue,
+        faults: (rules: JSONValue, file: String)?,
         logPath: String?,
         clock: @escaping @Sendable () -> Instant
     ) throws(CommandFailure) -> any RunningSandbox {
@@ -21,12 +21,14 @@ struct HTTPNetwork: Network {
             return try SandboxServer.start(
                 simulators,
                 port: port,
-                faults: FaultRule.list(from: faults),
+                faults: FaultRule.list(from: faults?.rules ?? []),
                 logPath: logPath,
                 clock: clock
             )
         } catch {
-            throw CommandFailure(error.description)
+            let file = error.code == .badFaultRule ? faults.map { "\($0.file): " } ?? "" : ""
+            let problems = error.problems.map { SandboxError.Problem(file + $0.place, $0.problem, remedy: $0.remedy) }
+            throw CommandFailure(SandboxError(error.code, problems).description)
         }
     }
 }

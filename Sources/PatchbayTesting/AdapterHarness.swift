@@ -64,7 +64,7 @@ public struct AdapterHarness<Adapter: VendorAdapter>: Sendable {
     ///   - answer: the yes of a vendor without a simulator, by endpoint.
     ///   - refusal: a final no of this vendor; nil where its law has none.
     ///   - statusAlone: the rule by which the status alone is a yes, by endpoint; elsewhere an error inside a success is reported.
-    ///   - preparation: what happened before each sample; by default a device door registers and logs in.
+    ///   - preparation: what happened before each sample; by default a device API registers and logs in.
     ///   - extras: samples of the adapter alone.
     ///   - belief: what the memory claims of the vendor, and what the vendor holds; needed where there is both a memory
     ///     and a simulator.

@@ -139,7 +139,7 @@ extension ConformanceCheck {
                     (queues.count > 16
                     ? [Problem("queues", "\(queues.count) queues wait for one another; at most 16 may.")] : [])
                     + (lanes.count > 1
-                        ? [Problem("lanes", "one installation has \(lanes.count) lanes; a device door has one each.")]
+                        ? [Problem("lanes", "one installation has \(lanes.count) lanes; a device API has one each.")]
                         : [])
             }
             var lanes: Set<String> = []

@@ -155,7 +155,7 @@ extension ConformanceCheck {
 }
 
 extension ConformanceSubject {
-    /// The vendor's id: what stands before the first point of a server door's id.
+    /// The vendor's id: what stands before the first point of a server API's id.
     var family: AdapterID {
         AdapterID(rawValue: String(descriptor.id.rawValue.prefix { $0 != "." && $0 != "-" }))
     }

@@ -6,7 +6,7 @@ public import PatchbayModel
 ///
 /// Nothing in it is random, and a sample keeps its ids when others are added.
 public struct Corpus: Sendable {
-    /// Whose state the operations change: the installation at a device door, the contact at a server door.
+    /// Whose state the operations change: the installation at a device API, the contact at a server API.
     public let subject: Subject
     /// The vendor's own push message.
     public let pushPayload: JSONObject

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Leads migrations through the vendors' server doors at the sandbox, kills them with -9 on their way, and holds what the vendors
+"""Leads migrations through the vendors' server APIs at the sandbox, kills them with -9 on their way, and holds what the vendors
 have against what was said.
 
     doors.py ROUNDS [--seed N] [--keep]
@@ -346,4 +346,4 @@ def play(folder, rounds, seed):
 
 
 if __name__ == "__main__":
-    scene.main("doors", "Leads migrations through server doors, and kills them.", play)
+    scene.main("doors", "Leads migrations through server APIs, and kills them.", play)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Leads a million contacts through a vendor's server door at the sandbox, over HTTP, and recounts what the sandbox received.
+"""Leads a million contacts through a vendor's server API at the sandbox, over HTTP, and recounts what the sandbox received.
 
     million.py [--contacts N] [--beside N] [--door NAME]… [--folder FOLDER] [--keep]
 
@@ -326,7 +326,7 @@ def play(folder, door, contacts, beside):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Leads a million contacts through a server door.")
+    parser = argparse.ArgumentParser(description="Leads a million contacts through a server API.")
     parser.add_argument("--contacts", type=int, default=1_000_000)
     parser.add_argument("--beside", type=int, default=100_000, help="the smaller migration, whose memory is compared")
     parser.add_argument("--door", action="append", choices=[door.name for door in DOORS], help="all of these if not given")

@@ -4,7 +4,7 @@ import PatchbayJSON
 import PatchbayModel
 import PatchbayTesting
 
-/// An adapter of a server door that is described as badly as can be, in each table.
+/// An adapter of a server API that is described as badly as can be, in each table.
 struct BadProbe: VendorAdapter {
     struct Settings: AdapterSettings {
         var key: Secret?

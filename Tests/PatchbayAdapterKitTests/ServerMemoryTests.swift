@@ -4,7 +4,7 @@ import PatchbayModel
 import PatchbayTesting
 import Testing
 
-@Suite("The memory of a server door") struct ServerMemoryTests {
+@Suite("The memory of a server API") struct ServerMemoryTests {
     private static let law = TokenLaw(backoff: .doubling(from: .seconds(2), upTo: .seconds(8)), life: 600)
     private static let start = Corpus.start
 

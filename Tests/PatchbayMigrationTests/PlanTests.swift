@@ -58,6 +58,16 @@ import Testing
         #expect(error?.description.contains("Save the file with LF or CR LF") == true)
     }
 
+    @Test(arguments: ["sep=,", "SEP=;", "\"sep=,\""])
+    func `the line with which Excel states the delimiter is named`(_ line: String) throws {
+        let bytes = Array("\(line)\r\nContact Key,Tier\r\nc-1,gold\r\n".utf8)
+        let error = #expect(throws: Migration.Failure.self) {
+            try Self.plan(bytes, from: AdapterModule.salesforce.formats[0])
+        }
+        #expect(error?.description.contains("line 1, \"sep=\"") == true)
+        #expect(error?.description.contains("Delete the first line") == true)
+    }
+
     // MARK: Every way counts the same
 
     @Test(arguments: Array(BulkTests.settings.enumerated())) func `every way gives the same plan`(

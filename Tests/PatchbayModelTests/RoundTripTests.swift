@@ -113,6 +113,11 @@ struct RoundTrip: Sendable, CustomTestStringConvertible {
             "", "capturedAt: is not an instant. Write it like \"2031-03-09T07:05:11.042Z\".",
             #"{"id":"o","subject":"s","capturedAt":"noon"}"#
         ),
+        (
+            "", "action.event.attributes.coupon: is null. Give a value, or leave it out.",
+            #"{"id":"o","subject":"s","capturedAt":"2031-03-09T07:05:11Z","action":{"kind":"track","event":"#
+                + #"{"kind":"custom","name":"Order","attributes":{"coupon":null}}}}"#
+        ),
         ("", "value: line 1, column 2: the text ends before the value is complete. Correct the JSON text.", "{"),
     ])
     func `an operation's error says where, what and how`(_ row: (String, text: String, json: String)) {

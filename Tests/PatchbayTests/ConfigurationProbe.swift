@@ -58,7 +58,7 @@ struct MuteProbe: VendorAdapter {
     }
 }
 
-/// A server door of which only the side matters.
+/// A server API of which only the side matters.
 struct DeskProbe: VendorAdapter {
     typealias Settings = MuteProbe.Settings
 

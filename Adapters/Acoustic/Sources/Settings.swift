@@ -2,7 +2,7 @@ public import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// How the device door of one account is set up.
+/// How the device API of one account is set up.
 public struct AcousticSettings: AdapterSettings {
     /// Where the installation's ids come from.
     enum Registration: String, NeutralWord {
@@ -165,7 +165,7 @@ public struct AcousticSettings: AdapterSettings {
             schema: DeviceProfile.schema,
             default: "see below",
             rule: .acoustic("W7"),
-            "Verbs, paths and wrappers of the device door, where an account's own log shows others than the inferred."
+            "Verbs, paths and wrappers of the device API, where an account's own log shows others than the inferred."
         ) { value, settings in settings.profile.read(value) },
     ])
 

@@ -18,7 +18,7 @@ import Testing
         ] + ReadmeTables.of(AcousticDevice.descriptor, [.replies, .capabilities, .limits, .rules])
     }
 
-    /// The tables of the server door.
+    /// The tables of the server API.
     private var serverTables: [ReadmeTables.Named] {
         [
             ("server-settings", AcousticServerSettings.table.markdown),

@@ -6,7 +6,7 @@ import PatchbayTesting
 
 @testable import PatchbayAcoustic
 
-/// The server door of a shop whose database has a place for everything in the corpus.
+/// The server API of a shop whose database has a place for everything in the corpus.
 enum ServerFixture {
     private static let flags = [
         "IsBetaTester", "IsGold", "IsMusic", "IsSailing", "IsSilver", "IsSports", "Push", "PushWeekly", "MailWeekly",

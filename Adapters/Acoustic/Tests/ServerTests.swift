@@ -9,7 +9,7 @@ import Testing
 
 @testable import PatchbayAcoustic
 
-@Suite("Acoustic server door") struct ServerTests {
+@Suite("Acoustic server API") struct ServerTests {
     // MARK: Tokens
 
     @Test(.shows("acoustic/S1", "acoustic/S2", "acoustic/S4", of: AcousticServer.self))

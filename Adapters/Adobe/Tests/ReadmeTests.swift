@@ -20,7 +20,7 @@ import Testing
             + all(of: AdobeClassicDevice.descriptor, "classic-")
     }
 
-    /// The tables of the server door.
+    /// The tables of the server API.
     private var serverTables: [ReadmeTables.Named] {
         [("server-settings", AdobeServerSettings.table.markdown), ("server-codes", VendorCode.markdown)]
             + all(of: AdobeServer.descriptor, "server-")

@@ -6,7 +6,7 @@ import PatchbayTesting
 
 @testable import PatchbayAdobe
 
-/// The server door of a shop whose account has a field, a filter and a service for everything in the corpus.
+/// The server API of a shop whose account has a field, a filter and a service for everything in the corpus.
 enum ServerFixture {
     static let secret = "p8e-secret-of-the-credential"
 

@@ -9,7 +9,7 @@ import Testing
 
 @testable import PatchbayAdobe
 
-@Suite("Adobe server door") struct ServerTests {
+@Suite("Adobe server API") struct ServerTests {
     private static let tier = AttributeName.loyaltyTier
 
     // MARK: Requests

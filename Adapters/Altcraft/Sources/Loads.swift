@@ -1,7 +1,7 @@
 import PatchbayAdapterKit
 
 extension LoadDoor {
-    /// The vendor's server interface: a line of a file is the body of one call, and the server door sends many at once.
+    /// The vendor's server interface: a line of a file is the body of one call, and the server API sends many at once.
     static let altcraft = [
         LoadDoor("profiles/import", contacts: 1, note: "one request per line; the vendor documents no rate"),
         LoadDoor(

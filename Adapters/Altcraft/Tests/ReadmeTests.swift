@@ -40,7 +40,7 @@ import Testing
             )
     }
 
-    /// The tables of the server door.
+    /// The tables of the server API.
     private var serverTables: [ReadmeTables.Named] {
         [
             ("server-settings", AltcraftServerSettings.table.markdown),

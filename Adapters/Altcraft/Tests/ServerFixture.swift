@@ -6,7 +6,7 @@ import PatchbayTesting
 
 @testable import PatchbayAltcraft
 
-/// The server door of a shop whose database has a place for everything in the corpus.
+/// The server API of a shop whose database has a place for everything in the corpus.
 enum ServerFixture {
     static let token = "c7f55f8f-token-of-the-back-end"
 

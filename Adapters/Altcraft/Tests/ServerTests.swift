@@ -9,7 +9,7 @@ import Testing
 
 @testable import PatchbayAltcraft
 
-@Suite("Altcraft server door") struct ServerTests {
+@Suite("Altcraft server API") struct ServerTests {
     // MARK: Requests
 
     @Test(

@@ -2,7 +2,7 @@ public import PatchbayAdapterKit
 import PatchbayJSON
 public import PatchbayModel
 
-/// The device door of Salesforce Marketing Cloud Engagement (MobilePush).
+/// The device API of Salesforce Marketing Cloud Engagement (MobilePush).
 ///
 /// Everything about an installation is one registration, sent whole: pending operations are folded onto the state that
 /// the vendor last took, at most once a minute. Custom events go beside it in a queue of their own.

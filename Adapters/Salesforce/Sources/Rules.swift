@@ -184,13 +184,13 @@ enum SalesforceRules: Sendable {
         ("R6", "Without an answer the registration stays pending.", userData),
         ("R7", "After a 2xx answer, and only then, the app can hear of the registration as it was sent.", userData),
         ("R8", "A web page with a status of success is none of the vendor's answers; it is tried again.", ours),
-        ("D1", "Nothing can be read on the device door.", userData),
+        ("D1", "Nothing can be read on the device API.", userData),
         (
             "D2",
             "Leaving is one last registration with push switched off; a device never registered is not registered to leave.",
             ours
         ),
-        ("D3", "The device door has no deletion; an erase empties what a registration can empty.", ours),
+        ("D3", "The device API has no deletion; an erase empties what a registration can empty.", ours),
         (
             "D4", "Consent is the engine's; the vendor's privacy modes stop traffic in the same way.",
             "MobilePush data privacy page (confirmed)"

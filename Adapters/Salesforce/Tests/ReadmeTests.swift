@@ -17,7 +17,7 @@ import Testing
         ] + ReadmeTables.of(SalesforceDevice.descriptor, [.capabilities, .limits, .replies, .rules])
     }
 
-    /// The tables of the server door.
+    /// The tables of the server API.
     private var serverTables: [ReadmeTables.Named] {
         [("server-settings", SalesforceServerSettings.table.markdown)]
             + ReadmeTables.of(

@@ -6,7 +6,7 @@ import PatchbayTesting
 
 @testable import PatchbaySalesforce
 
-/// The server door of a shop whose account has a place for everything in the corpus.
+/// The server API of a shop whose account has a place for everything in the corpus.
 enum ServerFixture {
     static let settings: JSONObject = [
         "authUrl": "https://mc0123456789abcdefghijklmnop.auth.marketingcloudapis.com",

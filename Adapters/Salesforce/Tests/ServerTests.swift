@@ -9,7 +9,7 @@ import Testing
 
 @testable import PatchbaySalesforce
 
-@Suite("Salesforce server door") struct ServerTests {
+@Suite("Salesforce server API") struct ServerTests {
     // MARK: Tokens
 
     @Test(.shows("salesforce/V1", "salesforce/V2", "salesforce/V5", of: SalesforceServer.self))

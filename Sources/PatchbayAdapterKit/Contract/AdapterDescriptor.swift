@@ -106,7 +106,7 @@ public struct AdapterDescriptor: Sendable {
 
 /// What one vendor's module offers to a composition root: its doors and its files.
 public struct AdapterModule: Sendable {
-    /// The vendor's id: the same as its device door's.
+    /// The vendor's id: the same as its device API's.
     public let id: AdapterID
     /// The vendor's product, for people.
     public let title: String

@@ -1,7 +1,7 @@
 public import PatchbayJSON
 public import PatchbayModel
 
-/// A server door that contacts can be moved through and, where the vendor shows what it holds, back from.
+/// A server API that contacts can be moved through and, where the vendor shows what it holds, back from.
 ///
 /// Operations name their contact by its key (`EngagementOperation.contact`); everything else of the contract stands in
 /// ``VendorAdapter``. What is read back is told in neutral terms, in the forms that the vendor keeps: a day may come back as

@@ -1,7 +1,7 @@
 import PatchbayJSON
 public import PatchbayModel
 
-/// What all lanes of a server door share where the vendor wants a token: the token, and the vendor's word to stay away.
+/// What all lanes of a server API share where the vendor wants a token: the token, and the vendor's word to stay away.
 /// Nothing of a person.
 ///
 /// One token serves all requests. It is asked for by a chore when there is something to send, and kept until it ends. A

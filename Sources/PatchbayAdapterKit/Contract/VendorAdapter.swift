@@ -7,7 +7,7 @@ public import PatchbayModel
 /// places only: the adapter's ``Memory``, an operation's ``Step``, and the engine's own columns. `plan` may be called at
 /// any moment and decides from values alone.
 public protocol VendorAdapter: Sendable {
-    /// What a configuration may say. A device door's settings have no place for a server's secret.
+    /// What a configuration may say. A device API's settings have no place for a server's secret.
     associatedtype Settings: AdapterSettings
     /// Every kind of request it makes.
     associatedtype Endpoint: AdapterEndpoint
@@ -163,7 +163,7 @@ public enum StatePart: String, Sendable {
 /// Subjects that look alike, as é in one scalar and in two, are two; as names they would be equal to Swift and different to the
 /// outbox. So lanes and queues have names in ASCII: whatever else a name holds is written in percents.
 public struct Place: Hashable, Sendable {
-    /// The lane. A device has one for its installation; a server door a small pool.
+    /// The lane. A device has one for its installation; a server API a small pool.
     public let lane: String
     /// The queue in the lane: one per independent stream.
     public let queue: String

@@ -115,6 +115,14 @@ public struct ContactFileReader: RowReader, Sendable {
         throw SettingsError([findings.fault.at("header", detail: what, remedy: remedy)])
     }
 
+    /// Refuses the line `sep=;` with which Excel states the delimiter: the header is the line below it.
+    private func refuseSeparatorLine(_ header: [String]) throws(SettingsError) {
+        guard header.first?.trimmed.lowercased().hasPrefix("sep=") == true else { return }
+        let what = "line 1, \"sep=\" states the delimiter for Excel and is not a header"
+        let remedy = "Delete the first line, and check the setting delimiter."
+        throw SettingsError([findings.fault.at("header", detail: what, remedy: remedy)])
+    }
+
     /// Most columns of a file: as many as the widest sheets have. Who has more has another delimiter or no line ends, and a
     /// row of theirs would take more memory than the whole migration.
     package static let mostColumns = 16_384
@@ -130,6 +138,7 @@ public struct ContactFileReader: RowReader, Sendable {
         guard table == nil, reader.header != nil || !file.dialect.hasHeader else { return }
         try refuseBareReturns()
         let (given, found) = (file.settings.header, reader.header?.fields ?? [])
+        try refuseSeparatorLine(found)
         let names = given.isEmpty ? found : given
         file.kind.rules.header.fire()
         let line = reader.header?.line ?? 1

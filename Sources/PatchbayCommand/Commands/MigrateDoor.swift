@@ -59,7 +59,7 @@ extension DoorProgress.Part {
 }
 
 extension Invocation {
-    /// Whether `--to` names a vendor's server door.
+    /// Whether `--to` names a vendor's server API.
     var leadsThroughDoor: Bool { Vendors.serverDoors.contains { $0.descriptor.id.rawValue == text(.to) } }
 }
 

@@ -10,7 +10,7 @@ import PatchbayModel
     let migration: Migration
     let source: RecordFormat
     let target: RecordFormat
-    /// The server door that is written to; nil where a file is.
+    /// The server API that is written to; nil where a file is.
     let door: DoorTarget?
     /// Everything that decides what is written, part by part.
     let parts: [(String, JSONValue)]
@@ -238,7 +238,7 @@ extension Session {
         )
     }
 
-    /// The server door that `--to` names, as a provider of the configuration; nil if it names none.
+    /// The server API that `--to` names, as a provider of the configuration; nil if it names none.
     func doorTarget(settings: JSONObject) throws -> DoorTarget? {
         let id = invocation.text(.to) ?? ""
         guard let door = Vendors.modules.flatMap(\.doors).first(where: { $0.descriptor.id.rawValue == id }) else {

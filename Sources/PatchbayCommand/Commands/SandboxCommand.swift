@@ -25,7 +25,7 @@ extension Command {
         usesNetwork: { _ in true }
     ) { session in
         let simulators = try session.simulators()
-        let faults = try session.invocation.text(.faults).map(session.json) ?? []
+        let faults = try session.invocation.text(.faults).map { (rules: try session.json($0), file: $0) }
         let host = try session.host()
         let server = try session.linkedNetwork().startSandbox(
             simulators,

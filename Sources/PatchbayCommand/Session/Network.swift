@@ -17,7 +17,7 @@ package protocol Network: Sendable {
     func startSandbox(
         _ simulators: [any VendorSimulator],
         port: UInt16,
-        faults: JSONValue,
+        faults: (rules: JSONValue, file: String)?,
         logPath: String?,
         clock: @escaping @Sendable () -> Instant
     ) throws(CommandFailure) -> any RunningSandbox

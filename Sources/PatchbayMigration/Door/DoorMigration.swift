@@ -11,7 +11,7 @@ import Musl
 import Darwin
 #endif
 
-/// A migration from a file through a vendor's server door: the engine delivers, with the door's rate, its jobs and its
+/// A migration from a file through a vendor's server API: the engine delivers, with the door's rate, its jobs and its
 /// repeats, and every record gets its verdict.
 ///
 /// It may be killed at any moment: run again, it goes on where it stood. Beside the file of verdicts stand until then

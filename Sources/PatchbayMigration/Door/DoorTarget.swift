@@ -4,7 +4,7 @@ public import PatchbayJSON
 import PatchbayModel
 import Synchronization
 
-/// A vendor's server door as the target of a migration: a provider of a configuration.
+/// A vendor's server API as the target of a migration: a provider of a configuration.
 public struct DoorTarget: Sendable {
     /// The provider, with its settings, its credentials and its rate.
     public let provider: Configuration.Provider

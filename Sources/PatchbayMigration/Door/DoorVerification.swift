@@ -3,7 +3,7 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// Compares a source with what a vendor's server door shows, contact by contact.
+/// Compares a source with what a vendor's server API shows, contact by contact.
 ///
 /// Only what the source says is looked at: the vendor may hold more, of these contacts and of others.
 public struct DoorVerification {

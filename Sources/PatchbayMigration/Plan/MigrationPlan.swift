@@ -162,7 +162,7 @@ extension Migration {
     /// - Parameters:
     ///   - source: the bytes to read.
     ///   - loads: the ways into the target's vendor.
-    ///   - door: the vendor's server door, where that is the target.
+    ///   - door: the vendor's server API, where that is the target.
     ///   - requestsPerSecond: the rate of the account, where the documents state none.
     ///   - activity: the attribute that shows when a person was last seen, and today's date.
     ///   - workers: as for a run.

@@ -12,7 +12,7 @@ TOKEN = "k3y-of-a-sandbox-account"
 
 
 def account(minimum_spacing=0):
-    """The device door's spacing of 60 s is not measured where clocks run faster: a millisecond of the machine would
+    """The device API's spacing of 60 s is not measured where clocks run faster: a millisecond of the machine would
     count as seconds. The tests under the virtual clock measure it to the millisecond.
     """
     return {"applicationId": APPLICATION, "accessToken": TOKEN, "minimumSpacing": minimum_spacing}

@@ -18,7 +18,7 @@ import Testing
 
 /// Whoever says no must be able to leave: the way out is open behind every no, at each vendor.
 @Suite("Leaving behind a no") struct EngineObligationLeavingTests {
-    /// A vendor's device door, and what its request says when push is over.
+    /// A vendor's device API, and what its request says when push is over.
     struct Vendor: Sendable, CustomTestStringConvertible {
         let id: String
         let settings: JSONObject

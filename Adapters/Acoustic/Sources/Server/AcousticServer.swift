@@ -2,7 +2,7 @@ public import PatchbayAdapterKit
 import PatchbayJSON
 public import PatchbayModel
 
-/// The server door of Acoustic Campaign: its XML and REST interfaces, for back ends and migrations.
+/// The server API of Acoustic Campaign: its XML and REST interfaces, for back ends and migrations.
 ///
 /// A subject is a contact here. What is said of it is written into its row by calls that add or change it; events become
 /// behaviours of the contact; erasures and imports are jobs that are asked for later. A few lanes share one token and one

@@ -91,7 +91,7 @@ enum FaultTable: Sendable {
 }
 
 extension ReplyTable {
-    /// What the vendor's answers mean at its server door. A refused token is renewed once by the adapter (S3), and a contact
+    /// What the vendor's answers mean at its server API. A refused token is renewed once by the adapter (S3), and a contact
     /// that is there or not leads to the other call (S8); everything else is as it stands here.
     static let acousticServer = ReplyTable(
         [.webPage(.retry, ServerFinding.page, rule: .acoustic("S45"))] + FaultTable.replies + [

@@ -2,7 +2,7 @@ public import PatchbayAdapterKit
 import PatchbayJSON
 public import PatchbayModel
 
-/// The server door of Adobe Campaign Standard: its REST interface, for back ends and migrations.
+/// The server API of Adobe Campaign Standard: its REST interface, for back ends and migrations.
 ///
 /// A subject is a contact here. Its profile is looked for by the contact's key, and then made or changed; a topic is a
 /// service, to which the profile is subscribed by a record of its own. The vendor's keys of profiles must not be kept, so

@@ -50,7 +50,7 @@ enum VendorCode: Sendable {
 }
 
 extension ReplyTable {
-    /// What the vendor's answers mean at its server door. A 401 is renewed once by the adapter (B3), and what is not there
+    /// What the vendor's answers mean at its server API. A 401 is renewed once by the adapter (B3), and what is not there
     /// leads to another request; everything else is as it stands here.
     static let adobeServer = ReplyTable(
         [

@@ -1,7 +1,7 @@
 import PatchbayAdapterKit
 import PatchbayModel
 
-/// The vendor's rules at its server door, B (back end) of the list that all doors share.
+/// The vendor's rules at its server API, B (back end) of the list that all doors share.
 enum AdobeServerRules: Sendable {
     /// Every rule.
     static let all: [Rule] = table.map { Rule(.adobe($0.0), $0.1, source: $0.2) }

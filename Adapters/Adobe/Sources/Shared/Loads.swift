@@ -1,7 +1,7 @@
 import PatchbayAdapterKit
 
 extension LoadDoor {
-    /// The vendor's way in for a back end, as the server door speaks it.
+    /// The vendor's way in for a back end, as the server API speaks it.
     static let adobe = [
         LoadDoor("profile REST", contacts: 1, note: "a call for each profile; the rate stands in the licence agreement")
     ]

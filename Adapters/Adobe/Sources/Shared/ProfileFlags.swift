@@ -1,7 +1,7 @@
 import PatchbayAdapterKit
 import PatchbayModel
 
-/// The profile's flags that say: do not contact. Files and the server door read and write the same.
+/// The profile's flags that say: do not contact. Files and the server API read and write the same.
 enum ProfileFlags: Sendable {
     /// A flag for each channel.
     static let channels: [(channel: Channel, field: String)] = [

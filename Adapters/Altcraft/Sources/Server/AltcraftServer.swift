@@ -2,7 +2,7 @@ public import PatchbayAdapterKit
 import PatchbayJSON
 public import PatchbayModel
 
-/// The server door of Altcraft: its documented API, for back ends and migrations.
+/// The server API of Altcraft: its documented API, for back ends and migrations.
 ///
 /// A subject is a contact here, and the platform finds its profile by the contact's key. Fields, tags and subscriptions are
 /// imported, many profiles in a request and a verdict for each; events are goals; a few lanes share one word to stay away.

@@ -1,6 +1,6 @@
 import PatchbayAdapterKit
 
-/// Everything that the server door says in words of its own. No row ever holds a person's value.
+/// Everything that the server API says in words of its own. No row ever holds a person's value.
 enum ServerFinding: Sendable {
     static let keyBlank = FindingRow(
         "altcraft.server.key.blank",

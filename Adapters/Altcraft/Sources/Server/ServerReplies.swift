@@ -2,7 +2,7 @@ import PatchbayAdapterKit
 import PatchbayJSON
 
 extension ReplyTable {
-    /// What the vendor's answers mean at its server door, and what its word on one profile of an import means: the body's
+    /// What the vendor's answers mean at its server API, and what its word on one profile of an import means: the body's
     /// number decides, else the status.
     static let altcraftServer = ReplyTable(
         [

@@ -1,7 +1,7 @@
 import PatchbayAdapterKit
 import PatchbayModel
 
-/// The vendor's rules at its server door, V of the list that both doors share; what fields look like is the same at both.
+/// The vendor's rules at its server API, V of the list that both doors share; what fields look like is the same at both.
 enum AltcraftServerRules: Sendable {
     /// The rules of this door alone.
     static let own: [Rule] = table.map { Rule(.altcraft($0.0), $0.1, source: $0.2) }

@@ -195,7 +195,7 @@ public struct AltcraftServerSettings: AdapterSettings {
         .integer("lanes", \.lanes, in: 1...4, default: 4, "How many requests may be under way at once."),
     ])
 
-    /// The device door's settings as far as fields go, for what both doors write alike.
+    /// The device API's settings as far as fields go, for what both doors write alike.
     var fields: AltcraftSettings {
         var settings = AltcraftSettings()
         (settings.fieldNames, settings.genderForm, settings.tagsField) = (fieldNames, genderForm, tagsField)

@@ -2,7 +2,7 @@ public import PatchbayAdapterKit
 import PatchbayJSON
 public import PatchbayModel
 
-/// The server door of Salesforce Marketing Cloud Engagement: its REST API, for back ends and migrations.
+/// The server API of Salesforce Marketing Cloud Engagement: its REST API, for back ends and migrations.
 ///
 /// A subject is a contact here. What is said of contacts becomes rows of a data extension, at once or in jobs, or
 /// attributes of the contacts themselves; events enter journeys. A few lanes share one token and one word to stay away.

@@ -1,6 +1,6 @@
 import PatchbayAdapterKit
 
-/// Everything that the server door may say. No row ever holds a person's value.
+/// Everything that the server API may say. No row ever holds a person's value.
 enum ServerFinding: Sendable {
     static let keyBlank = FindingRow(
         "salesforce.server.key.blank",

@@ -2,7 +2,7 @@ import PatchbayAdapterKit
 import PatchbayJSON
 
 extension ReplyTable {
-    /// What the vendor's answers mean at its server door. A 401 is renewed once by the adapter (V3), and 404 and 409 on a
+    /// What the vendor's answers mean at its server API. A 401 is renewed once by the adapter (V3), and 404 and 409 on a
     /// contact lead to the other request (V18); everything else is as it stands here.
     static let salesforceServer = ReplyTable(
         [

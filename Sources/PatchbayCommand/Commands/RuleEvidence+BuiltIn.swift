@@ -448,6 +448,7 @@ extension RuleEvidence {
         {"rule":"adobe/B8","test":"PatchbayAdobeTests.ServerTests/`pages are followed only behind the API's own address, and not for ever`()"}
         {"rule":"adobe/B8","test":"PatchbayAdobeTests.ServerTests/`subscriptions come in pages, too`()"}
         {"rule":"adobe/B9","test":"PatchbayAdobeTests.ServerTests/`a list of subscriptions that can't be had whole is no answer`()"}
+        {"rule":"adobe/B9","test":"PatchbayAdobeTests.ServerTests/`an opt-out is carried out at every profile with the contact's key`()"}
         {"rule":"adobe/B9","test":"PatchbayAdobeTests.ServerTests/`of two profiles with one key nobody knows which is meant`()"}
         {"rule":"adobe/B10","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) first-hour"}
         {"rule":"adobe/B10","test":"PatchbayAdobeTests.ServerTests/`a profile is found as the settings say, and made where it is not`(_:)"}
@@ -1557,6 +1558,8 @@ extension RuleEvidence {
         {"rule":"salesforce/F7","test":"PatchbaySalesforceTests.RecordTests/`a bad row is a record with its bytes and every reason`()"}
         {"rule":"salesforce/F7","test":"PatchbaySalesforceTests.RecordTests/`types and columns are settings`()"}
         {"rule":"salesforce/F8","test":"PatchbaySalesforceTests.RecordTests/`a bad row is a record with its bytes and every reason`()"}
+        {"rule":"salesforce/F9","test":"PatchbaySalesforceTests.RecordTests/`a column that settings name as a subscription is read by the usual answers`()"}
+        {"rule":"salesforce/F9","test":"PatchbaySalesforceTests.RecordTests/`a push view is read under both spellings, and its opt-out status counts without a date`(_:)"}
         {"rule":"salesforce/F9","test":"PatchbaySalesforceTests.RecordTests/`a status that says unsubscribed is a no to all messages`(_:_:)"}
         {"rule":"salesforce/F9","test":"PatchbaySalesforceTests.RecordTests/`the newer of two dates decides`(_:)"}
         {"rule":"salesforce/F10","test":"PatchbaySalesforceTests.RecordTests/`a device that is written to columns of its own comes back`()"}

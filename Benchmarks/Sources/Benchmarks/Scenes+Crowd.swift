@@ -58,7 +58,7 @@ struct Crowd {
         let client = try await client(isPaused: false, vendor)
         while vendor.askedCount < count { try await Task.sleep(for: .milliseconds(100)) }
         await client.idle()
-        let accounts = try await client.accounts().first
+        let accounts = try await client.accounts().first { $0.provider == "vendor" }
         await client.close()
         guard accounts?.pending == count, accounts?.parked == nil else {
             throw WrongResult("\(accounts?.pending ?? 0) of \(count) wait.")

@@ -494,7 +494,7 @@ public struct ContactFileFindings: Sendable {
             .error,
             .consent,
             rule: rules.noes,
-            reason: "The file has no column that says this no, and the vendor might write to the person",
+            reason: "The file has no column for this opt-out, so the vendor could still contact the person",
             remedy: "Name a column for it \(columns), or set lostOptOuts to warn."
         )
         noColumn = row(

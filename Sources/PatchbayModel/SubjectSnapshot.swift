@@ -4,8 +4,8 @@ public import PatchbayJSON
 ///
 /// It serves local reads, because no vendor can be read from an app, and is replayed as the first operations to a new
 /// vendor. It holds what the app said, whether or not a vendor took it. When somebody else logs in, or the known person
-/// logs out, attributes, tags, subscriptions and consents go with the person: they are never told of the next one. What the
-/// person had refused counts again when the person comes back.
+/// logs out, the attributes, tags, subscriptions and consents of the former person are dropped: they never count for the next
+/// one. What a person had refused counts again when that person comes back.
 public struct SubjectSnapshot: ScannedValue {
     /// Who was logged in last; selects the credential of what is replayed.
     public var contact: String?

@@ -468,12 +468,8 @@ final class Planner {
     /// Sets the present contact once more, so that there is a contact token with which the push token can be taken back.
     private func recover(_ head: Head) -> Result {
         guard let identity = memory.identity else { return setAnonymous(head) }
-        let credential = head.credential.flatMap { token in
-            let isUsable =
-                identity.value == nil && memory.person == Person(head.operation.contact) && !token.value.isEmpty
-                && !IDToken.hasExpired(token, at: moment.date)
-            return isUsable ? token.value : nil
-        }
+        let isOwn = identity.value == nil && memory.person == Person(head.operation.contact)
+        let credential = isOwn ? usableToken(of: head)?.value : nil
         guard identity.value != nil || credential != nil else { return setAnonymous(head) }
         let call = ContactCall(field: identity.field, value: identity.value, idToken: credential)
         return send(.contact, maker(head).request(.contact, ContactCall.table, call), head)
@@ -585,14 +581,17 @@ final class Planner {
     }
 
     private func setContactByToken(_ head: Head) -> Result {
-        guard let token = head.credential, !token.value.isEmpty, !IDToken.hasExpired(token, at: moment.date) else {
-            return awaitToken(head)
-        }
+        guard let token = usableToken(of: head) else { return awaitToken(head) }
         return set(
             Identity(field: settings.contactFieldID, tokenMark: TextMark(token.value).digits),
             ContactCall(field: settings.contactFieldID, idToken: token.value),
             head
         )
+    }
+
+    /// The credential of an operation; nil if it has none, or an expired one.
+    private func usableToken(of head: Head) -> Secret? {
+        head.credential.flatMap { $0.value.isEmpty || IDToken.hasExpired($0, at: moment.date) ? nil : $0 }
     }
 
     /// A log-in waits for its credential, unless a later change of person or an unregister has overtaken it.

@@ -199,8 +199,8 @@ extension FindingRow {
         "altcraft.subscription.none",
         .note,
         rule: .altcraft("T8"),
-        reason: "There is no push token, so the vendor has no subscription of this installation; the decision is kept",
-        remedy: "No action is needed. A log-in creates the subscription with this status."
+        reason: "The vendor has no subscription of this person here that could be changed; the decision is kept",
+        remedy: "No action is needed. A subscription that is made later has this status."
     )
     static let noSubscription = FindingRow(
         "altcraft.switch.noToken",

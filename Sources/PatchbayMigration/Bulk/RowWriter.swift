@@ -209,7 +209,7 @@ extension LineWriter {
             let identifier = view.identifiers + index
             let kind = identifier.pointee.kind
             guard kind >= 0, plan.pointee.kinds.place(kind).pointee.column >= 0 else {
-                guard note(plan.pointee.row.pointee.noHome) else { return false }
+                guard note(plan.pointee.row.pointee.noPlace) else { return false }
                 continue
             }
             let row = plan.pointee.kinds.place(kind)
@@ -412,7 +412,7 @@ extension LineWriter {
             }
         }
         guard let text = keep(words) else { return true }
-        return row.pointee.tags < 0 ? note(row.pointee.noHome) : fill(row.pointee.tags, text, plan)
+        return row.pointee.tags < 0 ? note(row.pointee.noPlace) : fill(row.pointee.tags, text, plan)
     }
 
     private func column(ofTag tag: Stretch, _ row: UnsafePointer<RowPlan>) -> Int? {
@@ -423,14 +423,14 @@ extension LineWriter {
     private mutating func fillPlaces(_ view: RecordView, _ plan: UnsafePointer<LinePlan>) -> Bool {
         let (locale, zone) = (plan.pointee.row.pointee.locale, plan.pointee.row.pointee.timeZone)
         if view.hasLocale {
-            guard locale < 0 ? note(plan.pointee.row.pointee.noHome) : fill(locale, view.locale, plan) else {
+            guard locale < 0 ? note(plan.pointee.row.pointee.noPlace) : fill(locale, view.locale, plan) else {
                 return false
             }
         }
         if view.hasTimeZone {
             let slash = view.timeZone.index(of: 0x2F, or: 0x2F, from: 0)
             let isZone = slash < view.timeZone.count || view.timeZone.equals("UTC")
-            guard zone < 0 || !isZone ? note(plan.pointee.row.pointee.noHome) : fill(zone, view.timeZone, plan) else {
+            guard zone < 0 || !isZone ? note(plan.pointee.row.pointee.noPlace) : fill(zone, view.timeZone, plan) else {
                 return false
             }
         }
@@ -482,12 +482,12 @@ extension LineWriter {
                 row.pointee.column(of: .optIn, channel, topic), row.pointee.column(of: .optOut, channel, topic)
             )
             let isYes = state == plan.pointee.lexicon.pointee.subscribed
-            guard optIn >= 0 || optOut >= 0 else { return note(isYes ? row.pointee.noHome : row.pointee.lostOptOut) }
+            guard optIn >= 0 || optOut >= 0 else { return note(isYes ? row.pointee.noPlace : row.pointee.lostOptOut) }
             if state == plan.pointee.lexicon.pointee.suspended {
                 guard note(row.pointee.suspended) else { return false }
             }
             column = isYes ? optIn : optOut
-            guard column >= 0 else { return note(isYes ? row.pointee.noHome : row.pointee.lostOptOut) }
+            guard column >= 0 else { return note(isYes ? row.pointee.noPlace : row.pointee.lostOptOut) }
             guard changedAt.isThere, let text = moment(changedAt.text, column, row) else {
                 // What can't be said by the date is for the writer where there is one.
                 return !changedAt.isThere && note(isYes ? row.pointee.undated : row.pointee.lostOptOut)
@@ -502,14 +502,14 @@ extension LineWriter {
                 if changedAt.text.count > 20 { guard note(row.pointee.precision) else { return false } }
                 guard fill(changedColumn, text, plan) else { return false }
             } else if !holdsTime {
-                guard note(row.pointee.noHome) else { return false }
+                guard note(row.pointee.noPlace) else { return false }
             }
         }
         if source.isThere {
             let column = row.pointee.column(of: .source, channel, topic)
-            guard column < 0 ? note(row.pointee.noHome) : fill(column, source.text, plan) else { return false }
+            guard column < 0 ? note(row.pointee.noPlace) : fill(column, source.text, plan) else { return false }
         }
-        return !subscription.pointee.evidence.isThere || note(row.pointee.noHome)
+        return !subscription.pointee.evidence.isThere || note(row.pointee.noPlace)
     }
 
     /// Says a state by its word; false where the column has none, and nil for the slow way.
@@ -520,7 +520,7 @@ extension LineWriter {
         // A pause is a no where there is no word for it.
         guard state == lexicon.pointee.suspended, words[lexicon.pointee.unsubscribed].count > 0 else {
             let isYes = state == lexicon.pointee.subscribed
-            return note(isYes ? row.pointee.noHome : row.pointee.lostOptOut) ? false : nil
+            return note(isYes ? row.pointee.noPlace : row.pointee.lostOptOut) ? false : nil
         }
         guard note(row.pointee.suspended) else { return nil }
         return fill(column, words[lexicon.pointee.unsubscribed], plan) ? true : nil
@@ -541,13 +541,13 @@ extension LineWriter {
             guard each.channel >= 0, each.topic == Lexicon.none, each.state == subscribed else { continue }
             missing &= ~(1 &<< UInt8(each.channel))
         }
-        return missing == 0 || isWanted(withoutYes: missing, view, plan)
+        return missing == 0 || isWanted(withoutOptIn: missing, view, plan)
     }
 
     /// Whether a no stands on each of these channels, or nobody knows, of which is told; a consent that speaks of one is for
     /// the slow way.
     @inline(never) private mutating func isWanted(
-        withoutYes missing: UInt8,
+        withoutOptIn missing: UInt8,
         _ view: RecordView,
         _ plan: UnsafePointer<LinePlan>
     ) -> Bool {
@@ -563,7 +563,7 @@ extension LineWriter {
                 guard each.channel == channel, each.topic == Lexicon.none else { continue }
                 isAnswered = each.state != plan.pointee.lexicon.pointee.unknownState
             }
-            guard isAnswered || note(plan.pointee.row.pointee.withoutYes) else { return false }
+            guard isAnswered || note(plan.pointee.row.pointee.withoutOptIn) else { return false }
         }
         return true
     }
@@ -610,7 +610,7 @@ extension LineWriter {
                 guard isKnown || !row.pointee.hasStrangeColumns else { return false }
                 let column = row.pointee.column(denying: consent.purpose, consent.channel)
                 if column >= 0 {
-                    guard fill(column, row.pointee.yes, plan), !consent.changedAt.isThere || note(row.pointee.noHome)
+                    guard fill(column, row.pointee.yes, plan), !consent.changedAt.isThere || note(row.pointee.noPlace)
                     else {
                         return false
                     }
@@ -657,7 +657,7 @@ extension LineWriter {
 
     private mutating func passDevices(_ view: RecordView, _ plan: UnsafePointer<LinePlan>) -> Bool {
         guard view.deviceCount == 0 || !plan.pointee.row.pointee.hasDeviceColumns else { return false }
-        for _ in 0..<view.deviceCount { guard note(plan.pointee.row.pointee.noHome) else { return false } }
+        for _ in 0..<view.deviceCount { guard note(plan.pointee.row.pointee.noPlace) else { return false } }
         return true
     }
 }

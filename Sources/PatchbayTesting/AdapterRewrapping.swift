@@ -25,6 +25,7 @@ extension PendingOperations {
         self.init(other.operations.map(convert)[...], kinds: other.kinds, hasMore: other.hasMore)
         (hidden, isLeaving) = (other.hidden, other.isLeaving)
         (allowsPushMessages, formerlyWithoutPush) = (other.allowsPushMessages, other.formerlyWithoutPush)
+        cameAfter = other.cameAfter
     }
 }
 

@@ -132,7 +132,9 @@ extension AcousticDevice {
                 // What the same person captured before goes under the new ids.
                 let contact = barrier.operation.contact.map(ScalarString.init)
                 before.removeAll { $0.operation.contact.map(ScalarString.init) == contact }
-                if before.isEmpty, obsolete.isEmpty, foreign.isEmpty { registrations.append(barrier) }
+                // An opt-out under the present ids is repeated before others are taken.
+                let owes = optOuts.contains { $0.sequence < barrier.sequence }
+                if before.isEmpty, obsolete.isEmpty, foreign.isEmpty, !owes { registrations.append(barrier) }
             }
             if memory.mustPhone, barrier != nil {
                 // The vendor no longer knows these ids, and the person whose they are has left.
@@ -306,7 +308,7 @@ extension AcousticDevice {
                 }
                 var memory = memory
                 // Push was reported as disabled before: under the former ids, or by an erasure.
-                let isNews = memory.ids.map { $0 != given } ?? memory.isReset
+                let isNews = memory.ids.map { $0 != given } ?? (memory.isReset || !mayPush)
                 memory.adopt(given, of: pending)
                 if isNews { memory.expectReport() }
                 return .settle([pending.id: .underway(begun)], remembering: memory)

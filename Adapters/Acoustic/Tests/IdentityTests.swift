@@ -301,7 +301,7 @@ import Testing
         let bench = try Bench()
         let ids = [Action.set("City", "Turku"), .farewell].map { bench.capture($0, at: 0) }
         bench.settle(at: 0)
-        #expect(ids.map { bench.summary($0) } == ["dropped user.neverSent", "unchanged farewell.nothing"])
+        #expect(ids.map { bench.summary($0) } == ["dropped user.neverSent", "unchanged unregister.nothing"])
     }
 
     @Test(.shows("acoustic/L2")) func `consent is kept here`() throws {

@@ -208,6 +208,30 @@ extension AdapterTestDriver<AcousticDevice, AcousticSimulator> {
         #expect(driver.reached.isEmpty)
     }
 
+    @Test(.shows("acoustic/P7")) func `an opt-out that failed is repeated before the next person's ids are taken`()
+        throws
+    {
+        let driver = try Driver.make()
+        arrive("anna", driver)
+        driver.drain()
+        driver.nextOutcomes = [.replied(WireResponse(500))]
+        let optOut = driver.capture(.push(.unsubscribed))
+        arrive("bert", driver)
+        driver.drain()
+        #expect(driver.outcome(of: optOut)?.isAccepted == true && driver.reached == ["u-bert"])
+    }
+
+    @Test(.shows("acoustic/P8"), arguments: [true, false])
+    func `push is reported as disabled until the person allows it, whatever comes first`(isDeviceFirst: Bool) throws {
+        let driver = try Driver.make()
+        driver.requiredConsent = [.messaging]
+        driver.restart()
+        if isDeviceFirst { driver.capture(.registerDevice(Corpus.phone)) }
+        arrive("bert", driver)
+        driver.drain()
+        #expect(driver.state.users.first?.mayPush == false && driver.pendingCount == 0)
+    }
+
     @Test func `an opt-out outlives other people and their registrations`() throws {
         let driver = try Driver.make()
         arrive("anna", driver)

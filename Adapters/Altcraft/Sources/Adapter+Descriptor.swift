@@ -55,8 +55,8 @@ extension AltcraftDevice {
         .operation(.changeTags): .native(note: "needs the setting tagsField"),
         .operation(.changeSubscription): .native(),
         .operation(.setConsent): .emulated(
-            how: "stored and applied before sending",
-            cost: "the vendor never learns of it"
+            how: "stored here; a denial of messages ends the push subscription",
+            cost: "the vendor has no record of the consent"
         ),
         .operation(.track): .native(),
         .operation(.farewell): .native(note: "suspends: no opt-out is recorded"),

@@ -150,7 +150,8 @@ extension AltcraftDevice {
             RuleID.altcraft("P4").fire()
             return "push/\(operation.id.rawValue)"
         case .track: queue = .events
-        case .setConsent: queue = operation.action.pushMessageConsent == .granted ? .subscriptions : .local
+        case .setConsent:
+            queue = operation.action.pushMessageConsent.map { $0 == .granted ? .subscriptions : .optOuts } ?? .local
         case .erase: queue = .local
         @unknown default: queue = .local
         }

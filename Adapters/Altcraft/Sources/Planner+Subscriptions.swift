@@ -333,15 +333,23 @@ extension Planner {
         return .settle([head.id: head.step == nil ? .unchanged(finding) : .accepted(finding)], remembering: next)
     }
 
-    /// Subscribes a person who now allows messages, if a log-in could not do it before (L11).
+    /// Ends the subscriptions of a person who no longer allows messages (L14), and subscribes a person who now does, if a denial
+    /// or a log-in ended the subscription or did not make one (L11).
     func follow(_ consent: Consent, _ head: Head) throws(Held) -> Next {
+        if let state = head.operation.action.pushMessageConsent, state != .granted,
+            !pending.allowsPushMessages(to: head.operation.contact),
+            let end = try end(Subscription.State.unsubscribed, head)
+        {
+            RuleID.altcraft("L14").fire()
+            return end
+        }
         guard consent.state == .granted, pending.allowsPushMessages, let owed = memory.owed, owed.isOf(person(head)),
             !isOvertaken(head), !isLeft(head), !followsUnregister(head),
             memory.leftAt.map({ $0 < head.sequence }) ?? true
         else { return keep(consent, head) }
         RuleID.altcraft("L11").fire()
         if let later = laterPending(nil, head) { return .settle([head.id: .superseded(by: later)]) }
-        guard decided(head) == nil, address != nil else {
+        guard memory.optOutStatus(of: person(head)) == nil, address != nil else {
             var next = memory
             next.owed = nil
             return .settle([head.id: .accepted(FindingRow.consentKept.at())], remembering: next)
@@ -367,20 +375,27 @@ extension Planner {
 
     /// Suspends each subscription of the person that is subscribed; anything else stays as it is.
     func leave(_ head: Head) throws(Held) -> Next {
-        guard let holding = memory.reachable(person(head)).first else {
-            RuleID.altcraft("E5").fire()
-            var next = memory
-            next.leave(at: head.sequence)
-            return .settle([head.id: .unchanged(FindingRow.nothingToLeave.at())], remembering: next)
+        if let end = try end(.suspended, head) {
+            RuleID.altcraft("E1").fire()
+            return end
         }
+        RuleID.altcraft("E5").fire()
+        var next = memory
+        next.leave(at: head.sequence)
+        return .settle([head.id: .unchanged(FindingRow.nothingToLeave.at())], remembering: next)
+    }
+
+    /// Gives the first subscription of the person that is subscribed another state. Nil if the vendor reaches the person
+    /// nowhere.
+    private func end(_ state: Subscription.State, _ head: Head) throws(Held) -> Next? {
+        guard let holding = memory.reachable(person(head)).first else { return nil }
         guard let status = holding.status else { return try ask(.current, at: holding.address, head) }
-        RuleID.altcraft("E1").fire()
         guard status == Subscription.State.subscribed.rawValue else {
             var next = memory
             next.change(person(head), at: holding.address) { $0.mayBeSubscribed = false }
             return .settle([:], remembering: next)
         }
-        return try subscribe(head, Subscription.State.suspended.rawValue, at: holding.address)
+        return try subscribe(head, state.rawValue, at: holding.address)
     }
 
     /// What a registration owes a person who comes back: the vendor is asked, and what is still as the unregister made it

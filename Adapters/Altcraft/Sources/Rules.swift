@@ -286,6 +286,11 @@ extension Rule {
             "An anonymous person's opt-out counts for the person who logs in next: it is the same person.",
             Source.house
         ),
+        rule(
+            "L14",
+            "A denial of messages ends the person's push subscriptions; a later grant subscribes again.",
+            Source.house
+        ),
 
         rule("A1", "A role token wins over the contact's token.", Source.both),
         rule(

@@ -172,6 +172,29 @@ import Testing
         #expect(statuses(driver) == ["11 7c1f subscribed"])
     }
 
+    @Test(.shows("altcraft/L14", of: AltcraftDevice.self))
+    func `a denial of messages ends the subscription, and a grant subscribes again`() throws {
+        let driver = try driver()
+        driver.deliver(Self.subscribe)
+        func say(_ state: Consent.State) -> Action { .setConsent(Consent(purpose: .messaging, state: state)) }
+        driver.nextOutcomes = [.replied(WireResponse(503))]
+        let denial = driver.capture(say(.denied))
+        driver.drain()
+        #expect(statuses(driver) == ["11 7c1f unsubscribed"] && driver.outcome(of: denial)?.isAccepted == true)
+        driver.capture(Self.logIn("aino"))
+        driver.drain()
+        #expect(statuses(driver) == ["11 7c1f unsubscribed"])
+        driver.capture(say(.granted))
+        driver.drain()
+        #expect(statuses(driver) == ["11 7c1f unsubscribed", "12 7c1f subscribed"] && driver.pendingCount == 0)
+        // A grant does not undo an opt-out of her own.
+        driver.capture(Self.change(.unsubscribed))
+        driver.capture(say(.denied))
+        driver.capture(say(.granted))
+        driver.drain()
+        #expect(statuses(driver) == ["11 7c1f unsubscribed", "12 7c1f unsubscribed"] && driver.pendingCount == 0)
+    }
+
     @Test(.shows("altcraft/L13", of: AltcraftDevice.self), arguments: [true, false])
     func `an opt-out before a log-in counts for the person who logs in`(isOnline: Bool) throws {
         let driver = try driver()

@@ -571,7 +571,24 @@ final class Planner {
 
     // MARK: The contact
 
+    /// Whether another person has come since an operation, although no pending change of person says so: it is held for a
+    /// consent.
+    private func isOvertakenByHeld(_ head: Head) -> Bool {
+        guard let cameAfter = pending.cameAfter, head.sequence <= cameAfter else { return false }
+        let isShown = stored.contains { $0.changesContact && $0.sequence > head.sequence }
+        let hidden = [.identify, .switchContact].compactMap { self.hidden.last($0) }
+        return !isShown && !hidden.contains { $0.sequence > head.sequence }
+    }
+
+    /// Ends a log-in that a later change of person has overtaken; it is kept.
+    private func overtaken(_ head: Head) -> Result {
+        var next = memory
+        next.noteOvertaken(Person(head.operation.contact))
+        return .settle([head.id: .rejected(FindingRow.contactOvertaken.at("action"))], remembering: next)
+    }
+
     private func setContact(_ identifiers: [Identifier], _ head: Head) -> Result {
+        if !isLogOut(head), isOvertakenByHeld(head) { return overtaken(head) }
         let isByToken = settings.contactProof == .openIDToken && !isLogOut(head)
         if isByToken { return setContactByToken(head) }
         guard
@@ -607,11 +624,7 @@ final class Planner {
         let isOvertaken =
             stored.contains { $0.changesContact && $0.sequence > head.sequence }
             || hidden.last(.switchContact).map { $0.sequence > head.sequence } ?? false
-        guard !isLeaving, !isOvertaken else {
-            var next = memory
-            next.noteOvertaken(Person(head.operation.contact))
-            return .settle([head.id: .rejected(FindingRow.contactOvertaken.at("action"))], remembering: next)
-        }
+        guard !isLeaving, !isOvertaken else { return overtaken(head) }
         let row: FindingRow = (head.credential?.value ?? "").isEmpty ? .credentialMissing : .credentialExpired
         return .wait(until: nil, because: row.at())
     }

@@ -235,6 +235,22 @@ import Testing
         #expect(events(bench, of: "anonymous").isEmpty)
     }
 
+    @Test(.shows("des/N6", of: DESDevice.self))
+    func `a log-in that waits ends although the next log-in is held for a consent`() throws {
+        let bench = try Bench(["contactProof": "openIdToken"])
+        bench.requiredConsent = [.profile]
+        bench.restart()
+        bench.capture(.setConsent(Consent(purpose: .profile, state: .granted)))
+        bench.capture(.registerDevice(Corpus.phone))
+        let first = bench.capture(.logIn("c-1001"))
+        bench.capture(.logIn("c-1002"))
+        bench.credentials = ["c-1001": Secret("token-of-Aino")]
+        bench.wake()
+        bench.drain()
+        #expect(bench.outcome(of: first)?.summary == "rejected des.contact.overtaken")
+        #expect(bench.client?.contact == "anonymous")
+    }
+
     @Test(.shows("des/B3", of: DESDevice.self)) func `a malformed push token replaces no good one`() throws {
         let bench = try Bench.started()
         var device = Corpus.phone

@@ -74,7 +74,7 @@ extension Runner {
             let moment = context.moment(flush: lane.flush)
             var shown = DeliberateFault.neighboursSwapped.isPresent ? window.withNeighboursSwapped : window
             shown.isUnrouted = try isUnrouted || isOutsideShare(window)
-            try notePushConsent(of: &shown)
+            try notePerson(of: &shown)
             switch try desk.plan(shown, memory: memory, at: moment) {
             case .wait(let until, let because):
                 let wait = until.map { max($0, now + .milliseconds(10)) }
@@ -112,11 +112,13 @@ extension Runner {
         return nil
     }
 
-    /// Notes whether the person of a lane of a device API allows push messages now, and who had not when they left.
-    private func notePushConsent(of window: inout Window) throws {
+    /// Notes when the person of a lane of a device API came, whether that person allows push messages now, and who had not
+    /// when they left.
+    private func notePerson(of window: inout Window) throws {
         guard descriptor.memory == .lane, let subject = window.operations.first?.operation.subject else { return }
         let scope = Consent.Scope(.messaging, channel: .push)
         let snapshot = try context.snapshot(of: subject)
+        window.cameAfter = snapshot.cameAfter.map(Int64.init)
         func isAllowed(_ state: Consent.State) -> Bool { context.gate.decision(on: scope, state) == .pass }
         window.allowsPushMessages = isAllowed(snapshot.consent(for: scope.purpose, channel: scope.channel))
         for person in snapshot.formerPushConsents where !isAllowed(person.state) {

@@ -93,6 +93,9 @@ public struct PendingOperations<Adapter: VendorAdapter>: RandomAccessCollection,
     /// The contacts who used the installation before and did not allow push messages when they left. Empty in a lane that
     /// several subjects share.
     public var formerlyWithoutPush: Set<String> = []
+    /// The sequence after which the person came who is there; nil if nobody else was there before, and in a lane that several
+    /// subjects share. The change of person itself may be held for a consent, so that no pending operation shows it.
+    public var cameAfter: Int64?
 
     /// Whether the vendor may be made to send push messages to a contact: the person who is there allows them, and the
     /// contact did when leaving.

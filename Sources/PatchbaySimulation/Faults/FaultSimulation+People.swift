@@ -240,7 +240,8 @@ extension FaultSimulation {
                 } + [optOut]
             )
         case .denials:
-            try say([optOut])
+            // A denial of messages ends push without an opt-out beside it, too.
+            if random.below(2) == 0 { try say([optOut]) }
             for purpose in [Purpose.tracking, .messaging, .profile].shuffled(using: &random) {
                 try say([.setConsent(Consent(purpose: purpose, state: .denied))])
                 try world.advance(by: .seconds(random.below(3)))

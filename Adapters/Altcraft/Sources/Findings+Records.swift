@@ -11,7 +11,7 @@ extension FindingRow {
         recordNested, recordToken,
         tokenProviderUnknown,
         lineJSON, lineProfile, lineTooLong, profileKey, profileField, profileSubscription,
-        profileSubscriptions, profileContradiction, profileDeleted, profileStatus, profileStatusMissing, profileNumber,
+        profileSubscriptions, profileContradiction, profileOtherAddress, profileDeleted, profileStatus, profileStatusMissing, profileNumber,
         profileResourceUnread, profileResourceTaken, profileResource,
     ]
 
@@ -236,6 +236,16 @@ extension FindingRow {
         reason: "Entries for one channel and topic contradict each other; the most restrictive one applies",
         remedy: "Ask the person, or correct the entries in the source. All addresses of a channel have the same status."
     )
+    static let profileOtherAddress = FindingRow(
+        "altcraft.profile.otherAddress",
+        .warning,
+        .consent,
+        rule: .altcraft("X9"),
+        reason:
+            "The entry is for an address other than the contact's first one of that kind, so it is not an opt-in of the "
+            + "contact",
+        remedy: "Ask the person for an opt-in of the first address, or put the address of the entry first in the source."
+    )
     static let profileDeleted = FindingRow(
         "altcraft.profile.deleted",
         .note,
@@ -249,7 +259,8 @@ extension FindingRow {
         .consent,
         rule: .altcraft("X4"),
         reason: "The status is not one of the vendor's values, and it may be an opt-out",
-        remedy: "Write subscribed, unsubscribed or suspended there in the source, or take the entry out."
+        remedy: "Write one of these there in the source, as a word or a number: "
+            + ShownSubscription.statuses.map { "\($0.word) (\($0.number))" }.joined(separator: ", ") + "."
     )
     static let profileStatusMissing = FindingRow(
         "altcraft.profile.statusMissing",
@@ -257,7 +268,7 @@ extension FindingRow {
         .consent,
         rule: .altcraft("X4"),
         reason: "The entry has no status, so the person's decision is unknown",
-        remedy: "Export the status as a word, or ask the person."
+        remedy: "Export the status, or ask the person."
     )
     static let profileNumber = FindingRow(
         "altcraft.profile.number",

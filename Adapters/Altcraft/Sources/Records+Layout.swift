@@ -44,9 +44,11 @@ extension ImportSettings {
                 state: "status",
                 token: "subscription_id",
                 provider: "provider",
+                addresses: ShownSubscription.addressMembers,
                 unusual: ["is_delete", "custom_fields"]
             ),
             topics: topics,
+            states: ShownSubscription.states,
             providers: PushProvider.services
         )
     }

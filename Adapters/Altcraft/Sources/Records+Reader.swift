@@ -47,6 +47,7 @@ struct ProfileReader: LineReader {
             var profile = ProfileDraft(settings, fields)
             let contact = profile.contact(of: json)
             record.findings = profile.findings
+            record.addressOptOuts = profile.addressOptOuts
             // A no may stand in what can't be read.
             if profile.findings.contains(where: { $0.severity == .error }) {
                 record.said = contact.map { RefusedWords(of: $0, unread: profile.unread) }
@@ -84,6 +85,8 @@ private struct ProfileDraft {
     private(set) var findings: [Finding] = []
     /// Subscriptions whose status can't be read.
     private(set) var unread: Set<Subscription.Key> = []
+    /// Opt-outs of addresses other than the one to which the contact's messages go.
+    private(set) var addressOptOuts: [Contact] = []
     private let settings: ImportSettings
     private let fields: ImportFields
     /// What the entries of each push token say.
@@ -207,7 +210,35 @@ private struct ProfileDraft {
             if words[token] == nil { contact.devices.append(Device(pushToken: token)) }
             words[token, default: []].append(subscription)
         }
+        guard isCounted(subscription, of: entry, path, in: &contact) else { return }
         add(subscription, "data".dot(path), to: &contact)
+    }
+
+    /// Whether an entry counts for the contact, whose messages go to its first address of a kind.
+    ///
+    /// An opt-in counts for its own address only. An opt-out of another address counts for the contact as well, and for
+    /// every other contact with that address.
+    private mutating func isCounted(
+        _ subscription: Subscription,
+        of entry: ShownSubscription,
+        _ path: String,
+        in contact: inout Contact
+    ) -> Bool {
+        guard let address = entry.address else { return true }
+        guard let own = contact.identifiers.first(where: { $0.kind == address.kind }) else {
+            // The profile names none, so this is the contact's.
+            contact.identifiers.append(address)
+            return true
+        }
+        if own.addressKey == address.addressKey { return true }
+        switch subscription.state {
+        case .unsubscribed, .suspended:
+            addressOptOuts.append(Contact(identifiers: [address], subscriptions: [subscription]))
+            return true
+        case .subscribed, .unknown:
+            findings.append(FindingRow.profileOtherAddress.at("data".dot(path)))
+            return false
+        }
     }
 
     /// What was deleted is no subscription, and its yes is none. Its no stays one where no other entry speaks.
@@ -221,6 +252,7 @@ private struct ProfileDraft {
         guard mayBeNo else { return findings.append(FindingRow.profileDeleted.at("data".dot(path))) }
         guard let subscription = subscription(entry, path) else { return }
         if live.contains(subscription.key) { return findings.append(FindingRow.profileDeleted.at("data".dot(path))) }
+        guard isCounted(subscription, of: entry, path, in: &contact) else { return }
         add(subscription, "data".dot(path), to: &contact)
     }
 

@@ -365,7 +365,8 @@ extension Rule {
         rule("X3", "A subscription of an import record names channel, resource and address.", Source.data),
         rule(
             "X4",
-            "A status is written as a word; a state that nobody knows is not written at all.",
+            "A status is read as a word or as a number from 0 to 6, and written as a word; an unknown state is not "
+                + "written.",
             Source.subscription
         ),
         rule(
@@ -385,7 +386,8 @@ extension Rule {
             "X9",
             "Of several entries for one channel and topic the one that allows least counts; a push token's own entry says "
                 + "whether its device may get pushes; a deleted entry is no yes; a profile whose subscriptions can't be "
-                + "read is none.",
+                + "read is none. An opt-in counts for the address in its entry only, and an opt-out for every contact "
+                + "with that address.",
             Source.house
         ),
     ]

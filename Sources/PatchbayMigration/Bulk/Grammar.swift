@@ -491,6 +491,25 @@ enum Forms {
         return first &+ signs >= text.count ? text.count &- signs : -1
     }
 
+    /// Whether only ``PhoneNumber`` reads a text: one that begins with zeros, or has a bracket or a point. The text is bare.
+    @inline(__always) static func isUnusualPhone(_ text: Stretch) -> Bool {
+        if plainDigits(text) >= 0 { return text[0] == 0x30 && text.count > 1 && text[1] == 0x30 }
+        return isUnusualSpelling(text)
+    }
+
+    @inline(never) private static func isUnusualSpelling(_ text: Stretch) -> Bool {
+        var first: UInt8 = 0
+        for index in 0..<text.count {
+            switch text[index] {
+            case 0x28, 0x2E: return true
+            case 0x30...0x39, 0x2B:
+                if first == 0 { first = text[index] }
+            default: break
+            }
+        }
+        return first == 0x30
+    }
+
     /// A phone number without its other signs, which are taken out in `line`; empty if it is none. The text is bare.
     @inline(__always) static func phone(_ text: Stretch, _ line: UnsafeMutablePointer<UInt8>) -> Stretch {
         let digits = plainDigits(text)

@@ -132,7 +132,9 @@ struct LineWriter: BitwiseCopyable {
                 let text = identifier.pointee.value.text
                 identifier.pointee.address = identifier.pointee.isEmail || Forms.isEmail(text) ? text : .nothing
             case .phones:
-                guard identifier.pointee.value.isASCII else { return false }
+                guard identifier.pointee.value.isASCII, !Forms.isUnusualPhone(identifier.pointee.value.text) else {
+                    return false
+                }
                 let line = view.addressLines + index &* RecordView.addressLine
                 identifier.pointee.address = Forms.phone(identifier.pointee.value.text, line)
             default: break
@@ -547,7 +549,7 @@ struct LineWriter: BitwiseCopyable {
         return pen
     }
 
-    private func isDenied(_ channel: Int, _ view: RecordView, _ plan: UnsafePointer<LinePlan>) -> Bool {
+    func isDenied(_ channel: Int, _ view: RecordView, _ plan: UnsafePointer<LinePlan>) -> Bool {
         for index in 0..<view.consentCount {
             let consent = view.consents[index]
             // Messaging is the first of the lexicon's purposes.

@@ -455,7 +455,10 @@ extension LineWriter {
             if state != lexicon.pointee.subscribed, channel >= 0, row.pointee.judged &>> UInt8(channel) & 1 == 1 {
                 return false
             }
-            guard say(state, subscription, row, plan) else { return false }
+            // A denial covers it, so that no opt-out is lost where it has no column.
+            let isCovered = state == lexicon.pointee.subscribed || view.consentCount > 0 && isDenied(channel, view, plan)
+            let lost = isCovered ? row.pointee.noHome : row.pointee.lostOptOut
+            guard say(state, subscription, row, plan, lost) else { return false }
         }
         return true
     }
@@ -465,14 +468,15 @@ extension LineWriter {
         _ state: Int,
         _ subscription: UnsafeMutablePointer<RecordView.SubscriptionView>,
         _ row: UnsafePointer<RowPlan>,
-        _ plan: UnsafePointer<LinePlan>
+        _ plan: UnsafePointer<LinePlan>,
+        _ lost: Int
     ) -> Bool {
         let (channel, topic) = (subscription.pointee.channel, subscription.pointee.topic)
         let (changedAt, source) = (subscription.pointee.changedAt, subscription.pointee.source)
         let changedColumn = row.pointee.column(of: .changedAt, channel, topic)
         var (column, holdsTime) = (row.pointee.column(of: channel, topic), changedColumn >= 0)
         if column >= 0 {
-            switch say(state, column, plan) {
+            switch say(state, column, plan, lost) {
             case nil: return false
             case false?: return true
             case true?: break
@@ -482,15 +486,15 @@ extension LineWriter {
                 row.pointee.column(of: .optIn, channel, topic), row.pointee.column(of: .optOut, channel, topic)
             )
             let isYes = state == plan.pointee.lexicon.pointee.subscribed
-            guard optIn >= 0 || optOut >= 0 else { return note(isYes ? row.pointee.noHome : row.pointee.lostOptOut) }
+            guard optIn >= 0 || optOut >= 0 else { return note(lost) }
             if state == plan.pointee.lexicon.pointee.suspended {
                 guard note(row.pointee.suspended) else { return false }
             }
             column = isYes ? optIn : optOut
-            guard column >= 0 else { return note(isYes ? row.pointee.noHome : row.pointee.lostOptOut) }
+            guard column >= 0 else { return note(lost) }
             guard changedAt.isThere, let text = moment(changedAt.text, column, row) else {
                 // What can't be said by the date is for the writer where there is one.
-                return !changedAt.isThere && note(isYes ? row.pointee.undated : row.pointee.lostOptOut)
+                return !changedAt.isThere && note(isYes ? row.pointee.undated : lost)
             }
             if changedAt.text.count > 20 { guard note(row.pointee.precision) else { return false } }
             guard fill(column, text, plan) else { return false }
@@ -513,14 +517,13 @@ extension LineWriter {
     }
 
     /// Says a state by its word; false where the column has none, and nil for the slow way.
-    private mutating func say(_ state: Int, _ column: Int, _ plan: UnsafePointer<LinePlan>) -> Bool? {
+    private mutating func say(_ state: Int, _ column: Int, _ plan: UnsafePointer<LinePlan>, _ lost: Int) -> Bool? {
         let (words, lexicon) = (plan.pointee.row.pointee.columns.place(column).pointee.words, plan.pointee.lexicon)
         if words[state].count > 0 { return fill(column, words[state], plan) ? true : nil }
         let row = plan.pointee.row
         // A pause is a no where there is no word for it.
         guard state == lexicon.pointee.suspended, words[lexicon.pointee.unsubscribed].count > 0 else {
-            let isYes = state == lexicon.pointee.subscribed
-            return note(isYes ? row.pointee.noHome : row.pointee.lostOptOut) ? false : nil
+            return note(lost) ? false : nil
         }
         guard note(row.pointee.suspended) else { return nil }
         return fill(column, words[lexicon.pointee.unsubscribed], plan) ? true : nil

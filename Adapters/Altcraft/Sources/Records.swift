@@ -422,13 +422,8 @@ private struct ProfileComposer {
             }
             written += status(of: subscription, state, path).map { entries(of: subscription, $0, path) } ?? []
         }
-        // The no to a channel is a subscription of its own where nothing else is said of an address.
-        for channel in [Channel.email, .push, .sms] {
-            let no = Subscription(channel: channel, state: .unsubscribed)
-            guard let place = contact.consents.firstIndex(where: { Self.denies($0, channel) }),
-                !contact.subscriptions.contains(where: { $0.key == no.key }), !addresses(channel).isEmpty
-            else { continue }
-            written += entries(of: no, no.state.rawValue, "consents[\(place)]")
+        for channel in [Channel.email, .push, .sms] where !addresses(channel).isEmpty {
+            written += optOuts(of: channel)
         }
         let tokens = Set(written.compactMap(\.token))
         for (place, device) in contact.devices.enumerated() {
@@ -446,6 +441,24 @@ private struct ProfileComposer {
         return written
     }
 
+    /// The entries for an opt-out of a channel as a whole beside the contact's own subscriptions: one for the channel where
+    /// a consent denies it, and one for each topic that the contact does not mention. An earlier line of the same contact may
+    /// have subscribed it to any topic that the settings name.
+    private mutating func optOuts(of channel: Channel) -> [ImportSubscription] {
+        let whole = Subscription(channel: channel, state: .unsubscribed)
+        let mentioned = Set(contact.subscriptions.map(\.key))
+        let denial = contact.consents.firstIndex { Self.denies($0, channel) }
+        let isOut = denial != nil || contact.subscriptions.mostProtectiveState(of: whole.key) == .unsubscribed
+        guard isOut else { return [] }
+        let topics = settings.resources.keys.map(\.rawValue).sorted().map { topic in
+            Subscription(channel: channel, topic: topic, state: .unsubscribed)
+        }
+        let all = (denial == nil ? [] : [whole]) + topics
+        return all.filter { !mentioned.contains($0.key) }.flatMap { optOut in
+            entries(of: optOut, optOut.state.rawValue, denial.map { "consents[\($0)]" } ?? "subscriptions")
+        }
+    }
+
     /// An entry for each address.
     private mutating func entries(
         of subscription: Subscription,
@@ -453,8 +466,10 @@ private struct ProfileComposer {
         _ path: String
     ) -> [ImportSubscription] {
         guard let resource = resource(of: subscription) else {
-            let row = status == Subscription.State.subscribed.rawValue ? .recordResource : settings.lostOptOut
-            findings.append(row.at(path))
+            let isOptIn = status == Subscription.State.subscribed.rawValue
+            // A denial covers a topic without a resource: nobody is subscribed to it by this import.
+            let isCovered = subscription.topic != nil && contact.consents.contains { Self.denies($0, subscription.channel) }
+            findings.append((isOptIn || isCovered ? .recordResource : settings.lostOptOut).at(path))
             return []
         }
         let addresses = addresses(subscription.channel)

@@ -372,7 +372,8 @@ extension Rule {
         rule(
             "X5",
             "A person's no is never raised: a denied channel is written as unsubscribed, and a contact whose no has no "
-                + "resource is not written.",
+                + "resource is not written. An opt-out of a whole channel is also written for each topic in resources that the "
+                + "contact does not mention, because an earlier line may have subscribed it.",
             Source.house
         ),
         rule("X6", "Plain values of a subscription stand under custom_fields, as in a custom event.", Source.house),

@@ -407,10 +407,9 @@ struct LineWriter: BitwiseCopyable {
             if next.place != pen.place, Self.goesToDevices(subscription.pointee.channel, plan) { reachesDevices = true }
             pen = next
         }
-        if view.consentCount > 0 {
-            for channel in 0..<Lexicon.channelNames.count where isDeniedAlone(channel, view, plan) {
-                let state = plan.pointee.lexicon.pointee.unsubscribed
-                guard let next = entries(channel, topic: Lexicon.none, state, view, plan, pen) else { return nil }
+        if view.consentCount > 0 || view.subscriptionCount > 0 && plan.pointee.subscriptions.topics.count > 0 {
+            for channel in 0..<Lexicon.channelNames.count where isReachable(channel, view, plan) {
+                guard let next = optOuts(of: channel, view, plan, pen) else { return nil }
                 if next.place != pen.place, Self.goesToDevices(channel, plan) { reachesDevices = true }
                 pen = next
             }
@@ -475,8 +474,11 @@ struct LineWriter: BitwiseCopyable {
             topic == Lexicon.none
             ? plan.pointee.subscriptions.resource : topic >= 0 ? plan.pointee.subscriptions.topics[topic] : .nothing
         guard resource.count > 0 else {
-            let isYes = state == plan.pointee.lexicon.pointee.subscribed
-            return noted(isYes ? plan.pointee.subscriptions.unnamed : plan.pointee.subscriptions.lostOptOut, start)
+            // A denial covers a topic without a resource.
+            let isCovered =
+                state == plan.pointee.lexicon.pointee.subscribed
+                || topic != Lexicon.none && view.consentCount > 0 && isDenied(channel, view, plan)
+            return noted(isCovered ? plan.pointee.subscriptions.unnamed : plan.pointee.subscriptions.lostOptOut, start)
         }
         guard channel >= 0 else { return noted(plan.pointee.subscriptions.unreachable, start) }
         let address = plan.pointee.subscriptions.addresses.place(channel)
@@ -503,13 +505,41 @@ struct LineWriter: BitwiseCopyable {
         plan.pointee.subscriptions.addresses.place(channel).pointee.way == .devices
     }
 
-    /// Whether messages of a channel are denied to an address of which no subscription says anything.
-    private func isDeniedAlone(_ channel: Int, _ view: RecordView, _ plan: UnsafePointer<LinePlan>) -> Bool {
-        guard isDenied(channel, view, plan) else { return false }
+    /// The entries for an opt-out of a channel as a whole beside the record's own subscriptions: one for the channel where a
+    /// consent denies it, and one for each topic that the record does not mention.
+    private mutating func optOuts(
+        of channel: Int,
+        _ view: RecordView,
+        _ plan: UnsafePointer<LinePlan>,
+        _ start: Pen
+    ) -> Pen? {
+        let out = plan.pointee.lexicon.pointee.unsubscribed
+        let (isDenied, whole) = (isDenied(channel, view, plan), state(of: channel, topic: Lexicon.none, view))
+        guard isDenied || whole == out else { return start }
+        var pen = start
+        if isDenied, whole == nil {
+            guard let next = entries(channel, topic: Lexicon.none, out, view, plan, pen) else { return nil }
+            pen = next
+        }
+        let topics = plan.pointee.subscriptions.topics
+        for topic in 0..<topics.count where topics[topic].count > 0 && state(of: channel, topic: topic, view) == nil {
+            guard let next = entries(channel, topic: topic, out, view, plan, pen) else { return nil }
+            pen = next
+        }
+        return pen
+    }
+
+    /// The state that a record gives a channel or one of its topics; nil if it does not mention it.
+    private func state(of channel: Int, topic: Int, _ view: RecordView) -> Int? {
         for index in 0..<view.subscriptionCount {
             let subscription = view.subscriptions[index]
-            if subscription.channel == channel, subscription.topic == Lexicon.none { return false }
+            if subscription.channel == channel, subscription.topic == topic { return subscription.state }
         }
+        return nil
+    }
+
+    /// Whether the record has an address for a channel.
+    private func isReachable(_ channel: Int, _ view: RecordView, _ plan: UnsafePointer<LinePlan>) -> Bool {
         let address = plan.pointee.subscriptions.addresses.place(channel)
         switch address.pointee.way {
         case .none: return false

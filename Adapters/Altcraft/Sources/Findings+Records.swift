@@ -10,7 +10,8 @@ extension FindingRow {
         recordControl, profileControl, recordUnknown, recordDenied, recordResource, recordOptOutLost, recordUnreachable,
         recordNested, recordToken,
         tokenProviderUnknown,
-        lineJSON, lineProfile, lineTooLong, profileKey, profileField, profileSubscription,
+        lineJSON, lineProfile, lineTooLong, profileKey, profileIdentifier, profileIdentifierCleaned, profileField,
+        profileBirthday, profileSubscription,
         profileSubscriptions, profileContradiction, profileOtherAddress, profileDeleted, profileStatus, profileStatusMissing, profileNumber,
         profileResourceUnread, profileResourceTaken, profileResource,
     ]
@@ -203,6 +204,32 @@ extension FindingRow {
         rule: .altcraft("X1"),
         reason: "The profile has none of the identifiers that the settings name",
         remedy: "Name the field that identifies it in identifierFields."
+    )
+    static let profileIdentifier = FindingRow(
+        "altcraft.profile.identifier",
+        .warning,
+        .invalid,
+        rule: .altcraft("X1"),
+        reason: "The value cannot be one person's identifier, so it is left out",
+        remedy: "Export it again as text, as the source system has it."
+    )
+    static let profileIdentifierCleaned = FindingRow(
+        "altcraft.profile.identifierCleaned",
+        .note,
+        rule: .altcraft("X1"),
+        reason:
+            "Invisible characters or a spreadsheet's guard (=\"…\", an apostrophe) stand around the identifier, which is read "
+            + "without them",
+        remedy: "No action is needed. Take them out in the source to silence this note."
+    )
+    static let profileBirthday = FindingRow(
+        "altcraft.profile.birthday",
+        .note,
+        rule: .altcraft("X7"),
+        reason:
+            "The birthday is an instant; the day is the one whose beginning in UTC is nearest to it, because the instant is "
+            + "the day's beginning in another zone",
+        remedy: "No action is needed. To keep the instant, set the attribute's type to timestamp in types."
     )
     static let profileField = FindingRow(
         "altcraft.profile.field",

@@ -107,7 +107,7 @@ private struct ProfileDraft {
         }
         var contact = Contact(identifiers: identifiers(line, data))
         guard !contact.identifiers.isEmpty else {
-            findings = [FindingRow.profileKey.at("identifiers")]
+            findings.append(FindingRow.profileKey.at("identifiers"))
             return nil
         }
         for field in data where field.name.utf8.contains(0) || field.value.holdsNUL {
@@ -126,12 +126,18 @@ private struct ProfileDraft {
 
     // MARK: Identifiers and attributes
 
-    private func identifiers(_ line: JSONObject, _ data: JSONObject) -> [Identifier] {
+    private mutating func identifiers(_ line: JSONObject, _ data: JSONObject) -> [Identifier] {
         var identifiers: [Identifier] = []
         func add(_ kind: IdentifierKind, _ value: JSONValue?) {
             let texts = value?.array?.map(\.string) ?? [value?.string ?? value?.number?.text]
             for text in texts.compactMap({ $0 }) where !text.isEmpty {
-                let identifier = Identifier(kind, text)
+                let (read, path) = (IdentifierText(text), "identifiers".dot(kind.rawValue))
+                if let damage = read.damage {
+                    findings.append(FindingRow.profileIdentifier.at(path, detail: damage.rawValue))
+                    continue
+                }
+                if read.value != text { findings.append(FindingRow.profileIdentifierCleaned.at(path)) }
+                let identifier = Identifier(kind, read.value)
                 if !identifiers.contains(identifier) { identifiers.append(identifier) }
             }
         }
@@ -161,6 +167,12 @@ private struct ProfileDraft {
         let json = json["action"]?.string == "set" ? json["value"] ?? json : json
         guard !json.isNull, let value = held(json, field) else { return nil }
         let usual = fields.usualTypes[field]
+        if field == "_bdate", settings.types[name].map({ $0 == AttributeType.date.rawValue }) ?? true,
+            case .timestamp(let instant)? = value.type == .string ? value.converted(to: .timestamp) : nil
+        {
+            findings.append(FindingRow.profileBirthday.at("data".dot(field)))
+            return .date(instant.nearestDay)
+        }
         guard let type = settings.types[name].flatMap(AttributeType.init) ?? usual, type != value.type else {
             return value
         }
@@ -353,5 +365,13 @@ extension AttributeValue {
             }
             self = .object(members)
         }
+    }
+}
+
+extension Timestamp {
+    /// The day whose beginning in UTC is nearest; at noon, the day of the noon.
+    fileprivate var nearestDay: CalendarDate {
+        let halfDay: Int64 = 43_200
+        return (Timestamp(seconds: seconds + halfDay - 1) ?? self).date
     }
 }

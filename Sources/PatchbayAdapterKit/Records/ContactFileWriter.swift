@@ -226,10 +226,14 @@ private struct RowComposer {
             }
             let column = table.columns[index]
             var value = identifier.value
-            if column.digitsOnly {
-                value = value.filter { ("0"..."9").contains($0) }
+            if column.phoneForm != .any, FieldForm.isPhone(value) {
                 rules.addresses.fire()
-                if value != identifier.value { note(rows.converted, path, "digits alone, column \(column.name)") }
+                guard let number = PhoneNumber(value).text(in: column.phoneForm) else {
+                    note(rows.phoneCountry, path, "column \(column.name)")
+                    continue
+                }
+                if number != value { note(rows.converted, path, "the form of column \(column.name)") }
+                value = number
             }
             if FieldForm.fits(value, identifier.kind) {
                 put(value, .identifier(identifier.kind), path)

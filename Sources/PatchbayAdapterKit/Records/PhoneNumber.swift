@@ -1,9 +1,9 @@
 import PatchbayModel
 
 /// A telephone number as people and spreadsheets write it: with spaces, dashes, brackets and points.
-package struct PhoneNumber: Hashable, Sendable {
+public struct PhoneNumber: Hashable, Sendable {
     /// The form in which a column takes numbers.
-    package enum Form: Hashable, Sendable {
+    public enum Form: Hashable, Sendable, BitwiseCopyable {
         /// As they are.
         case any
         /// Digits alone, the country's code first.
@@ -14,14 +14,14 @@ package struct PhoneNumber: Hashable, Sendable {
 
     /// The digits. An international number has the country's code first, without `00` and without the trunk zero that some
     /// write in brackets: `+49 (0) 151 …`.
-    package let digits: String
+    public let digits: String
     /// Whether it begins with a plus sign or `00`.
-    package let isInternational: Bool
+    public let isInternational: Bool
     /// Whether an area code in brackets comes first, without a country's code.
     private let hasAreaCode: Bool
 
     /// Reads a text; characters other than digits and signs count for nothing.
-    package init(_ text: String) {
+    public init(_ text: String) {
         var bytes = Array(text.utf8)
         // A spreadsheet writes a number of a column with fractions so.
         if bytes.suffix(2) == [0x2E, 0x30], bytes.dropLast(2).allSatisfy({ $0 &- 0x30 < 10 }) { bytes.removeLast(2) }
@@ -58,13 +58,13 @@ package struct PhoneNumber: Hashable, Sendable {
 
     /// The fewest digits with which a number without a plus sign is taken for one with a country's code, where a column wants
     /// the plus sign.
-    package static let fewestDigitsWithoutPlus = 11
+    public static let fewestDigitsWithoutPlus = 11
 
     /// The text in a column's form; nil where the country's code is missing or cannot be recognized.
     ///
     /// Digits alone, such as `4915100000001`, are a vendor's way to write an international number; ten digits or fewer may
     /// as well be a national one.
-    package func text(in form: Form) -> String? {
+    public func text(in form: Form) -> String? {
         guard (4...15).contains(digits.utf8.count) else { return nil }
         let mayBeNational = !isInternational && (digits.hasPrefix("0") || hasAreaCode)
         switch form {

@@ -97,7 +97,7 @@ extension Command {
         try head("\(plan.from.id) to \(plan.to.id)")
         try rows([
             ["contacts", "\(report.read)", ""], ["would be written", "\(report.written)", ""],
-            ["with findings", "\(report.writtenWithFindings)", ""], ["would be rejected", "\(report.rejected)", ""],
+            ["of them with findings", "\(report.writtenWithFindings)", ""], ["would be rejected", "\(report.rejected)", ""],
             [
                 "billed contacts", plan.billed.map(String.init) ?? "-",
                 plan.billed.map { _ in "different keys of the kind \(plan.billedKind ?? "")" }

@@ -491,6 +491,25 @@ enum Forms {
         return first &+ signs >= text.count ? text.count &- signs : -1
     }
 
+    /// Whether an identifier may be taken as it is; any other is for the reader, which cleans or refuses it: see
+    /// `IdentifierText`.
+    @inline(__always) static func isUsualIdentifier(_ value: ValueView) -> Bool {
+        let text = value.text
+        guard value.isASCII, !value.needsEscapes, text.count > 0 else { return false }
+        let first = text[0] | 0x20
+        if text[0] &- 0x30 < 10 { return !isScientific(text) }
+        // A telephone number, a word that may stand for nothing (null, undefined), any other.
+        return first &- 0x61 < 26 ? (first != 0x6E && first != 0x75) || text.count > 9 : text[0] == 0x2B && text.count > 4
+            && !isScientific(text)
+    }
+
+    /// Whether a text of digits may be a number in scientific notation.
+    @inline(__always) private static func isScientific(_ text: Stretch) -> Bool {
+        var index = 1
+        while index < text.count, text[index] &- 0x30 < 10 || text[index] == 0x2E || text[index] == 0x2C { index &+= 1 }
+        return index < text.count && text[index] | 0x20 == 0x65
+    }
+
     /// Whether only ``PhoneNumber`` reads a text: one that begins with zeros, or has a bracket or a point. The text is bare.
     @inline(__always) static func isUnusualPhone(_ text: Stretch) -> Bool {
         if plainDigits(text) >= 0 { return text[0] == 0x30 && text.count > 1 && text[1] == 0x30 }

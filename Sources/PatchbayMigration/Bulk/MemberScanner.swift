@@ -437,6 +437,7 @@ struct MemberScanner: LineScanner {
     private func takeIdentifiers(_ view: inout RecordView) -> Bool {
         let (kinds, slots) = (tables.pointee.kinds, tables.pointee.slots)
         for slot in 0..<kinds.count where slots[slot].text.count > 0 {
+            guard Forms.isUsualIdentifier(slots[slot]) else { return false }
             let isCustom = slot == kinds.count - 1
             let kind = kinds[isCustom ? customKind : slot]
             var isKnown = false
@@ -445,9 +446,6 @@ struct MemberScanner: LineScanner {
                 guard other.name.compare(kind.name) == 0 else { continue }
                 if other.value.text.compare(slots[slot].text) == 0 {
                     isKnown = true
-                } else if !other.value.isASCII || !slots[slot].isASCII {
-                    // Two spellings may be one text in canonical form.
-                    return false
                 }
             }
             if isKnown { continue }

@@ -215,10 +215,11 @@ extension LineWriter {
             let row = plan.pointee.kinds.place(kind)
             let column = row.pointee.column
             var text = identifier.pointee.value.text
-            if plan.pointee.row.pointee.columns.place(column).pointee.digitsOnly {
-                guard let digits = digits(of: text, column) else { return false }
-                if digits.count != text.count { guard note(plan.pointee.row.pointee.converted) else { return false } }
-                text = digits
+            let form = plan.pointee.row.pointee.columns.place(column).pointee.phoneForm
+            if form != .any {
+                guard let number = number(text, form, column) else { return false }
+                if number.compare(text) != 0 { guard note(plan.pointee.row.pointee.converted) else { return false } }
+                text = number
             }
             let isFit = Self.fits(text, of: identifier.pointee.value, row.pointee.fieldForm)
             guard isFit ? fill(column, text, plan) : note(plan.pointee.row.pointee.unfit) else { return false }
@@ -238,17 +239,30 @@ extension LineWriter {
     /// Whether a text that does not look like an address may be one beyond ASCII, or hold a control character.
     private static func mayFit(_ text: Stretch) -> Bool { !text.isASCII || text.needsEscapes }
 
-    /// A text's digits; nil for a long text, or one beyond ASCII.
-    private func digits(of text: Stretch, _ column: Int) -> Stretch? {
-        guard text.count <= RowRoom.lineLength - 16 else { return nil }
-        let line = room.line(of: column)
-        var count = 0
-        for index in 0..<text.count {
-            guard text[index] < 0x80, text[index] != 0x5C else { return nil }
-            guard text[index] &- 0x30 < 10 else { continue }
-            line[count] = text[index]
-            count &+= 1
+    /// An international number in a column's form; nil for one that only ``PhoneNumber`` reads.
+    private func number(_ text: Stretch, _ form: PhoneNumber.Form, _ column: Int) -> Stretch? {
+        guard text.count > 0, text.count <= RowRoom.lineLength - 16 else { return nil }
+        let (line, hasPlus) = (room.line(of: column), text[0] == 0x2B)
+        guard hasPlus || text[0] &- 0x31 < 9 else { return nil }
+        var (count, signs) = (0, 0)
+        if form == .plus {
+            line[0] = 0x2B
+            (count, signs) = (1, 1)
         }
+        for index in (hasPlus ? 1 : 0)..<text.count {
+            switch text[index] {
+            case 0x30...0x39:
+                line[count] = text[index]
+                count &+= 1
+            case 0x20, 0x2D: break
+            default: return nil
+            }
+        }
+        let digits = count - signs
+        // Behind a plus sign, zeros are for the reader of numbers.
+        guard (4...15).contains(digits), line[signs] != 0x30,
+            hasPlus || form == .digits || digits >= PhoneNumber.fewestDigitsWithoutPlus
+        else { return nil }
         return Stretch(Bytes(line), count)
     }
 

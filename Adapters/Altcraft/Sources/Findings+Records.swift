@@ -4,7 +4,7 @@ import PatchbayAdapterKit
 extension FindingRow {
     /// Every row, for the descriptor.
     static let altcraftRecords: [FindingRow] = [
-        recordMatching, recordKeyOther, recordIdentifier, recordNoHome, recordSecond, recordAddress, recordConverted,
+        recordMatching, recordKeyOther, recordIdentifier, recordIdentifierDamaged, recordNoHome, recordSecond, recordAddress, recordConverted,
         recordTags,
         recordConsent,
         recordControl, profileControl, recordUnknown, recordDenied, recordResource, recordOptOutLost, recordUnreachable,
@@ -42,6 +42,16 @@ extension FindingRow {
         remedy:
             "Name the field in identifierFields, as \"external\": \"customer_number\"; with matching custom the vendor "
             + "finds profiles by it."
+    )
+    static let recordIdentifierDamaged = FindingRow(
+        "altcraft.record.identifierDamaged",
+        .warning,
+        .invalid,
+        rule: .altcraft("X2"),
+        reason:
+            "The value cannot be one person's identifier: a word such as NULL, a number in scientific notation, or a text with "
+            + "invisible characters; it is left out",
+        remedy: "Correct it in the source."
     )
     static let recordControl = FindingRow(
         "altcraft.record.control",

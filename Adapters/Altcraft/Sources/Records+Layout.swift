@@ -111,7 +111,8 @@ extension ImportSettings {
         let codes = ["male": 1, "female": 2]
         return switch field.name {
         case "_country": .country
-        case "_bdate", "_regdate": .moment
+        case "_bdate": .day
+        case "_regdate": .moment
         case "_sex":
             .words(
                 Dictionary(

@@ -266,7 +266,9 @@ private struct ProfileComposer {
 
     init(contact: Contact, settings: ImportSettings) { (self.contact, self.settings) = (contact, settings) }
 
-    private var email: String? { contact.identifiers.first(.email).flatMap { Address.isEmail($0) ? $0 : nil } }
+    private var email: String? {
+        contact.identifiers.first(.email).flatMap { Address.isEmail($0) && IdentifierText.isSound($0) ? $0 : nil }
+    }
     private var phone: String? { contact.identifiers.first(.phone).flatMap(Address.phone) }
 
     /// The record; nil if the vendor could not find or make a profile by it, or might write to somebody who said no.
@@ -295,7 +297,8 @@ private struct ProfileComposer {
             value = phone
             record.phone = value
         case .custom:
-            value = way.field == nil ? nil : contact.identifiers.first(way.kind)
+            let key = way.field == nil ? nil : contact.identifiers.first(way.kind)
+            value = key.flatMap { IdentifierText.isSound($0) ? $0 : nil }
             (record.fieldName, record.fieldValue) = (way.field, value)
         }
         return value?.isEmpty == false ? record : nil
@@ -366,6 +369,10 @@ private struct ProfileComposer {
     }
 
     private mutating func value(of identifier: Identifier, in name: String, _ path: String) -> JSONValue? {
+        guard identifier.kind == .phone || IdentifierText.isSound(identifier.value) else {
+            findings.append(FindingRow.recordIdentifierDamaged.at(path))
+            return nil
+        }
         guard let field = AltcraftField.named(name) else { return .string(identifier.value) }
         let text = JSONValue.string(identifier.value)
         guard let value = field.value(.string(identifier.value), AltcraftSettings()) else {
@@ -389,7 +396,9 @@ private struct ProfileComposer {
             let (path, field) = ("attributes".dot(name.rawValue), ProfileFields.name(of: name, account))
             // A number is the form of a few fields, which all their values have.
             let isOther = fields.object[field].map { $0.number == nil && $0 != value.wire } ?? false
-            guard [.time, .choices, .list, .object].contains(value.type) || isOther && !left.contains(path) else {
+            // A birthday that is an instant is read as a day.
+            let isInstant = field == "_bdate" && value.converted(to: .date) == nil && !left.contains(path)
+            guard [.time, .choices, .list, .object].contains(value.type) || isInstant || isOther && !left.contains(path) else {
                 continue
             }
             let detail = "\(value.type.rawValue) in field \(field)"

@@ -106,7 +106,7 @@ extension ContactFileKind {
     private static let mobile: [ContactColumn] = [
         ContactColumn("_ContactKey", .identifier(.external), isWritten: true, isRequired: true),
         ContactColumn("_MobileNumber", .identifier(.phone), isWritten: true, isRequired: true, phoneForm: .digits),
-        ContactColumn("_Locale", .locale, isWritten: true, isRequired: true),
+        ContactColumn("_Locale", .locale, isWritten: true, isRequired: true, takesCountryOfLocale: true),
         ContactColumn("_FirstName", .attribute(.givenName), isWritten: true),
         ContactColumn("_LastName", .attribute(.familyName), isWritten: true),
         ContactColumn("_EmailAddress", .identifier(.email), isWritten: true, limit: 254),

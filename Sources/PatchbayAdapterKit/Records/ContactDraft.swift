@@ -115,7 +115,9 @@ struct ContactDraft: Sendable {
 
     /// Whether the row has something at that place that can find a contact.
     private func finds(_ place: ContactPlace) -> Bool {
-        guard let text = text(place) else { return false }
+        guard let text = text(place), let column = table.places[place] else { return false }
+        // A damaged one has a finding of its own.
+        if damages[column] != nil { return true }
         if case .identifier(let kind) = place { return FieldForm.fits(text, kind) }
         return true
     }
@@ -384,7 +386,7 @@ extension FindingRow {
     /// What to do about an unknown word, with the words that a column knows.
     fileprivate func remedy(listing words: [(meaning: String, words: [String])]) -> String {
         let list = words.filter { !$0.words.isEmpty }.map { "\($0.meaning): \($0.words.joined(separator: ", "))" }
-        return "Write one of the words that the column knows (\(list.joined(separator: "; "))). Do not ignore the column: it may "
-            + "contain opt-outs."
+        return "Write one of the words that the column knows (\(list.joined(separator: "; "))), or say in the setting columns "
+            + "what else it holds. Do not ignore a column that may contain opt-outs."
     }
 }

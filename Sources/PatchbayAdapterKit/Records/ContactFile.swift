@@ -70,6 +70,8 @@ public struct ContactColumn: Sendable {
     public var limit: Int?
     /// The form in which telephone numbers are written.
     public var phoneForm: PhoneNumber.Form
+    /// Whether a locale is written as its country's two letters.
+    public var takesCountryOfLocale: Bool
     /// The only words that the vendor takes for an attribute; empty where it takes any.
     public var words: [String]
     /// The words of a column that says what a person wants.
@@ -89,6 +91,7 @@ public struct ContactColumn: Sendable {
         isRequired: Bool = false,
         limit: Int? = nil,
         phoneForm: PhoneNumber.Form = .any,
+        takesCountryOfLocale: Bool = false,
         words: [String] = [],
         states: States = .neutral,
         denials: [String: Bool] = [:],
@@ -97,7 +100,7 @@ public struct ContactColumn: Sendable {
         (self.name, self.place, self.type, self.likelyType) = (name, place, type, likelyType)
         (self.isWritten, self.isRequired, self.limit) = (isWritten, isRequired, limit)
         (self.phoneForm, self.words, self.states) = (phoneForm, words, states)
-        (self.denials, self.remark) = (denials, remark)
+        (self.denials, self.remark, self.takesCountryOfLocale) = (denials, remark, takesCountryOfLocale)
     }
 }
 

@@ -187,7 +187,7 @@ private struct RowComposer {
         identifiers()
         attributes()
         tags()
-        if let locale = contact.locale { put(locale, .locale, "locale") }
+        if let locale = contact.locale { put(locale: locale) }
         if let zone = contact.timeZone { timeZone(zone) }
         subscriptions()
         consents()
@@ -273,6 +273,19 @@ private struct RowComposer {
         rules.lists.fire()
         guard table.places[.tags] != nil else { return note(rows.noHome, "tags", "\(rest.count) tags") }
         put(text, .tags, "tags")
+    }
+
+    private mutating func put(locale: String) {
+        guard let index = table.places[.locale], table.columns[index].takesCountryOfLocale else {
+            return put(locale, .locale, "locale")
+        }
+        let parts = locale.split { $0 == "_" || $0 == "-" }
+        let country = parts.last.flatMap { $0.utf8.count == 2 ? CountryCode(text: $0.uppercased()) : nil }
+        guard let country, parts.count > 1 || locale == country.text else {
+            return note(rows.unfit, "locale", "column \(table.columns[index].name) takes a country's two letters")
+        }
+        if country.text != locale { note(rows.converted, "locale", "the country, column \(table.columns[index].name)") }
+        put(country.text, .locale, "locale")
     }
 
     private mutating func timeZone(_ zone: String) {

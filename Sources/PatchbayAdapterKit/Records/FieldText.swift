@@ -305,9 +305,9 @@ public enum FieldForm: Sendable {
     /// Whether a text may be an identifier of that kind.
     static func fits(_ text: String, _ kind: IdentifierKind) -> Bool {
         switch kind {
-        case .email: isEmail(text)
+        case .email: isEmail(text) && IdentifierText.isSound(text)
         case .phone: isPhone(text)
-        default: true
+        default: IdentifierText.isSound(text)
         }
     }
 

@@ -1,3 +1,5 @@
+import PatchbayModel
+
 /// The text of an identifier as a file has it: without what spreadsheets and web pages put around it, and whether it can be
 /// anybody's at all.
 package struct IdentifierText: Hashable, Sendable {
@@ -18,6 +20,12 @@ package struct IdentifierText: Hashable, Sendable {
     package init(_ text: String) {
         value = Self.cleaned(text)
         damage = Self.damage(of: value)
+    }
+
+    /// Whether a text can be one person's identifier and has nothing around it that a reader takes away.
+    package static func isSound(_ text: String) -> Bool {
+        let read = IdentifierText(text)
+        return read.damage == nil && read.value == text.trimmed
     }
 
     private static func cleaned(_ text: String) -> String {
@@ -63,8 +71,9 @@ package struct IdentifierText: Hashable, Sendable {
 
     /// Whether a text is a number such as `1.23457E+12`. `12E4` is not: keys may look like that.
     private static func isScientific(_ bytes: String.UTF8View) -> Bool {
-        var rest = bytes[...]
         func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 }
+        guard bytes.contains(where: { $0 | 0x20 == 0x65 }) else { return false }
+        var rest = bytes[...]
         func take(_ signs: String) -> Bool {
             guard let first = rest.first, signs.utf8.contains(first) else { return false }
             rest = rest.dropFirst()

@@ -1,3 +1,4 @@
+import PatchbayAdapterKit
 import PatchbayModel
 
 /// The marks of JSON between values, and the values that are looked at. No function passes a byte that it did not look at.
@@ -501,6 +502,11 @@ enum Forms {
         // A telephone number, a word that may stand for nothing (null, undefined), any other.
         return first &- 0x61 < 26 ? (first != 0x6E && first != 0x75) || text.count > 9 : text[0] == 0x2B && text.count > 4
             && !isScientific(text)
+    }
+
+    /// Whether an identifier can be one person's, and has nothing around it that its reader takes away.
+    @inline(__always) static func isSoundIdentifier(_ value: ValueView) -> Bool {
+        isUsualIdentifier(value) || IdentifierText.isSound(value.text.text)
     }
 
     /// Whether a text of digits may be a number in scientific notation.

@@ -126,6 +126,7 @@ struct LineWriter: BitwiseCopyable {
             guard kind >= 0 else { continue }
             guard seen & (1 &<< UInt64(kind)) == 0, kind < 64 else { return false }
             seen |= 1 &<< UInt64(kind)
+            guard Forms.isSoundIdentifier(identifier.pointee.value) else { return false }
             switch plan.pointee.kinds.place(kind).pointee.address {
             case .email:
                 guard identifier.pointee.value.isASCII else { return false }
@@ -299,6 +300,7 @@ struct LineWriter: BitwiseCopyable {
         case .country where value.kind == .country || isPlain && Forms.isCountry(value.text),
             .moment where value.kind == .date || value.kind == .timestamp,
             .moment where isPlain && (Forms.isDate(value.text) || Forms.isTimestamp(value.text)),
+            .day where value.kind == .date || isPlain && Forms.isDate(value.text),
             .email where isPlain && Forms.isEmail(value.text):
             pen.quote(escaping: value.text, value.needsEscapes)
             return .written
@@ -325,9 +327,13 @@ struct LineWriter: BitwiseCopyable {
         _ pen: inout Pen
     ) -> Fit {
         guard let model = value.model(scratch) else { return .unsure }
+        if entry.form == .day, model.converted(to: .date) == nil {
+            return model.converted(to: .timestamp) == nil ? .unfit : .unsure
+        }
         let type: AttributeType? =
             switch entry.form {
             case .country: .country
+            case .day: .date
             case .moment: model.converted(to: .date) == nil ? .timestamp : .date
             case .email, .phones: nil
             default: .string

@@ -386,7 +386,7 @@ struct RowScanner: BitwiseCopyable {
             if step.pointee.isRequired, Self.mayName(value.pointee.text, step.pointee.header) { return nil }
             switch step.pointee.work {
             case .identifier:
-                guard identifiers < RecordView.identifierLimit, Forms.isUsualIdentifier(value.pointee),
+                guard identifiers < RecordView.identifierLimit, Forms.isSoundIdentifier(value.pointee),
                     Self.fits(value, step.pointee.form)
                 else { return nil }
                 let identifier = view.identifiers + identifiers

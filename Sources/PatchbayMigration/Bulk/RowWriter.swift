@@ -230,9 +230,11 @@ extension LineWriter {
     /// Whether an identifier's text has the form that its column wants.
     @inline(__always) private static func fits(_ text: Stretch, of value: ValueView, _ form: FormCode) -> Bool {
         switch form {
-        case .email: value.isASCII && Forms.isAddress(text) || mayFit(text) && FieldForm.isEmail(text.text)
+        case .email:
+            (value.isASCII && Forms.isAddress(text) || mayFit(text) && FieldForm.isEmail(text.text))
+                && Forms.isSoundIdentifier(value)
         case .phones: value.isASCII ? Forms.isPhone(text) : FieldForm.isPhone(text.text)
-        default: true
+        default: Forms.isSoundIdentifier(value)
         }
     }
 

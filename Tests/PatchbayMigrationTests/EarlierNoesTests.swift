@@ -114,7 +114,8 @@ import Testing
     {
         let pair = Self.pairs[place]
         let states = try Self.states(pair.records, chunk: way.chunk, workers: way.workers)
-        #expect(states.last == pair.last, "\(pair.name), \(way)")
+        // An opt-out of a channel is written for each topic as well.
+        #expect(states.last.map(Set.init) == Set(pair.last), "\(pair.name), \(way)")
     }
 
     @Test func `telephone numbers are one key however they are spelt`() throws {
@@ -281,7 +282,7 @@ import Testing
                 limit: 4,
                 evidence: Migration.Evidence(to: MemorySink(), salt: "s")
             )
-            .last == ["unsubscribed"]
+            .last == ["unsubscribed", "unsubscribed"]
         )
     }
 
@@ -293,7 +294,7 @@ import Testing
                 + #""subscriptions":[{"channel":"sms","state":"\#(state)"},{"channel":"email","state":"\#(state)"}]}"#
         }
         let lines = [person("a@x.example", "unsubscribed"), person("b@x.example", "subscribed")]
-        #expect(try Self.states(lines, workers: workers) == [["unsubscribed"], ["subscribed"]])
+        #expect(try Self.states(lines, workers: workers) == [["unsubscribed", "unsubscribed"], ["subscribed"]])
     }
 
     @Test(arguments: [0, 1, 3]) func `between files a run that forgot a no begins anew, and forgets none`(

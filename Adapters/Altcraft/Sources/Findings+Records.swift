@@ -4,7 +4,8 @@ import PatchbayAdapterKit
 extension FindingRow {
     /// Every row, for the descriptor.
     static let altcraftRecords: [FindingRow] = [
-        recordMatching, recordKeyOther, recordIdentifier, recordIdentifierDamaged, recordNoHome, recordSecond, recordAddress, recordConverted,
+        recordMatching, recordKeyOther, recordIdentifier, recordIdentifierDamaged, recordNoHome, recordSecond,
+        recordAddress, recordConverted,
         recordTags,
         recordConsent,
         recordControl, profileControl, recordUnknown, recordDenied, recordResource, recordOptOutLost, recordUnreachable,
@@ -12,7 +13,8 @@ extension FindingRow {
         tokenProviderUnknown,
         lineJSON, lineProfile, lineTooLong, profileKey, profileIdentifier, profileIdentifierCleaned, profileField,
         profileBirthday, profileSubscription,
-        profileSubscriptions, profileContradiction, profileOtherAddress, profileDeleted, profileStatus, profileStatusMissing, profileNumber,
+        profileSubscriptions, profileContradiction, profileOtherAddress, profileDeleted, profileStatus,
+        profileStatusMissing, profileNumber,
         profileResourceUnread, profileResourceTaken, profileResource,
     ]
 
@@ -281,7 +283,8 @@ extension FindingRow {
         reason:
             "The entry is for an address other than the contact's first one of that kind, so it is not an opt-in of the "
             + "contact",
-        remedy: "Ask the person for an opt-in of the first address, or put the address of the entry first in the source."
+        remedy:
+            "Ask the person for an opt-in of the first address, or put the address of the entry first in the source."
     )
     static let profileDeleted = FindingRow(
         "altcraft.profile.deleted",

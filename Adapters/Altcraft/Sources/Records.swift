@@ -398,7 +398,9 @@ private struct ProfileComposer {
             let isOther = fields.object[field].map { $0.number == nil && $0 != value.wire } ?? false
             // A birthday that is an instant is read as a day.
             let isInstant = field == "_bdate" && value.converted(to: .date) == nil && !left.contains(path)
-            guard [.time, .choices, .list, .object].contains(value.type) || isInstant || isOther && !left.contains(path) else {
+            guard
+                [.time, .choices, .list, .object].contains(value.type) || isInstant || isOther && !left.contains(path)
+            else {
                 continue
             }
             let detail = "\(value.type.rawValue) in field \(field)"
@@ -477,7 +479,8 @@ private struct ProfileComposer {
         guard let resource = resource(of: subscription) else {
             let isOptIn = status == Subscription.State.subscribed.rawValue
             // A denial covers a topic without a resource: nobody is subscribed to it by this import.
-            let isCovered = subscription.topic != nil && contact.consents.contains { Self.denies($0, subscription.channel) }
+            let isCovered =
+                subscription.topic != nil && contact.consents.contains { Self.denies($0, subscription.channel) }
             findings.append((isOptIn || isCovered ? .recordResource : settings.lostOptOut).at(path))
             return []
         }

@@ -58,7 +58,12 @@ struct ContactDraft: Sendable {
         table.places[place].flatMap { texts[$0].isEmpty ? nil : texts[$0] }
     }
 
-    private mutating func note(_ finding: FindingRow, _ place: ContactPlace, _ detail: String? = nil, remedy: String? = nil) {
+    private mutating func note(
+        _ finding: FindingRow,
+        _ place: ContactPlace,
+        _ detail: String? = nil,
+        remedy: String? = nil
+    ) {
         let name = table.places[place].map { table.columns[$0].name } ?? ""
         let detail = [row, detail].compactMap(\.self).joined(separator: ", ")
         findings.append(finding.at("columns.\(name)", detail: detail, remedy: remedy))
@@ -72,7 +77,8 @@ struct ContactDraft: Sendable {
         let fitting = DayForm.allCases.filter { FileMoment(text, forms: [$0], zone: forms.zone) != nil }
             .map(\.rawValue).joined(separator: " or ")
         let (date, isUnknown) = (rows.date, fitting.isEmpty)
-        let reason = "The column's text is not a date of the form \(expected)" + (isUnknown ? "" : "; it fits \(fitting)")
+        let reason =
+            "The column's text is not a date of the form \(expected)" + (isUnknown ? "" : "; it fits \(fitting)")
         let remedy =
             isUnknown ? date.remedy : "Set dateForm to \(fitting) if the whole file has that form, or correct the text."
         note(
@@ -386,7 +392,8 @@ extension FindingRow {
     /// What to do about an unknown word, with the words that a column knows.
     fileprivate func remedy(listing words: [(meaning: String, words: [String])]) -> String {
         let list = words.filter { !$0.words.isEmpty }.map { "\($0.meaning): \($0.words.joined(separator: ", "))" }
-        return "Write one of the words that the column knows (\(list.joined(separator: "; "))), or say in the setting columns "
+        return
+            "Write one of the words that the column knows (\(list.joined(separator: "; "))), or say in the setting columns "
             + "what else it holds. Do not ignore a column that may contain opt-outs."
     }
 }

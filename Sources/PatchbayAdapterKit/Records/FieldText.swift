@@ -195,7 +195,7 @@ public struct FieldForms: Sendable {
         return [day] + alsoRead.filter { $0 != day && !excluded.contains($0) }
     }
 
-    /// The different moments that a text may be: several where a day and a month cannot be told apart, none for a text of
+    /// The different moments that a text may be: several where day and month cannot be distinguished, none for a text of
     /// another form. A clock with AM or PM belongs to a date that has the month first.
     package func readings(_ text: String) -> [FileMoment] {
         if let own = FileMoment(text, forms: [day], zone: zone) { return [own] }

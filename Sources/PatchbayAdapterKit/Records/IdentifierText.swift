@@ -66,7 +66,8 @@ package struct IdentifierText: Hashable, Sendable {
 
     /// Words of databases, programs and spreadsheets for a missing value.
     private static let placeholders: Set<String> = [
-        "null", "(null)", "<null>", "[null]", "\\n", "nil", "none", "n/a", "#n/a", "na", "#na", "nan", "undefined", "unknown",
+        "null", "(null)", "<null>", "[null]", "\\n", "nil", "none", "n/a", "#n/a", "na", "#na", "nan", "undefined",
+        "unknown",
     ]
 
     /// Whether a text is a number such as `1.23457E+12`. `12E4` is not: keys may look like that.

@@ -126,7 +126,10 @@ struct LineWriter: BitwiseCopyable {
             guard kind >= 0 else { continue }
             guard seen & (1 &<< UInt64(kind)) == 0, kind < 64 else { return false }
             seen |= 1 &<< UInt64(kind)
-            guard Forms.isSoundIdentifier(identifier.pointee.value) else { return false }
+            guard
+                plan.pointee.kinds.place(kind).pointee.address == .phones
+                    || Forms.isSoundIdentifier(identifier.pointee.value)
+            else { return false }
             switch plan.pointee.kinds.place(kind).pointee.address {
             case .email:
                 guard identifier.pointee.value.isASCII else { return false }

@@ -446,6 +446,9 @@ struct MemberScanner: LineScanner {
                 guard other.name.compare(kind.name) == 0 else { continue }
                 if other.value.text.compare(slots[slot].text) == 0 {
                     isKnown = true
+                } else if !other.value.isASCII || !slots[slot].isASCII {
+                    // Two spellings may be one text in canonical form.
+                    return false
                 }
             }
             if isKnown { continue }
@@ -478,7 +481,9 @@ struct MemberScanner: LineScanner {
 
     // MARK: Subscriptions
 
-    private mutating func subscriptions(_ start: Bytes, _ view: inout RecordView, _ lexicon: UnsafePointer<Lexicon>) -> Bytes? {
+    private mutating func subscriptions(_ start: Bytes, _ view: inout RecordView, _ lexicon: UnsafePointer<Lexicon>)
+        -> Bytes?
+    {
         var place = start
         var way = Grammar.openList(&place)
         while way == .on {
@@ -489,7 +494,9 @@ struct MemberScanner: LineScanner {
         return way == .end ? place : nil
     }
 
-    private mutating func subscription(_ start: Bytes, _ view: inout RecordView, _ lexicon: UnsafePointer<Lexicon>) -> Bytes? {
+    private mutating func subscription(_ start: Bytes, _ view: inout RecordView, _ lexicon: UnsafePointer<Lexicon>)
+        -> Bytes?
+    {
         let table = tables.pointee.subscriptionMembers
         var each = RecordView.SubscriptionView(channel: -1, topic: -1, state: -1)
         var (place, seen, value) = (start, 0 as UInt64, RecordView.blank)

@@ -3,7 +3,7 @@ import PatchbayModel
 
 /// Days and points in time as a file's fields say them, read as ``FieldForms`` reads them.
 ///
-/// Nil is for the reader: a text of another form, one that names its zone, one whose day and month cannot be told apart, and
+/// Nil is for the reader: a text of another form, one that names its zone, one whose day and month cannot be distinguished, and
 /// the years at both ends of the calendar.
 struct Moments: BitwiseCopyable {
     /// The order of a day's numbers, and the mark between them.

@@ -530,7 +530,7 @@ struct RowScanner: BitwiseCopyable {
         let text = fields[step.pointee.column].text.text
         guard let type = step.pointee.type.kind?.type else { return false }
         var found: AttributeValue?
-        // A day that may be another is told of.
+        // The reader reports a day that may be another one.
         if type == .date || type == .timestamp, forms.readings(text).count > 1 { return false }
         if let otherwise = step.pointee.otherwise.kind?.type {
             found = forms.exactValue(text, as: type) ?? forms.value(text, as: otherwise)

@@ -472,7 +472,8 @@ extension LineWriter {
                 return false
             }
             // A denial covers it, so that no opt-out is lost where it has no column.
-            let isCovered = state == lexicon.pointee.subscribed || view.consentCount > 0 && isDenied(channel, view, plan)
+            let isCovered =
+                state == lexicon.pointee.subscribed || view.consentCount > 0 && isDenied(channel, view, plan)
             let lost = isCovered ? row.pointee.noHome : row.pointee.lostOptOut
             guard say(state, subscription, row, plan, lost) else { return false }
         }

@@ -437,7 +437,7 @@ struct MemberScanner: LineScanner {
     private func takeIdentifiers(_ view: inout RecordView) -> Bool {
         let (kinds, slots) = (tables.pointee.kinds, tables.pointee.slots)
         for slot in 0..<kinds.count where slots[slot].text.count > 0 {
-            guard Forms.isSoundIdentifier(slots[slot]) else { return false }
+            guard Forms.isSoundIdentifier(slots[slot]), !slots[slot].text.hasSpaceAtEnds else { return false }
             let isCustom = slot == kinds.count - 1
             let kind = kinds[isCustom ? customKind : slot]
             var isKnown = false

@@ -9,7 +9,7 @@ import Testing
 
 @testable import PatchbayMigration
 
-@Suite("Earlier noes") struct EarlierNoesTests {
+@Suite("Earlier opt-outs") struct EarlierNoesTests {
     private static func person(_ email: String, _ state: String, topic: String? = nil, channel: String = "email")
         -> String
     {
@@ -300,7 +300,7 @@ import Testing
     @Test(arguments: [0, 1, 3]) func `between files a run that forgot a no begins anew, and forgets none`(
         _ workers: Int
     ) throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "patchbay-noes-\(UUID().uuidString)")
+        let folder = FileManager.default.temporaryDirectory.appending(path: "patchbay-opt-outs-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let people = (0..<10).map { Self.person("p\($0)@x.example", "unsubscribed") }

@@ -176,7 +176,7 @@ def main():
             lines.append(b"")
             target.write(b"\n".join(lines))
     print(
-        '{"read":%d,"written":%d,"rejected":%d,"noHome":%d,"address":%d,"unreachable":%d}'
+        '{"read":%d,"written":%d,"rejected":%d,"noPlace":%d,"address":%d,"unreachable":%d}'
         % (Counts.read, Counts.written, Counts.rejected, Counts.no_home, Counts.address, Counts.unreachable),
         file=sys.stderr,
     )

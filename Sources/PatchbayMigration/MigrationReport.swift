@@ -17,7 +17,7 @@ public struct MigrationReport: Hashable, Sendable {
 
     /// Records that were not written and of which one thing was said.
     public struct Refusal: Hashable, Sendable {
-        /// The setting that it follows from: `to.withoutYes`; nil where no one setting decides it.
+        /// The setting that it follows from: `to.withoutOptIn`; nil where no one setting decides it.
         public let setting: String?
         /// How many records.
         public internal(set) var contacts: Int

@@ -31,8 +31,8 @@ public struct SubjectSnapshot: ScannedValue {
     /// The outbox numbers of the last operations that changed the person, oldest first; the number before each is free. The
     /// engine notes them.
     package var personChanges: [Int] = []
-    /// What people who have left had refused, the last to leave at the end.
-    var formerRefusals: [FormerRefusals] = []
+    /// The people who have left, the last to leave at the end.
+    var formerPeople: [FormerPerson] = []
 
     /// Nothing known.
     public init() {}
@@ -110,19 +110,19 @@ public struct SubjectSnapshot: ScannedValue {
 
     /// What belongs to a person goes with the person; the installation stays, and so does what the person refused.
     private mutating func forgetPerson(knownAs former: String?) {
-        if let refusals = FormerRefusals(of: self, knownAs: former) {
-            formerRefusals = Array((formerRefusals + [refusals]).suffix(FormerRefusals.limit))
+        if let person = FormerPerson(of: self, knownAs: former) {
+            formerPeople = Array((formerPeople + [person]).suffix(FormerPerson.limit))
         }
         (attributes, tags, subscriptions, consents) = ([:], [], [:], [])
     }
 
     /// What a person who comes back had refused counts again; it is stronger than what an unknown person said meanwhile.
     private mutating func recallRefusals() {
-        guard let contact, let place = formerRefusals.lastIndex(where: { ScalarString.equal($0.contact, contact) })
+        guard let contact, let place = formerPeople.lastIndex(where: { ScalarString.equal($0.contact, contact) })
         else { return }
-        let refusals = formerRefusals.remove(at: place)
-        for consent in refusals.consents { note(consent) }
-        for subscription in refusals.subscriptions { subscriptions[subscription.key] = subscription }
+        let person = formerPeople.remove(at: place)
+        for consent in person.denials { note(consent) }
+        for subscription in person.subscriptions { subscriptions[subscription.key] = subscription }
     }
 
     private mutating func merge(_ newer: [Identifier]) {
@@ -157,6 +157,11 @@ public struct SubjectSnapshot: ScannedValue {
         return device
     }
 
+    /// The last consent to push messages of each person who has left, by contact.
+    package var formerPushConsents: [(contact: String, state: Consent.State)] {
+        formerPeople.map { ($0.contact, $0.pushMessages) }
+    }
+
     /// What the subject allows for that purpose on that channel: the word for the channel, else for every channel.
     public func consent(for purpose: Purpose, channel: Channel? = nil) -> Consent.State {
         let words = consents.filter { $0.purpose == purpose }
@@ -165,7 +170,7 @@ public struct SubjectSnapshot: ScannedValue {
 
     private static let known = [
         "contact", "identifiers", "attributes", "tags", "subscriptions", "consents", "device", "deviceContact",
-        "switch", "cameAfter", "personChanges", "formerRefusals",
+        "switch", "cameAfter", "personChanges", "formerPeople",
     ]
 
     public init(json: JSONValue, at path: String) throws(ModelError) {
@@ -183,7 +188,7 @@ public struct SubjectSnapshot: ScannedValue {
         contactSwitch = try reader.optional("switch")
         cameAfter = try reader.optional("cameAfter")
         personChanges = try reader.list("personChanges")
-        formerRefusals = try reader.list("formerRefusals")
+        formerPeople = try reader.list("formerPeople")
     }
 
     package init(scanning scanner: inout JSONScanner) throws(NotPlain) {
@@ -201,7 +206,7 @@ public struct SubjectSnapshot: ScannedValue {
         contactSwitch = try scanner.optional("switch")
         cameAfter = try scanner.optional("cameAfter")
         personChanges = try scanner.list("personChanges")
-        formerRefusals = try scanner.list("formerRefusals")
+        formerPeople = try scanner.list("formerPeople")
         try scanner.endObject()
     }
 
@@ -218,7 +223,7 @@ public struct SubjectSnapshot: ScannedValue {
         writer.member(known: "switch", ifPresent: contactSwitch)
         if let cameAfter { writer.member(known: "cameAfter", cameAfter) }
         writer.member(known: "personChanges", ifNotEmpty: personChanges)
-        writer.member(known: "formerRefusals", ifNotEmpty: formerRefusals)
+        writer.member(known: "formerPeople", ifNotEmpty: formerPeople)
         writer.endObject()
     }
 }

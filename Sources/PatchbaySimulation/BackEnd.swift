@@ -21,7 +21,7 @@ public final class BackEnd<Adapter: VendorAdapter> {
     public let adapter: Adapter
     /// Outcomes that take the vendor's place, each once: the first whose request is of that endpoint, or whose URL's path ends so.
     public var instead: [(request: String, outcome: Outcome)] = []
-    private let provider = "door"
+    private let provider = "vendor"
     private var count = 0
 
     /// A back end whose engine runs.

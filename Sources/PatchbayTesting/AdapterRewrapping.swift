@@ -23,7 +23,8 @@ extension PendingOperations {
     /// The window for another adapter.
     init<Other>(_ other: PendingOperations<Other>, _ convert: (Pending<Other>) -> Pending<Adapter>) {
         self.init(other.operations.map(convert)[...], kinds: other.kinds, hasMore: other.hasMore)
-        (hidden, isLeaving, allowsPushMessages) = (other.hidden, other.isLeaving, other.allowsPushMessages)
+        (hidden, isLeaving) = (other.hidden, other.isLeaving)
+        (allowsPushMessages, formerlyWithoutPush) = (other.allowsPushMessages, other.formerlyWithoutPush)
     }
 }
 

@@ -51,7 +51,7 @@ def vendors():
     rows = []
     for folder in sorted(path for path in (ROOT / "Adapters").iterdir() if path.is_dir()):
         own = [each for each in adapters() if each["id"].split("-")[0] == folder.name.lower()]
-        names = {side: [f"`{each['id']}`" for each in own if each["door"] == side] for side in ("device", "server")}
+        names = {side: [f"`{each['id']}`" for each in own if each["api"] == side] for side in ("device", "server")}
         files = sorted({f"`{form['id']}`" for each in own for form in each["formats"] if form["reads"] or form["writes"]})
         cells = [", ".join(cell) or "–" for cell in (names["device"], names["server"], files)]
         rows.append(f"| [{folder.name}](Adapters/{folder.name}/README.md) | {' | '.join(cells)} |")

@@ -586,7 +586,7 @@ class EndToEnd:
         )
 
     def check_migration_through_doors(self):
-        """a migration through each server API, killed and gone on with, is what the vendor holds, and undo brings back what was"""
+        """a migration through each server API, killed and resumed, is what the vendor holds, and undo brings back what was"""
         tally = scene.Tally(rounds=len(doors.DOORS))
         with doors.Shop(self.folder, random.Random(11)) as shop:
             for number, door in enumerate(doors.DOORS):

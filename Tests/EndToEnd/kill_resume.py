@@ -26,7 +26,7 @@ Way = collections.namedtuple("Way", "name source target ending more mapping is_p
 TARGET = vendors.ALL["altcraft"].TARGET
 ROWS = ("adobe.profiles", {"lostOptOuts": "warn"})
 # A target that wants a second file beside the one with the contacts.
-ROWS_WITH_MAP = ("acoustic.contacts", {"listId": "771100", "withoutYes": "warn", "lostOptOuts": "warn"})
+ROWS_WITH_MAP = ("acoustic.contacts", {"listId": "771100", "withoutOptIn": "warn", "lostOptOuts": "warn"})
 # A value for all, what is moved, joined and converted, words by a table, and what is taken away.
 MAPPING = [
     {"set": "attributes.origin", "value": "old shop"},

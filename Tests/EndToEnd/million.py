@@ -203,7 +203,7 @@ class Play:
         return sum(1 for _ in open(self.sandbox.log, "rb"))
 
     def migrate(self, count, name):
-        """One migration from an empty account, killed and gone on with; the most memory of both its processes."""
+        """One migration from an empty account, killed and resumed; the most memory of both processes."""
         source = self.folder / f"{name}.ndjson"
         write_contacts(source, count)
         self.sandbox.call("POST", "/reset")

@@ -180,7 +180,7 @@ import Testing
         return try broken([check], on: harness)[check.testDescription] ?? ""
     }
 
-    @Test func `a door without a secret says why`() throws {
+    @Test func `an API without a secret says why`() throws {
         #expect(try foundWithoutSecrets(reason: nil).contains("nothing secret is looked for"))
         #expect(try foundWithoutSecrets(reason: "The probe has no secret.") == "")
         let both = try foundWithoutSecrets(reason: "The probe has no secret.", watched: ["nobody sends this"])

@@ -88,7 +88,7 @@ import Testing
             "--from", "salesforce.contacts", "--to", "acoustic.contacts", "--in", "sf.csv", "--settings",
             "settings.json",
         ]
-        let line = "2 of 3 rejected with acoustic.record.withoutYes. Change this with the setting to.withoutYes."
+        let line = "2 of 3 rejected with acoustic.record.withoutOptIn. Change this with the setting to.withoutOptIn."
         let run = try await bench.start(["migrate", "apply"] + flags + ["--out", "out.psv"]).result()
         #expect(run.talk.contains(line))
         let plan = try await bench.start(["migrate", "plan"] + flags).result()
@@ -98,7 +98,7 @@ import Testing
             let value = try JSONValue(parsing: json.output)
             let refusals = try #require((value["report"] ?? value)["refusals"]?.array)
             #expect(
-                refusals.first == ["code": "acoustic.record.withoutYes", "setting": "to.withoutYes", "contacts": 2]
+                refusals.first == ["code": "acoustic.record.withoutOptIn", "setting": "to.withoutOptIn", "contacts": 2]
             )
             #expect(refusals.dropFirst().first?["code"] == "acoustic.record.optedOut")
         }

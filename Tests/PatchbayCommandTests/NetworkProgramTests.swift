@@ -61,7 +61,7 @@ import Testing
     ]
 
     /// The journal of a migration through a door, which `migrate undo` looks into.
-    private static let journal = #"{"journal":"door","version":1,"door":"altcraft-server","provider":"crm"}"#
+    private static let journal = #"{"journal":"server","version":1,"adapter":"altcraft-server","provider":"crm"}"#
 
     @Test(arguments: networked) func `without patchbay-network a command says where it looked, and reads nothing`(
         _ line: String

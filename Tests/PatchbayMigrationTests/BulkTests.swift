@@ -259,7 +259,7 @@ import Testing
         let bytes = Array(lines.joined(separator: "\n").utf8)
         let settings: JSONObject = [
             "listId": "1", "encoding": "iso-8859-1", "key": "email", "delimiter": round % 2 == 0 ? "comma" : "tab",
-            "withoutYes": "warn", "columns": ["City": "attribute:city", "Tier": "attribute:tier"],
+            "withoutOptIn": "warn", "columns": ["City": "attribute:city", "Tier": "attribute:tier"],
         ]
         let general = try compare(acoustic) { chunk, workers in
             try Outcome(bytes, settings, to: acoustic, hasEvidence: true, chunk: chunk, workers: workers)
@@ -705,7 +705,7 @@ import Testing
     }
 
     @Test(
-        arguments: [[:], ["withoutYes": "warn"], ["action": "UPDATE_ONLY"], ["key": "email"]] as [JSONObject],
+        arguments: [[:], ["withoutOptIn": "warn"], ["action": "UPDATE_ONLY"], ["key": "email"]] as [JSONObject],
         0..<3
     )
     func `who has said no yes, or has no key, is the same on every way`(_ changes: JSONObject, _ round: Int) throws {
@@ -730,8 +730,8 @@ import Testing
         for (chunk, workers) in [(1 << 20, 1), (900, 2)] {
             #expect(try Outcome(bytes, settings, to: acoustic, chunk: chunk, workers: workers) == slow)
         }
-        #expect(slow.report.contains("acoustic.record.withoutYes") == (changes.isEmpty || changes["key"] != nil))
-        #expect(slow.report.contains("acoustic.record.writtenWithoutYes") == (changes["withoutYes"] != nil))
+        #expect(slow.report.contains("acoustic.record.withoutOptIn") == (changes.isEmpty || changes["key"] != nil))
+        #expect(slow.report.contains("acoustic.record.writtenWithoutOptIn") == (changes["withoutOptIn"] != nil))
         #expect(slow.report.contains("acoustic.record.keyOther") == (changes["key"] == nil && changes["action"] == nil))
     }
 

@@ -20,7 +20,7 @@ import Testing
     private static let settings: [String: JSONObject] = [
         "altcraft.profiles": ["dbId": 7, "resourceId": 3, "resources": ["news": "4"]],
         "acoustic.contacts": [
-            "listId": "771100", "textToJoinProgramId": "5", "withoutYes": "warn", "columns": columns,
+            "listId": "771100", "textToJoinProgramId": "5", "withoutOptIn": "warn", "columns": columns,
         ],
         "adobe.profiles": ["columns": columns], "des.contacts": ["key": "external", "columns": columns],
         "salesforce.contacts": ["columns": ["Mail": "subscription:email", "Offers": "optIn:sms", "No": "optOut:sms"]],

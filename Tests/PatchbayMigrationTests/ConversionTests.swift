@@ -32,9 +32,9 @@ import Testing
             End(
                 module: .acoustic,
                 // A file of another vendor may know nobody's yes.
-                needed: ["listId": "771100", "withoutYes": "warn"],
+                needed: ["listId": "771100", "withoutOptIn": "warn"],
                 full: [
-                    "listId": "771100", "textToJoinProgramId": "5", "withoutYes": "warn", "columns": columns,
+                    "listId": "771100", "textToJoinProgramId": "5", "withoutOptIn": "warn", "columns": columns,
                     "types": types,
                 ]
             ),

@@ -35,7 +35,7 @@ import Testing
     }
 
     private static let settings: JSONObject = [
-        "listId": "771100", "withoutYes": "warn", "columns": ["Remark": "attribute:remark"],
+        "listId": "771100", "withoutOptIn": "warn", "columns": ["Remark": "attribute:remark"],
         "types": ["remark": "string"],
     ]
 

@@ -112,7 +112,7 @@ import Testing
     static let reasons = [
         "acoustic.record.optedOut":
             "a no: the import of this action would make the person a contact that gets mail; a file of opt-outs takes them",
-        "acoustic.record.withoutYes":
+        "acoustic.record.withoutOptIn":
             "nobody knows: the import would make the person one who wants mail, and an unknown never becomes a yes",
         "salesforce.record.optOutLost": "a no: rows of a data extension have no column that the vendor heeds as one",
         "des.record.optOutLost":
@@ -141,16 +141,16 @@ import Testing
         Row("Acoustic", "Altcraft", ["Fay": "altcraft.record.matching"]),
         Row("Acoustic", "DES", withoutAddress),
         Row("Acoustic", "Salesforce", ["Bo": "salesforce.record.optOutLost"]),
-        Row("Adobe", "Acoustic", ["Bo": "acoustic.record.optedOut", "Cy": "acoustic.record.withoutYes"]),
+        Row("Adobe", "Acoustic", ["Bo": "acoustic.record.optedOut", "Cy": "acoustic.record.withoutOptIn"]),
         Row("Adobe", "Altcraft", ["Fay": "altcraft.record.matching"]),
         Row("Adobe", "DES", withoutAddress),
         Row("Adobe", "Salesforce", ["Bo": "salesforce.record.optOutLost"]),
         // Altcraft's own lines name no key, so that Eve is known by her number alone.
-        Row("Altcraft", "Acoustic", ["Bo": "acoustic.record.optedOut", "Cy": "acoustic.record.withoutYes"]),
+        Row("Altcraft", "Acoustic", ["Bo": "acoustic.record.optedOut", "Cy": "acoustic.record.withoutOptIn"]),
         Row("Altcraft", "Adobe", ["Eve": "adobe.record.keyMissing", "Gus": "adobe.record.keyMissing"]),
         Row("Altcraft", "DES", ["Eve": "des.record.keyMissing", "Gus": "des.record.keyMissing"]),
         Row("Altcraft", "Salesforce", ["Bo": "salesforce.record.optOutLost"]),
-        Row("DES", "Acoustic", ["Bo": "acoustic.record.optedOut", "Cy": "acoustic.record.withoutYes"]),
+        Row("DES", "Acoustic", ["Bo": "acoustic.record.optedOut", "Cy": "acoustic.record.withoutOptIn"]),
         Row("DES", "Adobe", ["Gus": "adobe.record.keyMissing"]),
         Row("DES", "Altcraft", ["Fay": "altcraft.record.matching"]),
         Row("DES", "Salesforce", ["Bo": "salesforce.record.optOutLost"]),
@@ -159,8 +159,8 @@ import Testing
             "Salesforce",
             "Acoustic",
             [
-                "Ada": "acoustic.record.withoutYes", "Bo": "acoustic.record.optedOut",
-                "Cy": "acoustic.record.withoutYes", "Di": "acoustic.record.withoutYes",
+                "Ada": "acoustic.record.withoutOptIn", "Bo": "acoustic.record.optedOut",
+                "Cy": "acoustic.record.withoutOptIn", "Di": "acoustic.record.withoutOptIn",
             ]
         ),
         Row("Salesforce", "Adobe", ["Gus": "adobe.record.keyMissing"]),
@@ -245,7 +245,7 @@ import Testing
         let outcome = try Self.move(Self.vendor("Salesforce"), to: Self.vendor("Acoustic"))
         #expect(
             outcome.report.refusalLines == [
-                "3 of 4 rejected with acoustic.record.withoutYes. Change this with the setting to.withoutYes.",
+                "3 of 4 rejected with acoustic.record.withoutOptIn. Change this with the setting to.withoutOptIn.",
                 "1 of 4 also have acoustic.record.optOutLost. Change this with the setting to.lostOptOuts.",
                 "1 of 4 also have acoustic.record.optedOut. Change this with the setting to.action.",
             ]
@@ -257,13 +257,13 @@ import Testing
         #expect(outcome.report.written == 2)
         #expect(
             outcome.report.refusalLines == [
-                "4 of 4 rejected with acoustic.record.withoutYes. Change this with the setting to.withoutYes.",
+                "4 of 4 rejected with acoustic.record.withoutOptIn. Change this with the setting to.withoutOptIn.",
                 "1 of 4 also have acoustic.record.optOutLost. Change this with the setting to.lostOptOuts.",
                 "3 of 4 also have altcraft.profile.resource. Change this with the setting from.resourceId.",
             ]
         )
         let refusals = try #require(outcome.report.json["refusals"]?.array)
-        #expect(refusals.map { $0["setting"]?.string } == ["to.withoutYes", "to.lostOptOuts", "from.resourceId"])
+        #expect(refusals.map { $0["setting"]?.string } == ["to.withoutOptIn", "to.lostOptOuts", "from.resourceId"])
     }
 
     @Test func `where a field of the account holds the key a profile is found by it`() throws {

@@ -306,7 +306,7 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         let rejects = try bench.lines("rejected")
         let refused = [people[5], people[17]].map(\.json.text)
         #expect(rejects.map { $0["original"]?.string } == refused)
-        #expect(rejects[0]["code"]?.string == "migration.door.key")
+        #expect(rejects[0]["code"]?.string == "migration.api.key")
         #expect(rejects[1]["vendor"]?["status"] != nil)
         #expect(try bench.text("rejected.rows") == refused.map { $0 + "\n" }.joined())
         #expect(try bench.names == ["in", "out", "rejected", "rejected.rows"])
@@ -522,7 +522,7 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         ])
         try FileManager.default.removeItem(atPath: bench.path("out"))
         let outcome = try await bench.apply(vendor, journal: journal)
-        #expect(outcome.report.findings["migration.door.targetNo"]?.count == 1)
+        #expect(outcome.report.findings["migration.api.targetOptOut"]?.count == 1)
         #expect(try await bench.verify(vendor).1 == [])
         let held = try await bench.held(vendor)
         #expect(held["c-1"]?.saysNo(to: no.key) == true)
@@ -548,7 +548,7 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         ])
         try FileManager.default.removeItem(atPath: bench.path("out"))
         let outcome = try await bench.apply(vendor, journal: journal)
-        #expect(outcome.report.findings["migration.door.targetNo"]?.count == 1)
+        #expect(outcome.report.findings["migration.api.targetOptOut"]?.count == 1)
         #expect(try await bench.verify(vendor).1 == [])
         let held = try await bench.held(vendor)
         let email = Subscription(channel: .email, state: .unknown).key
@@ -558,7 +558,7 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
 
     @Test(arguments: Shop.allCases)
     private func `a no at the target is overridden by an explicit word alone`(shop: Shop) async throws {
-        let target = try shop.target(settings: ["targetNoes": "override"])
+        let target = try shop.target(settings: ["targetOptOuts": "override"])
         let bench = try Bench(target, [person("c-1", [:], [Subscription(channel: .sms, state: .unsubscribed)])])
         defer { bench.remove() }
         let vendor = try shop.vendor()
@@ -567,9 +567,9 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         try bench.write([person("c-1", [:], [yes])])
         try FileManager.default.removeItem(atPath: bench.path("out"))
         let outcome = try await bench.apply(vendor)
-        #expect(outcome.report.findings["migration.door.targetNo"] == nil)
+        #expect(outcome.report.findings["migration.api.targetOptOut"] == nil)
         #expect(try await bench.held(vendor)["c-1"]?.saysNo(to: yes.key) == false)
-        #expect(target.noes.contains("targetNoes is override"))
+        #expect(target.noes.contains("targetOptOuts is override"))
     }
 
     @Test(arguments: Shop.allCases, [true, false])
@@ -677,7 +677,7 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         ])
         try FileManager.default.removeItem(atPath: bench.path("out"))
         let outcome = try await bench.apply(vendor, journal: true)
-        #expect(outcome.report.findings["migration.door.targetNo"]?.count == (isKept ? 2 : 1))
+        #expect(outcome.report.findings["migration.api.targetOptOut"]?.count == (isKept ? 2 : 1))
         #expect(try await bench.verify(vendor).1 == [])
         let after = try await bench.held(vendor)
         #expect(after["left"]?.saysNo(to: Self.news.key) == isKept)
@@ -696,7 +696,7 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
     ) async throws {
         let target = try Shop.adobe.target(
             ["notOptedOut": notOptedOut],
-            settings: ["targetNoes": "override"]
+            settings: ["targetOptOuts": "override"]
         )
         let no = Subscription(channel: .email, state: .unsubscribed)
         let yes = Subscription(channel: .email, state: .subscribed)
@@ -770,7 +770,7 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         #expect(try await reads([person("c-1"), person("c-2", [:], [no])]) == 0)
     }
 
-    @Test(arguments: [JSONObject(), ["targetNoes": "override"]])
+    @Test(arguments: [JSONObject(), ["targetOptOuts": "override"]])
     func `of two rows of one contact the second finds what the first said, whatever is done with noes of the target`(
         _ settings: JSONObject
     ) async throws {
@@ -818,7 +818,7 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         #expect((outcome.report.written, outcome.report.findings[EarlierNoes.heeded.code]?.count) == (80, 40))
     }
 
-    @Test func `a door that shows nothing is refused until somebody says that a yes may be said`() async throws {
+    @Test func `an API that shows no contacts is refused until the settings allow opt-ins`() async throws {
         let changes: JSONObject = [
             "route": "contacts", "contactAttributes": ["identifier.email": "Email Addresses/Email Address"],
             "contactDefaults": ["Email Addresses/HTML Enabled": "true"],
@@ -827,17 +827,17 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         defer { bench.remove() }
         let vendor = try Shop.salesforce.vendor()
         let refused = await failure { try await bench.apply(vendor) }
-        #expect(refused.first?.hasPrefix("migration.door.noesUnseen") == true)
+        #expect(refused.first?.hasPrefix("migration.api.optOutsUnseen") == true)
         // No mapping touches a subscription: the remedy must be one that works.
-        let remedy = DoorFinding.noesUnseen.remedy
+        let remedy = DoorFinding.optOutsUnseen.remedy
         #expect(!remedy.contains("mapping"))
-        #expect(remedy.contains(#"{"to": {"targetNoes": "override"}}"#))
+        #expect(remedy.contains(#"{"to": {"targetOptOuts": "override"}}"#))
         #expect(try bench.names == ["in"])
         var source = try FileSource(path: bench.path("in"))
         let plan = try bench.migration.plan(&source, door: bench.target)
         #expect(plan.noes?.hasPrefix("An opt-in of the source might replace an opt-out") == true)
         #expect(plan.json["noes"]?.string == plan.noes && plan.page(of: nil).contains("Opt-outs at the target"))
-        let target = try Shop.salesforce.target(changes, settings: ["targetNoes": "override"])
+        let target = try Shop.salesforce.target(changes, settings: ["targetOptOuts": "override"])
         let said = try Bench(target, [person("c-1", [:])])
         defer { said.remove() }
         #expect(try await said.apply(vendor).isCommitted)
@@ -853,7 +853,7 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
     ]
 
     @Test func `a contact whose parts stand in several sets goes in one request, and the plan says so`() async throws {
-        let target = try Shop.salesforce.target(Self.sets, settings: ["targetNoes": "override"])
+        let target = try Shop.salesforce.target(Self.sets, settings: ["targetOptOuts": "override"])
         var contact = person("c-1", ["nick": "A"], [Subscription(channel: .sms, state: .unsubscribed)])
         contact.tags = ["red"]
         let bench = try Bench(target, [contact])
@@ -876,7 +876,7 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
     }
 
     @Test func `a value that the vendor refuses takes no other part of its contact along`() async throws {
-        let target = try Shop.salesforce.target(Self.sets, settings: ["targetNoes": "override"])
+        let target = try Shop.salesforce.target(Self.sets, settings: ["targetOptOuts": "override"])
         let people = [
             person("c-1", ["nick": "poison"], [Subscription(channel: .sms, state: .unsubscribed)]),
             // Nobody can be reached without an address.
@@ -932,13 +932,13 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         let contact = person("c-1", [:], [Subscription(channel: shop.unheard, state: .unsubscribed)])
         let strict = try shop.target()
         let row = DoorMapper(strict.door, strict.settings).row(of: contact)
-        #expect(row.findings.filter { $0.severity == .error }.map(\.code) == ["migration.door.optOutLost"])
+        #expect(row.findings.filter { $0.severity == .error }.map(\.code) == ["migration.api.optOutLost"])
         let lax = try shop.target(settings: ["lostOptOuts": "warn"])
         #expect(!DoorMapper(lax.door, lax.settings).row(of: contact).isRejected)
     }
 
     @Test(arguments: Shop.allCases)
-    private func `what the door has no place for takes nothing else along`(shop: Shop) throws {
+    private func `a field without a place at the vendor does not remove others`(shop: Shop) throws {
         let target = try shop.target()
         var contact = person("c-1", ["nick": "A", "home": .object(["city": "Oulu"])])
         contact.identifiers.append(Identifier("cookie", "7f3a"))
@@ -971,19 +971,19 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         let report = try await bench.apply(vendor).report
         for told in [planned, report] {
             #expect((told.written, told.rejected) == (1, 3))
-            #expect(told.findings["migration.door.keyAlone"]?.count == 3)
+            #expect(told.findings["migration.api.keyAlone"]?.count == 3)
         }
         #expect(try await bench.verify(vendor).1 == [])
         #expect(try await bench.held(vendor).keys.sorted() == ["c-4"])
     }
 
-    @Test func `what the door has no place for is left out and told`() throws {
+    @Test func `a field without a place at the vendor is left out with a finding`() throws {
         let target = try Shop.altcraft.target(settings: ["timeZone": "_tz"])
         var contact = person("c-1")
         (contact.locale, contact.timeZone) = ("fi_FI", "Europe/Helsinki")
         contact.devices = [Device(pushToken: PushToken(String(repeating: "0aa1", count: 16), service: .apns))]
         let row = DoorMapper(target.door, target.settings).row(of: contact)
-        #expect(row.findings.map(\.code).sorted() == ["migration.door.deviceLost", "migration.door.noHome"])
+        #expect(row.findings.map(\.code).sorted() == ["migration.api.deviceLost", "migration.api.noPlace"])
         #expect(row.image.attributes["_tz"] == .string("Europe/Helsinki"))
     }
 
@@ -1162,9 +1162,9 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         #expect(try open(settled: 40, from: (size ?? 0) + 1).rows.count == 10)
     }
 
-    @Test func `doors that take no contacts in are refused`() async throws {
+    @Test func `APIs that import no contacts are refused`() async throws {
         let device = await failure { try DoorTarget.check(DESDevice.self) }
-        #expect(device.first?.hasPrefix("migration.door.device") == true)
+        #expect(device.first?.hasPrefix("migration.api.device") == true)
         let target = try Shop.salesforce.target([
             "route": "contacts", "contactAttributes": ["identifier.email": "Email Addresses/Email Address"],
             "contactDefaults": ["Email Addresses/HTML Enabled": "true"],
@@ -1173,9 +1173,9 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         defer { bench.remove() }
         let vendor = try Shop.salesforce.vendor()
         let journal = await failure { try await bench.apply(vendor, journal: true) }
-        #expect(journal.first?.hasPrefix("migration.door.noJournal") == true)
+        #expect(journal.first?.hasPrefix("migration.api.noJournal") == true)
         let verify = await failure { try await bench.verify(vendor) }
-        #expect(verify.first?.hasPrefix("migration.door.unreadable") == true)
+        #expect(verify.first?.hasPrefix("migration.api.unreadable") == true)
         var source = try FileSource(path: bench.path("in"))
         let plan = try bench.migration.plan(&source, door: target)
         #expect(plan.undo.hasPrefix("The migration cannot be undone"))
@@ -1191,7 +1191,9 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
     ]
 
     @Test(arguments: ways)
-    private func `a plan knows the door's requests and jobs`(shop: Shop, changes: JSONObject, ways: [String]) throws {
+    private func `a plan counts the requests and jobs of the API`(shop: Shop, changes: JSONObject, ways: [String])
+        throws
+    {
         let target = try shop.target(changes)
         let people = (0..<100).map { number -> Contact in
             var contact = person("c-\(number)", [:], [Subscription(channel: .email, state: .unsubscribed)])

@@ -295,7 +295,7 @@ import Testing
         let plan = try Self.plan(Self.lines(person, person), to: AdapterModule.acoustic.formats[0], ["listId": "7"])
         #expect(
             plan.losses.map { "\($0.severity.rawValue) \($0.code) \($0.count)" } == [
-                "error acoustic.record.withoutYes 2"
+                "error acoustic.record.withoutOptIn 2"
             ]
         )
         let fates = Dictionary(plan.parts.map { ($0.name, $0.fate) }) { one, _ in one }

@@ -78,7 +78,7 @@ struct RoundTrip: Sendable, CustomTestStringConvertible {
                 + #""subscriptions":[{"channel":"email","state":"subscribed"},{"channel":"email","topic":"t","state":"suspended"}],"#
                 + #""consents":[{"purpose":"tracking","state":"granted"}],"device":{"allowsPush":false,"allowsBackgroundPush":false,"#
                 + #""allowsLocation":false,"allowsProximity":false},"switch":{"direction":"logOut"},"cameAfter":7,"#
-                + #""formerRefusals":[{"contact":"d","consents":[{"purpose":"messaging","state":"denied"}]}]}"#
+                + #""formerPeople":[{"contact":"d","pushMessages":"denied","denials":[{"purpose":"messaging","state":"denied"}]}]}"#
         ),
     ]
 }

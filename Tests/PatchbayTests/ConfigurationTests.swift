@@ -64,7 +64,7 @@ import Testing
         #expect(plan.providers.first { $0.name == "trial" }?.sendsShadow == true)
     }
 
-    @Test func `a back end's configuration holds server doors, and an app's none`() throws {
+    @Test func `only a back end's configuration holds server APIs`() throws {
         let text = Example.text("valid/back-end")
         let configuration = try Self.load(text)
         #expect(configuration.side == .server)

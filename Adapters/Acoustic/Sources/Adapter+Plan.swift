@@ -57,8 +57,10 @@ extension AcousticDevice {
         let all: [Pending<AcousticDevice>]
         /// Whether the vendor is being left.
         let isLeaving: Bool
-        /// Whether the person who is there allows push messages.
+        /// Whether the person who is there, and the one whom the vendor knows to be logged in, allow push messages.
         let allowsPush: Bool
+        /// Whether a person who logs in allows push messages, as long as the person who is there does.
+        let allowsPushAfterLogIn: (Pending<AcousticDevice>) -> Bool
 
         init(_ pending: PendingOperations<AcousticDevice>, _ memory: Memory) {
             var (reads, local): ([Pending<AcousticDevice>], [Pending<AcousticDevice>]) = ([], [])
@@ -84,7 +86,8 @@ extension AcousticDevice {
                 }
             }
             (self.reads, self.local, self.all, self.consents) = (reads, local, all, consents)
-            allowsPush = pending.allowsPushMessages
+            allowsPush = pending.allowsPushMessages && memory.names.allSatisfy { pending.allowsPushMessages(to: $0) }
+            allowsPushAfterLogIn = { pending.allowsPushMessages(to: $0.operation.contact) }
             isLeaving = pending.isLeaving || all.contains { $0.operation.action == .farewell }
             divide(others, memory, isCut: pending.hasMore)
         }
@@ -367,9 +370,10 @@ extension AcousticDevice {
     ) -> Plan<Self>? {
         var next = memory
         next.logIn(change.identifiers)
-        let isOff = !window.allowsPush || !next.wantsPush
+        let allows = window.allowsPushAfterLogIn(pending)
+        let isOff = !allows || !next.wantsPush
         if pending.step == nil, isOff, memory.mayReach {
-            RuleID.acoustic(window.allowsPush ? "P9" : "P8").fire()
+            RuleID.acoustic(allows ? "P9" : "P8").fire()
             return wait(.events, memory, moment) ?? report(false, for: pending, ids, memory)
         }
         guard pending.step?.isLoggedIn == true else { return nil }

@@ -475,7 +475,7 @@ extension FindingRow {
         remedy: "No action is needed."
     )
     static let nothingToLeave = FindingRow(
-        "acoustic.farewell.nothing",
+        "acoustic.unregister.nothing",
         .note,
         rule: .acoustic("L3"),
         reason: "The vendor has never received anything from this installation",
@@ -552,7 +552,7 @@ extension FindingRow {
         remedy: "Let the back end record it."
     )
     static let left = FindingRow(
-        "acoustic.farewell.left",
+        "acoustic.unregister.left",
         .note,
         rule: .acoustic("L3"),
         reason: "Push is reported as disabled; the vendor keeps the record",

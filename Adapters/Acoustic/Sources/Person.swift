@@ -4,12 +4,15 @@ import PatchbayModel
 
 // Whose ids, tags and push permission the memory holds.
 extension AcousticDevice.Memory {
+    /// The identifiers of the person who is logged in at the vendor.
+    var names: [String] { person.map { String($0.drop { $0 != "=" }.dropFirst()) } }
+
     /// Whether another person captured an operation than the one whom the memory is about.
     ///
     /// What an anonymous person captured belongs to the person who comes next.
     func isAnother(_ contact: String?) -> Bool {
         guard let contact, !person.isEmpty else { return false }
-        return !person.contains { ScalarString.equal(String($0.drop { $0 != "=" }.dropFirst()), contact) }
+        return !names.contains { ScalarString.equal($0, contact) }
     }
 
     /// Notes that a person captured something that was carried out, although no log-in said who is there: the log-in may
@@ -27,8 +30,7 @@ extension AcousticDevice.Memory {
             !Set(person.map(ScalarString.init)).isDisjoint(with: new.map(ScalarString.init))
             || values.contains { !isAnother($0) }
         if !person.isEmpty, !isSame {
-            let left = person.map { String($0.drop { $0 != "=" }.dropFirst()) }
-            if !wantsPush { note(.unsubscribed, of: left) }
+            if !wantsPush { note(.unsubscribed, of: names) }
             (tags, wantsPush) = ([], true)
         }
         if let state = decisions?.arrive(values) { wantsPush = state == .subscribed }

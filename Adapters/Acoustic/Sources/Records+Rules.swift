@@ -77,7 +77,7 @@ extension FindingRow {
     static let acousticFiles: [FindingRow] =
         ContactFileFindings.acoustic.all + [
             recordOptedOut, recordNotOptedOut, ContactFileFindings.acoustic.keyOther,
-            ContactFileFindings.acoustic.withoutYes, ContactFileFindings.acoustic.writtenWithoutYes,
+            ContactFileFindings.acoustic.withoutOptIn, ContactFileFindings.acoustic.writtenWithoutOptIn,
             fileNotOptedOut, fileList, fileListForm, fileColumnName, fileColumnSign,
             fileSyncField, fileListName, fileListNumber, fileListNew, fileContactLists,
             ContactFileFindings.acoustic.headerWidth, ContactFileFindings.acoustic.headerOther,
@@ -103,7 +103,7 @@ extension FindingRow {
         remedy: "Migrate it with another action."
     )
     static let recordWithoutYes = FindingRow(
-        "acoustic.record.withoutYes",
+        "acoustic.record.withoutOptIn",
         .error,
         .consent,
         rule: .acoustic("F9"),
@@ -112,7 +112,7 @@ extension FindingRow {
             + "that receives it, so the contact is not written",
         remedy:
             "Migrate the opt-in if there is one. Otherwise, use the action UPDATE_ONLY, which adds no "
-            + "contacts, or set withoutYes to warn if you may write to such people."
+            + "contacts, or set withoutOptIn to warn if you may write to such people."
     )
     static let fileNotOptedOut = FindingRow(
         "acoustic.file.notOptedOut",

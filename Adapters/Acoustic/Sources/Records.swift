@@ -238,8 +238,8 @@ struct ContactFileSettings: AdapterSettings {
         .fileColumns(\.file, rule: .acoustic("F3")),
         .fileTypes(\.file, rule: .acoustic("F6")),
         .lostOptOuts(\.file.lostOptOuts, rule: .acoustic("F9")),
-        .withoutYes(
-            \.file.withoutYes,
+        .withoutOptIn(
+            \.file.withoutOptIn,
             rule: .acoustic("F9"),
             "What becomes of a contact with an e-mail address of whom no yes to e-mail is known, where the action may add it: "
                 + "`reject` does not write it, `warn` writes it, and the vendor takes it for one that wants mail."

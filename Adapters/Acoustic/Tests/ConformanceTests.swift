@@ -11,7 +11,7 @@ import Testing
     private static let harness = Result { try makeHarness() }
 
     @Test(arguments: ConformanceCheck.all)
-    func `the device door keeps the adapter contract`(_ check: ConformanceCheck) throws {
+    func `the device API keeps the adapter contract`(_ check: ConformanceCheck) throws {
         try check.run(on: Self.harness.get())
     }
 

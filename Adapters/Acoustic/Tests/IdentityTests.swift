@@ -31,7 +31,7 @@ import Testing
         #expect(try bench.exchange(at: 5001).words == "PATCH attributes City=Turku")
     }
 
-    @Test(.shows("acoustic/I1", "acoustic/I2")) func `the door registers where it is told to`() throws {
+    @Test(.shows("acoustic/I1", "acoustic/I2")) func `the registration goes to the configured address`() throws {
         let bench = try Bench(requested)
         let id = bench.capture(.registerDevice(Corpus.phone), at: 0)
         let request = try bench.exchange(at: 0, yes)
@@ -294,7 +294,7 @@ import Testing
         let id = bench.capture(.farewell, at: 10)
         #expect(try bench.exchange(at: 10).words == "PATCH attributes City=Turku")
         #expect(try bench.exchange(at: 10).words == "POST events application/uiPushDisabled")
-        #expect(bench.summary(id) == "accepted farewell.left")
+        #expect(bench.summary(id) == "accepted unregister.left")
     }
 
     @Test(.shows("acoustic/L3", "acoustic/Q4")) func `who never registered has nothing to leave`() throws {

@@ -69,7 +69,7 @@ import Testing
         }
         if number % 3 == 0 { places.reverse() }
         var settings: JSONObject = [
-            "listId": "771100", "withoutYes": "warn", "columns": .object(JSONObject(places)),
+            "listId": "771100", "withoutOptIn": "warn", "columns": .object(JSONObject(places)),
         ]
         settings["delimiter"] = [.string("bar"), .string("tab"), .string("comma")][number % 3]
         settings["quoted"] = .bool(number % 2 == 0)

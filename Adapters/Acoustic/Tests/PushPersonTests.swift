@@ -117,6 +117,21 @@ private typealias Driver = AdapterTestDriver<AcousticDevice, AcousticSimulator>
         #expect(reached(driver) == ["u-house"])
     }
 
+    @Test(.shows("acoustic/P8")) func `after a denial the next person is reached with the next registration`() throws {
+        let driver = try driver()
+        driver.capture(device())
+        driver.capture(.logIn("anna"))
+        driver.capture(consent(.denied))
+        driver.drain()
+        driver.capture(.logIn("bert"))
+        driver.drain()
+        #expect(reached(driver).isEmpty && driver.pendingCount == 0)
+        driver.capture(device())
+        driver.drain()
+        #expect(driver.state.users.flatMap(\.events).map(\.name) == ["uiPushDisabled", "uiPushEnabled"])
+        #expect(reached(driver) == ["u-house"])
+    }
+
     @Test func `a grant does not undo an opt-out`() throws {
         let driver = try driver()
         driver.capture(device())

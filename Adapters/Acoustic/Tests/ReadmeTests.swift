@@ -34,7 +34,7 @@ import Testing
 
     @Test func `the tables are those of the code`() throws { try ReadmeTables().check(tables + serverTables) }
 
-    @Test func `every rule of both doors has a number of its own`() {
+    @Test func `every rule of both APIs has its own number`() {
         let rules = Dictionary(grouping: Rule.acoustic + AcousticServerRules.all, by: \.id)
         #expect(rules.filter { $0.value.count > 1 }.isEmpty)
     }

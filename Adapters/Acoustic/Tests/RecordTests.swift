@@ -139,13 +139,13 @@ import Testing
         for action in ["ADD_ONLY", "ADD_AND_UPDATE"] {
             let refused = try write(contact, ["action": .string(action)])
             #expect(refused.text.isEmpty)
-            let finding = try #require(refused.findings.first { $0.code == "acoustic.record.withoutYes" })
+            let finding = try #require(refused.findings.first { $0.code == "acoustic.record.withoutOptIn" })
             #expect(finding.severity == .error && finding.path == "subscriptions")
-            #expect(finding.remedy.contains("withoutYes") && finding.remedy.contains("UPDATE_ONLY"))
+            #expect(finding.remedy.contains("withoutOptIn") && finding.remedy.contains("UPDATE_ONLY"))
         }
-        let told = try write(contact, ["withoutYes": "warn"])
+        let told = try write(contact, ["withoutOptIn": "warn"])
         #expect(!told.text.isEmpty)
-        #expect(told.findings.contains { $0.code == "acoustic.record.writtenWithoutYes" && $0.severity == .warning })
+        #expect(told.findings.contains { $0.code == "acoustic.record.writtenWithoutOptIn" && $0.severity == .warning })
         // Nobody is made who gets mail: by the action, or because there is no address.
         let nobody = person(words, consents, hasMail: false)
         let harmless: [(Contact, JSONObject)] = [(contact, ["action": "UPDATE_ONLY"]), (nobody, [:])]
@@ -171,7 +171,7 @@ import Testing
     @Test func `a no is told as a no, whatever is done without a yes`() throws {
         for word in ["reject", "warn"] {
             let out = person([Subscription(channel: .email, state: .unsubscribed)])
-            let (text, findings) = try write(out, ["withoutYes": .string(word)])
+            let (text, findings) = try write(out, ["withoutOptIn": .string(word)])
             #expect(text.isEmpty)
             #expect(findings.map(\.code) == ["acoustic.record.optedOut"])
         }
@@ -275,7 +275,7 @@ import Testing
         let database: JSONObject = ["action": "CREATE", "listName": "All"]
         #expect(try write(no, database).contains("acoustic.record.optedOut"))
         #expect(try write(yes, database) == [])
-        #expect(try write(Contact(identifiers: key), database) == ["acoustic.record.withoutYes"])
+        #expect(try write(Contact(identifiers: key), database) == ["acoustic.record.withoutOptIn"])
         #expect(try map(settings).contains("<LIST_TYPE>13</LIST_TYPE>"))
         guard let reader = RecordFormat.acousticContacts.companion else { throw CancellationError() }
         #expect(try reader.settings(Array(map(settings).utf8), [:])["action"] == "OPT_OUT")

@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test(.shows("acoustic/Q5"), arguments: [401, 403, 404, 410])
-    func `these stop the door and keep everything`(_ status: Int) throws {
+    func `these statuses stop the provider and keep everything`(_ status: Int) throws {
         let bench = try Bench.ready()
         bench.capture(.set("City", "Turku"), at: 0)
         try bench.exchange(at: 2, reply(status))

@@ -141,7 +141,7 @@ import Testing
         for (jobTime, state) in [(20_000, nil), (40_000, "RUNNING")] as [(Int, JSONValue?)] {
             let driver = try ServerDriver(vendor: ["jobTime": .integer(jobTime)])
             let question = driver.operation("c-1", .readBack(ReadRequest(what, arguments: arguments)))
-            try driver.world.read(question, from: "door", timeout: .seconds(30))
+            try driver.world.read(question, from: "vendor", timeout: .seconds(30))
             try driver.advance(30)
             let outcome = try #require(driver.outcome(question.id))
             #expect(outcome.term == .accepted)

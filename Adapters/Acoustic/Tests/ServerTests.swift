@@ -311,7 +311,7 @@ import Testing
         let early = try driver.say("c-1", out)
         try driver.advance(5)
         #expect(driver.outcome(early) == nil)
-        #expect(try driver.world.waits(of: "door").map(\.code) == ["acoustic.server.optOut.waits"])
+        #expect(try driver.world.waits(of: "vendor").map(\.code) == ["acoustic.server.optOut.waits"])
         // Other contacts are served, and so is the contact itself.
         let other = try driver.say("c-2", ServerDriver.set("city", "Turku"))
         let city = try driver.say("c-1", ServerDriver.set("city", "Oulu"))
@@ -742,7 +742,7 @@ import Testing
     }
 
     @Test(.shows("acoustic/S27", "acoustic/S28", "acoustic/S29", "acoustic/S48", of: AcousticServer.self))
-    func `tags and subscriptions are columns, and what is not of this door is refused`() throws {
+    func `tags and subscriptions are columns, and what this API does not take is refused`() throws {
         let driver = try ServerDriver()
         try driver.say("c-1", .changeTags(TagChange(replace: ["gold"])))
         try driver.say("c-1", .changeSubscription(Subscription(channel: .sms, state: .suspended)))
@@ -807,7 +807,7 @@ import Testing
             try driver.advance(20_000)
             if try driver.parked == nil {
                 let accounts = try driver.world.accounts()
-                let waits = try driver.world.waits(of: "door").map(\.code)
+                let waits = try driver.world.waits(of: "vendor").map(\.code)
                 #expect(accounts.allSatisfy { $0.balances })
                 // The contact has no address, so its opt-out may wait for one.
                 #expect(accounts.allSatisfy { $0.pending == 0 } || waits == ["acoustic.server.optOut.waits"])

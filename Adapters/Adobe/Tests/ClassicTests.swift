@@ -295,7 +295,7 @@ import Testing
     }
 
     @Test(.shows("adobe/N1", "adobe/N3", of: AdobeClassicDevice.self))
-    func `what has no door is refused with a remedy`() throws {
+    func `what no API takes is refused with a remedy`() throws {
         let phone = try registered()
         phone.forgetHistory()
         let refused: [(Action, String)] = [

@@ -129,7 +129,7 @@ import Testing
     @Test(
         .shows("adobe/N1", "adobe/N2", "adobe/N3", "adobe/N5", of: AdobeDevice.self)
     )
-    func `what has no door is refused with a remedy`() throws {
+    func `what no API takes is refused with a remedy`() throws {
         let phone = try StandardPhone()
         let refused: [(Action, String)] = [
             (.changeSubscription(Subscription(channel: .push, state: .unsubscribed)), "adobe.subscription.push"),
@@ -162,9 +162,9 @@ import Testing
     @Test(.shows("adobe/N7", "adobe/I5", of: AdobeDevice.self))
     func `an unregister takes the push token back`() throws {
         let phone = try StandardPhone()
-        #expect(phone.deliver(.farewell)?.code == "adobe.farewell.left")
+        #expect(phone.deliver(.farewell)?.code == "adobe.unregister.left")
         #expect(phone.state.tokens.map(\.token) == [""])
-        #expect(phone.deliver(.farewell)?.code == "adobe.farewell.nothing")
+        #expect(phone.deliver(.farewell)?.code == "adobe.unregister.nothing")
         #expect(phone.requests.count == 1)
     }
 }

@@ -274,7 +274,7 @@ import Testing
             #expect(phone.state.subscribers.map(\.parameters) == [[:]])
         }
         let phone = try ClassicPhone()
-        #expect(phone.deliver(.farewell)?.code == "adobe.farewell.nothing")
+        #expect(phone.deliver(.farewell)?.code == "adobe.unregister.nothing")
     }
 
     @Test(.shows("adobe/V6", of: AdobeClassicDevice.self))

@@ -32,7 +32,7 @@ import Testing
 
     @Test func `the tables are those of the code`() throws { try ReadmeTables().check(tables + serverTables) }
 
-    @Test func `every rule of the doors has a number of its own`() {
+    @Test func `every rule of the APIs has its own number`() {
         let rules = Dictionary(grouping: Set(Rule.adobe + Rule.adobeClassic + AdobeServerRules.all), by: \.id)
         #expect(rules.filter { $0.value.count > 1 }.isEmpty)
     }

@@ -95,7 +95,7 @@ import Testing
         #expect(text.contains("x,y") && !text.contains("a;b"))
         #expect(
             findings.map { "\($0.code) \($0.path)" } == [
-                "adobe.record.unwritable attributes.given_name", "adobe.record.noHome devices[0]",
+                "adobe.record.unwritable attributes.given_name", "adobe.record.noPlace devices[0]",
             ]
         )
         let named = try write(contact, ["key": "external"])

@@ -74,7 +74,7 @@ extension FindingRow {
         remedy: "Take it out in the source."
     )
     static let recordNoHome = FindingRow(
-        "altcraft.record.noHome",
+        "altcraft.record.noPlace",
         .warning,
         .unsupported,
         rule: .altcraft("X2"),

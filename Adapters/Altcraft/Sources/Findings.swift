@@ -199,8 +199,8 @@ extension FindingRow {
         "altcraft.subscription.none",
         .note,
         rule: .altcraft("T8"),
-        reason: "There is no push token, so the vendor has no subscription of this installation; the decision is kept",
-        remedy: "No action is needed. A log-in creates the subscription with this status."
+        reason: "The vendor has no subscription of this person here that could be changed; the decision is kept",
+        remedy: "No action is needed. A subscription that is made later has this status."
     )
     static let noSubscription = FindingRow(
         "altcraft.switch.noToken",
@@ -403,7 +403,7 @@ extension FindingRow {
         remedy: "No action is needed at this vendor. Replay it if the configuration routes to this provider again."
     )
     static let unregisterPending = FindingRow(
-        "altcraft.farewell.pending",
+        "altcraft.unregister.pending",
         .note,
         .conflict,
         rule: .altcraft("E1"),
@@ -411,7 +411,7 @@ extension FindingRow {
         remedy: "No action is needed. It is sent when the unregister is done."
     )
     static let unregisterLast = FindingRow(
-        "altcraft.farewell.last",
+        "altcraft.unregister.last",
         .note,
         .conflict,
         rule: .altcraft("E1"),
@@ -569,7 +569,7 @@ extension FindingRow {
         remedy: "Delete the profile in the platform or with the vendor's server API (Delete profile)."
     )
     static let nothingToLeave = FindingRow(
-        "altcraft.farewell.nothing",
+        "altcraft.unregister.nothing",
         .note,
         rule: .altcraft("E1"),
         reason: "The vendor has no push token for this installation",

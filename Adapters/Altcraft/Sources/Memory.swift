@@ -95,6 +95,8 @@ public struct AltcraftMemory: AdapterMemory {
     var decisions: [Decision] = []
     /// The last change of person that was begun.
     var arrival: Mark?
+    /// The place of the last log-in of a known person in the order of capture; nil if there was none.
+    var logInAt: Int64?
     /// The log-in or log-out whose person was not subscribed, because that person had not allowed messages (L11).
     var owed: Owed?
     /// The unregistrations that nobody has come back from.
@@ -273,6 +275,7 @@ extension AltcraftMemory {
 
     /// Notes that somebody came.
     mutating func arrive(_ mark: Mark) {
+        if mark.contact != nil { logInAt = max(logInAt ?? .min, mark.sequence) }
         guard arrival.map({ $0.sequence < mark.sequence }) ?? true else { return }
         arrival = mark
         if let owed, !owed.isOf(mark.contact) { self.owed = nil }

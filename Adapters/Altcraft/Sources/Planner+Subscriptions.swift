@@ -239,6 +239,12 @@ extension Planner {
         }
         if isOvertaken(head) { return overtaken(head) }
         if followsUnregister(head) { throw Held(finding: FindingRow.unregisterPending.at()) }
+        if let decision = anonymousOptOut(before: head) {
+            RuleID.altcraft("L13").fire()
+            var next = memory
+            next.note(decision)
+            return .settle([:], remembering: next)
+        }
         if head.step == .subscribe {
             guard pending.allowsPushMessages else { return owe(head) }
             // The vendor has confirmed the release; the later decision replaces only the subscription.
@@ -249,6 +255,30 @@ extension Planner {
             return try subscribe(head, decided(head) ?? Subscription.State.subscribed.rawValue)
         }
         return try release(head)
+    }
+
+    /// An opt-out of an anonymous person since the last log-in of a known one, pending or not, as the decision of the person who
+    /// logs in: it is the same person. Nil if there is none, or if a later decision of the person is known.
+    private func anonymousOptOut(before head: Head) -> AltcraftMemory.Decision? {
+        guard let contact = person(head) else { return nil }
+        let since = memory.logInAt ?? .min
+        var decisions = [memory.decision(of: nil, on: nil)].compactMap(\.self)
+        let hidden = pending.hidden.last(.changeSubscription).map { [($0.operation, $0.sequence)] } ?? []
+        for (operation, sequence) in pending.all(.changes).map({ ($0.operation, $0.sequence) }) + hidden {
+            guard case .changeSubscription(let subscription) = operation.action, subscription.topic == nil,
+                adapter.person(operation.contact) == nil, let status = subscription.state.status
+            else { continue }
+            decisions.append(
+                .init(contact: nil, topic: nil, status: status, operation: operation.id.rawValue, sequence: sequence)
+            )
+        }
+        let between = decisions.filter { $0.sequence > since && $0.sequence < head.sequence }
+        guard var last = between.max(by: { $0.sequence < $1.sequence }),
+            last.status != Subscription.State.subscribed.rawValue,
+            memory.decision(of: contact, on: nil).map({ $0.sequence < last.sequence }) ?? true
+        else { return nil }
+        last.contact = contact
+        return last
     }
 
     /// Releases the suspended subscription of the person who comes, which suspends those of everybody else under the token.
@@ -278,13 +308,13 @@ extension Planner {
         return send(.unsuspend, maker.post(path, ReleaseQuery.table, query, ReleaseCall.table, call), head)
     }
 
-    /// What precedes a release that must not subscribe the person who comes: messages are not allowed, or the person paused
-    /// them here. The person's own subscription is ended if the release would resume it. Nil if the release can leave.
+    /// What precedes a release that must not subscribe the person who comes: messages are not allowed, or the person ended or
+    /// paused them here. The person's own subscription is ended if the release would resume it. Nil if the release can leave.
     private func releaseQuietly(_ head: Head, at target: PushAddress) throws(Held) -> Next? {
         let contact = person(head)
         let allows = pending.allowsPushMessages
-        guard !allows || memory.optOutStatus(of: contact) == Subscription.State.suspended.rawValue else { return nil }
-        guard !memory.reachableOthers(than: contact).isEmpty else { return allows ? nil : owe(head) }
+        guard !allows || memory.optOutStatus(of: contact) != nil else { return nil }
+        guard allows || !memory.reachableOthers(than: contact).isEmpty else { return owe(head) }
         RuleID.altcraft("L11").fire()
         let holding = memory.holding(of: contact, at: target)
         guard holding?.certainty != .absent else { return nil }

@@ -281,6 +281,11 @@ extension Rule {
             "A release without an answer is tried again as long as the vendor may reach a person who has left.",
             Source.house
         ),
+        rule(
+            "L13",
+            "An anonymous person's opt-out counts for the person who logs in next: it is the same person.",
+            Source.house
+        ),
 
         rule("A1", "A role token wins over the contact's token.", Source.both),
         rule(

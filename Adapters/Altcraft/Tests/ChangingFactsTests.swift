@@ -172,10 +172,33 @@ import Testing
         #expect(statuses(driver) == ["11 7c1f subscribed"])
     }
 
+    @Test(.shows("altcraft/L13", of: AltcraftDevice.self), arguments: [true, false])
+    func `an opt-out before a log-in counts for the person who logs in`(isOnline: Bool) throws {
+        let driver = try driver()
+        driver.deliver(Self.subscribe)
+        if !isOnline { driver.nextOutcomes = Array(repeating: .replied(WireResponse(503)), count: 4) }
+        driver.capture(Self.change(.unsubscribed))
+        driver.capture(Self.logOut)
+        driver.capture(Self.logIn("aino"))
+        driver.drain()
+        #expect(statuses(driver) == ["11 7c1f unsubscribed", "12 7c1f unsubscribed"])
+        driver.capture(Self.subscribe)
+        driver.drain()
+        #expect(statuses(driver) == ["11 7c1f unsubscribed", "12 7c1f subscribed"])
+        // What she says herself is stronger than what an unknown person says later.
+        driver.capture(Self.change(.unsubscribed))
+        driver.capture(Self.logOut)
+        driver.capture(Self.subscribe)
+        driver.capture(Self.logIn("aino"))
+        driver.drain()
+        #expect(statuses(driver).contains("12 7c1f unsubscribed") && driver.pendingCount == 0)
+    }
+
     @Test func `a pause survives a log-out whose release has no clear reply`() throws {
         let driver = try driver()
         driver.deliver(Self.change(.suspended))
         driver.capture(Self.logIn("aino"))
+        driver.capture(Self.subscribe)
         driver.advance(by: .seconds(2))
         driver.processesReplacedRequests = true
         driver.nextOutcomesByEndpoint[.unsuspend] = [.replied(WireResponse(500))]

@@ -55,7 +55,7 @@ import Testing
 
     @Test func `the tables are those of the code`() throws { try ReadmeTables().check(tables + serverTables) }
 
-    @Test func `the rules of the server door have numbers of their own`() {
+    @Test func `the rules of the server API have their own numbers`() {
         #expect(Set(AltcraftServerRules.own.map(\.id)).isDisjoint(with: Rule.altcraft.map(\.id)))
     }
 

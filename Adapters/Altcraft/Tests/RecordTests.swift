@@ -279,7 +279,7 @@ import Testing
         #expect(try JSONValue(parsing: silent.text)["data"]?["subscriptions"] == nil)
         #expect(
             silent.findings.map(\.code) == [
-                "altcraft.record.noHome", "altcraft.record.noHome", "altcraft.record.token",
+                "altcraft.record.noPlace", "altcraft.record.noPlace", "altcraft.record.token",
                 "altcraft.record.token.provider",
             ]
         )
@@ -313,7 +313,7 @@ import Testing
         #expect(
             findings.map { "\($0.code) \($0.path)" } == [
                 "altcraft.record.identifier identifiers[1]", "altcraft.attribute.form attributes.birth_date",
-                "altcraft.record.converted attributes.interests", "altcraft.record.noHome locale",
+                "altcraft.record.converted attributes.interests", "altcraft.record.noPlace locale",
                 "altcraft.record.tags tags",
             ]
         )

@@ -61,7 +61,7 @@ import Testing
         #expect(bare.plan(bare.pending(RequestTests.subscribe)).waitsFor == "altcraft.token.missing")
         let login = Action.switchContact(ContactSwitch(.logIn))
         #expect(bare.plan(bare.pending(login)).settled?.finding?.code == "altcraft.switch.noToken")
-        #expect(bare.plan(bare.pending(.farewell)).settled?.finding?.code == "altcraft.farewell.nothing")
+        #expect(bare.plan(bare.pending(.farewell)).settled?.finding?.code == "altcraft.unregister.nothing")
     }
 
     @Test(.shows("altcraft/T9", of: AltcraftDevice.self))
@@ -336,7 +336,7 @@ import Testing
         driver.memory.forgetStates()
         driver.forgetHistory()
         let verdict = driver.deliver(Driver.operation(.farewell, "f", contact: "aino"))
-        #expect(verdict?.summary == "unchanged altcraft.farewell.nothing")
+        #expect(verdict?.summary == "unchanged altcraft.unregister.nothing")
         #expect(driver.endpoints == [.status])
         #expect(driver.state.profiles(in: 12).first?.subscriptions.map(\.status) == ["unsubscribed"])
     }

@@ -301,7 +301,7 @@ private struct Reading {
             )
             // Nothing of the person who had logged in goes to the anonymous contact that only takes the push token back.
             if recovers, let former, former.contact != nil { memory.noteOvertaken(former) }
-            owesToken = names && memory.pushToken == nil && memory.device?.pushToken != nil
+            owesToken = names && memory.lacksPushToken
         }
         if memory.identity != earlier {
             memory.inbox = nil

@@ -70,8 +70,7 @@ final class Planner {
     private let hidden: HiddenOperations
     /// Whether the vendor is being left: what cannot proceed now never will.
     private let isLeaving: Bool
-    /// Whether the person who is there allows push messages.
-    private let allowsPush: Bool
+    private let pending: PendingOperations<DESDevice>
 
     init(adapter: DESDevice, memory: DESMemory, moment: Moment, pending: PendingOperations<DESDevice>) {
         (self.adapter, self.memory, self.moment) = (adapter, memory, moment)
@@ -79,7 +78,7 @@ final class Planner {
         let isInOrder = zip(stored, stored.dropFirst()).allSatisfy { $0.sequence <= $1.sequence }
         self.stored = isInOrder ? stored : stored.sorted { $0.sequence < $1.sequence }
         (question, hasMore) = (pending.first(where: \.isImmediate), pending.hasMore)
-        (hidden, allowsPush) = (pending.hidden, pending.allowsPushMessages)
+        (hidden, self.pending) = (pending.hidden, pending)
         isLeaving = pending.isLeaving || stored.contains(where: \.isUnregister)
     }
 
@@ -247,9 +246,9 @@ final class Planner {
 
     private func deliver() -> Result {
         if let head = stored.first(where: { $0.operation.action == .erase }) { return erase(head) }
+        // An opt-out does not wait for what was captured before it.
+        if memory.isRegistered, let optOut = stored.first(where: \.endsPush) { return plan(optOut) }
         if memory.stopped != nil {
-            // An opt-out does not wait for requests in front of it that fail again and again.
-            if memory.isRegistered, let optOut = stored.first(where: \.endsPush) { return plan(optOut) }
             // Nor does an unregister. What it overtakes ends as soon as it is looked at again.
             if memory.isRegistered, isStopped, let unregister = stored.first(where: \.isUnregister) {
                 RuleID.des("N3").fire()
@@ -413,7 +412,10 @@ final class Planner {
             RuleID.des("N8").fire()
             return removePushToken(head)
         }
-        if let token = missingToken(of: device), !step.hasToken { return setPushToken(token, head) }
+        // A log-in that is still pending sets the token.
+        if !isOfAnother(head), let token = missingToken(of: device), !step.hasToken {
+            return setPushToken(token, head)
+        }
         var next = memory
         (next.device, next.pushSettings, next.owesPushToken, next.isLeft) = (device, given, false, nil)
         let finding = step.isAnonymousRefused ? FindingRow.anonymousRefused.at() : nil
@@ -486,6 +488,11 @@ final class Planner {
         return setPushToken(token, head)
     }
 
+    /// Whether the person who is there, and the one whose contact the vendor holds, allow push messages.
+    private var allowsPush: Bool {
+        pending.allowsPushMessages(to: memory.mayHaveContact ? memory.person?.contact : nil)
+    }
+
     /// The push token that the vendor is to hold and does not; nil if there is none, or no person may be reached.
     private func missingToken(of device: Device?, refusesPush: Bool? = nil) -> String? {
         guard allowsPush, !(refusesPush ?? memory.refusesPush), let token = device?.pushToken.flatMap(PushAddress.text)
@@ -498,8 +505,9 @@ final class Planner {
     private func endPush(before head: Head, _ names: [String]) -> Result? {
         var next = memory
         let state = next.restorePush(of: names, at: head.sequence)
-        guard memory.mayHavePushToken, !allowsPush || state.map({ $0 != .subscribed }) ?? false else { return nil }
-        RuleID.des(allowsPush ? "N7" : "N8").fire()
+        let allows = pending.allowsPushMessages(to: head.operation.contact)
+        guard memory.mayHavePushToken, !allows || state.map({ $0 != .subscribed }) ?? false else { return nil }
+        RuleID.des(allows ? "N7" : "N8").fire()
         return removePushToken(head)
     }
 
@@ -614,7 +622,7 @@ final class Planner {
         if memory.identity == identity, !memory.isIdentityDoubtful {
             var next = memory
             next.arrive(Person(head.operation.contact), names, at: head.sequence)
-            if memory.refusesPush, let token = missingToken(of: memory.device, refusesPush: next.refusesPush) {
+            if let token = missingToken(of: memory.device, refusesPush: next.refusesPush) {
                 return setPushToken(token, head)
             }
             return .settle([head.id: .unchanged()], remembering: next == memory ? nil : next)

@@ -432,14 +432,14 @@ extension FindingRow {
         remedy: "Have a back end delete the contact at the vendor."
     )
     static let nothingToLeave = FindingRow(
-        "des.farewell.nothing",
+        "des.unregister.nothing",
         .note,
         rule: .des("N3"),
         reason: "The vendor has no registration to remove",
         remedy: "No action is needed."
     )
     static let neverSent = FindingRow(
-        "des.farewell.neverSent",
+        "des.unregister.neverSent",
         .warning,
         .conflict,
         rule: .des("N3"),
@@ -447,7 +447,7 @@ extension FindingRow {
         remedy: "No action is needed. If the next vendor needs it, capture it again."
     )
     static let leavingRefused = FindingRow(
-        "des.farewell.refused",
+        "des.unregister.refused",
         .error,
         .invalid,
         rule: .des("N3"),

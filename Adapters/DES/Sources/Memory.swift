@@ -315,6 +315,9 @@ public struct DESMemory: AdapterMemory {
     /// Whether the vendor may have another contact than the anonymous one for this installation.
     var mayHaveContact: Bool { identity != nil || isIdentityDoubtful }
 
+    /// Whether the device has a push token that the vendor does not hold for certain.
+    var lacksPushToken: Bool { device?.pushToken.flatMap(PushAddress.text).map { $0 != pushToken } ?? false }
+
     /// Whether there is a push token at the vendor, as far as anybody knows.
     var mayHavePushToken: Bool { pushToken != nil || isPushDoubtful }
 

@@ -245,11 +245,11 @@ import Testing
         #expect(bench.endpoints == [.pushTokenRemoval, .anonymousContact])
         #expect(bench.verdicts[id]?.isAccepted == true && bench.client?.pushToken == nil)
         #expect(bench.client?.contact == "anonymous")
-        #expect(bench.verdict(.unregister)?.finding?.code == "des.farewell.nothing")
+        #expect(bench.verdict(.unregister)?.finding?.code == "des.unregister.nothing")
         let stranger = try Bench()
         let ids = stranger.capture(together: .event("never"), .unregister)
-        #expect(stranger.sent.isEmpty && stranger.verdicts[ids[0]]?.finding?.code == "des.farewell.neverSent")
-        #expect(stranger.verdicts[ids[1]]?.finding?.code == "des.farewell.nothing")
+        #expect(stranger.sent.isEmpty && stranger.verdicts[ids[0]]?.finding?.code == "des.unregister.neverSent")
+        #expect(stranger.verdicts[ids[1]]?.finding?.code == "des.unregister.nothing")
     }
 
     @Test(.shows("des/N2", "des/N1", of: DESDevice.self)) func `erasing forgets everything here, consent is kept here`()

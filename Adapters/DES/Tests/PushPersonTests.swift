@@ -113,6 +113,47 @@ import Testing
     }
 
     @Test(.shows("des/N8", of: DESDevice.self), arguments: [true, false])
+    func `no push token is set while the vendor holds the contact of a person who denied messages`(isKnown: Bool) throws
+    {
+        let bench = try Bench.started(["contactProof": "openIdToken"], contact: nil)
+        bench.credentials = ["anna": Secret("token-of-anna")]
+        bench.capture(.logIn("anna"))
+        bench.drain()
+        if isKnown { bench.capture(consent(.denied)) }
+        bench.drain()
+        let before = bench.client?.pushToken
+        var device = Corpus.phone
+        device.pushToken?.value = "0aa1f00d5588aa10"
+        bench.capture(.logIn("bert"))
+        bench.capture(.registerDevice(device))
+        bench.drain()
+        // Nor does a new push token reach the device under the contact of a person who has left.
+        #expect(bench.client?.contact == "2575=token:token-of-anna" && bench.client?.pushToken == before)
+        bench.credentials["bert"] = Secret("token-of-bert")
+        bench.wake()
+        bench.drain()
+        #expect(bench.client?.contact == "2575=token:token-of-bert" && bench.client?.pushToken == "0aa1f00d5588aa10")
+        #expect(bench.pendingCount == 0 && bench.state.violations == [])
+    }
+
+    @Test(.shows("des/N8", of: DESDevice.self)) func `a log-in that comes late does not reach who denied messages`()
+        throws
+    {
+        let bench = try Bench.started(contact: nil)
+        bench.goOffline()
+        bench.capture(.logIn("anna"))
+        bench.capture(consent(.denied))
+        bench.capture(.logIn("bert"))
+        bench.capture(consent(.granted))
+        bench.forget()
+        bench.goOnline()
+        bench.drain()
+        #expect(isReached(bench) && bench.client?.contact == "2575=bert")
+        let endpoints = bench.sent.map(\.endpoint)
+        #expect(endpoints.firstIndex(of: .pushTokenRemoval) ?? 9 < endpoints.firstIndex(of: .contact) ?? 0)
+    }
+
+    @Test(.shows("des/N8", of: DESDevice.self), arguments: [true, false])
     func `no push token is set until the person allows messages`(isRequired: Bool) throws {
         let bench = try bench(requiring: isRequired ? [.messaging] : [])
         if !isRequired { bench.capture(consent(.denied)) }

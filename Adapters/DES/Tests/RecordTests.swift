@@ -77,7 +77,7 @@ import Testing
         )
         #expect(
             try write(contact).findings.map(\.code) == [
-                "des.record.noHome", "des.record.noHome", "des.record.keyMissing",
+                "des.record.noPlace", "des.record.noPlace", "des.record.keyMissing",
             ]
         )
         #expect(try write(contact, ["key": "external"]).text.hasSuffix("\n,c-1,,,,,,,\n"))

@@ -57,7 +57,7 @@ extension SalesforceDevice {
         guard let first = pending.first else { return nil }
         var state = memory.registration.applying(pending, settings: settings)
         if erase == nil, window.hasMore { state.look(ahead: window.hidden, settings: settings) }
-        state.mayMessage(window.allowsPushMessages)
+        state.mayMessage(window)
         let isKnown = !memory.isUnheardOf || state.adoptedID != nil
         if state.hasLeft, state.facts == nil || !isKnown {
             return settle(pending) { unsentVerdict($0, memory.isErased == true ? .erasedBefore : .nothingToLeave) }
@@ -70,7 +70,7 @@ extension SalesforceDevice {
         }
         if carried.count < pending.count {
             state = memory.registration.applying(carried, settings: settings)
-            state.mayMessage(window.allowsPushMessages)
+            state.mayMessage(window)
             let left = pending.filter { one in !carried.contains { $0.id == one.id } }
             if state.hasLeft || window.isLeaving { return settle(left) { _ in .dropped(FindingRow.neverSent.at()) } }
         }

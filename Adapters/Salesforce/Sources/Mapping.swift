@@ -98,7 +98,13 @@ struct Registration: Codable, Sendable, Equatable {
         permissions.push && !hasLeft && (pushState == nil || pushState == .subscribed)
     }
 
-    /// Notes whether the person who is there allows messages, as far as push depends on that (D11).
+    /// Notes whether the person who is there, and the one whose contact key this is, allow messages (D11).
+    mutating func mayMessage(_ window: PendingOperations<SalesforceDevice>) {
+        let people = (people ?? []) + [contactKey].compactMap(\.self)
+        mayMessage(window.allowsPushMessages && people.allSatisfy { window.allowsPushMessages(to: $0) })
+    }
+
+    /// Notes whether messages are allowed, as far as push depends on that (D11).
     mutating func mayMessage(_ isAllowed: Bool) {
         isMessagingWithheld = isPushWanted && !isAllowed ? true : nil
         if isMessagingWithheld == true { RuleID.salesforce("D11").fire() }

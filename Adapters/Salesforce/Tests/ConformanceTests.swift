@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Salesforce conformance") struct ConformanceTests {
     @Test(arguments: ConformanceCheck.all)
-    func `the device door keeps the adapter contract`(_ check: ConformanceCheck) throws {
+    func `the device API keeps the adapter contract`(_ check: ConformanceCheck) throws {
         try check.run(on: Self.harness.get())
     }
 

@@ -115,6 +115,27 @@ import Testing
         #expect(isReached(phone))
     }
 
+    @Test(.shows("salesforce/D11"), arguments: [Duration.seconds(0), .seconds(300)])
+    func `push stays off under the contact key of a person who denied messages and has left`(_ pause: Duration) throws {
+        let phone = try Phone()
+        phone.capture(.logIn("anna"))
+        phone.advance(by: pause)
+        phone.capture(Self.consent(.denied))
+        phone.advance(by: pause)
+        phone.capture(Self.logOut)
+        phone.capture(.registerDevice(.sample))
+        phone.capture(Self.consent(.granted))
+        phone.drain()
+        #expect(!isReached(phone) && phone.device?.contactKey == "anna")
+        phone.capture(.logIn("bert"))
+        phone.drain()
+        #expect(isReached(phone) && phone.device?.contactKey == "bert")
+        #expect(
+            !phone.registrations.contains { $0["subscriberKey"] == "anna" && $0["push_Enabled"] == true }
+                || pause > .zero
+        )
+    }
+
     @Test func `an opt-out does not wait for an unanswered consent`() throws {
         let phone = try phone(requiring: [.messaging, .profile])
         phone.capture(.registerDevice(.sample))

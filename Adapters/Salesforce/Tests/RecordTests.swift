@@ -111,12 +111,12 @@ import Testing
         #expect(refused.findings.map(\.code) == ["salesforce.record.optOutLost"])
         let told = try write(contact, ["lostOptOuts": "warn"])
         #expect(!told.text.isEmpty)
-        #expect(told.findings.map(\.code) == ["salesforce.record.noHome"])
+        #expect(told.findings.map(\.code) == ["salesforce.record.noPlace"])
         let said = try write(contact, ["columns": ["Mail": "subscription:email"]])
         #expect(said.text.contains(state.rawValue) && said.findings.isEmpty)
         var yes = contact
         yes.subscriptions[0].state = .subscribed
-        #expect(try write(yes).findings.map(\.code) == ["salesforce.record.noHome"])
+        #expect(try write(yes).findings.map(\.code) == ["salesforce.record.noPlace"])
     }
 
     @Test(

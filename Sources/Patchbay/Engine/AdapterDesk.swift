@@ -145,6 +145,7 @@ struct Window {
     var isUnrouted = false
     /// Whether the person who is there allows push messages.
     var allowsPushMessages = true
+    var formerlyWithoutPush: Set<String> = []
 
     /// Whether the provider is being left: it has no route, or an unregister waits in the lane, shown or hidden.
     var isLeaving: Bool {
@@ -290,6 +291,7 @@ final class Desk<Adapter: VendorAdapter>: AdapterDesk {
         var window = PendingOperations<Adapter>(known(pending.views), kinds: pending.kinds, hasMore: pending.hasMore)
         (window.hidden, window.isLeaving) = (pending.hidden, pending.isLeaving)
         window.allowsPushMessages = pending.allowsPushMessages
+        window.formerlyWithoutPush = pending.formerlyWithoutPush
         switch adapter.plan(window, memory: value(memory), at: moment) {
         case .wait(let until, let because): return .wait(until: until, because: because)
         case .send(let transmission):

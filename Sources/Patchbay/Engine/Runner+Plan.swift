@@ -74,7 +74,7 @@ extension Runner {
             let moment = context.moment(flush: lane.flush)
             var shown = DeliberateFault.neighboursSwapped.isPresent ? window.withNeighboursSwapped : window
             shown.isUnrouted = try isUnrouted || isOutsideShare(window)
-            shown.allowsPushMessages = try allowsPushMessages(window)
+            try notePushConsent(of: &shown)
             switch try desk.plan(shown, memory: memory, at: moment) {
             case .wait(let until, let because):
                 let wait = until.map { max($0, now + .milliseconds(10)) }
@@ -112,12 +112,16 @@ extension Runner {
         return nil
     }
 
-    /// Whether the person of a lane of a device API allows push messages now.
-    private func allowsPushMessages(_ window: Window) throws -> Bool {
-        guard descriptor.memory == .lane, let subject = window.operations.first?.operation.subject else { return true }
+    /// Notes whether the person of a lane of a device API allows push messages now, and who had not when they left.
+    private func notePushConsent(of window: inout Window) throws {
+        guard descriptor.memory == .lane, let subject = window.operations.first?.operation.subject else { return }
         let scope = Consent.Scope(.messaging, channel: .push)
-        let state = try context.snapshot(of: subject).consent(for: scope.purpose, channel: scope.channel)
-        return context.gate.decision(on: scope, state) == .pass
+        let snapshot = try context.snapshot(of: subject)
+        func isAllowed(_ state: Consent.State) -> Bool { context.gate.decision(on: scope, state) == .pass }
+        window.allowsPushMessages = isAllowed(snapshot.consent(for: scope.purpose, channel: scope.channel))
+        for person in snapshot.formerPushConsents where !isAllowed(person.state) {
+            window.formerlyWithoutPush.insert(person.contact)
+        }
     }
 
     /// Whether the provider no longer receives the contact of a lane of a device API.

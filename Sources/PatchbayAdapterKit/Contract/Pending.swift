@@ -90,6 +90,18 @@ public struct PendingOperations<Adapter: VendorAdapter>: RandomAccessCollection,
     /// disabled while this is false, and disables push that the vendor may have enabled. The engine plans again when a
     /// consent is captured, because the capture enters the lane.
     public var allowsPushMessages = true
+    /// The contacts who used the installation before and did not allow push messages when they left. Empty in a lane that
+    /// several subjects share.
+    public var formerlyWithoutPush: Set<String> = []
+
+    /// Whether the vendor may be made to send push messages to a contact: the person who is there allows them, and the
+    /// contact did when leaving.
+    ///
+    /// While a log-in or a log-out is pending, or where the vendor has no log-out, the vendor still holds the contact of a
+    /// person who has left. Ask about the contact that the vendor holds after the request, not about the operation's.
+    public func allowsPushMessages(to contact: String?) -> Bool {
+        allowsPushMessages && !(contact.map(formerlyWithoutPush.contains) ?? false)
+    }
 
     /// A window.
     @inlinable public init(_ operations: [Pending<Adapter>], hasMore: Bool = false) {

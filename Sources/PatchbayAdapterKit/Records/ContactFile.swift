@@ -200,7 +200,7 @@ public struct ContactFile: Sendable {
         /// The channels on which the vendor takes whoever is added with an address for somebody who wants messages.
         public var needsYes: [Channel] = []
         /// What becomes of a contact that would be added to one of those, and of whom no yes is known.
-        public var withoutYes = LostOptOut.reject
+        public var withoutOptIn = LostOptOut.reject
 
         /// Settings.
         public init(delimiter: Delimiter = .comma, isQuoted: Bool = true, forms: FieldForms = FieldForms()) {
@@ -590,11 +590,11 @@ extension SettingRow {
     }
 
     /// What becomes of a contact that the vendor would take for one that wants messages, and of whom no yes is known.
-    public static func withoutYes(
+    public static func withoutOptIn(
         _ path: any WritableKeyPath<Settings, ContactFile.LostOptOut> & Sendable,
         rule: RuleID? = nil,
         _ summary: String
     ) -> SettingRow {
-        .choice("withoutYes", path, default: .reject, rule: rule, summary)
+        .choice("withoutOptIn", path, default: .reject, rule: rule, summary)
     }
 }

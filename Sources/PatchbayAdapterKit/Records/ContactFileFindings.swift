@@ -112,14 +112,14 @@ public struct ContactFileFindings: Sendable {
     /// import takes an address for a yes.
     public let keyOther: FindingRow
     /// No yes is known, and the contact is not written.
-    public let withoutYes: FindingRow
+    public let withoutOptIn: FindingRow
     /// No yes is known, and the contact is written all the same.
-    public let writtenWithoutYes: FindingRow
+    public let writtenWithoutOptIn: FindingRow
     /// The row has no key, and another column finds it; only for formats in which one does.
     public let otherKey: FindingRow
     let optOutLost: FindingRow
     package let noColumn: FindingRow
-    package let noHome: FindingRow
+    package let noPlace: FindingRow
     package let second: FindingRow
     package let unfit: FindingRow
     package let phoneCountry: FindingRow
@@ -139,7 +139,7 @@ public struct ContactFileFindings: Sendable {
     /// The usual settings by the codes of the findings that follow from them.
     public var deciding: [String: String] {
         [
-            keyBlank.code: "key", columnMissing.code: "key", keyMissing.code: "key", withoutYes.code: "withoutYes",
+            keyBlank.code: "key", columnMissing.code: "key", keyMissing.code: "key", withoutOptIn.code: "withoutOptIn",
             optOutLost.code: "lostOptOuts",
         ]
     }
@@ -154,7 +154,8 @@ public struct ContactFileFindings: Sendable {
             control, keyBlank, keyDamaged, identifierDamaged, identifierCleaned, date, dateAmbiguous, email, phone,
             value,
             consentIgnored, seconds,
-            unused, optInUnknown, timeZone, devicePart, deviceAssumed, keyMissing, optOutLost, noColumn, noHome, second,
+            unused, optInUnknown, timeZone, devicePart, deviceAssumed, keyMissing, optOutLost, noColumn, noPlace,
+            second,
             unfit,
             phoneCountry,
             tooLong, unwritable, lineBreak, precision, converted, trimmed, blank, consent, denied, stateUnknown,
@@ -524,22 +525,22 @@ public struct ContactFileFindings: Sendable {
         )
         let isTaken =
             "Nobody knows whether the person wants messages, and the vendor takes whoever is added for somebody who does"
-        withoutYes = row(
-            "record.withoutYes",
+        withoutOptIn = row(
+            "record.withoutOptIn",
             .error,
             .consent,
             rule: rules.noes,
             reason: "\(isTaken), so the contact is not written",
             remedy:
-                "Migrate the opt-in if there is one, ask the person, or set withoutYes to warn if you may write to them."
+                "Migrate the opt-in if there is one, ask the person, or set withoutOptIn to warn if you may write to them."
         )
-        writtenWithoutYes = row(
-            "record.writtenWithoutYes",
+        writtenWithoutOptIn = row(
+            "record.writtenWithoutOptIn",
             .warning,
             .consent,
             rule: rules.noes,
             reason: isTaken,
-            remedy: "Set withoutYes to reject, unless you may write to them."
+            remedy: "Set withoutOptIn to reject, unless you may write to them."
         )
         otherKey = row(
             "record.otherKey",
@@ -564,8 +565,8 @@ public struct ContactFileFindings: Sendable {
             reason: "No column holds the attribute; it is left out",
             remedy: "Name a column for it \(columns), as \"Column\": \"attribute:name\"."
         )
-        noHome = row(
-            "record.noHome",
+        noPlace = row(
+            "record.noPlace",
             .warning,
             .unsupported,
             rule: rules.home,

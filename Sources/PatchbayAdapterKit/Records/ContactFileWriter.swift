@@ -56,7 +56,7 @@ public struct ContactFileWriter: RecordWriter, Sendable {
 extension ContactFile {
     /// What is said of a no that nobody will hear.
     package var lostOptOut: FindingRow {
-        settings.lostOptOuts == .reject ? kind.findings.optOutLost : kind.findings.noHome
+        settings.lostOptOuts == .reject ? kind.findings.optOutLost : kind.findings.noPlace
     }
 
     /// Returns the text of a column's field, and nil where the file can't hold it.
@@ -204,7 +204,7 @@ private struct RowComposer {
 
     /// Puts a text into the field of a place, if there is one that is free.
     private mutating func put(_ text: String, _ place: ContactPlace, _ path: String) {
-        guard let index = table.places[place] else { return note(rows.noHome, path) }
+        guard let index = table.places[place] else { return note(rows.noPlace, path) }
         guard fields[index].isEmpty else { return note(rows.second, path, "column \(table.columns[index].name)") }
         if let text = fieldText(text, table.columns[index], path) { fields[index] = text }
     }
@@ -221,7 +221,7 @@ private struct RowComposer {
             let path = "identifiers[\(place)]"
             rules.home.fire()
             guard let index = table.places[.identifier(identifier.kind)] else {
-                note(rows.noHome, path, "kind \(identifier.kind.rawValue)")
+                note(rows.noPlace, path, "kind \(identifier.kind.rawValue)")
                 continue
             }
             let column = table.columns[index]
@@ -271,7 +271,7 @@ private struct RowComposer {
         }
         guard !rest.isEmpty, let text = forms.joined(rest) else { return }
         rules.lists.fire()
-        guard table.places[.tags] != nil else { return note(rows.noHome, "tags", "\(rest.count) tags") }
+        guard table.places[.tags] != nil else { return note(rows.noPlace, "tags", "\(rest.count) tags") }
         put(text, .tags, "tags")
     }
 
@@ -290,7 +290,7 @@ private struct RowComposer {
 
     private mutating func timeZone(_ zone: String) {
         guard FieldForm.isZone(zone) else {
-            return note(rows.noHome, "timeZone", "it is no zone's name")
+            return note(rows.noPlace, "timeZone", "it is no zone's name")
         }
         put(zone, .timeZone, "timeZone")
     }
@@ -328,7 +328,7 @@ private struct RowComposer {
         let isSaid: Bool
         var holdsTime = table.places[.changedAt(key)] != nil
         // The denial covers it, so that no opt-out is lost where it has no column.
-        let lost = isDenied ? rows.noHome : lost(state)
+        let lost = isDenied ? rows.noPlace : lost(state)
         if let index = table.places[.state(key)] {
             isSaid = put(state, key, table.columns[index], path, lost)
         } else if table.places[.optIn(key)] != nil || table.places[.optOut(key)] != nil {
@@ -345,7 +345,7 @@ private struct RowComposer {
     private var lostOptOut: FindingRow { file.lostOptOut }
 
     /// The finding for a known state that has no column: any other than an opt-in counts as an opt-out.
-    private func lost(_ state: Subscription.State) -> FindingRow { state == .subscribed ? rows.noHome : lostOptOut }
+    private func lost(_ state: Subscription.State) -> FindingRow { state == .subscribed ? rows.noPlace : lostOptOut }
 
     /// Says a state by a word.
     private mutating func put(
@@ -401,12 +401,12 @@ private struct RowComposer {
                 if !isExact { note(rows.precision, path.dot("changedAt")) }
                 put(text, .changedAt(key), path.dot("changedAt"))
             } else if !holdsTime {
-                note(rows.noHome, path.dot("changedAt"))
+                note(rows.noPlace, path.dot("changedAt"))
             }
         }
         if let source = subscription.source { put(source, .source(key), path.dot("source")) }
-        if subscription.evidence != nil { note(rows.noHome, path.dot("evidence")) }
-        for name in subscription.fields.keys.sorted() { note(rows.noHome, path.dot("fields").dot(name.rawValue)) }
+        if subscription.evidence != nil { note(rows.noPlace, path.dot("evidence")) }
+        for name in subscription.fields.keys.sorted() { note(rows.noPlace, path.dot("fields").dot(name.rawValue)) }
     }
 
     /// Says denied messages in the columns of their channels; other answers have no place.
@@ -416,7 +416,7 @@ private struct RowComposer {
             rules.wishes.fire()
             if consent.state == .denied, table.places[.denied(consent.scope)] != nil {
                 put(forms.booleans.yes, .denied(consent.scope), path)
-                if consent.changedAt != nil { note(rows.noHome, path.dot("changedAt")) }
+                if consent.changedAt != nil { note(rows.noPlace, path.dot("changedAt")) }
                 continue
             }
             let isNo = consent.state == .denied && consent.purpose == .messaging
@@ -457,7 +457,7 @@ private struct RowComposer {
             rules.device.fire()
             let isHome = table.places[.device(.deviceID)] != nil || table.places[.device(.pushToken)] != nil
             guard isHome, place == 0 else {
-                note(isHome ? rows.second : rows.noHome, path)
+                note(isHome ? rows.second : rows.noPlace, path)
                 continue
             }
             write(device, path)
@@ -483,7 +483,7 @@ private struct RowComposer {
             put(text, .device(part), path)
         }
         for loss in DeviceLoss.between(device, readBack().devices.first) {
-            note(rows.noHome, loss.isEmpty ? path : path.dot(loss))
+            note(rows.noPlace, loss.isEmpty ? path : path.dot(loss))
         }
     }
 
@@ -521,7 +521,7 @@ private struct RowComposer {
             let isReached = table.places.contains { $0.key.reach == channel && !fields[$0.value].isEmpty }
             guard isReached else { continue }
             rules.noes.fire()
-            let row = file.settings.withoutYes == .reject ? rows.withoutYes : rows.writtenWithoutYes
+            let row = file.settings.withoutOptIn == .reject ? rows.withoutOptIn : rows.writtenWithoutOptIn
             note(row, "subscriptions", "channel \(channel.rawValue)")
         }
     }

@@ -55,7 +55,7 @@ extension Command {
             return [
                 "id": .string(descriptor.id.rawValue),
                 "title": .string(descriptor.title),
-                "door": .string(descriptor.door.rawValue),
+                "api": .string(descriptor.door.rawValue),
                 "capabilities": .object(JSONObject(capabilities)),
                 "limits": .array(limits),
                 "formats": .array(formats),

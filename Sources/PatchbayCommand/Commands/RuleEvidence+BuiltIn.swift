@@ -133,10 +133,10 @@ extension RuleEvidence {
         {"rule":"acoustic/I1","test":"PatchbayAcousticTests.IdentityTests/`a yes without ids is no yes`()"}
         {"rule":"acoustic/I1","test":"PatchbayAcousticTests.IdentityTests/`ids come together`()"}
         {"rule":"acoustic/I1","test":"PatchbayAcousticTests.IdentityTests/`nothing leaves before the ids are known`()"}
-        {"rule":"acoustic/I1","test":"PatchbayAcousticTests.IdentityTests/`the door registers where it is told to`()"}
+        {"rule":"acoustic/I1","test":"PatchbayAcousticTests.IdentityTests/`the registration goes to the configured address`()"}
         {"rule":"acoustic/I2","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) first-hour"}
         {"rule":"acoustic/I2","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) permission"}
-        {"rule":"acoustic/I2","test":"PatchbayAcousticTests.IdentityTests/`the door registers where it is told to`()"}
+        {"rule":"acoustic/I2","test":"PatchbayAcousticTests.IdentityTests/`the registration goes to the configured address`()"}
         {"rule":"acoustic/I2","test":"PatchbayAcousticTests.IdentityTests/`the person's own no outlives the system's yes`()"}
         {"rule":"acoustic/I2","test":"PatchbayAcousticTests.IdentityTests/`the same device is not told again, another fact is`()"}
         {"rule":"acoustic/I2","test":"PatchbayAcousticTests.PeopleTests/`a malformed push token is refused at capture and replaces nothing`(_:)"}
@@ -252,7 +252,7 @@ extension RuleEvidence {
         {"rule":"acoustic/Q4","test":"PatchbayAcousticTests.IdentityTests/`who never registered has nothing to leave`()"}
         {"rule":"acoustic/Q5","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) stopped"}
         {"rule":"acoustic/Q5","test":"PatchbayAcousticTests.IdentityTests/`after a stop the ids are asked for first`()"}
-        {"rule":"acoustic/Q5","test":"PatchbayAcousticTests.ScheduleTests/`these stop the door and keep everything`(_:)"}
+        {"rule":"acoustic/Q5","test":"PatchbayAcousticTests.ScheduleTests/`these statuses stop the provider and keep everything`(_:)"}
         {"rule":"acoustic/Q6","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) poison"}
         {"rule":"acoustic/Q6","test":"PatchbayAcousticTests.EventTests/`a refused event falls alone`()"}
         {"rule":"acoustic/Q6","test":"PatchbayAcousticTests.GroupTests/`a refused group is halved until the bad entry stands alone`()"}
@@ -268,16 +268,16 @@ extension RuleEvidence {
         {"rule":"acoustic/R4","test":"PatchbayAcousticTests.ScheduleTests/`the rest is tried again`(_:)"}
         {"rule":"acoustic/R5","test":"PatchbayAcousticTests.ScheduleTests/`the rest is tried again`(_:)"}
         {"rule":"acoustic/R6","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) sign-in-page"}
-        {"rule":"acoustic/S1","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) first-hour"}
+        {"rule":"acoustic/S1","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) first-hour"}
         {"rule":"acoustic/S1","test":"PatchbayAcousticTests.ServerTests/`a client that is unknown stops, a host that fails is asked again`()"}
         {"rule":"acoustic/S1","test":"PatchbayAcousticTests.ServerTests/`a token is asked for once for all lanes, and again when it has ended`()"}
         {"rule":"acoustic/S2","test":"PatchbayAcousticTests.ServerTests/`a token is asked for once for all lanes, and again when it has ended`()"}
-        {"rule":"acoustic/S3","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) refused-token"}
+        {"rule":"acoustic/S3","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) refused-token"}
         {"rule":"acoustic/S3","test":"PatchbayAcousticTests.ServerTests/`after a refused token it is asked for once more, and after another a person has to act`(_:)"}
         {"rule":"acoustic/S3","test":"PatchbayAcousticTests.ServerTests/`four requests with the same refused token cost one question`()"}
         {"rule":"acoustic/S4","test":"PatchbayAcousticTests.ServerTests/`a token is asked for once for all lanes, and again when it has ended`()"}
         {"rule":"acoustic/S5","test":"PatchbayAcousticTests.ServerTests/`a contact is added with its key and its columns`()"}
-        {"rule":"acoustic/S6","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) first-hour"}
+        {"rule":"acoustic/S6","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) first-hour"}
         {"rule":"acoustic/S6","test":"PatchbayAcousticTests.ServerTests/`a contact is added with its key and its columns`()"}
         {"rule":"acoustic/S7","test":"PatchbayAcousticTests.ServerTests/`a contact that is there or not leads to the other call, once`()"}
         {"rule":"acoustic/S8","test":"PatchbayAcousticTests.ServerTests/`a contact that is there or not leads to the other call, once`()"}
@@ -307,75 +307,75 @@ extension RuleEvidence {
         {"rule":"acoustic/S23","test":"PatchbayAcousticTests.ServerTests/`what a column can't hold refuses the operation, or stays out`()"}
         {"rule":"acoustic/S24","test":"PatchbayAcousticTests.ServerTests/`what a column can't hold refuses the operation, or stays out`()"}
         {"rule":"acoustic/S25","test":"PatchbayAcousticTests.ServerTests/`several words of one contact are one call, the last value wins`()"}
-        {"rule":"acoustic/S26","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) events"}
+        {"rule":"acoustic/S26","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) events"}
         {"rule":"acoustic/S26","test":"PatchbayAcousticTests.ServerTests/`a job that the vendor forgot goes again, and a refused one in halves`()"}
         {"rule":"acoustic/S26","test":"PatchbayAcousticTests.ServerTests/`a refused call goes again in halves, until the bad word stands alone`()"}
         {"rule":"acoustic/S26","test":"PatchbayAcousticTests.ServerTests/`one bad event refuses its list, and is found`(_:)"}
         {"rule":"acoustic/S27","test":"PatchbayAcousticTests.ServerTests/`a contact is added with its key and its columns`()"}
         {"rule":"acoustic/S27","test":"PatchbayAcousticTests.ServerTests/`contacts whose keys look alike stay two`()"}
-        {"rule":"acoustic/S27","test":"PatchbayAcousticTests.ServerTests/`tags and subscriptions are columns, and what is not of this door is refused`()"}
-        {"rule":"acoustic/S28","test":"PatchbayAcousticTests.ServerTests/`tags and subscriptions are columns, and what is not of this door is refused`()"}
-        {"rule":"acoustic/S29","test":"PatchbayAcousticTests.ServerTests/`tags and subscriptions are columns, and what is not of this door is refused`()"}
-        {"rule":"acoustic/S30","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) first-hour"}
+        {"rule":"acoustic/S27","test":"PatchbayAcousticTests.ServerTests/`tags and subscriptions are columns, and what this API does not take is refused`()"}
+        {"rule":"acoustic/S28","test":"PatchbayAcousticTests.ServerTests/`tags and subscriptions are columns, and what this API does not take is refused`()"}
+        {"rule":"acoustic/S29","test":"PatchbayAcousticTests.ServerTests/`tags and subscriptions are columns, and what this API does not take is refused`()"}
+        {"rule":"acoustic/S30","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) first-hour"}
         {"rule":"acoustic/S30","test":"PatchbayAcousticTests.ServerTests/`an opt-out asks the database for the address first`()"}
-        {"rule":"acoustic/S31","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) first-hour"}
+        {"rule":"acoustic/S31","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) first-hour"}
         {"rule":"acoustic/S31","test":"PatchbayAcousticTests.ServerTests/`a removal takes the contact out of the database`()"}
         {"rule":"acoustic/S31","test":"PatchbayAcousticTests.ServerTests/`an opt-out asks the database for the address first`()"}
         {"rule":"acoustic/S32","test":"PatchbayAcousticTests.ServerTests/`a removal takes the contact out of the database`()"}
-        {"rule":"acoustic/S33","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) erasure"}
+        {"rule":"acoustic/S33","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) erasure"}
         {"rule":"acoustic/S33","test":"PatchbayAcousticTests.ServerTests/`contacts are erased by one job, which is asked for until it has no state`()"}
         {"rule":"acoustic/S33","test":"PatchbayAcousticTests.ServerTests/`contacts whose keys look alike stay two`()"}
-        {"rule":"acoustic/S34","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) erasure"}
+        {"rule":"acoustic/S34","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) erasure"}
         {"rule":"acoustic/S34","test":"PatchbayAcousticTests.ServerTests/`contacts are erased by one job, which is asked for until it has no state`()"}
         {"rule":"acoustic/S35","test":"PatchbayAcousticTests.ServerTests/`a job that the vendor forgot goes again, and a refused one in halves`()"}
-        {"rule":"acoustic/S36","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) events"}
+        {"rule":"acoustic/S36","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) events"}
         {"rule":"acoustic/S36","test":"PatchbayAcousticTests.ServerTests/`an event finds its contact's number first, and goes with others`()"}
         {"rule":"acoustic/S37","test":"PatchbayAcousticTests.ServerTests/`an event finds its contact's number first, and goes with others`()"}
         {"rule":"acoustic/S37","test":"PatchbayAcousticTests.ServerTests/`settings that do not fit together are all found`()"}
-        {"rule":"acoustic/S38","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) event-in-doubt"}
+        {"rule":"acoustic/S38","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) event-in-doubt"}
         {"rule":"acoustic/S38","test":"PatchbayAcousticTests.ServerTests/`an event leaves once, also where nobody knows what became of it`()"}
         {"rule":"acoustic/S39","test":"PatchbayAcousticTests.ServerTests/`an event finds its contact's number first, and goes with others`()"}
-        {"rule":"acoustic/S40","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) events"}
+        {"rule":"acoustic/S40","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) events"}
         {"rule":"acoustic/S40","test":"PatchbayAcousticTests.ServerTests/`an event finds its contact's number first, and goes with others`()"}
-        {"rule":"acoustic/S41","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) events"}
+        {"rule":"acoustic/S41","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) events"}
         {"rule":"acoustic/S41","test":"PatchbayAcousticTests.ServerTests/`an event finds its contact's number first, and goes with others`()"}
         {"rule":"acoustic/S42","test":"PatchbayAcousticTests.ServerTests/`one bad event refuses its list, and is found`(_:)"}
-        {"rule":"acoustic/S43","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) retry-after"}
+        {"rule":"acoustic/S43","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) retry-after"}
         {"rule":"acoustic/S43","test":"PatchbayAcousticTests.ServerTests/`a Retry-After keeps every lane back, over a restart`()"}
         {"rule":"acoustic/S43","test":"PatchbayAcousticTests.ServerTests/`a client that is unknown stops, a host that fails is asked again`()"}
         {"rule":"acoustic/S43","test":"PatchbayAcousticTests.ServerTests/`a vendor that fails is asked less often each time, by all lanes together`()"}
         {"rule":"acoustic/S44","test":"PatchbayAcousticTests.ServerTests/`an address of a database that is not there stops, too`()"}
         {"rule":"acoustic/S44","test":"PatchbayAcousticTests.ServerTests/`what only a person can mend stops, and keeps everything`(_:_:)"}
         {"rule":"acoustic/S45","test":"PatchbayAcousticTests.ServerTests/`without a clear answer a call goes again`()"}
-        {"rule":"acoustic/S46","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) first-hour"}
+        {"rule":"acoustic/S46","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) first-hour"}
         {"rule":"acoustic/S46","test":"PatchbayAcousticTests.ServerTests/`a contact is read, and a question has words of its own`()"}
-        {"rule":"acoustic/S47","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) import"}
+        {"rule":"acoustic/S47","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) import"}
         {"rule":"acoustic/S47","test":"PatchbayAcousticTests.ServerTests/`a file goes into the database by a job, and dropped rows are told`()"}
-        {"rule":"acoustic/S48","test":"PatchbayAcousticTests.ServerTests/`tags and subscriptions are columns, and what is not of this door is refused`()"}
+        {"rule":"acoustic/S48","test":"PatchbayAcousticTests.ServerTests/`tags and subscriptions are columns, and what this API does not take is refused`()"}
         {"rule":"acoustic/S49","test":"PatchbayAcousticTests.ServerTests/`without a clear answer a call goes again`()"}
-        {"rule":"acoustic/S50","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) consents"}
+        {"rule":"acoustic/S50","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) consents"}
         {"rule":"acoustic/S50","test":"PatchbayAcousticTests.ServerConsentTests/`a consent that is unknown ends alone, and without a clear answer it goes again`()"}
         {"rule":"acoustic/S50","test":"PatchbayAcousticTests.ServerConsentTests/`a consent to push messages is one device's, with its date and source`()"}
         {"rule":"acoustic/S50","test":"PatchbayAcousticTests.ServerConsentTests/`what a consent lacks is told before it leaves`()"}
         {"rule":"acoustic/S50","test":"PatchbayAcousticTests.ServerConsentTests/`where consents stand is a setting, and settings that do not fit are found`()"}
-        {"rule":"acoustic/S51","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) consents"}
+        {"rule":"acoustic/S51","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) consents"}
         {"rule":"acoustic/S51","test":"PatchbayAcousticTests.ServerConsentTests/`a consent to push messages is one device's, with its date and source`()"}
         {"rule":"acoustic/S51","test":"PatchbayAcousticTests.ServerConsentTests/`all four spellings are read, and what is none of them is no yes`(_:_:)"}
         {"rule":"acoustic/S51","test":"PatchbayAcousticTests.ServerConsentTests/`what a consent lacks is told before it leaves`()"}
-        {"rule":"acoustic/S52","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) consents"}
+        {"rule":"acoustic/S52","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) consents"}
         {"rule":"acoustic/S52","test":"PatchbayAcousticTests.ServerConsentTests/`a no to text messages is written over a yes alone, and never as a first word`()"}
         {"rule":"acoustic/S53","test":"PatchbayAcousticTests.ServerConsentTests/`a consent to push messages is one device's, with its date and source`()"}
         {"rule":"acoustic/S53","test":"PatchbayAcousticTests.ServerConsentTests/`a no to text messages is written over a yes alone, and never as a first word`()"}
         {"rule":"acoustic/S53","test":"PatchbayAcousticTests.ServerConsentTests/`what a consent lacks is told before it leaves`()"}
         {"rule":"acoustic/S54","test":"PatchbayAcousticTests.ServerReadingTests/`the contact of a device is read by its channel`()"}
-        {"rule":"acoustic/S55","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) lists"}
+        {"rule":"acoustic/S55","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) lists"}
         {"rule":"acoustic/S55","test":"PatchbayAcousticTests.ServerListTests/`a list that the account does not know stops`()"}
         {"rule":"acoustic/S55","test":"PatchbayAcousticTests.ServerListTests/`a tag joins a list once its row is written, one list after the other`()"}
         {"rule":"acoustic/S55","test":"PatchbayAcousticTests.ServerListTests/`settings of lists that do not fit are found`()"}
         {"rule":"acoustic/S55","test":"PatchbayAcousticTests.ServerListTests/`what a list holds is read as the tag and the topic`()"}
         {"rule":"acoustic/S55","test":"PatchbayAcousticTests.ServerListTests/`who is not in the database is added first, unless the settings say otherwise`()"}
         {"rule":"acoustic/S55","test":"PatchbayAcousticTests.ServerListTests/`without a clear answer a list is joined again, over a restart, too`()"}
-        {"rule":"acoustic/S56","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) lists"}
+        {"rule":"acoustic/S56","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) lists"}
         {"rule":"acoustic/S56","test":"PatchbayAcousticTests.ServerListTests/`a removal from a list is refused, and a replacement tells who stays`()"}
         {"rule":"acoustic/S56","test":"PatchbayAcousticTests.ServerListTests/`settings of lists that do not fit are found`()"}
         {"rule":"acoustic/S57","test":"PatchbayAcousticTests.ServerListTests/`a list is made, and never twice in doubt`()"}
@@ -383,7 +383,7 @@ extension RuleEvidence {
         {"rule":"acoustic/S59","test":"PatchbayAcousticTests.ServerReadingTests/`what the vendor holds of a person is asked for by a job`()"}
         {"rule":"acoustic/S60","test":"PatchbayAcousticTests.ServerReadingTests/`contacts go into a file by a job, which is asked for until it ends`()"}
         {"rule":"acoustic/S61","test":"PatchbayAcousticTests.ServerReadingTests/`events that the vendor took and then rejected are listed`()"}
-        {"rule":"acoustic/S62","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) opt-out-first"}
+        {"rule":"acoustic/S62","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) opt-out-first"}
         {"rule":"acoustic/S62","test":"PatchbayAcousticTests.ServerTests/`an opt-out of a contact that is not there waits for it, and blocks nothing`()"}
         {"rule":"acoustic/S63","test":"PatchbayAcousticTests.ServerReadingTests/`a job ends within the default timeout, or its number is the answer`(_:)"}
         {"rule":"acoustic/T1","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) first-hour"}
@@ -428,34 +428,34 @@ extension RuleEvidence {
         {"rule":"adobe/A9","test":"PatchbayAdobeTests.PushTests/`a button is a tap, and by a setting a click if the app stays in the background`()"}
         {"rule":"adobe/A10","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) pushes-in-each-state"}
         {"rule":"adobe/A10","test":"PatchbayAdobeTests.PushTests/`a local notification has other names and no flag`()"}
-        {"rule":"adobe/B1","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) first-hour"}
+        {"rule":"adobe/B1","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) first-hour"}
         {"rule":"adobe/B1","test":"PatchbayAdobeTests.ServerTests/`one token serves every lane, and every request bears it`()"}
-        {"rule":"adobe/B2","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) first-hour"}
+        {"rule":"adobe/B2","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) first-hour"}
         {"rule":"adobe/B2","test":"PatchbayAdobeTests.ServerTests/`one token serves every lane, and every request bears it`()"}
-        {"rule":"adobe/B3","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) refused-token"}
-        {"rule":"adobe/B4","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) first-hour"}
+        {"rule":"adobe/B3","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) refused-token"}
+        {"rule":"adobe/B4","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) first-hour"}
         {"rule":"adobe/B4","test":"PatchbayAdobeTests.ServerTests/`one token serves every lane, and every request bears it`()"}
-        {"rule":"adobe/B5","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) first-hour"}
+        {"rule":"adobe/B5","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) first-hour"}
         {"rule":"adobe/B5","test":"PatchbayAdobeTests.ServerTests/`one token serves every lane, and every request bears it`()"}
-        {"rule":"adobe/B6","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) first-hour"}
-        {"rule":"adobe/B6","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) pages"}
+        {"rule":"adobe/B6","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) first-hour"}
+        {"rule":"adobe/B6","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) pages"}
         {"rule":"adobe/B6","test":"PatchbayAdobeTests.ServerTests/`a key of the account stands in addresses, and nothing is asked for first`()"}
         {"rule":"adobe/B6","test":"PatchbayAdobeTests.ServerTests/`a profile is found as the settings say, and made where it is not`(_:)"}
-        {"rule":"adobe/B7","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) pages"}
+        {"rule":"adobe/B7","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) pages"}
         {"rule":"adobe/B7","test":"PatchbayAdobeTests.ServerTests/`a profile is found as the settings say, and made where it is not`(_:)"}
-        {"rule":"adobe/B8","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) pages"}
+        {"rule":"adobe/B8","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) pages"}
         {"rule":"adobe/B8","test":"PatchbayAdobeTests.ServerTests/`a list of subscriptions that can't be had whole is no answer`()"}
         {"rule":"adobe/B8","test":"PatchbayAdobeTests.ServerTests/`pages are followed only behind the API's own address, and not for ever`()"}
         {"rule":"adobe/B8","test":"PatchbayAdobeTests.ServerTests/`subscriptions come in pages, too`()"}
         {"rule":"adobe/B9","test":"PatchbayAdobeTests.ServerTests/`a list of subscriptions that can't be had whole is no answer`()"}
         {"rule":"adobe/B9","test":"PatchbayAdobeTests.ServerTests/`an opt-out is carried out at every profile with the contact's key`()"}
         {"rule":"adobe/B9","test":"PatchbayAdobeTests.ServerTests/`of two profiles with one key nobody knows which is meant`()"}
-        {"rule":"adobe/B10","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) first-hour"}
+        {"rule":"adobe/B10","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) first-hour"}
         {"rule":"adobe/B10","test":"PatchbayAdobeTests.ServerTests/`a profile is found as the settings say, and made where it is not`(_:)"}
         {"rule":"adobe/B10","test":"PatchbayAdobeTests.ServerTests/`a stranger may be refused`()"}
-        {"rule":"adobe/B11","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) first-hour"}
+        {"rule":"adobe/B11","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) first-hour"}
         {"rule":"adobe/B11","test":"PatchbayAdobeTests.ServerTests/`a profile is found as the settings say, and made where it is not`(_:)"}
-        {"rule":"adobe/B12","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) made-in-doubt"}
+        {"rule":"adobe/B12","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) made-in-doubt"}
         {"rule":"adobe/B12","test":"PatchbayAdobeTests.ServerTests/`a profile in doubt is looked for, and one that vanished is made again`()"}
         {"rule":"adobe/B13","test":"PatchbayAdobeTests.ServerTests/`a profile in doubt is looked for, and one that vanished is made again`()"}
         {"rule":"adobe/B14","test":"PatchbayAdobeTests.ServerTests/`values have the forms of their fields`()"}
@@ -468,33 +468,33 @@ extension RuleEvidence {
         {"rule":"adobe/B18","test":"PatchbayAdobeTests.ServerTests/`values have the forms of their fields`()"}
         {"rule":"adobe/B19","test":"PatchbayAdobeTests.ServerTests/`tags and channels are flags, and everything of a contact goes together`()"}
         {"rule":"adobe/B19","test":"PatchbayAdobeTests.ServerTests/`what has no place is refused with its reason`()"}
-        {"rule":"adobe/B20","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) first-hour"}
+        {"rule":"adobe/B20","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) first-hour"}
         {"rule":"adobe/B20","test":"PatchbayAdobeTests.ServerTests/`tags and channels are flags, and everything of a contact goes together`()"}
         {"rule":"adobe/B20","test":"PatchbayAdobeTests.ServerTests/`what has no place is refused with its reason`()"}
-        {"rule":"adobe/B21","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) service-made"}
-        {"rule":"adobe/B21","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) topics"}
+        {"rule":"adobe/B21","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) service-made"}
+        {"rule":"adobe/B21","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) topics"}
         {"rule":"adobe/B21","test":"PatchbayAdobeTests.ServerTests/`a topic is a service, and its subscription a record of its own`()"}
-        {"rule":"adobe/B22","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) subscribed-in-doubt"}
-        {"rule":"adobe/B22","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) topics"}
+        {"rule":"adobe/B22","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) subscribed-in-doubt"}
+        {"rule":"adobe/B22","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) topics"}
         {"rule":"adobe/B22","test":"PatchbayAdobeTests.ServerTests/`a topic is a service, and its subscription a record of its own`()"}
         {"rule":"adobe/B22","test":"PatchbayAdobeTests.ServerTests/`subscriptions come in pages, too`()"}
-        {"rule":"adobe/B23","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) topics"}
+        {"rule":"adobe/B23","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) topics"}
         {"rule":"adobe/B23","test":"PatchbayAdobeTests.ServerTests/`a topic is a service, and its subscription a record of its own`()"}
-        {"rule":"adobe/B24","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) topics"}
+        {"rule":"adobe/B24","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) topics"}
         {"rule":"adobe/B24","test":"PatchbayAdobeTests.ServerTests/`a topic is a service, and its subscription a record of its own`()"}
-        {"rule":"adobe/B25","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) subscribed-in-doubt"}
+        {"rule":"adobe/B25","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) subscribed-in-doubt"}
         {"rule":"adobe/B25","test":"PatchbayAdobeTests.ServerTests/`a topic is a service, and its subscription a record of its own`()"}
-        {"rule":"adobe/B26","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) first-hour"}
+        {"rule":"adobe/B26","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) first-hour"}
         {"rule":"adobe/B26","test":"PatchbayAdobeTests.ServerTests/`a key of the account stands in addresses, and nothing is asked for first`()"}
-        {"rule":"adobe/B27","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) unexplained"}
-        {"rule":"adobe/B28","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) wrong-organization"}
+        {"rule":"adobe/B27","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) unexplained"}
+        {"rule":"adobe/B28","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) wrong-organization"}
         {"rule":"adobe/B29","test":"PatchbayAdobeTests.ServerTests/`an answer means what its table says`()"}
-        {"rule":"adobe/B30","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) retry-after"}
-        {"rule":"adobe/B31","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) unexplained"}
+        {"rule":"adobe/B30","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) retry-after"}
+        {"rule":"adobe/B31","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) unexplained"}
         {"rule":"adobe/B32","test":"PatchbayAdobeTests.ServerTests/`an answer means what its table says`()"}
         {"rule":"adobe/B33","test":"PatchbayAdobeTests.ServerTests/`an answer means what its table says`()"}
         {"rule":"adobe/B34","test":"PatchbayAdobeTests.ServerTests/`a reader gets a profile, or pages of a collection`()"}
-        {"rule":"adobe/B35","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) first-hour"}
+        {"rule":"adobe/B35","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) first-hour"}
         {"rule":"adobe/B35","test":"PatchbayAdobeTests.ServerTests/`a bad value falls alone, also where the profile is still to be made`()"}
         {"rule":"adobe/B35","test":"PatchbayAdobeTests.ServerTests/`contacts whose keys look alike stay two`()"}
         {"rule":"adobe/B35","test":"PatchbayAdobeTests.ServerTests/`tags and channels are flags, and everything of a contact goes together`()"}
@@ -504,7 +504,7 @@ extension RuleEvidence {
         {"rule":"adobe/B38","test":"PatchbayAdobeTests.ServerTests/`an answer means what its table says`()"}
         {"rule":"adobe/B39","test":"PatchbayAdobeTests.ServerTests/`a profile is told in neutral terms, with a flag's no, and without what nobody said`()"}
         {"rule":"adobe/B40","test":"PatchbayAdobeTests.ServerTests/`what a profile is not subscribed to is told behind the last page of its subscriptions`()"}
-        {"rule":"adobe/B41","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) service-made"}
+        {"rule":"adobe/B41","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) service-made"}
         {"rule":"adobe/B41","test":"PatchbayAdobeTests.ServerTests/`a service that is not there is made once, if the settings want it`()"}
         {"rule":"adobe/C1","test":"PatchbayAdobeTests.ClassicTests/`one request tells of a message, in other numbers`()"}
         {"rule":"adobe/C2","test":"PatchbayAdobeTests.ClassicTests/`one request tells of a message, in other numbers`()"}
@@ -607,15 +607,15 @@ extension RuleEvidence {
         {"rule":"adobe/I10","test":"PatchbayAdobeTests.ClassicPeopleTests/`what waited for a push token is not carried out for a person who left`()"}
         {"rule":"adobe/I10","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) two-people-and-an-outage"}
         {"rule":"adobe/I10","test":"PatchbayAdobeTests.PeopleTests/`what waited for one person is sent under that person's identity`()"}
-        {"rule":"adobe/N1","test":"PatchbayAdobeTests.ClassicTests/`what has no door is refused with a remedy`()"}
-        {"rule":"adobe/N1","test":"PatchbayAdobeTests.FieldTests/`what has no door is refused with a remedy`()"}
-        {"rule":"adobe/N2","test":"PatchbayAdobeTests.FieldTests/`what has no door is refused with a remedy`()"}
-        {"rule":"adobe/N3","test":"PatchbayAdobeTests.ClassicTests/`what has no door is refused with a remedy`()"}
-        {"rule":"adobe/N3","test":"PatchbayAdobeTests.FieldTests/`what has no door is refused with a remedy`()"}
+        {"rule":"adobe/N1","test":"PatchbayAdobeTests.ClassicTests/`what no API takes is refused with a remedy`()"}
+        {"rule":"adobe/N1","test":"PatchbayAdobeTests.FieldTests/`what no API takes is refused with a remedy`()"}
+        {"rule":"adobe/N2","test":"PatchbayAdobeTests.FieldTests/`what no API takes is refused with a remedy`()"}
+        {"rule":"adobe/N3","test":"PatchbayAdobeTests.ClassicTests/`what no API takes is refused with a remedy`()"}
+        {"rule":"adobe/N3","test":"PatchbayAdobeTests.FieldTests/`what no API takes is refused with a remedy`()"}
         {"rule":"adobe/N4","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) two-people-and-an-outage"}
         {"rule":"adobe/N4","test":"PatchbayAdobeTests.PeopleTests/`a person whom the vendor has no field for has an identity, too`()"}
         {"rule":"adobe/N4","test":"PatchbayAdobeTests.PeopleTests/`each person has an identity, and the push token moves with the person`(_:)"}
-        {"rule":"adobe/N5","test":"PatchbayAdobeTests.FieldTests/`what has no door is refused with a remedy`()"}
+        {"rule":"adobe/N5","test":"PatchbayAdobeTests.FieldTests/`what no API takes is refused with a remedy`()"}
         {"rule":"adobe/N6","test":"PatchbayAdobeTests.FieldTests/`an option is refused by name`()"}
         {"rule":"adobe/N7","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) token-and-farewell"}
         {"rule":"adobe/N7","test":"PatchbayAdobeTests.FieldTests/`an unregister takes the push token back`()"}
@@ -1056,9 +1056,9 @@ extension RuleEvidence {
         {"rule":"altcraft/T10","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) role-token-changed"}
         {"rule":"altcraft/T10","test":"PatchbayAltcraftTests.CredentialTests/`a changed role token ends what was captured and known under the old one`(_:)"}
         {"rule":"altcraft/T11","test":"PatchbayAltcraftTests.SubscriptionTests/`a malformed token is refused at capture, a good one is passed on unchanged`(_:_:_:)"}
-        {"rule":"altcraft/V1","test":"PatchbayAltcraftTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) first-hour"}
+        {"rule":"altcraft/V1","test":"PatchbayAltcraftTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) first-hour"}
         {"rule":"altcraft/V1","test":"PatchbayAltcraftTests.ServerTests/`profiles go in one request, the token in its header`()"}
-        {"rule":"altcraft/V2","test":"PatchbayAltcraftTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) refused-token"}
+        {"rule":"altcraft/V2","test":"PatchbayAltcraftTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) refused-token"}
         {"rule":"altcraft/V2","test":"PatchbayAltcraftTests.ServerTests/`profiles go in one request, the token in its header`()"}
         {"rule":"altcraft/V2","test":"PatchbayAltcraftTests.ServerTests/`what only a person can mend stops, and keeps everything`(_:)"}
         {"rule":"altcraft/V3","test":"PatchbayAltcraftTests.ServerTests/`profiles go in one request, the token in its header`()"}
@@ -1070,45 +1070,45 @@ extension RuleEvidence {
         {"rule":"altcraft/V6","test":"PatchbayAltcraftTests.ServerTests/`profiles go in one request, the token in its header`()"}
         {"rule":"altcraft/V7","test":"PatchbayAltcraftTests.ServerTests/`a request has so many profiles and bytes, and a larger profile goes alone`()"}
         {"rule":"altcraft/V7","test":"PatchbayAltcraftTests.ServerTests/`contacts whose keys look alike stay two`()"}
-        {"rule":"altcraft/V8","test":"PatchbayAltcraftTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) first-hour"}
-        {"rule":"altcraft/V8","test":"PatchbayAltcraftTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) verdicts"}
+        {"rule":"altcraft/V8","test":"PatchbayAltcraftTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) first-hour"}
+        {"rule":"altcraft/V8","test":"PatchbayAltcraftTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) verdicts"}
         {"rule":"altcraft/V8","test":"PatchbayAltcraftTests.ServerTests/`a profile that the vendor can't take now goes again alone`()"}
         {"rule":"altcraft/V8","test":"PatchbayAltcraftTests.ServerTests/`each profile has its verdict`()"}
-        {"rule":"altcraft/V9","test":"PatchbayAltcraftTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) refused-whole"}
+        {"rule":"altcraft/V9","test":"PatchbayAltcraftTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) refused-whole"}
         {"rule":"altcraft/V9","test":"PatchbayAltcraftTests.ServerTests/`a request that says nothing of each profile goes again in halves`(_:)"}
-        {"rule":"altcraft/V10","test":"PatchbayAltcraftTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) verdicts"}
+        {"rule":"altcraft/V10","test":"PatchbayAltcraftTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) verdicts"}
         {"rule":"altcraft/V10","test":"PatchbayAltcraftTests.ServerTests/`a yes is a number, not a status`()"}
         {"rule":"altcraft/V10","test":"PatchbayAltcraftTests.ServerTests/`what only a person can mend stops, and keeps everything`(_:)"}
-        {"rule":"altcraft/V11","test":"PatchbayAltcraftTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) first-hour"}
+        {"rule":"altcraft/V11","test":"PatchbayAltcraftTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) first-hour"}
         {"rule":"altcraft/V11","test":"PatchbayAltcraftTests.ServerTests/`a contact has one profile in a request, and a field one instruction`()"}
-        {"rule":"altcraft/V12","test":"PatchbayAltcraftTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) subscriptions"}
+        {"rule":"altcraft/V12","test":"PatchbayAltcraftTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) subscriptions"}
         {"rule":"altcraft/V12","test":"PatchbayAltcraftTests.ServerTests/`a subscription goes to the address that the platform knows`()"}
         {"rule":"altcraft/V12","test":"PatchbayAltcraftTests.ServerTests/`settings that do not fit together are all found`()"}
         {"rule":"altcraft/V12","test":"PatchbayAltcraftTests.ServerTests/`what no subscription can be is refused`()"}
-        {"rule":"altcraft/V13","test":"PatchbayAltcraftTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) subscriptions"}
+        {"rule":"altcraft/V13","test":"PatchbayAltcraftTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) subscriptions"}
         {"rule":"altcraft/V13","test":"PatchbayAltcraftTests.ServerTests/`a subscription goes to the address that the platform knows`()"}
         {"rule":"altcraft/V13","test":"PatchbayAltcraftTests.ServerTests/`what no subscription can be is refused`()"}
-        {"rule":"altcraft/V14","test":"PatchbayAltcraftTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) subscriptions"}
+        {"rule":"altcraft/V14","test":"PatchbayAltcraftTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) subscriptions"}
         {"rule":"altcraft/V14","test":"PatchbayAltcraftTests.ServerTests/`a no in a channel without an address leaves nobody alone, and is told`(_:)"}
         {"rule":"altcraft/V14","test":"PatchbayAltcraftTests.ServerTests/`a no is kept where the platform may reach the contact by what can't be written here`(_:_:)"}
         {"rule":"altcraft/V14","test":"PatchbayAltcraftTests.ServerTests/`a subscription goes to the address that the platform knows`()"}
         {"rule":"altcraft/V14","test":"PatchbayAltcraftTests.ServerTests/`addresses are asked for together, and a farewell suspends what is subscribed`()"}
-        {"rule":"altcraft/V15","test":"PatchbayAltcraftTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) deletion"}
+        {"rule":"altcraft/V15","test":"PatchbayAltcraftTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) deletion"}
         {"rule":"altcraft/V15","test":"PatchbayAltcraftTests.ServerTests/`a profile is forgotten, and one that is not there needs no deletion`()"}
         {"rule":"altcraft/V16","test":"PatchbayAltcraftTests.ServerTests/`a goal leaves once, also where nobody knows what became of it`()"}
         {"rule":"altcraft/V16","test":"PatchbayAltcraftTests.ServerTests/`what no goal can be is refused, and a strange name is told of`()"}
         {"rule":"altcraft/V17","test":"PatchbayAltcraftTests.ServerTests/`a goal leaves once, also where nobody knows what became of it`()"}
         {"rule":"altcraft/V17","test":"PatchbayAltcraftTests.ServerTests/`what no goal can be is refused, and a strange name is told of`()"}
-        {"rule":"altcraft/V18","test":"PatchbayAltcraftTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) goal-in-doubt"}
-        {"rule":"altcraft/V18","test":"PatchbayAltcraftTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) increment-in-doubt"}
+        {"rule":"altcraft/V18","test":"PatchbayAltcraftTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) goal-in-doubt"}
+        {"rule":"altcraft/V18","test":"PatchbayAltcraftTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) increment-in-doubt"}
         {"rule":"altcraft/V18","test":"PatchbayAltcraftTests.ServerTests/`a goal leaves once, also where nobody knows what became of it`()"}
         {"rule":"altcraft/V18","test":"PatchbayAltcraftTests.ServerTests/`a number grows once`()"}
         {"rule":"altcraft/V19","test":"PatchbayAltcraftTests.ServerTests/`a push is told by its uid and a number`()"}
-        {"rule":"altcraft/V20","test":"PatchbayAltcraftTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) first-hour"}
+        {"rule":"altcraft/V20","test":"PatchbayAltcraftTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) first-hour"}
         {"rule":"altcraft/V20","test":"PatchbayAltcraftTests.ServerTests/`profiles are read page by page`()"}
-        {"rule":"altcraft/V21","test":"PatchbayAltcraftTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) retry-after"}
+        {"rule":"altcraft/V21","test":"PatchbayAltcraftTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) retry-after"}
         {"rule":"altcraft/V21","test":"PatchbayAltcraftTests.ServerTests/`a Retry-After keeps every lane back, over a restart`()"}
-        {"rule":"altcraft/V22","test":"PatchbayAltcraftTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) retry-after"}
+        {"rule":"altcraft/V22","test":"PatchbayAltcraftTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) retry-after"}
         {"rule":"altcraft/V22","test":"PatchbayAltcraftTests.ServerTests/`a profile that the vendor can't take now goes again alone`()"}
         {"rule":"altcraft/V22","test":"PatchbayAltcraftTests.ServerTests/`a vendor that fails is asked less often each time, by all lanes together`()"}
         {"rule":"altcraft/V23","test":"PatchbayAltcraftTests.ServerTests/`a web page is no answer, nor is a text`()"}
@@ -1712,70 +1712,70 @@ extension RuleEvidence {
         {"rule":"salesforce/T8","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) nothing-changed"}
         {"rule":"salesforce/T8","test":"PatchbaySalesforceTests.TagTests/`removing an absent tag sends nothing`()"}
         {"rule":"salesforce/T11","test":"PatchbaySalesforceTests.TagTests/`tags are trimmed and sorted with the automatic ones`()"}
-        {"rule":"salesforce/V1","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) first-hour"}
+        {"rule":"salesforce/V1","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) first-hour"}
         {"rule":"salesforce/V1","test":"PatchbaySalesforceTests.ServerTests/`a client that is unknown stops, a host that fails is asked again`()"}
         {"rule":"salesforce/V1","test":"PatchbaySalesforceTests.ServerTests/`a token is asked for once for all lanes, and again when it has ended`()"}
-        {"rule":"salesforce/V2","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) first-hour"}
+        {"rule":"salesforce/V2","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) first-hour"}
         {"rule":"salesforce/V2","test":"PatchbaySalesforceTests.ServerTests/`a token is asked for once for all lanes, and again when it has ended`()"}
-        {"rule":"salesforce/V3","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) refused-token"}
+        {"rule":"salesforce/V3","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) refused-token"}
         {"rule":"salesforce/V3","test":"PatchbaySalesforceTests.ServerTests/`after a 401 one fresh token, and after another a person has to act`()"}
         {"rule":"salesforce/V3","test":"PatchbaySalesforceTests.ServerTests/`four requests with the same old token cost one fresh one`()"}
-        {"rule":"salesforce/V4","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) first-hour"}
+        {"rule":"salesforce/V4","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) first-hour"}
         {"rule":"salesforce/V4","test":"PatchbaySalesforceTests.ServerTests/`the REST host is the one that the token's reply names`(_:_:)"}
         {"rule":"salesforce/V5","test":"PatchbaySalesforceTests.ServerTests/`a token is asked for once for all lanes, and again when it has ended`()"}
-        {"rule":"salesforce/V6","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) job"}
+        {"rule":"salesforce/V6","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) job"}
         {"rule":"salesforce/V6","test":"PatchbaySalesforceTests.ServerTests/`a job is handed in, asked for every five seconds, and a later row of its contact waits`()"}
         {"rule":"salesforce/V7","test":"PatchbaySalesforceTests.ServerTests/`settings that do not fit together are all found`()"}
-        {"rule":"salesforce/V8","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) first-hour"}
+        {"rule":"salesforce/V8","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) first-hour"}
         {"rule":"salesforce/V8","test":"PatchbaySalesforceTests.ServerTests/`a row set holds fifty rows of as many contacts`()"}
         {"rule":"salesforce/V9","test":"PatchbaySalesforceTests.ServerTests/`a row set holds fifty rows of as many contacts`()"}
         {"rule":"salesforce/V9","test":"PatchbaySalesforceTests.ServerTests/`contacts whose keys look alike stay two`()"}
-        {"rule":"salesforce/V10","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) bad-row"}
+        {"rule":"salesforce/V10","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) bad-row"}
         {"rule":"salesforce/V10","test":"PatchbaySalesforceTests.ServerTests/`a bad row is found, and every other gets through`(_:)"}
         {"rule":"salesforce/V11","test":"PatchbaySalesforceTests.ServerTests/`a row set holds fifty rows of as many contacts`()"}
-        {"rule":"salesforce/V12","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) job"}
+        {"rule":"salesforce/V12","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) job"}
         {"rule":"salesforce/V12","test":"PatchbaySalesforceTests.ServerTests/`a job is handed in, asked for every five seconds, and a later row of its contact waits`()"}
-        {"rule":"salesforce/V13","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) job"}
+        {"rule":"salesforce/V13","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) job"}
         {"rule":"salesforce/V13","test":"PatchbaySalesforceTests.ServerTests/`a job is handed in, asked for every five seconds, and a later row of its contact waits`()"}
         {"rule":"salesforce/V14","test":"PatchbaySalesforceTests.ServerTests/`what only a person can mend stops, and keeps everything`()"}
-        {"rule":"salesforce/V15","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) job"}
+        {"rule":"salesforce/V15","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) job"}
         {"rule":"salesforce/V15","test":"PatchbaySalesforceTests.ServerTests/`a job is handed in, asked for every five seconds, and a later row of its contact waits`()"}
-        {"rule":"salesforce/V16","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) job"}
+        {"rule":"salesforce/V16","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) job"}
         {"rule":"salesforce/V16","test":"PatchbaySalesforceTests.ServerTests/`a job with errors gives each row its verdict, page by page`()"}
         {"rule":"salesforce/V16","test":"PatchbaySalesforceTests.ServerTests/`results that are not one for each row send the rows again in halves`()"}
         {"rule":"salesforce/V17","test":"PatchbaySalesforceTests.ServerTests/`a job has so many rows and bytes, and a larger row goes alone`()"}
-        {"rule":"salesforce/V18","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) contact"}
+        {"rule":"salesforce/V18","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) contact"}
         {"rule":"salesforce/V18","test":"PatchbaySalesforceTests.ServerTests/`a contact is created, and changed where it is there`()"}
         {"rule":"salesforce/V18","test":"PatchbaySalesforceTests.ServerTests/`contacts whose keys look alike stay two`()"}
-        {"rule":"salesforce/V19","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) contact"}
+        {"rule":"salesforce/V19","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) contact"}
         {"rule":"salesforce/V19","test":"PatchbaySalesforceTests.ServerTests/`a contact is created, and changed where it is there`()"}
         {"rule":"salesforce/V19","test":"PatchbaySalesforceTests.ServerTests/`an operation that does not say where its contact can be reached bears it as an option`()"}
         {"rule":"salesforce/V19","test":"PatchbaySalesforceTests.ServerTests/`settings that do not fit together are all found`()"}
         {"rule":"salesforce/V19","test":"PatchbaySalesforceTests.ServerTests/`what is left of a contact is told by its sets' attributes`()"}
-        {"rule":"salesforce/V20","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) contact"}
+        {"rule":"salesforce/V20","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) contact"}
         {"rule":"salesforce/V20","test":"PatchbaySalesforceTests.ServerTests/`a contact is created, and changed where it is there`()"}
         {"rule":"salesforce/V21","test":"PatchbaySalesforceTests.ServerTests/`a yes that says no inside is no yes`()"}
-        {"rule":"salesforce/V22","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) contact"}
+        {"rule":"salesforce/V22","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) contact"}
         {"rule":"salesforce/V22","test":"PatchbaySalesforceTests.ServerTests/`contacts are forgotten together, and only a clear word ends it`()"}
         {"rule":"salesforce/V22","test":"PatchbaySalesforceTests.ServerTests/`contacts whose keys look alike stay two`()"}
-        {"rule":"salesforce/V23","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) first-hour"}
+        {"rule":"salesforce/V23","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) first-hour"}
         {"rule":"salesforce/V23","test":"PatchbaySalesforceTests.ServerTests/`an event leaves once, also where nobody knows what became of it`()"}
         {"rule":"salesforce/V24","test":"PatchbaySalesforceTests.ServerTests/`an event leaves once, also where nobody knows what became of it`()"}
-        {"rule":"salesforce/V25","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) event-in-doubt"}
+        {"rule":"salesforce/V25","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) event-in-doubt"}
         {"rule":"salesforce/V25","test":"PatchbaySalesforceTests.ServerTests/`an event leaves once, also where nobody knows what became of it`()"}
-        {"rule":"salesforce/V26","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) retry-after"}
+        {"rule":"salesforce/V26","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) retry-after"}
         {"rule":"salesforce/V26","test":"PatchbaySalesforceTests.ServerTests/`a Retry-After keeps every lane back, over a restart`(_:)"}
         {"rule":"salesforce/V27","test":"PatchbaySalesforceTests.ServerTests/`a vendor that fails is asked less often each time, by all lanes together`()"}
-        {"rule":"salesforce/V28","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) retry-after"}
+        {"rule":"salesforce/V28","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) retry-after"}
         {"rule":"salesforce/V28","test":"PatchbaySalesforceTests.ServerTests/`a client that is unknown stops, a host that fails is asked again`()"}
         {"rule":"salesforce/V28","test":"PatchbaySalesforceTests.ServerTests/`a vendor that fails is asked less often each time, by all lanes together`()"}
         {"rule":"salesforce/V29","test":"PatchbaySalesforceTests.ServerTests/`rows without an answer go again, and replace themselves`()"}
         {"rule":"salesforce/V30","test":"PatchbaySalesforceTests.ServerTests/`what only a person can mend stops, and keeps everything`()"}
         {"rule":"salesforce/V31","test":"PatchbaySalesforceTests.ServerTests/`what only a person can mend stops, and keeps everything`()"}
-        {"rule":"salesforce/V32","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) bad-row"}
+        {"rule":"salesforce/V32","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) bad-row"}
         {"rule":"salesforce/V32","test":"PatchbaySalesforceTests.ServerTests/`requests leave at the vendor's rate, refusals are final, and a web page is no answer`()"}
         {"rule":"salesforce/V33","test":"PatchbaySalesforceTests.ServerTests/`requests leave at the vendor's rate, refusals are final, and a web page is no answer`()"}
-        {"rule":"salesforce/V34","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) first-hour"}
+        {"rule":"salesforce/V34","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) first-hour"}
         {"rule":"salesforce/V34","test":"PatchbaySalesforceTests.ServerTests/`rows are read page by page, while rows wait`()"}
         {"rule":"salesforce/V35","test":"PatchbaySalesforceTests.ServerTests/`what a column can't hold stays out, and the rest goes`()"}
         {"rule":"salesforce/V37","test":"PatchbaySalesforceTests.ServerTests/`a row set holds fifty rows of as many contacts`()"}
@@ -1785,7 +1785,7 @@ extension RuleEvidence {
         {"rule":"salesforce/V41","test":"PatchbaySalesforceTests.ServerTests/`tags and subscriptions are columns, and unknown is neither yes nor no`()"}
         {"rule":"salesforce/V42","test":"PatchbaySalesforceTests.ServerTests/`what a column can't hold stays out, and the rest goes`()"}
         {"rule":"salesforce/V42","test":"PatchbaySalesforceTests.ServerTests/`what is left of a contact is told by its sets' attributes`()"}
-        {"rule":"salesforce/V43","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) first-hour"}
+        {"rule":"salesforce/V43","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) first-hour"}
         {"rule":"salesforce/V43","test":"PatchbaySalesforceTests.ServerTests/`several words of one contact are one row, the last value wins`()"}
         {"rule":"salesforce/V44","test":"PatchbaySalesforceTests.ServerTests/`contacts are forgotten together, and only a clear word ends it`()"}
         {"rule":"salesforce/V45","test":"PatchbaySalesforceTests.ServerTests/`tags and subscriptions are columns, and unknown is neither yes nor no`()"}

@@ -100,9 +100,9 @@ struct RowPlan: BitwiseCopyable {
     }
 
     // Notes by index; -1 for one that keeps the record out, which is for the slow way to say.
-    var noHome = -1, noColumn = -1, converted = -1, precision = -1, unfit = -1, second = -1, undated = -1
+    var noPlace = -1, noColumn = -1, converted = -1, precision = -1, unfit = -1, second = -1, undated = -1
     var denied = -1, stateUnknown = -1, suspended = -1, lostOptOut = -1, consent = -1
-    var keyOther = -1, otherKey = -1, withoutYes = -1
+    var keyOther = -1, otherKey = -1, withoutOptIn = -1
 
     /// The column that says that very denial; -1 for none.
     func column(denying purpose: Int, _ channel: Int) -> Int {
@@ -219,14 +219,14 @@ struct RowCompiler {
     private mutating func note() {
         let rows = file.kind.findings
         func index(_ row: FindingRow) -> Int { notes.place(of: row) }
-        (row.noHome, row.noColumn, row.converted) = (index(rows.noHome), index(rows.noColumn), index(rows.converted))
+        (row.noPlace, row.noColumn, row.converted) = (index(rows.noPlace), index(rows.noColumn), index(rows.converted))
         (row.precision, row.unfit, row.denied) = (index(rows.precision), index(rows.unfit), index(rows.denied))
         (row.stateUnknown, row.suspended) = (index(rows.stateUnknown), index(rows.suspended))
         (row.lostOptOut, row.consent) = (index(file.lostOptOut), index(rows.consent))
         (row.keyOther, row.otherKey) = (index(rows.keyOther), index(rows.otherKey))
         (row.second, row.undated) = (index(rows.second), index(rows.undated))
         for row in [rows.lineBreak, rows.trimmed, rows.blank, rows.tooLong, rows.unwritable] { _ = index(row) }
-        row.withoutYes = index(file.settings.withoutYes == .reject ? rows.withoutYes : rows.writtenWithoutYes)
+        row.withoutOptIn = index(file.settings.withoutOptIn == .reject ? rows.withoutOptIn : rows.writtenWithoutOptIn)
     }
 
     /// A column; nil if there is none like it on the fast way. Where `index` is nil nothing fills it.

@@ -209,7 +209,7 @@ extension LineWriter {
             let identifier = view.identifiers + index
             let kind = identifier.pointee.kind
             guard kind >= 0, plan.pointee.kinds.place(kind).pointee.column >= 0 else {
-                guard note(plan.pointee.row.pointee.noHome) else { return false }
+                guard note(plan.pointee.row.pointee.noPlace) else { return false }
                 continue
             }
             let row = plan.pointee.kinds.place(kind)
@@ -428,7 +428,7 @@ extension LineWriter {
             }
         }
         guard let text = keep(words) else { return true }
-        return row.pointee.tags < 0 ? note(row.pointee.noHome) : fill(row.pointee.tags, text, plan)
+        return row.pointee.tags < 0 ? note(row.pointee.noPlace) : fill(row.pointee.tags, text, plan)
     }
 
     private func column(ofTag tag: Stretch, _ row: UnsafePointer<RowPlan>) -> Int? {
@@ -439,14 +439,14 @@ extension LineWriter {
     private mutating func fillPlaces(_ view: RecordView, _ plan: UnsafePointer<LinePlan>) -> Bool {
         let (locale, zone) = (plan.pointee.row.pointee.locale, plan.pointee.row.pointee.timeZone)
         if view.hasLocale {
-            guard locale < 0 ? note(plan.pointee.row.pointee.noHome) : fill(locale, view.locale, plan) else {
+            guard locale < 0 ? note(plan.pointee.row.pointee.noPlace) : fill(locale, view.locale, plan) else {
                 return false
             }
         }
         if view.hasTimeZone {
             let slash = view.timeZone.index(of: 0x2F, or: 0x2F, from: 0)
             let isZone = slash < view.timeZone.count || view.timeZone.equals("UTC")
-            guard zone < 0 || !isZone ? note(plan.pointee.row.pointee.noHome) : fill(zone, view.timeZone, plan) else {
+            guard zone < 0 || !isZone ? note(plan.pointee.row.pointee.noPlace) : fill(zone, view.timeZone, plan) else {
                 return false
             }
         }
@@ -474,7 +474,7 @@ extension LineWriter {
             // A denial covers it, so that no opt-out is lost where it has no column.
             let isCovered =
                 state == lexicon.pointee.subscribed || view.consentCount > 0 && isDenied(channel, view, plan)
-            let lost = isCovered ? row.pointee.noHome : row.pointee.lostOptOut
+            let lost = isCovered ? row.pointee.noPlace : row.pointee.lostOptOut
             guard say(state, subscription, row, plan, lost) else { return false }
         }
         return true
@@ -523,14 +523,14 @@ extension LineWriter {
                 if changedAt.text.count > 20 { guard note(row.pointee.precision) else { return false } }
                 guard fill(changedColumn, text, plan) else { return false }
             } else if !holdsTime {
-                guard note(row.pointee.noHome) else { return false }
+                guard note(row.pointee.noPlace) else { return false }
             }
         }
         if source.isThere {
             let column = row.pointee.column(of: .source, channel, topic)
-            guard column < 0 ? note(row.pointee.noHome) : fill(column, source.text, plan) else { return false }
+            guard column < 0 ? note(row.pointee.noPlace) : fill(column, source.text, plan) else { return false }
         }
-        return !subscription.pointee.evidence.isThere || note(row.pointee.noHome)
+        return !subscription.pointee.evidence.isThere || note(row.pointee.noPlace)
     }
 
     /// Says a state by its word; false where the column has none, and nil for the slow way.
@@ -561,13 +561,13 @@ extension LineWriter {
             guard each.channel >= 0, each.topic == Lexicon.none, each.state == subscribed else { continue }
             missing &= ~(1 &<< UInt8(each.channel))
         }
-        return missing == 0 || isWanted(withoutYes: missing, view, plan)
+        return missing == 0 || isWanted(withoutOptIn: missing, view, plan)
     }
 
     /// Whether a no stands on each of these channels, or nobody knows, of which is told; a consent that speaks of one is for
     /// the slow way.
     @inline(never) private mutating func isWanted(
-        withoutYes missing: UInt8,
+        withoutOptIn missing: UInt8,
         _ view: RecordView,
         _ plan: UnsafePointer<LinePlan>
     ) -> Bool {
@@ -583,7 +583,7 @@ extension LineWriter {
                 guard each.channel == channel, each.topic == Lexicon.none else { continue }
                 isAnswered = each.state != plan.pointee.lexicon.pointee.unknownState
             }
-            guard isAnswered || note(plan.pointee.row.pointee.withoutYes) else { return false }
+            guard isAnswered || note(plan.pointee.row.pointee.withoutOptIn) else { return false }
         }
         return true
     }
@@ -630,7 +630,7 @@ extension LineWriter {
                 guard isKnown || !row.pointee.hasStrangeColumns else { return false }
                 let column = row.pointee.column(denying: consent.purpose, consent.channel)
                 if column >= 0 {
-                    guard fill(column, row.pointee.yes, plan), !consent.changedAt.isThere || note(row.pointee.noHome)
+                    guard fill(column, row.pointee.yes, plan), !consent.changedAt.isThere || note(row.pointee.noPlace)
                     else {
                         return false
                     }
@@ -677,7 +677,7 @@ extension LineWriter {
 
     private mutating func passDevices(_ view: RecordView, _ plan: UnsafePointer<LinePlan>) -> Bool {
         guard view.deviceCount == 0 || !plan.pointee.row.pointee.hasDeviceColumns else { return false }
-        for _ in 0..<view.deviceCount { guard note(plan.pointee.row.pointee.noHome) else { return false } }
+        for _ in 0..<view.deviceCount { guard note(plan.pointee.row.pointee.noPlace) else { return false } }
         return true
     }
 }

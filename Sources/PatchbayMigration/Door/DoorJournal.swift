@@ -25,14 +25,15 @@ final class DoorJournal {
         init(_ target: DoorTarget) { (door, provider) = (target.descriptor.id.rawValue, target.provider.name) }
 
         init?(_ json: JSONValue) {
-            guard json["journal"]?.string == "door", json["version"]?.integer == 1, let door = json["door"]?.string,
+            guard json["journal"]?.string == "server", json["version"]?.integer == 1,
+                let door = json["adapter"]?.string,
                 let provider = json["provider"]?.string
             else { return nil }
             (self.door, self.provider) = (door, provider)
         }
 
         var json: JSONValue {
-            ["journal": "door", "version": 1, "door": .string(door), "provider": .string(provider)]
+            ["journal": "server", "version": 1, "adapter": .string(door), "provider": .string(provider)]
         }
     }
 

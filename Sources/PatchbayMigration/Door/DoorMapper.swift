@@ -49,7 +49,7 @@ struct DoorMapper {
         whole.attributes = attributes
         row.options = door.options(for: whole)
         offer(.identify(contact.identifiers), "identifiers", to: &row)
-        row.findings += homeless.map { DoorFinding.noHome.at($0) }
+        row.findings += homeless.map { DoorFinding.noPlace.at($0) }
         if !attributes.isEmpty {
             offer(.changeAttributes(attributes.mapValues(AttributeChange.set)), "attributes", to: &row)
         }

@@ -54,7 +54,9 @@ public struct DoorMigration: Sendable {
             throw Migration.Failure([DoorFinding.noJournal.at("journal", detail: target.descriptor.id.rawValue)])
         }
         if target.isBlind {
-            throw Migration.Failure([DoorFinding.noesUnseen.at("to.targetNoes", detail: target.descriptor.id.rawValue)])
+            throw Migration.Failure([
+                DoorFinding.optOutsUnseen.at("to.targetOptOuts", detail: target.descriptor.id.rawValue)
+            ])
         }
         if !restarts, let checkpoint = try Checkpoint(of: files.output), checkpoint.place.report.isComplete {
             DoorFiles.removeOutbox(DoorFiles.outbox(of: files.output))

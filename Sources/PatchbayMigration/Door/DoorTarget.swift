@@ -54,7 +54,7 @@ public struct DoorTarget: Sendable {
     var isPaged: Bool { if case .inPages? = door.reading { true } else { false } }
 
     /// Whether a yes of the source is held against what the person said at the target.
-    var keepsNoes: Bool { settings.targetNoes == .keep }
+    var keepsNoes: Bool { settings.targetOptOuts == .keep }
 
     /// Whether a yes could be said though nobody can tell what the person said at the target, and nobody said that it may.
     var isBlind: Bool { keepsNoes && !canRead && takesWishes }
@@ -63,16 +63,16 @@ public struct DoorTarget: Sendable {
 
     /// What becomes of a person's no at the target.
     var noes: String {
-        switch (settings.targetNoes, door.reading) {
+        switch (settings.targetOptOuts, door.reading) {
         case (.override, _):
-            "Opt-ins of the source replace opt-outs at the target, because targetNoes is override."
+            "Opt-ins of the source replace opt-outs at the target, because targetOptOuts is override."
         case (.keep, .byKeys):
             "Opt-outs at the target remain in force: the vendor is asked about each contact, by its key, before an opt-in is sent. An opt-out of another contact with the same address is not found this way."
         case (.keep, .inPages):
             "Opt-outs at the target remain in force: all contacts of the vendor are read before the first opt-in is sent, and an opt-out also applies to its address."
         case (.keep, nil) where !takesWishes: "The API accepts no subscriptions, so no opt-out can be lost."
         case (.keep, nil):
-            "An opt-in of the source might replace an opt-out at the target, because the API cannot be read. The migration is refused unless the settings contain {\"to\": {\"targetNoes\": \"override\"}}."
+            "An opt-in of the source might replace an opt-out at the target, because the API cannot be read. The migration is refused unless the settings contain {\"to\": {\"targetOptOuts\": \"override\"}}."
         }
     }
 
@@ -155,7 +155,7 @@ struct DoorSettings: Sendable {
     }
 
     var lostOptOuts = LostOptOut.reject
-    var targetNoes = TargetNoes.keep
+    var targetOptOuts = TargetNoes.keep
     /// Below 0: nobody said.
     var heldContacts = -1
     /// 0: nobody said.
@@ -172,8 +172,8 @@ struct DoorSettings: Sendable {
                 + "`warn` migrates it with a warning."
         ),
         .choice(
-            "targetNoes",
-            \.targetNoes,
+            "targetOptOuts",
+            \.targetOptOuts,
             default: .keep,
             "Handling of an opt-in if the person opted out at the target: `keep` leaves it out, `override` sends it."
         ),
@@ -226,45 +226,45 @@ extension Migration {
 enum DoorFinding {
     /// The findings about single contacts.
     static let ofContacts = [
-        key, keyAlone, optOutLost, denied, stateUnknown, consent, deviceLost, noHome, targetNo,
+        key, keyAlone, optOutLost, denied, stateUnknown, consent, deviceLost, noPlace, targetNo,
     ]
     static let device = FindingRow(
-        "migration.door.device",
+        "migration.api.device",
         .error,
         .unsupported,
         reason: "This is a device API, which serves one installation and accepts no contacts",
         remedy: "Name a server API of the vendor; `patchbay adapters` lists them."
     )
     static let noContacts = FindingRow(
-        "migration.door.contacts",
+        "migration.api.contacts",
         .error,
         .unsupported,
         reason: "Contacts cannot be migrated to this adapter",
         remedy: "Write a file in one of the vendor's formats instead; `patchbay adapters` lists them."
     )
     static let unreadable = FindingRow(
-        "migration.door.unreadable",
+        "migration.api.unreadable",
         .error,
         .unsupported,
         reason: "The API cannot be read, so there is nothing to compare with",
         remedy: "Export the contacts at the vendor and verify the export: --to FORMAT --target FILE."
     )
     static let noJournal = FindingRow(
-        "migration.door.noJournal",
+        "migration.api.noJournal",
         .error,
         .unsupported,
         reason: "The API cannot be read, so the migration cannot be undone",
         remedy: "Leave --journal out, and export the vendor's contacts first."
     )
     static let key = FindingRow(
-        "migration.door.key",
+        "migration.api.key",
         .error,
         .missing,
         reason: "The contact has no identifier of the kind that the vendor uses as the key",
         remedy: "Add one, or map another kind to it."
     )
     static let keyAlone = FindingRow(
-        "migration.door.keyAlone",
+        "migration.api.keyAlone",
         .error,
         .missing,
         reason: "Only the key of the contact is left, and a key alone makes no contact",
@@ -272,28 +272,28 @@ enum DoorFinding {
             "Add an attribute, for example with a mapping rule: {\"set\": \"attributes.origin\", \"value\": \"old\"}."
     )
     static let optOutLost = FindingRow(
-        "migration.door.optOutLost",
+        "migration.api.optOutLost",
         .error,
         .consent,
         reason: "The person opted out, and the provider's settings name no field for it",
         remedy: "Name a column or a resource in the provider's settings, or set lostOptOuts to warn."
     )
     static let denied = FindingRow(
-        "migration.door.denied",
+        "migration.api.denied",
         .warning,
         .consent,
         reason: "The person denied messages on this channel, so the subscription is sent as unsubscribed",
         remedy: "Ask the person which one applies."
     )
     static let stateUnknown = FindingRow(
-        "migration.door.stateUnknown",
+        "migration.api.stateUnknown",
         .warning,
         .consent,
         reason: "The person's decision is unknown, so no subscription is sent",
         remedy: "Ask the person."
     )
     static let consent = FindingRow(
-        "migration.door.consent",
+        "migration.api.consent",
         .warning,
         .unsupported,
         reason: "The vendor's API stores no consents",
@@ -301,35 +301,35 @@ enum DoorFinding {
             "Keep the consents in your own system; a denial is sent as an opt-out where the vendor has a field for it."
     )
     static let deviceLost = FindingRow(
-        "migration.door.deviceLost",
+        "migration.api.deviceLost",
         .warning,
         .unsupported,
         reason: "Devices register themselves at this vendor, so the device and its push token are left out",
         remedy: "Let the app register each device at the new vendor."
     )
-    static let noHome = FindingRow(
-        "migration.door.noHome",
+    static let noPlace = FindingRow(
+        "migration.api.noPlace",
         .warning,
         .unsupported,
         reason: "The API has no field for this value, so it is not migrated",
         remedy: "Name an attribute in the settings, under \"to\"."
     )
     static let targetNo = FindingRow(
-        "migration.door.targetNo",
+        "migration.api.targetOptOut",
         .warning,
         .consent,
         reason: "The person opted out at the target, and the opt-in of the source does not change that",
         remedy: "Ask the person which one applies."
     )
-    static let noesUnseen = FindingRow(
-        "migration.door.noesUnseen",
+    static let optOutsUnseen = FindingRow(
+        "migration.api.optOutsUnseen",
         .error,
         .consent,
         reason: "The API cannot be read, so an opt-in of the source might replace an opt-out at the target",
         remedy:
             "Configure the provider so that its contacts can be read, if its API supports it. Otherwise, "
             + "make sure that no contact opted out there, or remove the opt-ins from the source, and set "
-            + "{\"to\": {\"targetNoes\": \"override\"}}. Opt-outs are sent in any case."
+            + "{\"to\": {\"targetOptOuts\": \"override\"}}. Opt-outs are sent in any case."
     )
     static let changedSince = FindingRow(
         "migration.undo.changed",
@@ -360,14 +360,14 @@ enum DoorFinding {
         remedy: "Give the configuration and the --provider of the migration."
     )
     static let ended = FindingRow(
-        "migration.door.ended",
+        "migration.api.ended",
         .error,
         .outcomeUnknown,
         reason: "The operation ended without a reply of the vendor",
         remedy: "Migrate the row again."
     )
     static let outboxLost = FindingRow(
-        "migration.door.outbox",
+        "migration.api.outbox",
         .error,
         .notFound,
         reason: "The outbox of an interrupted run is missing, so it is unknown what the vendor has received",

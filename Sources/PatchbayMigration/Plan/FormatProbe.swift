@@ -62,7 +62,7 @@ struct FormatProbe {
             return write(contact)
         }
         var (person, base) = (Self.plainPerson, arrive(Self.plainPerson))
-        if base.findings.contains(where: { $0.severity == .error && $0.code.hasSuffix(".record.withoutYes") }) {
+        if base.findings.contains(where: { $0.severity == .error && $0.code.hasSuffix(".record.withoutOptIn") }) {
             person.consents = [Consent(purpose: .messaging, state: .granted)]
             base = arrive(person)
         }

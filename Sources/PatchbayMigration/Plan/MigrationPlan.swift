@@ -538,7 +538,7 @@ extension MigrationPlan.Keys {
 extension MigrationPlan.Load {
     fileprivate var json: JSONValue {
         [
-            "door": .string(door.name), "requests": .integer(requests),
+            "api": .string(door.name), "requests": .integer(requests),
             "seconds": seconds.map { .integer($0) } ?? .null, "note": .string(door.note),
         ]
     }

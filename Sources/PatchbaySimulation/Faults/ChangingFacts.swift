@@ -105,6 +105,8 @@ public enum SimulationMutation: String, Sendable, CaseIterable {
     case countedTwice
     /// The vendor confirms a new push token and keeps the one before.
     case newTokenIgnored
+    /// The vendor forgets an opt-out with the next request.
+    case optOutForgotten
 
     /// The mutation of this task.
     @TaskLocal public static var present: SimulationMutation?

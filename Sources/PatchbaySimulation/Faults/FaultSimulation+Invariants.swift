@@ -17,7 +17,9 @@ extension FaultSimulation {
             return vendor.respond(to: sent.request, now: sent.now)
         }
         let before = vendor.anyState
-        let reachedBefore = scene.records(before).reduce(into: Set<String>()) { $0.formUnion($1.reaches) }
+        let reachedBefore = Dictionary(grouping: scene.records(before), by: \.person)
+            .mapValues { $0.reduce(into: Set<String>()) { $0.formUnion($1.reaches) } }
+        let allReachedBefore = reachedBefore.values.reduce(into: Set<String>()) { $0.formUnion($1) }
         var request = sent.request
         if facts.mutation == .valuesOfAnother { request = request.withValuesOfAnother }
         if facts.mutation == .countedTwice { request = request.withListsTwice }
@@ -29,11 +31,18 @@ extension FaultSimulation {
         case .optOutIgnored, .unregisterIgnored:
             let isMeant = kinds.contains(facts.mutation == .optOutIgnored ? .changeSubscription : .farewell)
             let now = scene.records(vendor.anyState).reduce(into: Set<String>()) { $0.formUnion($1.reaches) }
-            if isMeant, !now.isSuperset(of: reachedBefore) { vendor.restore(before) }
+            if isMeant, !now.isSuperset(of: allReachedBefore) { vendor.restore(before) }
         case .newTokenIgnored:
             let now = scene.records(vendor.anyState).reduce(into: Set<String>()) { $0.formUnion($1.reaches) }
-            let isNew = !now.subtracting(reachedBefore).isDisjoint(with: Self.pushTokens)
-            if isNew, !reachedBefore.isDisjoint(with: Self.pushTokens) { vendor.restore(before) }
+            let isNew = !now.subtracting(allReachedBefore).isDisjoint(with: Self.pushTokens)
+            if isNew, !allReachedBefore.isDisjoint(with: Self.pushTokens) { vendor.restore(before) }
+        case .optOutForgotten:
+            let now = scene.records(vendor.anyState).reduce(into: Set<String>()) { $0.formUnion($1.reaches) }
+            if let former = formerStates.removeValue(forKey: sent.provider) {
+                vendor.restore(former)
+            } else if !now.isSuperset(of: allReachedBefore) {
+                formerStates[sent.provider] = before
+            }
         default: break
         }
         checkRecords(scene.records(vendor.anyState), reachedBefore, sent, scene)
@@ -43,7 +52,7 @@ extension FaultSimulation {
     /// No record holds another person's values, and nobody is newly reached who denies it.
     private func checkRecords(
         _ records: [VendorRecord],
-        _ reachedBefore: Set<String>,
+        _ reachedBefore: [VendorRecord.Person: Set<String>],
         _ sent: VirtualWorld.Sent,
         _ scene: ChangingScene
     ) {
@@ -59,13 +68,28 @@ extension FaultSimulation {
             }
         }
         guard setup.facts?.isApp ?? false, let mirror = mirrors[Self.subjects[0]] else { return }
+        let required = setup.plans[position].requiredConsent
+        let mustAnswer = required.contains { $0.covers(Consent.Scope(.messaging, channel: .push)) }
+        for record in records {
+            guard case .contact(let name) = record.person,
+                people.values.contains(where: { history in
+                    let state = history.messaging[name]
+                    return state == .denied || mustAnswer && state == .unknown
+                        || scene.hasSubscription(.push) && history.unsubscribed.contains(name)
+                })
+            else { continue }
+            expect(
+                record.reaches.isSubset(of: reachedBefore[record.person] ?? []),
+                "\(sent.provider): request \(sent.number) (\(sent.endpoint)) lets messages reach \(name), who refuses push or has not allowed it"
+            )
+        }
+        let reachedBefore = reachedBefore.values.reduce(into: Set<String>()) { $0.formUnion($1) }
         let reached = records.reduce(into: Set<String>()) { $0.formUnion($1.reaches) }
         let denies = [Purpose.profile, .messaging].allSatisfy { mirror.consent(for: $0, channel: .push) == .denied }
         expect(
             !denies || reached.isSubset(of: reachedBefore),
             "\(sent.provider): request \(sent.number) (\(sent.endpoint)) registers or subscribes although the person denies profile and messaging"
         )
-        let required = setup.plans[position].requiredConsent
         let isUnanswered = [Purpose.profile, .messaging].allSatisfy { purpose in
             required.contains { $0.covers(Consent.Scope(purpose, channel: .push)) }
                 && mirror.consent(for: purpose, channel: .push) == .unknown

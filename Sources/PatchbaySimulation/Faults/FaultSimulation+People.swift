@@ -13,6 +13,19 @@ struct PersonHistory {
     var contacts: [Int: String] = [:]
     /// The push token that the app passed last, if it was a good one.
     var token = FaultSimulation.pushTokens[0]
+    /// The last consent of each contact to push messages.
+    var messaging: [String: Consent.State] = [:]
+    /// The contacts whose last statement ends the subscription to push.
+    var unsubscribed: Set<String> = []
+
+    /// Notes whether the person who is there refuses push messages.
+    mutating func noteRefusal(in snapshot: SubjectSnapshot) {
+        guard let contact = contacts[era] else { return }
+        messaging[contact] = snapshot.consent(for: .messaging, channel: .push)
+        unsubscribed.remove(contact)
+        let push = snapshot.subscriptions.values.first { $0.channel == .push && $0.topic == nil }
+        if let push, push.state != .subscribed { unsubscribed.insert(contact) }
+    }
 }
 
 /// Runs in which people, consents, configurations, credentials and push tokens change.

@@ -105,6 +105,8 @@ public final class FaultSimulation {
     private var unanswered: Set<OperationID> = []
     /// What was allowed in the last thing that was said.
     private var grantedNow: Set<Purpose> = []
+    /// By provider, the vendor's state before an opt-out, for a mutation.
+    var formerStates: [String: any Sendable] = [:]
     /// What is said and stored, by subject.
     var mirrors: [Subject: SubjectSnapshot] = [:]
     /// What was said and stored of the person who was there before, by subject.
@@ -509,10 +511,11 @@ public final class FaultSimulation {
     /// Notes an operation that is captured, and what a person's word means for those before it.
     private func enroll(_ operation: EngagementOperation) {
         let subject = operation.subject
-        var mirror = mirrors[subject] ?? SubjectSnapshot()
-        let before = mirror
-        mirror.apply(operation)
-        mirrors[subject] = mirror
+        var snapshot = mirrors[subject] ?? SubjectSnapshot()
+        let before = snapshot
+        snapshot.apply(operation)
+        mirrors[subject] = snapshot
+        people[subject]?.noteRefusal(in: snapshot)
         switch operation.action {
         case .erase:
             // An earlier word to be forgotten still goes to the vendor.
@@ -527,8 +530,8 @@ public final class FaultSimulation {
                 known[$0]?.subject != subject || known[$0]?.action.kind == .registerDevice
             }
         case .setConsent(let consent):
-            grantedNow.formUnion(setup.requiredConsent.filter { mirror.consent(for: $0) == .granted })
-            for (id, other) in known where other.subject == subject && !isOfAnother(other, mirror) {
+            grantedNow.formUnion(setup.requiredConsent.filter { snapshot.consent(for: $0) == .granted })
+            for (id, other) in known where other.subject == subject && !isOfAnother(other, snapshot) {
                 if consent.state != .granted { refused[id, default: []].insert(consent.purpose) }
                 guard Self.purpose(of: other.action) == consent.purpose else { continue }
                 switch consent.state {

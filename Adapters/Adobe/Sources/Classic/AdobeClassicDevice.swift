@@ -175,7 +175,9 @@ private struct ClassicPlanner {
         switch head.operation.action {
         case .track(.push(let interaction, let payload, _)): return track(interaction, payload, head)
         case .setConsent(let consent):
-            if memory.consents.allowsToken, consent.state != .denied { return register(head, memory) }
+            if memory.consents.allowsToken, consent.state != .denied, isOfPresent(head) {
+                return register(head, memory)
+            }
             let row: FindingRow =
                 consent.state == .denied && !memory.consents.allowsToken ? .classicDetached : .consentKept
             return (memory.consents.allowsToken ? nil : detach(head))
@@ -214,7 +216,7 @@ private struct ClassicPlanner {
         // Another app of the vendor, which the settings named before, still reaches the person.
         if change.isSwitch, let detachment = detach(head, where: { !$0.isAt(settings) }) { return detachment }
         if let end = obsolete(head) { return .settle([head.id: end]) }
-        guard memory.consents.allowsToken else {
+        guard memory.consents.allowsToken, isOfPresent(head) else {
             let row: FindingRow = change.isSwitch ? .personChanged : .tokenWithheld
             return .settle([head.id: change.isSwitch ? .unchanged(row.at(path)) : .dropped(row.at(path))])
         }
@@ -224,6 +226,13 @@ private struct ClassicPlanner {
             return .wait(until: nil, because: FindingRow.deviceMissing.at())
         }
         return register(head, change.applied(to: memory))
+    }
+
+    /// Whether an operation may register its person: it is the present one, and did not leave without allowing push messages.
+    /// A later person's consent is not an earlier one's.
+    private func isOfPresent(_ head: Head) -> Bool {
+        guard let contact = head.operation.contact else { return true }
+        return !memory.who.differs(from: contact) && !pending.formerlyWithoutPush.contains(contact)
     }
 
     /// The outcome of an operation of a person who left before the device was registered: the registration belongs to the

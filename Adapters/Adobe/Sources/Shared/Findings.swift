@@ -444,14 +444,14 @@ extension FindingRow {
         remedy: "Delete the profile in Campaign, or with a privacy request."
     )
     static let left = FindingRow(
-        "adobe.farewell.left",
+        "adobe.unregister.left",
         .note,
         rule: .adobe("N7"),
         reason: "Every push token of this installation was taken back; its mobile profiles stay",
         remedy: "Delete the mobile profiles in Campaign if they must go."
     )
     static let nothingToLeave = FindingRow(
-        "adobe.farewell.nothing",
+        "adobe.unregister.nothing",
         .note,
         rule: .adobe("N7"),
         reason: "The vendor has no push token of this device",
@@ -459,14 +459,14 @@ extension FindingRow {
     )
 
     static let leavesLast = FindingRow(
-        "adobe.farewell.last",
+        "adobe.unregister.last",
         .note,
         rule: .adobe("N7"),
         reason: "The push token is taken back once everything captured before has an outcome",
         remedy: "No action is needed."
     )
     static let providerLeft = FindingRow(
-        "adobe.farewell.over",
+        "adobe.unregister.over",
         .note,
         rule: .adobe("N7"),
         reason: "The provider was removed before the operation could be carried out",

@@ -1,40 +1,49 @@
 import PatchbayJSON
 
-/// What a person who has left had refused: it counts again when the person comes back.
+/// What counts of a person who has left an installation.
 ///
-/// A denial of the profile is not remembered: a person who logs in asks to be known.
-struct FormerRefusals: ScannedValue {
+/// What the person had refused counts again when the person comes back. A denial of the profile is not remembered: a person
+/// who logs in asks to be known.
+struct FormerPerson: ScannedValue {
     /// The contact under whom the person was known.
     var contact: String
+    /// The person's last word about push messages: where the vendor still holds this contact, it decides.
+    var pushMessages = Consent.State.unknown
     /// The denials.
-    var consents: [Consent]
+    var denials: [Consent]
     /// The subscriptions that the person had ended.
     var subscriptions: [Subscription]
 
     /// How many people are remembered for one installation.
     static let limit = 16
 
-    /// The refusals of the person who is there; nil if the person is not known or refuses nothing.
+    /// The person who is there; nil if the person is not known.
     init?(of snapshot: SubjectSnapshot, knownAs contact: String?) {
         guard let contact else { return nil }
         self.contact = contact
-        consents = snapshot.consents.filter { $0.state == .denied && $0.purpose != .profile }
+        pushMessages = snapshot.consent(for: .messaging, channel: .push)
+        denials = snapshot.consents.filter { $0.state == .denied && $0.purpose != .profile }
         subscriptions = snapshot.subscriptions.values.filter { [.unsubscribed, .suspended].contains($0.state) }
             .sorted { $0.key < $1.key }
-        if consents.isEmpty, subscriptions.isEmpty { return nil }
     }
 
     init(json: JSONValue, at path: String) throws(ModelError) {
-        let reader = try ObjectReader(json, at: path, known: ["contact", "consents", "subscriptions"])
+        let reader = try ObjectReader(
+            json,
+            at: path,
+            known: ["contact", "pushMessages", "denials", "subscriptions"]
+        )
         contact = try reader.required("contact")
-        consents = try reader.list("consents")
+        pushMessages = try reader.optional("pushMessages") ?? .unknown
+        denials = try reader.list("denials")
         subscriptions = try reader.list("subscriptions")
     }
 
     init(scanning scanner: inout JSONScanner) throws(NotPlain) {
         try scanner.beginObject()
         contact = try scanner.required("contact")
-        consents = try scanner.list("consents")
+        pushMessages = try scanner.optional("pushMessages") ?? .unknown
+        denials = try scanner.list("denials")
         subscriptions = try scanner.list("subscriptions")
         try scanner.endObject()
     }
@@ -42,7 +51,8 @@ struct FormerRefusals: ScannedValue {
     func write(to writer: inout JSONWriter) {
         writer.beginObject()
         writer.member(known: "contact", contact)
-        writer.member(known: "consents", ifNotEmpty: consents)
+        if pushMessages != .unknown { writer.member(known: "pushMessages", pushMessages) }
+        writer.member(known: "denials", ifNotEmpty: denials)
         writer.member(known: "subscriptions", ifNotEmpty: subscriptions)
         writer.endObject()
     }

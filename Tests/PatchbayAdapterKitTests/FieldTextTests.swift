@@ -46,4 +46,65 @@ import Testing
         #expect(forms.exactValue("03/09/2031 00:00:00", as: .date) == AttributeValue(text: "2031-03-09", as: .date))
         #expect(forms.exactValue("03/09/2031 00:00:00 GMT", as: .date) == nil)
     }
+
+    @Test(arguments: [
+        ("23/05/1989", ["1989-05-23"]), ("05/23/1989", ["1989-05-23"]), ("05/06/1989", ["1989-05-06", "1989-06-05"]),
+        ("06/06/1989", ["1989-06-06"]), ("5/6/1989 10:00:00 AM", ["1989-05-06"]), ("1989-05-06", ["1989-05-06"]),
+        ("13.05.1989", []),
+    ]) func `a date whose day and month cannot be distinguished has two readings`(_ text: String, _ days: [String]) {
+        let forms = FieldForms(alsoRead: [.slashed, .american, .european])
+        #expect(forms.readings(text).map(\.day.text) == days)
+        #expect((forms.moment(text) == nil) == (days.count != 1))
+    }
+
+    @Test(arguments: [(DayForm.american, "1989-05-06"), (.european, "1989-06-05")])
+    func `a configured form decides, and excludes the other one`(_ form: DayForm, _ day: String) {
+        let forms = FieldForms(day: form, alsoRead: [.slashed, .american, .european])
+        #expect(forms.moment("05/06/1989")?.day.text == day)
+        #expect(forms.moment(form == .american ? "23/05/1989" : "05/23/1989") == nil)
+    }
+
+    @Test(
+        arguments: [
+            ("k-1", "k-1", nil), ("\u{200B}k-1\u{FEFF}", "k-1", nil), ("=\"0012\"", "0012", nil),
+            ("'0012", "0012", nil),
+            ("'bo@x.example'", "bo@x.example", nil), ("12E4", "12E4", nil), ("5e3f-11", "5e3f-11", nil),
+            ("Ω-1", "Ω-1", nil),
+            ("a\u{AD}b", "a\u{AD}b", .invisible), ("a\u{1F}b", "a\u{1F}b", .invisible),
+            ("1.23457E+12", "1.23457E+12", .scientific), ("1,2e+05", "1,2e+05", .scientific),
+            ("4E+11", "4E+11", .scientific),
+            ("NULL", "NULL", .placeholder), ("#N/A", "#N/A", .placeholder), ("#REF!", "#REF!", .placeholder),
+            ("nan", "nan", .placeholder), ("########", "########", .noLetters), ("-", "-", .noLetters),
+        ] as [(String, String, IdentifierText.Damage?)]
+    )
+    func `an identifier is cleaned at its ends, and a damaged one is known`(
+        _ text: String,
+        _ value: String,
+        _ damage: IdentifierText.Damage?
+    ) {
+        let read = IdentifierText(text)
+        #expect(read.value == value)
+        #expect(read.damage == damage)
+    }
+
+    @Test(arguments: [
+        ("+49 (0) 151 0000-0003", "4915100000003", "+4915100000003"), ("0049 (0)30 12345", "493012345", "+493012345"),
+        ("49 ( 0 ) 151 1234567", "491511234567", "+491511234567"),
+        ("4915100000003.0", "4915100000003", "+4915100000003"),
+        ("4915100000003", "4915100000003", "+4915100000003"), ("015100000005", nil, nil), ("(555) 010-0199", nil, nil),
+        ("5550100199", "5550100199", nil), ("(+358) 40 1234567", "358401234567", "+358401234567"),
+    ]) func `a telephone number is written in a column's form or not at all`(
+        _ text: String,
+        _ digits: String?,
+        _ plus: String?
+    ) {
+        #expect(PhoneNumber(text).text(in: .digits) == digits)
+        #expect(PhoneNumber(text).text(in: .plus) == plus)
+    }
+
+    @Test(arguments: [
+        ("+49 (0) 151 0000-0003", "004915100000003"), ("+358 40 1234567", "358401234567"),
+    ]) func `spellings of a telephone number have one key`(_ one: String, _ other: String) {
+        #expect(Identifier(.phone, one).addressKey == Identifier(.phone, other).addressKey)
+    }
 }

@@ -4,14 +4,17 @@ import PatchbayAdapterKit
 extension FindingRow {
     /// Every row, for the descriptor.
     static let altcraftRecords: [FindingRow] = [
-        recordMatching, recordKeyOther, recordIdentifier, recordNoHome, recordSecond, recordAddress, recordConverted,
+        recordMatching, recordKeyOther, recordIdentifier, recordIdentifierDamaged, recordNoHome, recordSecond,
+        recordAddress, recordConverted,
         recordTags,
         recordConsent,
         recordControl, profileControl, recordUnknown, recordDenied, recordResource, recordOptOutLost, recordUnreachable,
         recordNested, recordToken,
         tokenProviderUnknown,
-        lineJSON, lineProfile, lineTooLong, profileKey, profileField, profileSubscription,
-        profileSubscriptions, profileContradiction, profileDeleted, profileStatus, profileStatusMissing, profileNumber,
+        lineJSON, lineProfile, lineTooLong, profileKey, profileIdentifier, profileIdentifierCleaned, profileField,
+        profileBirthday, profileSubscription,
+        profileSubscriptions, profileContradiction, profileOtherAddress, profileDeleted, profileStatus,
+        profileStatusMissing, profileNumber,
         profileResourceUnread, profileResourceTaken, profileResource,
     ]
 
@@ -41,6 +44,16 @@ extension FindingRow {
         remedy:
             "Name the field in identifierFields, as \"external\": \"customer_number\"; with matching custom the vendor "
             + "finds profiles by it."
+    )
+    static let recordIdentifierDamaged = FindingRow(
+        "altcraft.record.identifierDamaged",
+        .warning,
+        .invalid,
+        rule: .altcraft("X2"),
+        reason:
+            "The value cannot be one person's identifier: a word such as NULL, a number in scientific notation, or a text with "
+            + "invisible characters; it is left out",
+        remedy: "Correct it in the source."
     )
     static let recordControl = FindingRow(
         "altcraft.record.control",
@@ -204,6 +217,32 @@ extension FindingRow {
         reason: "The profile has none of the identifiers that the settings name",
         remedy: "Name the field that identifies it in identifierFields."
     )
+    static let profileIdentifier = FindingRow(
+        "altcraft.profile.identifier",
+        .warning,
+        .invalid,
+        rule: .altcraft("X1"),
+        reason: "The value cannot be one person's identifier, so it is left out",
+        remedy: "Export it again as text, as the source system has it."
+    )
+    static let profileIdentifierCleaned = FindingRow(
+        "altcraft.profile.identifierCleaned",
+        .note,
+        rule: .altcraft("X1"),
+        reason:
+            "Invisible characters or a spreadsheet's guard (=\"…\", an apostrophe) stand around the identifier, which is read "
+            + "without them",
+        remedy: "No action is needed. Take them out in the source to silence this note."
+    )
+    static let profileBirthday = FindingRow(
+        "altcraft.profile.birthday",
+        .note,
+        rule: .altcraft("X7"),
+        reason:
+            "The birthday is an instant; the day is the one whose beginning in UTC is nearest to it, because the instant is "
+            + "the day's beginning in another zone",
+        remedy: "No action is needed. To keep the instant, set the attribute's type to timestamp in types."
+    )
     static let profileField = FindingRow(
         "altcraft.profile.field",
         .warning,
@@ -236,6 +275,17 @@ extension FindingRow {
         reason: "Entries for one channel and topic contradict each other; the most restrictive one applies",
         remedy: "Ask the person, or correct the entries in the source. All addresses of a channel have the same status."
     )
+    static let profileOtherAddress = FindingRow(
+        "altcraft.profile.otherAddress",
+        .warning,
+        .consent,
+        rule: .altcraft("X9"),
+        reason:
+            "The entry is for an address other than the contact's first one of that kind, so it is not an opt-in of the "
+            + "contact",
+        remedy:
+            "Ask the person for an opt-in of the first address, or put the address of the entry first in the source."
+    )
     static let profileDeleted = FindingRow(
         "altcraft.profile.deleted",
         .note,
@@ -249,7 +299,8 @@ extension FindingRow {
         .consent,
         rule: .altcraft("X4"),
         reason: "The status is not one of the vendor's values, and it may be an opt-out",
-        remedy: "Write subscribed, unsubscribed or suspended there in the source, or take the entry out."
+        remedy: "Write one of these there in the source, as a word or a number: "
+            + ShownSubscription.statuses.map { "\($0.word) (\($0.number))" }.joined(separator: ", ") + "."
     )
     static let profileStatusMissing = FindingRow(
         "altcraft.profile.statusMissing",
@@ -257,7 +308,7 @@ extension FindingRow {
         .consent,
         rule: .altcraft("X4"),
         reason: "The entry has no status, so the person's decision is unknown",
-        remedy: "Export the status as a word, or ask the person."
+        remedy: "Export the status, or ask the person."
     )
     static let profileNumber = FindingRow(
         "altcraft.profile.number",

@@ -126,7 +126,8 @@ enum Address {
         return parts.count == 2 && parts.allSatisfy { !$0.isEmpty } && !text.contains(where: \.isWhitespace)
     }
 
-    /// The number without spaces, dashes and brackets; nil unless 5 to 15 digits are left, perhaps after a plus sign.
+    /// The number without spaces, dashes and brackets, and without a trunk zero in brackets; nil unless 5 to 15 digits are
+    /// left, perhaps after a plus sign.
     static func phone(_ text: String) -> String? {
         let signs = " -()."
         let isASCII = text.utf8.allSatisfy { $0 < 0x80 }
@@ -135,8 +136,10 @@ enum Address {
             ? String(decoding: text.utf8.filter { !signs.utf8.contains($0) }, as: UTF8.self)
             : text.filter { $0 != "\u{A0}" && !signs.contains($0) }
         let digits = compact.hasPrefix("+") ? compact.dropFirst() : compact[...]
-        let isNumber = digits.utf8.allSatisfy { (0x30...0x39).contains($0) } && (5...15).contains(digits.utf8.count)
-        return isNumber ? compact : nil
+        let number = PhoneNumber(text)
+        let isNumber =
+            digits.utf8.allSatisfy { (0x30...0x39).contains($0) } && (5...15).contains(number.digits.utf8.count)
+        return isNumber ? number.text(in: .any) : nil
     }
 }
 

@@ -44,9 +44,11 @@ extension ImportSettings {
                 state: "status",
                 token: "subscription_id",
                 provider: "provider",
+                addresses: ShownSubscription.addressMembers,
                 unusual: ["is_delete", "custom_fields"]
             ),
             topics: topics,
+            states: ShownSubscription.states,
             providers: PushProvider.services
         )
     }
@@ -109,7 +111,8 @@ extension ImportSettings {
         let codes = ["male": 1, "female": 2]
         return switch field.name {
         case "_country": .country
-        case "_bdate", "_regdate": .moment
+        case "_bdate": .day
+        case "_regdate": .moment
         case "_sex":
             .words(
                 Dictionary(

@@ -47,6 +47,7 @@ struct ProfileReader: LineReader {
             var profile = ProfileDraft(settings, fields)
             let contact = profile.contact(of: json)
             record.findings = profile.findings
+            record.addressOptOuts = profile.addressOptOuts
             // A no may stand in what can't be read.
             if profile.findings.contains(where: { $0.severity == .error }) {
                 record.said = contact.map { RefusedWords(of: $0, unread: profile.unread) }
@@ -84,6 +85,8 @@ private struct ProfileDraft {
     private(set) var findings: [Finding] = []
     /// Subscriptions whose status can't be read.
     private(set) var unread: Set<Subscription.Key> = []
+    /// Opt-outs of addresses other than the one to which the contact's messages go.
+    private(set) var addressOptOuts: [Contact] = []
     private let settings: ImportSettings
     private let fields: ImportFields
     /// What the entries of each push token say.
@@ -104,7 +107,7 @@ private struct ProfileDraft {
         }
         var contact = Contact(identifiers: identifiers(line, data))
         guard !contact.identifiers.isEmpty else {
-            findings = [FindingRow.profileKey.at("identifiers")]
+            findings.append(FindingRow.profileKey.at("identifiers"))
             return nil
         }
         for field in data where field.name.utf8.contains(0) || field.value.holdsNUL {
@@ -123,12 +126,18 @@ private struct ProfileDraft {
 
     // MARK: Identifiers and attributes
 
-    private func identifiers(_ line: JSONObject, _ data: JSONObject) -> [Identifier] {
+    private mutating func identifiers(_ line: JSONObject, _ data: JSONObject) -> [Identifier] {
         var identifiers: [Identifier] = []
         func add(_ kind: IdentifierKind, _ value: JSONValue?) {
             let texts = value?.array?.map(\.string) ?? [value?.string ?? value?.number?.text]
             for text in texts.compactMap({ $0 }) where !text.isEmpty {
-                let identifier = Identifier(kind, text)
+                let (read, path) = (IdentifierText(text), "identifiers".dot(kind.rawValue))
+                if let damage = read.damage {
+                    findings.append(FindingRow.profileIdentifier.at(path, detail: damage.rawValue))
+                    continue
+                }
+                if read.value != text { findings.append(FindingRow.profileIdentifierCleaned.at(path)) }
+                let identifier = Identifier(kind, read.value)
                 if !identifiers.contains(identifier) { identifiers.append(identifier) }
             }
         }
@@ -158,6 +167,12 @@ private struct ProfileDraft {
         let json = json["action"]?.string == "set" ? json["value"] ?? json : json
         guard !json.isNull, let value = held(json, field) else { return nil }
         let usual = fields.usualTypes[field]
+        if field == "_bdate", settings.types[name].map({ $0 == AttributeType.date.rawValue }) ?? true,
+            case .timestamp(let instant)? = value.type == .string ? value.converted(to: .timestamp) : nil
+        {
+            findings.append(FindingRow.profileBirthday.at("data".dot(field)))
+            return .date(instant.nearestDay)
+        }
         guard let type = settings.types[name].flatMap(AttributeType.init) ?? usual, type != value.type else {
             return value
         }
@@ -207,7 +222,35 @@ private struct ProfileDraft {
             if words[token] == nil { contact.devices.append(Device(pushToken: token)) }
             words[token, default: []].append(subscription)
         }
+        guard isCounted(subscription, of: entry, path, in: &contact) else { return }
         add(subscription, "data".dot(path), to: &contact)
+    }
+
+    /// Whether an entry counts for the contact, whose messages go to its first address of a kind.
+    ///
+    /// An opt-in counts for its own address only. An opt-out of another address counts for the contact as well, and for
+    /// every other contact with that address.
+    private mutating func isCounted(
+        _ subscription: Subscription,
+        of entry: ShownSubscription,
+        _ path: String,
+        in contact: inout Contact
+    ) -> Bool {
+        guard let address = entry.address else { return true }
+        guard let own = contact.identifiers.first(where: { $0.kind == address.kind }) else {
+            // The profile names none, so this is the contact's.
+            contact.identifiers.append(address)
+            return true
+        }
+        if own.addressKey == address.addressKey { return true }
+        switch subscription.state {
+        case .unsubscribed, .suspended:
+            addressOptOuts.append(Contact(identifiers: [address], subscriptions: [subscription]))
+            return true
+        case .subscribed, .unknown:
+            findings.append(FindingRow.profileOtherAddress.at("data".dot(path)))
+            return false
+        }
     }
 
     /// What was deleted is no subscription, and its yes is none. Its no stays one where no other entry speaks.
@@ -221,6 +264,7 @@ private struct ProfileDraft {
         guard mayBeNo else { return findings.append(FindingRow.profileDeleted.at("data".dot(path))) }
         guard let subscription = subscription(entry, path) else { return }
         if live.contains(subscription.key) { return findings.append(FindingRow.profileDeleted.at("data".dot(path))) }
+        guard isCounted(subscription, of: entry, path, in: &contact) else { return }
         add(subscription, "data".dot(path), to: &contact)
     }
 
@@ -321,5 +365,13 @@ extension AttributeValue {
             }
             self = .object(members)
         }
+    }
+}
+
+extension Timestamp {
+    /// The day whose beginning in UTC is nearest; at noon, the day of the noon.
+    fileprivate var nearestDay: CalendarDate {
+        let halfDay: Int64 = 43_200
+        return (Timestamp(seconds: seconds + halfDay - 1) ?? self).date
     }
 }

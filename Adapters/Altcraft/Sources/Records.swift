@@ -266,7 +266,9 @@ private struct ProfileComposer {
 
     init(contact: Contact, settings: ImportSettings) { (self.contact, self.settings) = (contact, settings) }
 
-    private var email: String? { contact.identifiers.first(.email).flatMap { Address.isEmail($0) ? $0 : nil } }
+    private var email: String? {
+        contact.identifiers.first(.email).flatMap { Address.isEmail($0) && IdentifierText.isSound($0) ? $0 : nil }
+    }
     private var phone: String? { contact.identifiers.first(.phone).flatMap(Address.phone) }
 
     /// The record; nil if the vendor could not find or make a profile by it, or might write to somebody who said no.
@@ -295,7 +297,8 @@ private struct ProfileComposer {
             value = phone
             record.phone = value
         case .custom:
-            value = way.field == nil ? nil : contact.identifiers.first(way.kind)
+            let key = way.field == nil ? nil : contact.identifiers.first(way.kind)
+            value = key.flatMap { IdentifierText.isSound($0) ? $0 : nil }
             (record.fieldName, record.fieldValue) = (way.field, value)
         }
         return value?.isEmpty == false ? record : nil
@@ -366,6 +369,10 @@ private struct ProfileComposer {
     }
 
     private mutating func value(of identifier: Identifier, in name: String, _ path: String) -> JSONValue? {
+        guard identifier.kind == .phone || IdentifierText.isSound(identifier.value) else {
+            findings.append(FindingRow.recordIdentifierDamaged.at(path))
+            return nil
+        }
         guard let field = AltcraftField.named(name) else { return .string(identifier.value) }
         let text = JSONValue.string(identifier.value)
         guard let value = field.value(.string(identifier.value), AltcraftSettings()) else {
@@ -389,7 +396,11 @@ private struct ProfileComposer {
             let (path, field) = ("attributes".dot(name.rawValue), ProfileFields.name(of: name, account))
             // A number is the form of a few fields, which all their values have.
             let isOther = fields.object[field].map { $0.number == nil && $0 != value.wire } ?? false
-            guard [.time, .choices, .list, .object].contains(value.type) || isOther && !left.contains(path) else {
+            // A birthday that is an instant is read as a day.
+            let isInstant = field == "_bdate" && value.converted(to: .date) == nil && !left.contains(path)
+            guard
+                [.time, .choices, .list, .object].contains(value.type) || isInstant || isOther && !left.contains(path)
+            else {
                 continue
             }
             let detail = "\(value.type.rawValue) in field \(field)"
@@ -422,13 +433,8 @@ private struct ProfileComposer {
             }
             written += status(of: subscription, state, path).map { entries(of: subscription, $0, path) } ?? []
         }
-        // The no to a channel is a subscription of its own where nothing else is said of an address.
-        for channel in [Channel.email, .push, .sms] {
-            let no = Subscription(channel: channel, state: .unsubscribed)
-            guard let place = contact.consents.firstIndex(where: { Self.denies($0, channel) }),
-                !contact.subscriptions.contains(where: { $0.key == no.key }), !addresses(channel).isEmpty
-            else { continue }
-            written += entries(of: no, no.state.rawValue, "consents[\(place)]")
+        for channel in [Channel.email, .push, .sms] where !addresses(channel).isEmpty {
+            written += optOuts(of: channel)
         }
         let tokens = Set(written.compactMap(\.token))
         for (place, device) in contact.devices.enumerated() {
@@ -446,6 +452,24 @@ private struct ProfileComposer {
         return written
     }
 
+    /// The entries for an opt-out of a channel as a whole beside the contact's own subscriptions: one for the channel where
+    /// a consent denies it, and one for each topic that the contact does not mention. An earlier line of the same contact may
+    /// have subscribed it to any topic that the settings name.
+    private mutating func optOuts(of channel: Channel) -> [ImportSubscription] {
+        let whole = Subscription(channel: channel, state: .unsubscribed)
+        let mentioned = Set(contact.subscriptions.map(\.key))
+        let denial = contact.consents.firstIndex { Self.denies($0, channel) }
+        let isOut = denial != nil || contact.subscriptions.mostProtectiveState(of: whole.key) == .unsubscribed
+        guard isOut else { return [] }
+        let topics = settings.resources.keys.map(\.rawValue).sorted().map { topic in
+            Subscription(channel: channel, topic: topic, state: .unsubscribed)
+        }
+        let all = (denial == nil ? [] : [whole]) + topics
+        return all.filter { !mentioned.contains($0.key) }.flatMap { optOut in
+            entries(of: optOut, optOut.state.rawValue, denial.map { "consents[\($0)]" } ?? "subscriptions")
+        }
+    }
+
     /// An entry for each address.
     private mutating func entries(
         of subscription: Subscription,
@@ -453,8 +477,11 @@ private struct ProfileComposer {
         _ path: String
     ) -> [ImportSubscription] {
         guard let resource = resource(of: subscription) else {
-            let row = status == Subscription.State.subscribed.rawValue ? .recordResource : settings.lostOptOut
-            findings.append(row.at(path))
+            let isOptIn = status == Subscription.State.subscribed.rawValue
+            // A denial covers a topic without a resource: nobody is subscribed to it by this import.
+            let isCovered =
+                subscription.topic != nil && contact.consents.contains { Self.denies($0, subscription.channel) }
+            findings.append((isOptIn || isCovered ? .recordResource : settings.lostOptOut).at(path))
             return []
         }
         let addresses = addresses(subscription.channel)

@@ -375,13 +375,15 @@ extension Rule {
         rule("X3", "A subscription of an import record names channel, resource and address.", Source.data),
         rule(
             "X4",
-            "A status is written as a word; a state that nobody knows is not written at all.",
+            "A status is read as a word or as a number from 0 to 6, and written as a word; an unknown state is not "
+                + "written.",
             Source.subscription
         ),
         rule(
             "X5",
             "A person's no is never raised: a denied channel is written as unsubscribed, and a contact whose no has no "
-                + "resource is not written.",
+                + "resource is not written. An opt-out of a whole channel is also written for each topic in resources that the "
+                + "contact does not mention, because an earlier line may have subscribed it.",
             Source.house
         ),
         rule("X6", "Plain values of a subscription stand under custom_fields, as in a custom event.", Source.house),
@@ -395,7 +397,8 @@ extension Rule {
             "X9",
             "Of several entries for one channel and topic the one that allows least counts; a push token's own entry says "
                 + "whether its device may get pushes; a deleted entry is no yes; a profile whose subscriptions can't be "
-                + "read is none.",
+                + "read is none. An opt-in counts for the address in its entry only, and an opt-out for every contact "
+                + "with that address.",
             Source.house
         ),
     ]

@@ -23,9 +23,38 @@ struct ShownSubscription: Sendable {
     /// Whether a status stands there, readable or not.
     var hasStatus: Bool { json["status"].map { !$0.isNull } ?? false }
 
-    /// What the status says, in letters of either case; nil if it is none of the vendor's words.
+    /// The state of the status, which is a word in either case or a number; nil if it is none of the vendor's.
     var state: Subscription.State? {
-        json["status"]?.string.flatMap { Subscription.State(rawValue: $0.trimmed.lowercased()) }
+        let status = json["status"]
+        let text = status?.string?.trimmed.lowercased() ?? status?.integer.map { String($0) }
+        return text.flatMap { Self.states[$0] }
+    }
+
+    /// The vendor's statuses: each is written as its word or as its number.
+    ///
+    /// An address that cannot be reached (3, 6) or is not confirmed (4) is neither an opt-in nor an opt-out.
+    static let statuses: [(number: Int, word: String, state: Subscription.State)] = [
+        (0, "subscribed", .subscribed), (1, "unsubscribed", .unsubscribed), (2, "complained", .unsubscribed),
+        (3, "hardbounced", .unknown), (4, "unconfirmed", .unknown), (5, "suspended", .suspended),
+        (6, "invalid", .unknown),
+    ]
+
+    /// The states by word and by number. The word `unknown` is the model's own.
+    static let states: [String: Subscription.State] = statuses.reduce(into: ["unknown": .unknown]) { states, status in
+        (states[status.word], states[String(status.number)]) = (status.state, status.state)
+    }
+
+    /// The members of an entry that hold the address it is for, by the kind of identifier.
+    static let addressMembers: [(name: String, kind: IdentifierKind)] = [("email", .email), ("phone", .phone)]
+
+    /// The address that the entry is for; nil if it names none.
+    var address: Identifier? {
+        let channel = channel
+        let members = Self.addressMembers.filter { ($0.kind == .email) == (channel == Channel.email.rawValue) }
+        return members.lazy.compactMap { member in
+            let text = json[member.name]?.string ?? json[member.name]?.number?.text
+            return text.flatMap { $0.trimmed.isEmpty ? nil : Identifier(member.kind, $0.trimmed) }
+        }.first
     }
 
     /// Whether the platform calls it deleted: anything but a clear no counts.

@@ -7,7 +7,7 @@ struct ContactFileSettings: AdapterSettings {
     /// What an export and an import of this vendor share, before any setting.
     private static let forms = FieldForms(
         day: .iso,
-        alsoRead: [.slashed, .american],
+        alsoRead: [.slashed, .american, .european],
         zone: "-06:00",
         booleans: ("True", "False")
     )
@@ -43,6 +43,12 @@ struct ContactFileSettings: AdapterSettings {
             rule: .salesforce("F3"),
             "The columns' names of a file that is read and has no header line, as extracts have none by default; what is "
                 + "written always has one."
+        ),
+        .fileDateForm(
+            \.file.forms.day,
+            of: [.iso, .slashed, .american, .european, .dotted],
+            default: .iso,
+            rule: .salesforce("F7")
         ),
         .fileZone(
             \.file.forms.zone,
@@ -85,7 +91,7 @@ extension ContactFileKind {
     private static let written: [ContactColumn] = [
         ContactColumn("ContactKey", .identifier(.external), isWritten: true),
         ContactColumn("EmailAddress", .identifier(.email), isWritten: true, limit: 254),
-        ContactColumn("MobileNumber", .identifier(.phone), isWritten: true, digitsOnly: true),
+        ContactColumn("MobileNumber", .identifier(.phone), isWritten: true, phoneForm: .digits),
         ContactColumn("FirstName", .attribute(.givenName), isWritten: true, limit: 4000),
         ContactColumn("LastName", .attribute(.familyName), isWritten: true, limit: 4000),
         ContactColumn("City", .attribute(.city), isWritten: true, limit: 4000),
@@ -98,9 +104,9 @@ extension ContactFileKind {
     ]
 
     private static let mobile: [ContactColumn] = [
-        ContactColumn("_ContactKey", .identifier(.external), isWritten: true, isRequired: true, digitsOnly: false),
-        ContactColumn("_MobileNumber", .identifier(.phone), isWritten: true, isRequired: true, digitsOnly: true),
-        ContactColumn("_Locale", .locale, isWritten: true, isRequired: true),
+        ContactColumn("_ContactKey", .identifier(.external), isWritten: true, isRequired: true),
+        ContactColumn("_MobileNumber", .identifier(.phone), isWritten: true, isRequired: true, phoneForm: .digits),
+        ContactColumn("_Locale", .locale, isWritten: true, isRequired: true, takesCountryOfLocale: true),
         ContactColumn("_FirstName", .attribute(.givenName), isWritten: true),
         ContactColumn("_LastName", .attribute(.familyName), isWritten: true),
         ContactColumn("_EmailAddress", .identifier(.email), isWritten: true, limit: 254),

@@ -9,12 +9,21 @@ struct ContactDraft: Sendable {
     private var assumed: [String] = []
     private let table: ColumnTable
     /// A text for each column, without white space at its ends.
-    private let texts: [String]
+    private var texts: [String]
+    /// Why the identifiers of columns cannot be anybody's, and the columns whose identifiers are read without what stands
+    /// around them.
+    private var damages: [Int: IdentifierText.Damage] = [:]
+    private var cleaned: Set<Int> = []
     /// The row's number and line, for findings.
     private let row: String
 
     init(_ table: ColumnTable, _ texts: [String], _ row: String) {
         (self.table, self.texts, self.row) = (table, texts, row)
+        for (_, column) in table.identifiers where !texts[column].isEmpty {
+            let text = IdentifierText(texts[column])
+            if text.value != texts[column] { cleaned.insert(column) }
+            (self.texts[column], damages[column]) = (text.value, text.damage)
+        }
     }
 
     /// The contact of all the fields.
@@ -49,9 +58,33 @@ struct ContactDraft: Sendable {
         table.places[place].flatMap { texts[$0].isEmpty ? nil : texts[$0] }
     }
 
-    private mutating func note(_ finding: FindingRow, _ place: ContactPlace) {
+    private mutating func note(
+        _ finding: FindingRow,
+        _ place: ContactPlace,
+        _ detail: String? = nil,
+        remedy: String? = nil
+    ) {
         let name = table.places[place].map { table.columns[$0].name } ?? ""
-        findings.append(finding.at("columns.\(name)", detail: row))
+        let detail = [row, detail].compactMap(\.self).joined(separator: ", ")
+        findings.append(finding.at("columns.\(name)", detail: detail, remedy: remedy))
+    }
+
+    /// Notes that a text is no date, or that it may be one of two.
+    private mutating func noteDate(_ place: ContactPlace) {
+        let text = text(place) ?? ""
+        if forms.readings(text).count > 1 { return note(rows.dateAmbiguous, place) }
+        let expected = forms.dayForms.map(\.rawValue).joined(separator: " or ")
+        let fitting = DayForm.allCases.filter { FileMoment(text, forms: [$0], zone: forms.zone) != nil }
+            .map(\.rawValue).joined(separator: " or ")
+        let (date, isUnknown) = (rows.date, fitting.isEmpty)
+        let reason =
+            "The column's text is not a date of the form \(expected)" + (isUnknown ? "" : "; it fits \(fitting)")
+        let remedy =
+            isUnknown ? date.remedy : "Set dateForm to \(fitting) if the whole file has that form, or correct the text."
+        note(
+            FindingRow(date.code, date.severity, date.error, rule: date.rule, reason: reason, remedy: remedy),
+            place
+        )
     }
 
     // MARK: Identifiers, attributes, tags
@@ -64,9 +97,21 @@ struct ContactDraft: Sendable {
         let finders = table.file.readFinders
         if !finders.contains(where: finds) { note(rows.keyBlank, finders.first { table.places[$0] != nil } ?? key) }
         var identifiers: [Identifier] = []
+        let found = finders.first { text($0) != nil }
         for (kind, column) in table.identifiers {
-            let value = texts[column]
+            let (value, place) = (texts[column], ContactPlace.identifier(kind))
             if value.isEmpty { continue }
+            // A number that was a telephone's is rejected as such.
+            if let damage = damages[column], damage != .scientific || kind != .phone {
+                guard place == found || table.required.contains(column) else {
+                    note(rows.identifierDamaged, place, damage.rawValue)
+                    continue
+                }
+                note(rows.keyDamaged, place, damage.rawValue)
+                identifiers.append(Identifier(kind, value))
+                continue
+            }
+            if cleaned.contains(column) { note(rows.identifierCleaned, place) }
             if kind == .email, !FieldForm.isEmail(value) { note(rows.email, .identifier(kind)) }
             if kind == .phone, !FieldForm.isPhone(value) { note(rows.phone, .identifier(kind)) }
             identifiers.append(Identifier(kind, value))
@@ -76,7 +121,9 @@ struct ContactDraft: Sendable {
 
     /// Whether the row has something at that place that can find a contact.
     private func finds(_ place: ContactPlace) -> Bool {
-        guard let text = text(place) else { return false }
+        guard let text = text(place), let column = table.places[place] else { return false }
+        // A damaged one has a finding of its own.
+        if damages[column] != nil { return true }
         if case .identifier(let kind) = place { return FieldForm.fits(text, kind) }
         return true
     }
@@ -86,7 +133,13 @@ struct ContactDraft: Sendable {
         for (name, index) in table.attributes {
             let (column, text) = (table.columns[index], texts[index])
             if text.isEmpty { continue }
-            if let likely = table.file.likelyType(of: column), let value = forms.exactValue(text, as: likely) {
+            let likely = table.file.likelyType(of: column)
+            if [.date, .timestamp].contains(likely ?? table.file.type(of: column)), forms.readings(text).count > 1 {
+                note(rows.dateAmbiguous, .attribute(name))
+                if likely != nil { attributes[name] = .string(text) }
+                continue
+            }
+            if let likely, let value = forms.exactValue(text, as: likely) {
                 table.file.kind.rules.values.fire()
                 if likely == .date { table.file.kind.rules.moments.fire() }
                 attributes[name] = value
@@ -100,7 +153,11 @@ struct ContactDraft: Sendable {
                 attributes[name] = value
                 if type == .time, FileTime(text)?.isCut == true { note(rows.seconds, .attribute(name)) }
             } else {
-                note(type == .date || type == .timestamp ? rows.date : rows.value, .attribute(name))
+                if type == .date || type == .timestamp {
+                    noteDate(.attribute(name))
+                } else {
+                    note(rows.value, .attribute(name))
+                }
             }
         }
         return attributes
@@ -138,7 +195,7 @@ struct ContactDraft: Sendable {
         table.file.kind.rules.wishes.fire()
         if text(.changedAt(key)) != nil {
             let moment = moment(.changedAt(key))
-            if moment == nil { note(rows.date, .changedAt(key)) }
+            if moment == nil { noteDate(.changedAt(key)) }
             subscription.changedAt = moment ?? subscription.changedAt
         }
         subscription.source = text(.source(key))
@@ -158,7 +215,7 @@ struct ContactDraft: Sendable {
         let states = table.columns[column].states
         if states.silent.contains(word.lowercased()) { return nil }
         guard let state = states.read[word.lowercased()] else {
-            note(rows.word, .state(key))
+            note(rows.word, .state(key), remedy: rows.word.remedy(listing: states.words))
             unread.wishes.insert(key)
             return nil
         }
@@ -174,14 +231,17 @@ struct ContactDraft: Sendable {
         let dates = columns.filter { text($0) != nil }
         let isReachable = isAlone && key.channel == .push && hasDevice
         guard let first = columns.first, isReachable || !dates.isEmpty else { return nil }
-        let bad = dates.filter { moment($0) == nil }
-        for column in bad { note(rows.date, column) }
+        let readings = places.map { text($0).map(forms.readings) ?? [] }
+        table.file.kind.rules.moments.fire()
+        for place in dates where moment(place) == nil { noteDate(place) }
+        let bad = zip(places, readings).filter { text($0) != nil && $1.isEmpty }.map(\.0)
         guard bad.isEmpty else {
             if bad.contains(.optOut(key)) { unread.wishes.insert(key) }
             return nil
         }
         var subscription = Subscription(channel: key.channel, topic: key.topic, state: .unknown)
-        switch (moment(places[0]), moment(places[1])) {
+        // Of two readings the one that allows less counts.
+        switch (readings[0].map(\.timestamp).min(), readings[1].map(\.timestamp).max()) {
         case (nil, nil): note(rows.optInUnknown, first)
         case (let optIn?, let optOut) where optOut.map { $0 < optIn } ?? true:
             (subscription.state, subscription.changedAt) = (.subscribed, optIn)
@@ -198,7 +258,11 @@ struct ContactDraft: Sendable {
             case true?: return Consent(purpose: scope.purpose, channel: scope.channel, state: .denied)
             case false?: return nil
             case nil:
-                note(table.columns[column].denials.isEmpty ? rows.value : rows.word, .denied(scope))
+                let (known, row) = (table.columns[column].denials, rows.word)
+                let listing = [("denied", true), ("not denied", false)].map { name, isDenied in
+                    (name, words.filter { $0.value == isDenied }.keys.sorted())
+                }
+                note(known.isEmpty ? rows.value : row, .denied(scope), remedy: row.remedy(listing: listing))
                 unread.denials.insert(scope)
                 return nil
             }
@@ -310,4 +374,26 @@ struct ContactDraft: Sendable {
 extension Subscription {
     /// Whether it is a yes; nil where nobody knows.
     fileprivate var isYes: Bool? { state == .unknown ? nil : state == .subscribed }
+}
+
+extension ContactColumn.States {
+    /// The words that are read, by what they mean; those that are written first, as they are written.
+    fileprivate var words: [(meaning: String, words: [String])] {
+        Subscription.State.allCases.compactMap { state in
+            let own = written[state]
+            let others = read.filter { $0.value == state && $0.key != own?.lowercased() }.keys.sorted()
+            let words = (own.map { read[$0.lowercased()] == state ? [$0] : [] } ?? []) + others
+            return words.isEmpty ? nil : (state.rawValue, words)
+        }
+    }
+}
+
+extension FindingRow {
+    /// What to do about an unknown word, with the words that a column knows.
+    fileprivate func remedy(listing words: [(meaning: String, words: [String])]) -> String {
+        let list = words.filter { !$0.words.isEmpty }.map { "\($0.meaning): \($0.words.joined(separator: ", "))" }
+        return
+            "Write one of the words that the column knows (\(list.joined(separator: "; "))), or say in the setting columns "
+            + "what else it holds. Do not ignore a column that may contain opt-outs."
+    }
 }

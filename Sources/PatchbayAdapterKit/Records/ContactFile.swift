@@ -68,8 +68,10 @@ public struct ContactColumn: Sendable {
     public var isRequired: Bool
     /// The most UTF-16 units of its text.
     public var limit: Int?
-    /// Whether nothing but digits is written.
-    public var digitsOnly: Bool
+    /// The form in which telephone numbers are written.
+    public var phoneForm: PhoneNumber.Form
+    /// Whether a locale is written as its country's two letters.
+    public var takesCountryOfLocale: Bool
     /// The only words that the vendor takes for an attribute; empty where it takes any.
     public var words: [String]
     /// The words of a column that says what a person wants.
@@ -88,7 +90,8 @@ public struct ContactColumn: Sendable {
         isWritten: Bool = false,
         isRequired: Bool = false,
         limit: Int? = nil,
-        digitsOnly: Bool = false,
+        phoneForm: PhoneNumber.Form = .any,
+        takesCountryOfLocale: Bool = false,
         words: [String] = [],
         states: States = .neutral,
         denials: [String: Bool] = [:],
@@ -96,8 +99,8 @@ public struct ContactColumn: Sendable {
     ) {
         (self.name, self.place, self.type, self.likelyType) = (name, place, type, likelyType)
         (self.isWritten, self.isRequired, self.limit) = (isWritten, isRequired, limit)
-        (self.digitsOnly, self.words, self.states) = (digitsOnly, words, states)
-        (self.denials, self.remark) = (denials, remark)
+        (self.phoneForm, self.words, self.states) = (phoneForm, words, states)
+        (self.denials, self.remark, self.takesCountryOfLocale) = (denials, remark, takesCountryOfLocale)
     }
 }
 
@@ -253,6 +256,19 @@ public struct ContactFile: Sendable {
         if let column = known[ColumnName(rawValue: name).key] { return column }
         let snake = SnakeCase.text(name)
         return ContactColumn(name, snake.isEmpty ? .ignored : .attribute(AttributeName(rawValue: snake)))
+    }
+
+    /// Whether settings ignore a column that says what a person wants.
+    func ignoresConsent(_ column: ContactColumn) -> Bool {
+        let key = ColumnName(rawValue: column.name).key
+        return column.place == .ignored
+            && kind.columns.contains { $0.place.isAboutConsent && ColumnName(rawValue: $0.name).key == key }
+    }
+
+    /// What is said once of a file that is read and has the column.
+    func remark(on column: ContactColumn) -> FindingRow? {
+        if ignoresConsent(column) { return kind.findings.consentIgnored }
+        return column.remark ?? (column.place == .ignored ? kind.findings.unused : nil)
     }
 
     /// The columns of a file that is written, in their order: those of the kind, under the settings' names for their

@@ -82,12 +82,22 @@ public struct ContactFileFindings: Sendable {
     let keyBlank: FindingRow
     /// The same of another column that no row may leave blank.
     let cellBlank: FindingRow
+    /// The key cannot be anybody's: the row is rejected.
+    let keyDamaged: FindingRow
+    /// The same of another identifier, which is left out.
+    let identifierDamaged: FindingRow
+    /// An identifier is read without what stands around it.
+    let identifierCleaned: FindingRow
     let date: FindingRow
+    /// The day may be one of two.
+    let dateAmbiguous: FindingRow
     let email: FindingRow
     let phone: FindingRow
     let value: FindingRow
     /// The same of a column that tells by a word what the person wants.
     let word: FindingRow
+    /// Settings ignore a column that says what a person wants.
+    let consentIgnored: FindingRow
     package let seconds: FindingRow
     let unused: FindingRow
     package let optInUnknown: FindingRow
@@ -112,6 +122,7 @@ public struct ContactFileFindings: Sendable {
     package let noPlace: FindingRow
     package let second: FindingRow
     package let unfit: FindingRow
+    package let phoneCountry: FindingRow
     package let tooLong: FindingRow
     package let unwritable: FindingRow
     package let lineBreak: FindingRow
@@ -140,10 +151,13 @@ public struct ContactFileFindings: Sendable {
             encoding, width,
             fault, headerAgain,
             manyLines,
-            control, keyBlank, date, email, phone, value, seconds,
+            control, keyBlank, keyDamaged, identifierDamaged, identifierCleaned, date, dateAmbiguous, email, phone,
+            value,
+            consentIgnored, seconds,
             unused, optInUnknown, timeZone, devicePart, deviceAssumed, keyMissing, optOutLost, noColumn, noPlace,
             second,
             unfit,
+            phoneCountry,
             tooLong, unwritable, lineBreak, precision, converted, trimmed, blank, consent, denied, stateUnknown,
             suspended, undated,
         ]
@@ -350,6 +364,43 @@ public struct ContactFileFindings: Sendable {
             reason: "A column that every row needs is blank",
             remedy: "Fill it in, or leave the row out."
         )
+        let asText =
+            "Export it again as text. In a spreadsheet, import the column as text before the values are shortened."
+        keyDamaged = row(
+            "row.keyDamaged",
+            .error,
+            .invalid,
+            rule: rules.key,
+            reason: "The value that finds the contact cannot be one person's, so the row is rejected",
+            remedy: asText
+        )
+        identifierDamaged = row(
+            "row.identifierDamaged",
+            .warning,
+            .invalid,
+            rule: rules.key,
+            reason: "The column's value cannot be one person's identifier, so it is left out",
+            remedy: asText
+        )
+        identifierCleaned = row(
+            "row.identifierCleaned",
+            .note,
+            rule: rules.key,
+            reason:
+                "Invisible characters or a spreadsheet's guard (=\"…\", an apostrophe) stand around the identifier, which is "
+                + "read without them",
+            remedy: "No action is needed. Take them out in the source to silence this note."
+        )
+        dateAmbiguous = row(
+            "row.dateAmbiguous",
+            .warning,
+            .invalid,
+            rule: rules.moments,
+            reason:
+                "The date may be MM/dd/yyyy or dd/MM/yyyy. It is not read as a day, and where either reading is an opt-out, the "
+                + "person is opted out",
+            remedy: "Set dateForm to the form of the file."
+        )
         date = row(
             "row.date",
             .error,
@@ -372,7 +423,7 @@ public struct ContactFileFindings: Sendable {
             .invalid,
             rule: rules.addresses,
             reason: "The column's text is not a phone number",
-            remedy: "Write digits, or leave it blank."
+            remedy: "Write digits, without an exponent as in 4.9E+12, or leave it blank."
         )
         value = row(
             "row.value",
@@ -391,6 +442,14 @@ public struct ContactFileFindings: Sendable {
                 "The value of this consent column is not a known consent value, and it may be an opt-out",
             remedy:
                 "Write one of the words that the column knows, or say \(columns) what else it holds: ignored, attribute:name."
+        )
+        consentIgnored = row(
+            "row.consentIgnored",
+            .warning,
+            .consent,
+            rule: rules.wishes,
+            reason: "The settings ignore a column that says what a person wants, so its opt-outs are not read",
+            remedy: "Remove the column from the setting columns, unless another column or file has these opt-outs."
         )
         seconds = row(
             "row.seconds",
@@ -529,6 +588,15 @@ public struct ContactFileFindings: Sendable {
             rule: rules.values,
             reason: "The column takes no such value; it is left out",
             remedy: "Correct it in the source, or give the attribute another type in the setting types."
+        )
+        phoneCountry = row(
+            "record.phone",
+            .warning,
+            .invalid,
+            rule: rules.addresses,
+            reason:
+                "The column takes phone numbers with the country's code, and this one does not show it; it is left out",
+            remedy: "Write the number with a plus sign and the country's code in the source."
         )
         tooLong = row(
             "record.tooLong",

@@ -187,7 +187,7 @@ private struct RowComposer {
         identifiers()
         attributes()
         tags()
-        if let locale = contact.locale { put(locale, .locale, "locale") }
+        if let locale = contact.locale { put(locale: locale) }
         if let zone = contact.timeZone { timeZone(zone) }
         subscriptions()
         consents()
@@ -226,10 +226,14 @@ private struct RowComposer {
             }
             let column = table.columns[index]
             var value = identifier.value
-            if column.digitsOnly {
-                value = value.filter { ("0"..."9").contains($0) }
+            if column.phoneForm != .any, FieldForm.isPhone(value) {
                 rules.addresses.fire()
-                if value != identifier.value { note(rows.converted, path, "digits alone, column \(column.name)") }
+                guard let number = PhoneNumber(value).text(in: column.phoneForm) else {
+                    note(rows.phoneCountry, path, "column \(column.name)")
+                    continue
+                }
+                if number != value { note(rows.converted, path, "the form of column \(column.name)") }
+                value = number
             }
             if FieldForm.fits(value, identifier.kind) {
                 put(value, .identifier(identifier.kind), path)
@@ -271,6 +275,19 @@ private struct RowComposer {
         put(text, .tags, "tags")
     }
 
+    private mutating func put(locale: String) {
+        guard let index = table.places[.locale], table.columns[index].takesCountryOfLocale else {
+            return put(locale, .locale, "locale")
+        }
+        let parts = locale.split { $0 == "_" || $0 == "-" }
+        let country = parts.last.flatMap { $0.utf8.count == 2 ? CountryCode(text: $0.uppercased()) : nil }
+        guard let country, parts.count > 1 || locale == country.text else {
+            return note(rows.unfit, "locale", "column \(table.columns[index].name) takes a country's two letters")
+        }
+        if country.text != locale { note(rows.converted, "locale", "the country, column \(table.columns[index].name)") }
+        put(country.text, .locale, "locale")
+    }
+
     private mutating func timeZone(_ zone: String) {
         guard FieldForm.isZone(zone) else {
             return note(rows.noPlace, "timeZone", "it is no zone's name")
@@ -301,7 +318,8 @@ private struct RowComposer {
         rules.wishes.fire()
         var state = least
         if state != subscription.state { note(rows.denied, path.dot("state"), "the contact says two things of it") }
-        if state != .unsubscribed, denied.contains(where: { $0.channel == nil || $0.channel == subscription.channel }) {
+        let isDenied = denied.contains { $0.channel == nil || $0.channel == subscription.channel }
+        if state != .unsubscribed, isDenied {
             note(rows.denied, path.dot("state"))
             state = .unsubscribed
         }
@@ -309,14 +327,16 @@ private struct RowComposer {
         let key = subscription.key
         let isSaid: Bool
         var holdsTime = table.places[.changedAt(key)] != nil
+        // The denial covers it, so that no opt-out is lost where it has no column.
+        let lost = isDenied ? rows.noPlace : lost(state)
         if let index = table.places[.state(key)] {
-            isSaid = put(state, key, table.columns[index], path)
+            isSaid = put(state, key, table.columns[index], path, lost)
         } else if table.places[.optIn(key)] != nil || table.places[.optOut(key)] != nil {
-            isSaid = put(state, at: subscription.changedAt, key, path)
+            isSaid = put(state, at: subscription.changedAt, key, path, lost)
             holdsTime = true
         } else {
             isSaid = false
-            note(lost(state), path, "channel \(key.channel.rawValue)")
+            note(lost, path, "channel \(key.channel.rawValue)")
         }
         guard isSaid else { return }
         details(of: subscription, holdsTime, path)
@@ -324,27 +344,24 @@ private struct RowComposer {
 
     private var lostOptOut: FindingRow { file.lostOptOut }
 
-    /// What is said of a known state that has no place: whatever is no yes is a no.
-    private func lost(_ state: Subscription.State, else row: FindingRow? = nil) -> FindingRow {
-        state == .subscribed ? row ?? rows.noPlace : lostOptOut
-    }
+    /// The finding for a known state that has no column: any other than an opt-in counts as an opt-out.
+    private func lost(_ state: Subscription.State) -> FindingRow { state == .subscribed ? rows.noPlace : lostOptOut }
 
     /// Says a state by a word.
     private mutating func put(
         _ state: Subscription.State,
         _ key: Subscription.Key,
         _ column: ContactColumn,
-        _ path: String
-    )
-        -> Bool
-    {
+        _ path: String,
+        _ lost: FindingRow
+    ) -> Bool {
         if let word = column.states.written[state] {
             put(word, .state(key), path)
         } else if state == .suspended, let word = column.states.written[.unsubscribed] {
             note(rows.suspended, path.dot("state"))
             put(word, .state(key), path)
         } else {
-            note(lost(state), path, "column \(column.name) has no word for \(state.rawValue)")
+            note(lost, path, "column \(column.name) has no word for \(state.rawValue)")
             return false
         }
         return true
@@ -355,7 +372,8 @@ private struct RowComposer {
         _ state: Subscription.State,
         at moment: Timestamp?,
         _ key: Subscription.Key,
-        _ path: String
+        _ path: String,
+        _ lost: FindingRow
     ) -> Bool {
         var state = state
         if state == .suspended {
@@ -364,11 +382,11 @@ private struct RowComposer {
         }
         let place = state == .subscribed ? ContactPlace.optIn(key) : .optOut(key)
         guard table.places[place] != nil else {
-            note(lost(state), path, "channel \(key.channel.rawValue)")
+            note(lost, path, "channel \(key.channel.rawValue)")
             return false
         }
         guard let moment, let (text, isExact) = forms.text(moment) else {
-            note(lost(state, else: rows.undated), path, "no date")
+            note(state == .subscribed ? rows.undated : lost, path, "no date")
             return false
         }
         if !isExact { note(rows.precision, path.dot("changedAt")) }

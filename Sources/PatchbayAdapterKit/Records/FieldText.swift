@@ -103,6 +103,8 @@ public struct FileMoment: Hashable, Sendable {
     public let timestamp: Timestamp
     /// Whether the text names its zone.
     let hasZone: Bool
+    /// Whether its clock has AM or PM.
+    let isTwelveHour: Bool
 
     /// Reads RFC 3339, or a day in one of the forms, perhaps with a time of 24 or 12 hours, and perhaps with `GMT` behind
     /// it; nil if the text is none.
@@ -114,7 +116,7 @@ public struct FileMoment: Hashable, Sendable {
     public init?(_ text: String, forms: [DayForm], zone: String) {
         let text = text.trimmed
         if let timestamp = Timestamp(text: text), let day = CalendarDate(text: String(text.prefix(10))) {
-            (self.timestamp, self.day, self.hasZone) = (timestamp, day, true)
+            (self.timestamp, self.day, self.hasZone, isTwelveHour) = (timestamp, day, true, false)
             return
         }
         let hasZone = text.hasSuffix(" GMT")
@@ -124,7 +126,7 @@ public struct FileMoment: Hashable, Sendable {
             let clock = FileMoment.clock(Array(words.dropFirst())),
             let timestamp = Timestamp(text: "\(day.text)T\(clock)\(hasZone ? "Z" : zone)")
         else { return nil }
-        (self.day, self.timestamp, self.hasZone) = (day, timestamp, hasZone)
+        (self.day, self.timestamp, self.hasZone, isTwelveHour) = (day, timestamp, hasZone, words.count > 2)
     }
 
     /// `HH:MM:SS` with a fraction if there is one; midnight without words.
@@ -186,8 +188,31 @@ public struct FieldForms: Sendable {
 
     // MARK: Reading
 
-    /// A day or a point in time.
-    package func moment(_ text: String) -> FileMoment? { FileMoment(text, forms: [day] + alsoRead, zone: zone) }
+    /// The forms of days that are read, the configured one first. One that has the month first and one that has the day
+    /// first exclude each other where one of them is configured.
+    package var dayForms: [DayForm] {
+        let excluded: [DayForm] = day == .american ? [.european] : day == .european ? [.american] : []
+        return [day] + alsoRead.filter { $0 != day && !excluded.contains($0) }
+    }
+
+    /// The different moments that a text may be: several where day and month cannot be distinguished, none for a text of
+    /// another form. A clock with AM or PM belongs to a date that has the month first.
+    package func readings(_ text: String) -> [FileMoment] {
+        if let own = FileMoment(text, forms: [day], zone: zone) { return [own] }
+        var all: [FileMoment] = []
+        for form in dayForms.dropFirst() {
+            guard let moment = FileMoment(text, forms: [form], zone: zone) else { continue }
+            if form == .american, moment.isTwelveHour { return [moment] }
+            if !all.contains(where: { $0.day == moment.day }) { all.append(moment) }
+        }
+        return all
+    }
+
+    /// A day or a point in time; nil for a text that is none, or that may be several.
+    package func moment(_ text: String) -> FileMoment? {
+        let all = readings(text)
+        return all.count == 1 ? all.first : nil
+    }
 
     /// Reads a field as a value of a type; nil if it is none.
     package func value(_ text: String, as type: AttributeType) -> AttributeValue? {
@@ -280,9 +305,9 @@ public enum FieldForm: Sendable {
     /// Whether a text may be an identifier of that kind.
     static func fits(_ text: String, _ kind: IdentifierKind) -> Bool {
         switch kind {
-        case .email: isEmail(text)
+        case .email: isEmail(text) && IdentifierText.isSound(text)
         case .phone: isPhone(text)
-        default: true
+        default: IdentifierText.isSound(text)
         }
     }
 

@@ -13,6 +13,8 @@ public enum RecordForm: Sendable {
     case country
     /// A day or an instant.
     case moment
+    /// A day; an instant is for the writer.
+    case day
     /// One of these words, each written as its JSON value.
     case words([String: JSONValue])
     /// A whole number from 0, without leading zeros.

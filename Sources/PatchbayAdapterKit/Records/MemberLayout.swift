@@ -48,10 +48,13 @@ public struct MemberLayout: Sendable {
     public struct Subscriptions: Sendable {
         /// The names of the members that are read.
         public struct Members: Sendable {
-            /// The channel, a whole number for the topic, and the state in the words of the model.
+            /// The channel, a whole number for the topic, and the state as a word or a whole number.
             public var channel: String, resource: String, state: String
             /// The address and the service of a push token.
             public var token: String, provider: String
+            /// The address that a subscription is for, by its kind. A record with an address other than the contact's first of
+            /// that kind is for the reader.
+            public var addresses: [(name: String, kind: IdentifierKind)]
             /// Members that must be absent, false, zero, null or without members; a record with another value is for the reader.
             public var unusual: [String]
 
@@ -62,10 +65,12 @@ public struct MemberLayout: Sendable {
                 state: String,
                 token: String,
                 provider: String,
+                addresses: [(name: String, kind: IdentifierKind)] = [],
                 unusual: [String]
             ) {
                 (self.channel, self.resource, self.state) = (channel, resource, state)
-                (self.token, self.provider, self.unusual) = (token, provider, unusual)
+                (self.token, self.provider) = (token, provider)
+                (self.addresses, self.unusual) = (addresses, unusual)
             }
         }
 
@@ -73,12 +78,19 @@ public struct MemberLayout: Sendable {
         public var members: Members
         /// The topics by resource; nil is no topic. A record with another resource is for the reader.
         public var topics: [Int: String?]
+        /// The states by their words in lower case and by their numbers. A record with another state is for the reader.
+        public var states: [String: Subscription.State]
         /// The push services by provider.
         public var providers: [String: PushToken.Service]
 
         /// A list.
-        public init(_ members: Members, topics: [Int: String?], providers: [String: PushToken.Service]) {
-            (self.members, self.topics, self.providers) = (members, topics, providers)
+        public init(
+            _ members: Members,
+            topics: [Int: String?],
+            states: [String: Subscription.State],
+            providers: [String: PushToken.Service]
+        ) {
+            (self.members, self.topics, self.states, self.providers) = (members, topics, states, providers)
         }
     }
 

@@ -126,6 +126,9 @@ public struct SourceRecord: Sendable {
     ///
     /// A no counts for the person's other records, even if its own is not moved.
     public var said: RefusedWords?
+    /// Opt-outs of addresses other than the one to which the contact's messages go, each with that address as its only
+    /// identifier. They count for every contact that has the address.
+    public var addressOptOuts: [Contact] = []
 
     /// A record.
     public init(

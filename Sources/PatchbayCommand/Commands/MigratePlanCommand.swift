@@ -97,7 +97,8 @@ extension Command {
         try head("\(plan.from.id) to \(plan.to.id)")
         try rows([
             ["contacts", "\(report.read)", ""], ["would be written", "\(report.written)", ""],
-            ["with findings", "\(report.writtenWithFindings)", ""], ["would be rejected", "\(report.rejected)", ""],
+            ["of them with findings", "\(report.writtenWithFindings)", ""],
+            ["would be rejected", "\(report.rejected)", ""],
             [
                 "billed contacts", plan.billed.map(String.init) ?? "-",
                 plan.billed.map { _ in "different keys of the kind \(plan.billedKind ?? "")" }
@@ -173,6 +174,10 @@ extension Command {
             },
             under: ["API or import", "requests or files", "duration", "note"]
         )
+        if let blankCells = plan.blankCells {
+            try head("Blank cells")
+            try session.console.data("  \(blankCells)")
+        }
         if let noes = plan.noes {
             try head("Opt-outs at the target")
             try session.console.data("  \(noes)")

@@ -13,7 +13,7 @@ import Darwin
 
 /// The forms of ``RecordForm`` without what belongs to one field.
 enum FormCode: UInt8, BitwiseCopyable {
-    case plain, text, country, moment, words, wholeNumber, integer, email, phones
+    case plain, text, country, moment, day, words, wholeNumber, integer, email, phones
 
     init(_ form: RecordForm) {
         self =
@@ -22,6 +22,7 @@ enum FormCode: UInt8, BitwiseCopyable {
             case .text: .text
             case .country: .country
             case .moment: .moment
+            case .day: .day
             case .words: .words
             case .wholeNumber: .wholeNumber
             case .integer: .integer
@@ -183,7 +184,8 @@ extension AttributeBook.Entry {
         switch (form, type) {
         case (.plain, .integer), (.plain, .decimal), (.plain, .boolean): return .copy
         case (.plain, .choices), (.plain, .list), (.text, .choices), (.text, .list): return .judge
-        case (.plain, _), (.text, _), (.country, .country), (.moment, .date), (.moment, .timestamp): return .quote
+        case (.plain, _), (.text, _), (.country, .country), (.moment, .date), (.moment, .timestamp), (.day, .date):
+            return .quote
         default: return .judge
         }
     }

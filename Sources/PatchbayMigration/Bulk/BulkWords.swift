@@ -23,7 +23,6 @@ struct BulkWords: BitwiseCopyable {
     private let wishes: Row<UInt64>
     private let consents: Row<UInt64>
     private let topics: Int
-    private let digits: UnsafeMutablePointer<UInt8>
     private static let channels = Lexicon.channelNames.count
 
     /// Words of contacts that are known by those kinds; nil if nobody says which.
@@ -47,7 +46,6 @@ struct BulkWords: BitwiseCopyable {
         consents = arena.make(
             Lexicon.purposeNames.flatMap { purpose in channels.map { ConsentMark.consent(purpose, $0) } }
         )
-        digits = arena.make(ConsentMark.digits + Padding.count, of: 0)
     }
 
     /// Whether the marks of another view fit.
@@ -81,7 +79,7 @@ struct BulkWords: BitwiseCopyable {
     }
 
     @inline(__always) private func mark(_ identifier: UnsafeMutablePointer<RecordView.IdentifierView>) -> UInt64 {
-        Self.isPlain(identifier) ? KeyMark(text(of: identifier), opinion: 0).folded : ConsentMark.key(model(identifier))
+        isPlain(identifier) ? KeyMark(text(of: identifier), opinion: 0).folded : ConsentMark.key(model(identifier))
     }
 
     private func model(_ identifier: UnsafeMutablePointer<RecordView.IdentifierView>) -> Identifier {
@@ -96,17 +94,19 @@ struct BulkWords: BitwiseCopyable {
 
     /// ``ConsentMark/isAddress(_:)``.
     @inline(__always) private func isAddress(_ identifier: UnsafeMutablePointer<RecordView.IdentifierView>) -> Bool {
-        guard Self.isPlain(identifier) else { return ConsentMark.isAddress(model(identifier)) }
+        guard isPlain(identifier) else { return ConsentMark.isAddress(model(identifier)) }
         let text = text(of: identifier)
         return identifier.pointee.kind == phone
             ? text.count >= ConsentMark.fewestDigits : text.index(of: 0x40, or: 0x40, from: 0) < text.count
     }
 
-    @inline(__always) private static func isPlain(_ identifier: UnsafeMutablePointer<RecordView.IdentifierView>) -> Bool
-    {
-        let value = identifier.pointee.value
-        return value.isASCII
-            && (value.text.count == 0 || value.text[0] > 0x20 && value.text[value.text.count &- 1] > 0x20)
+    /// Whether the text itself is what counts: a telephone number has nothing but digits, and perhaps a plus before them.
+    @inline(__always) private func isPlain(_ identifier: UnsafeMutablePointer<RecordView.IdentifierView>) -> Bool {
+        let (value, text) = (identifier.pointee.value, identifier.pointee.value.text)
+        if identifier.pointee.kind == phone {
+            return Forms.plainDigits(text) >= 0 && (text[0] != 0x30 || text.count > 1 && text[1] != 0x30)
+        }
+        return value.isASCII && (text.count == 0 || text[0] > 0x20 && text[text.count &- 1] > 0x20)
     }
 
     /// Notes what is said on one channel, or on every one where none is named, of whoever has a key.
@@ -177,21 +177,9 @@ struct BulkWords: BitwiseCopyable {
         return nil
     }
 
-    /// What counts of an identifier: of a telephone number its digits, until the next is asked for.
+    /// What counts of a plain identifier: of a telephone number its digits.
     @inline(__always) private func text(of identifier: UnsafeMutablePointer<RecordView.IdentifierView>) -> Stretch {
         let text = identifier.pointee.value.text
-        guard identifier.pointee.kind == phone else { return text }
-        // Most have nothing else but a plus before them.
-        let plain = Forms.plainDigits(text)
-        return plain >= 0 ? Stretch(text.start + (text.count &- plain), plain) : digits(of: text)
-    }
-
-    @inline(never) private func digits(of text: Stretch) -> Stretch {
-        var count = 0
-        for index in 0..<text.count where text[index] &- 0x30 < 10 && count < ConsentMark.digits {
-            digits[count] = text[index]
-            count &+= 1
-        }
-        return Stretch(Bytes(digits), count)
+        return identifier.pointee.kind == phone && text[0] == 0x2B ? Stretch(text.start + 1, text.count &- 1) : text
     }
 }

@@ -207,7 +207,7 @@ struct ChunkMapper: ~Copyable {
 
     /// Maps a job; `output` is written over.
     ///
-    /// - Throws: ``FileError`` of a mapper that heeds noes, and of no other.
+    /// - Throws: ``FileError`` of a mapper that applies earlier opt-outs, and of no other.
     mutating func map(_ job: ChunkJob, _ output: consuming OutputBuffer) throws(FileError) -> ChunkResult {
         var result = ChunkResult(output: consume output)
         result.notes = Array(repeating: 0, count: compiled.notes.count)

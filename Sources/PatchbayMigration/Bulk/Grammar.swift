@@ -1,3 +1,4 @@
+import PatchbayAdapterKit
 import PatchbayModel
 
 /// The marks of JSON between values, and the values that are looked at. No function passes a byte that it did not look at.
@@ -489,6 +490,57 @@ enum Forms {
         let signs = text[0] == 0x2B ? 1 : 0
         let first = Block.first(Block.nonDigits(in: Block.load(text.start + signs)))
         return first &+ signs >= text.count ? text.count &- signs : -1
+    }
+
+    /// Whether an identifier may be taken as it is; any other is for the reader, which cleans or refuses it: see
+    /// `IdentifierText`.
+    @inline(__always) static func isUsualIdentifier(_ value: ValueView) -> Bool {
+        let text = value.text
+        guard value.isASCII, !value.needsEscapes, text.count > 0 else { return false }
+        let first = text[0] | 0x20
+        if text[0] &- 0x30 < 10 { return !isScientific(text) }
+        // A telephone number, a word that may stand for nothing (null, undefined), any other.
+        return first &- 0x61 < 26
+            ? (first != 0x6E && first != 0x75) || text.count > 9
+            : text[0] == 0x2B && text.count > 4
+                && !isScientific(text)
+    }
+
+    /// Whether an identifier can be one person's, and has nothing around it that its reader takes away.
+    @inline(__always) static func isSoundIdentifier(_ value: ValueView) -> Bool {
+        isUsualIdentifier(value) || IdentifierText.isSound(value.text.text)
+    }
+
+    /// Whether a text of digits may be a number in scientific notation.
+    @inline(__always) private static func isScientific(_ text: Stretch) -> Bool {
+        var index = 1
+        while index < text.count, text[index] &- 0x30 < 10 || text[index] == 0x2E || text[index] == 0x2C { index &+= 1 }
+        return index < text.count && text[index] | 0x20 == 0x65
+    }
+
+    /// Whether only ``PhoneNumber`` reads a text: one that begins with `00`, ends with `.0`, or has a zero in brackets. The text
+    /// is bare.
+    @inline(__always) static func isUnusualPhone(_ text: Stretch) -> Bool {
+        if plainDigits(text) >= 0 { return text[0] == 0x30 && text.count > 1 && text[1] == 0x30 }
+        return isUnusualSpelling(text)
+    }
+
+    @inline(never) private static func isUnusualSpelling(_ text: Stretch) -> Bool {
+        var digits = 0
+        var zeros = 0
+        for index in 0..<text.count {
+            switch text[index] {
+            case 0x28:
+                var next = index + 1
+                while next < text.count, text[next] == 0x20 { next += 1 }
+                if next < text.count, text[next] == 0x30 { return true }
+            case 0x30...0x39:
+                if text[index] == 0x30, zeros == digits { zeros += 1 }
+                digits += 1
+            default: break
+            }
+        }
+        return zeros > 1 || text.count > 1 && text[text.count - 1] == 0x30 && text[text.count - 2] == 0x2E
     }
 
     /// A phone number without its other signs, which are taken out in `line`; empty if it is none. The text is bare.

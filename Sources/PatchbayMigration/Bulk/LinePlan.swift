@@ -96,8 +96,11 @@ struct LinePlan: BitwiseCopyable {
     @inline(__always) func room(for view: RecordView, of count: Int) -> Int {
         // A denial may be a subscription of each channel.
         let denials = view.consentCount > 0 ? Lexicon.channelNames.count : 0
-        let times = 1 &+ (view.subscriptionCount &+ denials) &* max(1, view.deviceCount)
-        return (neutral == nil ? 4096 : 32 << 10) &+ attributes.room &+ textSize &* times &+ Self.factor &* count
+        // An opt-out of a channel may be a subscription of each topic, each with the address.
+        let topics = (view.subscriptionCount &+ view.consentCount > 0 ? subscriptions.topics.count : 0) &* 3
+        let times = 1 &+ (view.subscriptionCount &+ denials &+ topics) &* max(1, view.deviceCount)
+        return (neutral == nil ? 4096 : 32 << 10) &+ attributes.room &+ textSize &* times
+            &+ (Self.factor &+ topics) &* count
     }
 }
 

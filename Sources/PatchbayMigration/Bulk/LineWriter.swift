@@ -126,13 +126,19 @@ struct LineWriter: BitwiseCopyable {
             guard kind >= 0 else { continue }
             guard seen & (1 &<< UInt64(kind)) == 0, kind < 64 else { return false }
             seen |= 1 &<< UInt64(kind)
+            guard
+                plan.pointee.kinds.place(kind).pointee.address == .phones
+                    || Forms.isSoundIdentifier(identifier.pointee.value)
+            else { return false }
             switch plan.pointee.kinds.place(kind).pointee.address {
             case .email:
                 guard identifier.pointee.value.isASCII else { return false }
                 let text = identifier.pointee.value.text
                 identifier.pointee.address = identifier.pointee.isEmail || Forms.isEmail(text) ? text : .nothing
             case .phones:
-                guard identifier.pointee.value.isASCII else { return false }
+                guard identifier.pointee.value.isASCII, !Forms.isUnusualPhone(identifier.pointee.value.text) else {
+                    return false
+                }
                 let line = view.addressLines + index &* RecordView.addressLine
                 identifier.pointee.address = Forms.phone(identifier.pointee.value.text, line)
             default: break
@@ -297,6 +303,7 @@ struct LineWriter: BitwiseCopyable {
         case .country where value.kind == .country || isPlain && Forms.isCountry(value.text),
             .moment where value.kind == .date || value.kind == .timestamp,
             .moment where isPlain && (Forms.isDate(value.text) || Forms.isTimestamp(value.text)),
+            .day where value.kind == .date || isPlain && Forms.isDate(value.text),
             .email where isPlain && Forms.isEmail(value.text):
             pen.quote(escaping: value.text, value.needsEscapes)
             return .written
@@ -323,9 +330,13 @@ struct LineWriter: BitwiseCopyable {
         _ pen: inout Pen
     ) -> Fit {
         guard let model = value.model(scratch) else { return .unsure }
+        if entry.form == .day, model.converted(to: .date) == nil {
+            return model.converted(to: .timestamp) == nil ? .unfit : .unsure
+        }
         let type: AttributeType? =
             switch entry.form {
             case .country: .country
+            case .day: .date
             case .moment: model.converted(to: .date) == nil ? .timestamp : .date
             case .email, .phones: nil
             default: .string
@@ -405,10 +416,9 @@ struct LineWriter: BitwiseCopyable {
             if next.place != pen.place, Self.goesToDevices(subscription.pointee.channel, plan) { reachesDevices = true }
             pen = next
         }
-        if view.consentCount > 0 {
-            for channel in 0..<Lexicon.channelNames.count where isDeniedAlone(channel, view, plan) {
-                let state = plan.pointee.lexicon.pointee.unsubscribed
-                guard let next = entries(channel, topic: Lexicon.none, state, view, plan, pen) else { return nil }
+        if view.consentCount > 0 || view.subscriptionCount > 0 && plan.pointee.subscriptions.topics.count > 0 {
+            for channel in 0..<Lexicon.channelNames.count where isReachable(channel, view, plan) {
+                guard let next = optOuts(of: channel, view, plan, pen) else { return nil }
                 if next.place != pen.place, Self.goesToDevices(channel, plan) { reachesDevices = true }
                 pen = next
             }
@@ -473,8 +483,11 @@ struct LineWriter: BitwiseCopyable {
             topic == Lexicon.none
             ? plan.pointee.subscriptions.resource : topic >= 0 ? plan.pointee.subscriptions.topics[topic] : .nothing
         guard resource.count > 0 else {
-            let isYes = state == plan.pointee.lexicon.pointee.subscribed
-            return noted(isYes ? plan.pointee.subscriptions.unnamed : plan.pointee.subscriptions.lostOptOut, start)
+            // A denial covers a topic without a resource.
+            let isCovered =
+                state == plan.pointee.lexicon.pointee.subscribed
+                || topic != Lexicon.none && view.consentCount > 0 && isDenied(channel, view, plan)
+            return noted(isCovered ? plan.pointee.subscriptions.unnamed : plan.pointee.subscriptions.lostOptOut, start)
         }
         guard channel >= 0 else { return noted(plan.pointee.subscriptions.unreachable, start) }
         let address = plan.pointee.subscriptions.addresses.place(channel)
@@ -501,13 +514,41 @@ struct LineWriter: BitwiseCopyable {
         plan.pointee.subscriptions.addresses.place(channel).pointee.way == .devices
     }
 
-    /// Whether messages of a channel are denied to an address of which no subscription says anything.
-    private func isDeniedAlone(_ channel: Int, _ view: RecordView, _ plan: UnsafePointer<LinePlan>) -> Bool {
-        guard isDenied(channel, view, plan) else { return false }
+    /// The entries for an opt-out of a channel as a whole beside the record's own subscriptions: one for the channel where a
+    /// consent denies it, and one for each topic that the record does not mention.
+    private mutating func optOuts(
+        of channel: Int,
+        _ view: RecordView,
+        _ plan: UnsafePointer<LinePlan>,
+        _ start: Pen
+    ) -> Pen? {
+        let out = plan.pointee.lexicon.pointee.unsubscribed
+        let (isDenied, whole) = (isDenied(channel, view, plan), state(of: channel, topic: Lexicon.none, view))
+        guard isDenied || whole == out else { return start }
+        var pen = start
+        if isDenied, whole == nil {
+            guard let next = entries(channel, topic: Lexicon.none, out, view, plan, pen) else { return nil }
+            pen = next
+        }
+        let topics = plan.pointee.subscriptions.topics
+        for topic in 0..<topics.count where topics[topic].count > 0 && state(of: channel, topic: topic, view) == nil {
+            guard let next = entries(channel, topic: topic, out, view, plan, pen) else { return nil }
+            pen = next
+        }
+        return pen
+    }
+
+    /// The state that a record gives a channel or one of its topics; nil if it does not mention it.
+    private func state(of channel: Int, topic: Int, _ view: RecordView) -> Int? {
         for index in 0..<view.subscriptionCount {
             let subscription = view.subscriptions[index]
-            if subscription.channel == channel, subscription.topic == Lexicon.none { return false }
+            if subscription.channel == channel, subscription.topic == topic { return subscription.state }
         }
+        return nil
+    }
+
+    /// Whether the record has an address for a channel.
+    private func isReachable(_ channel: Int, _ view: RecordView, _ plan: UnsafePointer<LinePlan>) -> Bool {
         let address = plan.pointee.subscriptions.addresses.place(channel)
         switch address.pointee.way {
         case .none: return false
@@ -547,7 +588,7 @@ struct LineWriter: BitwiseCopyable {
         return pen
     }
 
-    private func isDenied(_ channel: Int, _ view: RecordView, _ plan: UnsafePointer<LinePlan>) -> Bool {
+    func isDenied(_ channel: Int, _ view: RecordView, _ plan: UnsafePointer<LinePlan>) -> Bool {
         for index in 0..<view.consentCount {
             let consent = view.consents[index]
             // Messaging is the first of the lexicon's purposes.

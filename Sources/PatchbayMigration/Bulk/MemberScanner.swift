@@ -77,15 +77,29 @@ struct MemberScanner: LineScanner {
         /// The slots' values of the record at hand.
         var slots: UnsafeMutablePointer<ValueView>
         var subscriptionMembers: KeyTable
+        /// The kinds of the members that hold an address.
+        var addressKinds: Row<Stretch>
+        /// The addresses of the record's subscriptions, each with the index of its kind.
+        var addresses: UnsafeMutablePointer<Address>
         var topics: Row<Topic>
+        var states: KeyTable
+        var stateIndexes: Row<Int>
         var providers: KeyTable
         var services: Row<Kind>
+    }
+
+    /// The address of a subscription.
+    private struct Address: BitwiseCopyable {
+        var kind: Int
+        var text: Stretch
     }
 
     private static let slotLimit = 16
     // Behind a pointer, because what is copied with every call should be small.
     private let tables: UnsafePointer<Tables>
     private var unknownName: Stretch?
+    /// The number of addresses of the record's subscriptions.
+    private var addressCount = 0
 
     mutating func takeUnknownName() -> Stretch? { unknownName.take() }
 
@@ -136,6 +150,7 @@ struct MemberScanner: LineScanner {
             )
         }
         let providers = list.providers.sorted { $0.key < $1.key }
+        let states = list.states.sorted { $0.key < $1.key }
         let tables = Tables(
             envelope: KeyTable(outer.map(\.0), terminator: .colon, in: arena),
             envelopeMembers: arena.make(outer.map(\.1)),
@@ -146,11 +161,16 @@ struct MemberScanner: LineScanner {
             ownSlots: ownSlots,
             slots: arena.make(Self.slotLimit, of: RecordView.blank),
             subscriptionMembers: KeyTable(
-                [names.channel, names.resource, names.state, names.token, names.provider] + names.unusual,
+                [names.channel, names.resource, names.state, names.token, names.provider]
+                    + names.addresses.map(\.name) + names.unusual,
                 terminator: .colon,
                 in: arena
             ),
+            addressKinds: arena.make(names.addresses.map { arena.text($0.kind.rawValue) }),
+            addresses: arena.make(RecordView.subscriptionLimit, of: Address(kind: 0, text: .nothing)),
             topics: arena.make(topics),
+            states: KeyTable(states.map(\.key), in: arena),
+            stateIndexes: arena.make(states.map { Lexicon.states.firstIndex(of: $0.value) ?? 0 }),
             providers: KeyTable(providers.map(\.key), in: arena),
             services: arena.make(
                 providers.map { _, service in
@@ -177,6 +197,7 @@ struct MemberScanner: LineScanner {
         _ names: KeyTable
     ) -> Bytes? {
         view.clear()
+        addressCount = 0
         for slot in 0..<tables.pointee.kinds.count { tables.pointee.slots[slot].text = .nothing }
         var place = start
         guard Grammar.openObject(&place) == .on else { return nil }
@@ -185,7 +206,7 @@ struct MemberScanner: LineScanner {
         let end =
             isEnveloped
             ? enveloped(start, &view, lexicon, names) : record(start, &view, lexicon, names, isEnveloped: false)
-        guard let end, takeIdentifiers(&view) else { return nil }
+        guard let end, takeIdentifiers(&view), areOwn(view) else { return nil }
         return end
     }
 
@@ -416,6 +437,7 @@ struct MemberScanner: LineScanner {
     private func takeIdentifiers(_ view: inout RecordView) -> Bool {
         let (kinds, slots) = (tables.pointee.kinds, tables.pointee.slots)
         for slot in 0..<kinds.count where slots[slot].text.count > 0 {
+            guard Forms.isSoundIdentifier(slots[slot]), !slots[slot].text.hasSpaceAtEnds else { return false }
             let isCustom = slot == kinds.count - 1
             let kind = kinds[isCustom ? customKind : slot]
             var isKnown = false
@@ -442,9 +464,26 @@ struct MemberScanner: LineScanner {
         return view.identifierCount > 0
     }
 
+    /// Whether each address of a subscription is the contact's first of its kind. An address in another spelling is for the
+    /// reader.
+    private func areOwn(_ view: RecordView) -> Bool {
+        for place in 0..<addressCount {
+            let address = tables.pointee.addresses[place]
+            let kind = tables.pointee.addressKinds[address.kind]
+            var own = 0
+            while own < view.identifierCount, view.identifiers[own].name.compare(kind) != 0 { own += 1 }
+            guard own < view.identifierCount, view.identifiers[own].value.text.compare(address.text) == 0 else {
+                return false
+            }
+        }
+        return true
+    }
+
     // MARK: Subscriptions
 
-    private func subscriptions(_ start: Bytes, _ view: inout RecordView, _ lexicon: UnsafePointer<Lexicon>) -> Bytes? {
+    private mutating func subscriptions(_ start: Bytes, _ view: inout RecordView, _ lexicon: UnsafePointer<Lexicon>)
+        -> Bytes?
+    {
         var place = start
         var way = Grammar.openList(&place)
         while way == .on {
@@ -455,7 +494,9 @@ struct MemberScanner: LineScanner {
         return way == .end ? place : nil
     }
 
-    private func subscription(_ start: Bytes, _ view: inout RecordView, _ lexicon: UnsafePointer<Lexicon>) -> Bytes? {
+    private mutating func subscription(_ start: Bytes, _ view: inout RecordView, _ lexicon: UnsafePointer<Lexicon>)
+        -> Bytes?
+    {
         let table = tables.pointee.subscriptionMembers
         var each = RecordView.SubscriptionView(channel: -1, topic: -1, state: -1)
         var (place, seen, value) = (start, 0 as UInt64, RecordView.blank)
@@ -482,9 +523,18 @@ struct MemberScanner: LineScanner {
                 else { return nil }
                 (each.topic, each.names.topic) = (topic.index, topic.name)
             case 2:
-                guard let text = Grammar.text(&place, view.scratch) else { return nil }
-                each.state = lexicon.pointee.subscriptionStates.match(text).index
-                guard each.state >= 0 else { return nil }
+                Grammar.space(&place)
+                var text = Stretch.nothing
+                if place.pointee &- 0x30 < 10 {
+                    guard Grammar.number(&place, &value), value.kind == .integer else { return nil }
+                    text = value.text
+                } else {
+                    guard let word = Grammar.text(&place, view.scratch) else { return nil }
+                    text = word
+                }
+                let state = tables.pointee.states.match(text).index
+                guard state >= 0 else { return nil }
+                each.state = tables.pointee.stateIndexes[state]
             case 3:
                 guard let text = Grammar.text(&place, view.scratch) else { return nil }
                 token = text
@@ -492,6 +542,13 @@ struct MemberScanner: LineScanner {
                 guard let text = Grammar.text(&place, view.scratch) else { return nil }
                 service = tables.pointee.providers.match(text).index
                 guard service >= 0 else { return nil }
+            case 5..<(5 + tables.pointee.addressKinds.count):
+                guard addressCount < RecordView.subscriptionLimit, let text = Grammar.text(&place, view.scratch) else {
+                    return nil
+                }
+                guard text.count > 0 else { break }
+                tables.pointee.addresses[addressCount] = Address(kind: match.index - 5, text: text)
+                addressCount += 1
             default: guard Self.skipUnusual(&place) else { return nil }
             }
             way = Grammar.nextMember(&place)

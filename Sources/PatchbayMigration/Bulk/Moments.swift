@@ -3,7 +3,8 @@ import PatchbayModel
 
 /// Days and points in time as a file's fields say them, read as ``FieldForms`` reads them.
 ///
-/// Nil is for the reader: a text of another form, one that names its zone, and the years at both ends of the calendar.
+/// Nil is for the reader: a text of another form, one that names its zone, one whose day and month cannot be distinguished, and
+/// the years at both ends of the calendar.
 struct Moments: BitwiseCopyable {
     /// The order of a day's numbers, and the mark between them.
     private struct Order: BitwiseCopyable {
@@ -13,8 +14,13 @@ struct Moments: BitwiseCopyable {
         let mark: UInt8
         /// Whether months and days have two digits in any case.
         let isStrict: Bool
+        /// Whether a day of this form is no other where another form fits too.
+        let isCertain: Bool
+        /// Whether a clock with AM or PM makes it certain.
+        let takesTwelveHours: Bool
 
-        init(_ form: DayForm, isStrict: Bool = false) {
+        init(_ form: DayForm, isStrict: Bool = false, isCertain: Bool = true) {
+            (self.isCertain, takesTwelveHours) = (isCertain, form == .american)
             (year, month, day) = form.order
             (mark, self.isStrict) = (UInt8(ascii: form.mark), isStrict)
         }
@@ -62,7 +68,7 @@ struct Moments: BitwiseCopyable {
     private let zone: Int
 
     init(_ forms: FieldForms, in arena: Arena) {
-        let others = ([forms.day] + forms.alsoRead).map { Order($0) }
+        let others = forms.dayForms.enumerated().map { Order($1, isCertain: $0 == 0) }
         orders = arena.make([Order(.iso, isStrict: true)] + others)
         zone = Int(FileMoment.seconds(of: forms.zone))
     }
@@ -97,7 +103,10 @@ struct Moments: BitwiseCopyable {
         place += 1
         guard let second = Self.number(&place), place < end, place.pointee == mark else { return nil }
         place += 1
-        guard let third = Self.number(&place), var moment = day((first, second, third), mark) else { return nil }
+        guard let third = Self.number(&place) else { return nil }
+        // The letter at the end of AM or PM.
+        let isTwelveHour = place < end && (end - 1).pointee | 0x20 == 0x6D
+        guard var moment = day((first, second, third), mark, isTwelveHour) else { return nil }
         if place == end { return moment }
         guard place.pointee == 0x20 || place.pointee == 0x54, let clock = Self.clock(place + 1, end) else { return nil }
         moment.second = clock
@@ -117,8 +126,9 @@ struct Moments: BitwiseCopyable {
         return number.digits > 0 ? number : nil
     }
 
-    /// By the first form in which the numbers are a day that exists.
-    private func day(_ numbers: (Number, Number, Number), _ mark: UInt8) -> Moment? {
+    /// By the form in which the numbers are a day that exists; nil where two forms make another day of them each.
+    private func day(_ numbers: (Number, Number, Number), _ mark: UInt8, _ isTwelveHour: Bool) -> Moment? {
+        var found: Moment?
         func number(_ index: Int) -> Number { index == 0 ? numbers.0 : index == 1 ? numbers.1 : numbers.2 }
         for index in 0..<orders.count {
             let order = orders[index]
@@ -128,10 +138,13 @@ struct Moments: BitwiseCopyable {
                 (1...12).contains(month.value), day.value > 0,
                 day.value <= Forms.lastDay(of: month.value, in: year.value)
             else { continue }
-            return Self.usualYears.contains(year.value)
-                ? Moment(year: year.value, month: month.value, day: day.value) : nil
+            guard Self.usualYears.contains(year.value) else { return nil }
+            let moment = Moment(year: year.value, month: month.value, day: day.value)
+            if order.isCertain || order.takesTwelveHours && isTwelveHour { return moment }
+            if let found, found.month != moment.month || found.day != moment.day { return nil }
+            found = moment
         }
-        return nil
+        return found
     }
 
     /// The second of the day that a clock of 24 or 12 hours shows.

@@ -13,7 +13,7 @@ struct RowPlan: BitwiseCopyable {
         /// The most bytes that certainly are not too many characters.
         var limit = Int.max
         var isRequired = false
-        var digitsOnly = false
+        var phoneForm = PhoneNumber.Form.any
         /// Of a column that says what a person wants: its channel and topic in the lexicon, and the word for each state. Of one
         /// that holds an attribute: the only words that it takes, none if it takes any.
         var channel = Lexicon.unknown
@@ -232,7 +232,7 @@ struct RowCompiler {
     /// A column; nil if there is none like it on the fast way. Where `index` is nil nothing fills it.
     private mutating func column(_ column: ContactColumn, at index: Int?) -> RowPlan.Column? {
         var compiled = RowPlan.Column(limit: column.limit ?? .max, isRequired: file.isRequired(column))
-        compiled.digitsOnly = column.digitsOnly
+        compiled.phoneForm = column.phoneForm
         if index != nil, let reach = column.place.reach {
             compiled.reach = Lexicon.index(of: reach)
         }

@@ -386,7 +386,9 @@ struct RowScanner: BitwiseCopyable {
             if step.pointee.isRequired, Self.mayName(value.pointee.text, step.pointee.header) { return nil }
             switch step.pointee.work {
             case .identifier:
-                guard identifiers < RecordView.identifierLimit, Self.fits(value, step.pointee.form) else { return nil }
+                guard identifiers < RecordView.identifierLimit, Forms.isSoundIdentifier(value.pointee),
+                    Self.fits(value, step.pointee.form)
+                else { return nil }
                 let identifier = view.identifiers + identifiers
                 (identifier.pointee.kind, identifier.pointee.name) = (step.pointee.index, step.pointee.names.0)
                 identifier.pointee.value = value.pointee
@@ -528,6 +530,8 @@ struct RowScanner: BitwiseCopyable {
         let text = fields[step.pointee.column].text.text
         guard let type = step.pointee.type.kind?.type else { return false }
         var found: AttributeValue?
+        // The reader reports a day that may be another one.
+        if type == .date || type == .timestamp, forms.readings(text).count > 1 { return false }
         if let otherwise = step.pointee.otherwise.kind?.type {
             found = forms.exactValue(text, as: type) ?? forms.value(text, as: otherwise)
         } else {

@@ -215,10 +215,11 @@ extension LineWriter {
             let row = plan.pointee.kinds.place(kind)
             let column = row.pointee.column
             var text = identifier.pointee.value.text
-            if plan.pointee.row.pointee.columns.place(column).pointee.digitsOnly {
-                guard let digits = digits(of: text, column) else { return false }
-                if digits.count != text.count { guard note(plan.pointee.row.pointee.converted) else { return false } }
-                text = digits
+            let form = plan.pointee.row.pointee.columns.place(column).pointee.phoneForm
+            if form != .any {
+                guard let number = number(text, form, column) else { return false }
+                if number.compare(text) != 0 { guard note(plan.pointee.row.pointee.converted) else { return false } }
+                text = number
             }
             let isFit = Self.fits(text, of: identifier.pointee.value, row.pointee.fieldForm)
             guard isFit ? fill(column, text, plan) : note(plan.pointee.row.pointee.unfit) else { return false }
@@ -229,26 +230,41 @@ extension LineWriter {
     /// Whether an identifier's text has the form that its column wants.
     @inline(__always) private static func fits(_ text: Stretch, of value: ValueView, _ form: FormCode) -> Bool {
         switch form {
-        case .email: value.isASCII && Forms.isAddress(text) || mayFit(text) && FieldForm.isEmail(text.text)
+        case .email:
+            (value.isASCII && Forms.isAddress(text) || mayFit(text) && FieldForm.isEmail(text.text))
+                && Forms.isSoundIdentifier(value)
         case .phones: value.isASCII ? Forms.isPhone(text) : FieldForm.isPhone(text.text)
-        default: true
+        default: Forms.isSoundIdentifier(value)
         }
     }
 
     /// Whether a text that does not look like an address may be one beyond ASCII, or hold a control character.
     private static func mayFit(_ text: Stretch) -> Bool { !text.isASCII || text.needsEscapes }
 
-    /// A text's digits; nil for a long text, or one beyond ASCII.
-    private func digits(of text: Stretch, _ column: Int) -> Stretch? {
-        guard text.count <= RowRoom.lineLength - 16 else { return nil }
-        let line = room.line(of: column)
-        var count = 0
-        for index in 0..<text.count {
-            guard text[index] < 0x80, text[index] != 0x5C else { return nil }
-            guard text[index] &- 0x30 < 10 else { continue }
-            line[count] = text[index]
-            count &+= 1
+    /// An international number in a column's form; nil for one that only ``PhoneNumber`` reads.
+    private func number(_ text: Stretch, _ form: PhoneNumber.Form, _ column: Int) -> Stretch? {
+        guard text.count > 0, text.count <= RowRoom.lineLength - 16 else { return nil }
+        let (line, hasPlus) = (room.line(of: column), text[0] == 0x2B)
+        guard hasPlus || text[0] &- 0x31 < 9 else { return nil }
+        var (count, signs) = (0, 0)
+        if form == .plus {
+            line[0] = 0x2B
+            (count, signs) = (1, 1)
         }
+        for index in (hasPlus ? 1 : 0)..<text.count {
+            switch text[index] {
+            case 0x30...0x39:
+                line[count] = text[index]
+                count &+= 1
+            case 0x20, 0x2D: break
+            default: return nil
+            }
+        }
+        let digits = count - signs
+        // Behind a plus sign, zeros are for the reader of numbers.
+        guard (4...15).contains(digits), line[signs] != 0x30,
+            hasPlus || form == .digits || digits >= PhoneNumber.fewestDigitsWithoutPlus
+        else { return nil }
         return Stretch(Bytes(line), count)
     }
 
@@ -455,7 +471,11 @@ extension LineWriter {
             if state != lexicon.pointee.subscribed, channel >= 0, row.pointee.judged &>> UInt8(channel) & 1 == 1 {
                 return false
             }
-            guard say(state, subscription, row, plan) else { return false }
+            // A denial covers it, so that no opt-out is lost where it has no column.
+            let isCovered =
+                state == lexicon.pointee.subscribed || view.consentCount > 0 && isDenied(channel, view, plan)
+            let lost = isCovered ? row.pointee.noPlace : row.pointee.lostOptOut
+            guard say(state, subscription, row, plan, lost) else { return false }
         }
         return true
     }
@@ -465,14 +485,15 @@ extension LineWriter {
         _ state: Int,
         _ subscription: UnsafeMutablePointer<RecordView.SubscriptionView>,
         _ row: UnsafePointer<RowPlan>,
-        _ plan: UnsafePointer<LinePlan>
+        _ plan: UnsafePointer<LinePlan>,
+        _ lost: Int
     ) -> Bool {
         let (channel, topic) = (subscription.pointee.channel, subscription.pointee.topic)
         let (changedAt, source) = (subscription.pointee.changedAt, subscription.pointee.source)
         let changedColumn = row.pointee.column(of: .changedAt, channel, topic)
         var (column, holdsTime) = (row.pointee.column(of: channel, topic), changedColumn >= 0)
         if column >= 0 {
-            switch say(state, column, plan) {
+            switch say(state, column, plan, lost) {
             case nil: return false
             case false?: return true
             case true?: break
@@ -482,15 +503,15 @@ extension LineWriter {
                 row.pointee.column(of: .optIn, channel, topic), row.pointee.column(of: .optOut, channel, topic)
             )
             let isYes = state == plan.pointee.lexicon.pointee.subscribed
-            guard optIn >= 0 || optOut >= 0 else { return note(isYes ? row.pointee.noPlace : row.pointee.lostOptOut) }
+            guard optIn >= 0 || optOut >= 0 else { return note(lost) }
             if state == plan.pointee.lexicon.pointee.suspended {
                 guard note(row.pointee.suspended) else { return false }
             }
             column = isYes ? optIn : optOut
-            guard column >= 0 else { return note(isYes ? row.pointee.noPlace : row.pointee.lostOptOut) }
+            guard column >= 0 else { return note(lost) }
             guard changedAt.isThere, let text = moment(changedAt.text, column, row) else {
                 // What can't be said by the date is for the writer where there is one.
-                return !changedAt.isThere && note(isYes ? row.pointee.undated : row.pointee.lostOptOut)
+                return !changedAt.isThere && note(isYes ? row.pointee.undated : lost)
             }
             if changedAt.text.count > 20 { guard note(row.pointee.precision) else { return false } }
             guard fill(column, text, plan) else { return false }
@@ -513,14 +534,13 @@ extension LineWriter {
     }
 
     /// Says a state by its word; false where the column has none, and nil for the slow way.
-    private mutating func say(_ state: Int, _ column: Int, _ plan: UnsafePointer<LinePlan>) -> Bool? {
+    private mutating func say(_ state: Int, _ column: Int, _ plan: UnsafePointer<LinePlan>, _ lost: Int) -> Bool? {
         let (words, lexicon) = (plan.pointee.row.pointee.columns.place(column).pointee.words, plan.pointee.lexicon)
         if words[state].count > 0 { return fill(column, words[state], plan) ? true : nil }
         let row = plan.pointee.row
         // A pause is a no where there is no word for it.
         guard state == lexicon.pointee.suspended, words[lexicon.pointee.unsubscribed].count > 0 else {
-            let isYes = state == lexicon.pointee.subscribed
-            return note(isYes ? row.pointee.noPlace : row.pointee.lostOptOut) ? false : nil
+            return note(lost) ? false : nil
         }
         guard note(row.pointee.suspended) else { return nil }
         return fill(column, words[lexicon.pointee.unsubscribed], plan) ? true : nil

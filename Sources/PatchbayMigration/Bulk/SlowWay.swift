@@ -40,6 +40,7 @@ struct SlowWay {
     /// - Throws: ``FileError`` if more noes are to be kept than fit into memory, and nothing else.
     mutating func move(_ record: SourceRecord, to bytes: inout [UInt8]) throws(FileError) -> [Finding] {
         var findings = record.findings
+        try takeAddressOptOuts(record)
         guard var contact = record.contact else {
             try hearRefused(record)
             let isExplained = findings.contains { $0.severity == .error }
@@ -59,6 +60,7 @@ struct SlowWay {
 
     /// Hears what a record says no to that an earlier run has moved.
     mutating func hear(_ record: SourceRecord) throws(FileError) {
+        try takeAddressOptOuts(record)
         guard var contact = record.contact.map(settled) else { return try hearRefused(record) }
         if let noes, let marks = marks(of: contact) { _ = try noes.heed(&contact, marks) }
     }
@@ -70,9 +72,22 @@ struct SlowWay {
         else { return }
         contact.subscriptions.removeAll { $0.state == .subscribed }
         contact.consents.removeAll { $0.state == .granted }
+        try takeOptOuts(of: contact)
+    }
+
+    /// Notes the opt-outs of a record for addresses other than its contact's own.
+    private mutating func takeAddressOptOuts(_ record: SourceRecord) throws(FileError) {
+        guard noes != nil || words != nil else { return }
+        for contact in record.addressOptOuts { try takeOptOuts(of: settled(contact)) }
+    }
+
+    private mutating func takeOptOuts(of contact: Contact) throws(FileError) {
         guard let marks = marks(of: contact) else { return }
         if words != nil { words? += marks.noes(of: contact) }
-        if let noes { _ = try noes.heed(&contact, marks) }
+        if let noes {
+            var contact = contact
+            _ = try noes.heed(&contact, marks)
+        }
     }
 
     private func marks(of contact: Contact) -> ConsentMarks? { ConsentMarks(contact, knownBy: keyKinds) }

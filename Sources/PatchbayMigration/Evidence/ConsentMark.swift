@@ -5,7 +5,7 @@ import PatchbayModel
 /// is a no, and whether it is about a consent. It holds no person's data.
 ///
 /// Two spellings of a key that differ in the case of letters, or in the space around it, are one: a vendor may take them for
-/// one, and a no must hold. Of a telephone number the digits count.
+/// one, and a no must hold. Of a telephone number the digits count, without `00` and a trunk zero in brackets.
 enum ConsentMark {
     static let no: UInt64 = 1
     static let consent: UInt64 = 2
@@ -24,11 +24,8 @@ enum ConsentMark {
 
     /// A contact's key; of letters beyond ASCII it does not matter of how many signs each is made.
     static func key(_ identifier: Identifier) -> UInt64 {
-        let text =
-            identifier.kind == .phone
-            ? String(decoding: identifier.value.utf8.lazy.filter { $0 &- 0x30 < 10 }.prefix(digits), as: UTF8.self)
-            : identifier.value.trimmed.lowercased()
-        return KeyMark(key: text, opinion: 0).folded
+        let text = identifier.addressKey
+        return KeyMark(key: identifier.kind == .phone ? String(text.prefix(digits)) : text, opinion: 0).folded
     }
 
     /// The fewest digits of a telephone number.

@@ -4,7 +4,7 @@ import PatchbayModel
 /// What people said no to in the records so far, so that no later record of the same person says yes for them: of two answers
 /// the more protective counts.
 ///
-/// It knows ``limit`` noes at once. Further ones, and each yes behind them, go to a temporary file without a name, as marks;
+/// It knows ``limit`` opt-outs at once. Further ones, and each yes behind them, go to a temporary file without a name, as marks;
 /// at the end, ``finish(workers:)`` tells whether one of those came too late to be heeded.
 final class EarlierNoes {
     /// A set of so many takes two MiB.

@@ -385,7 +385,11 @@ final class SurveyBook {
     /// Counts what went the slow way.
     func note(_ record: SourceRecord, _ findings: [Finding]) {
         let isWritten = !findings.contains { $0.severity == .error }
-        if let contact = record.contact { survey.note(contact, activity: activity, isWritten: isWritten) }
+        if let contact = record.contact {
+            survey.note(contact, activity: activity, isWritten: isWritten)
+        } else if let refused = record.said?.read.identifiers, !refused.isEmpty {
+            survey.note(Contact(identifiers: refused), activity: activity, isWritten: false)
+        }
         survey.note(findings, isWritten: isWritten)
     }
 

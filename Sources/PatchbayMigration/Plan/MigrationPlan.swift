@@ -153,6 +153,8 @@ public struct MigrationPlan: Sendable {
     public let undo: String
     /// What becomes of a person's no at the target; nil where a file is written.
     public let noes: String?
+    /// What a blank cell may do at the target; nil where the target is no file of rows with a header.
+    public let blankCells: String?
 }
 
 extension Migration {
@@ -337,6 +339,11 @@ extension MigrationPlan {
         }
         undo = door?.target.undo ?? Self.undo
         noes = door?.target.noes
+        let hasHeader = (try? migration.makeWriter().header().isEmpty) == false
+        blankCells =
+            noes == nil && hasHeader
+            ? "A blank cell may overwrite a value that the vendor has. To leave out a column that no contact fills, set it to "
+                + "ignored in the target's setting columns." : nil
     }
 
     /// What is said of addresses about which several records contradict each other, where the target knows contacts by something

@@ -40,7 +40,11 @@ final class Surveyor {
 
     func note(_ record: SourceRecord, _ findings: [Finding]) throws(FileError) {
         let isWritten = !findings.contains { $0.severity == .error }
-        if let contact = record.contact { pending.note(contact, activity: activity, isWritten: isWritten) }
+        if let contact = record.contact {
+            pending.note(contact, activity: activity, isWritten: isWritten)
+        } else if let refused = record.said?.read.identifiers, !refused.isEmpty {
+            pending.note(Contact(identifiers: refused), activity: activity, isWritten: false)
+        }
         pending.note(findings, isWritten: isWritten)
         if pending.contacts >= Self.batch { try settle() }
     }

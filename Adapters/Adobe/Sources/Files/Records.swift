@@ -116,7 +116,7 @@ struct ProfileFileSettings: AdapterSettings {
     private static let fields: [ContactColumn] = [
         ContactColumn("externalId", .identifier(.external), isWritten: true, limit: 100),
         ContactColumn("email", .identifier(.email), isWritten: true, limit: 128),
-        ContactColumn("mobilePhone", .identifier(.phone), isWritten: true, limit: 32),
+        ContactColumn("mobilePhone", .identifier(.phone), isWritten: true, limit: 32, phoneForm: .plus),
         ContactColumn("firstName", .attribute(.givenName), isWritten: true, limit: 30),
         ContactColumn("lastName", .attribute(.familyName), isWritten: true, limit: 50),
         ContactColumn("birthDate", .attribute(.birthDate), type: .date, isWritten: true),

@@ -140,10 +140,12 @@ extension AltcraftServer: ContactDoor {
         var all: [Subscription] = []
         for shown in (profile[ProfileRow.subscriptions]?.array ?? []).map(ShownSubscription.init) where !shown.isDeleted
         {
-            guard let channel = shown.channel, let resource = shown.resource, let state = shown.state,
+            guard let channel = shown.channel, let resource = shown.resource,
                 let name = settings.resources.filter({ Int($0.value) == resource }).map(\.key.rawValue)
                     .first(where: { $0 == channel || $0.hasPrefix("\(channel).") })
             else { continue }
+            // A status that is not one of the vendor's may be an opt-out.
+            let state = shown.state ?? (shown.hasStatus ? .unsubscribed : .unknown)
             let topic = name == channel ? nil : String(name.dropFirst(channel.count + 1))
             all.append(Subscription(channel: Channel(rawValue: channel), topic: topic, state: state))
         }

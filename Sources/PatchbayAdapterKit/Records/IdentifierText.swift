@@ -1,0 +1,92 @@
+import PatchbayModel
+
+/// The text of an identifier as a file has it: without what spreadsheets and web pages put around it, and whether it can be
+/// anybody's at all.
+package struct IdentifierText: Hashable, Sendable {
+    /// Why a text cannot be an identifier: several people may have the same one.
+    package enum Damage: String, Sendable {
+        case scientific = "a number in scientific notation, which has lost digits"
+        case placeholder = "a word for a missing value, such as NULL"
+        case noLetters = "no letter and no digit"
+        case invisible = "an invisible character"
+    }
+
+    /// The text without invisible characters and white space at its ends, and without a spreadsheet's guard: `="0012"`, `'0012`.
+    package let value: String
+    /// Why the text cannot be an identifier; nil if it can.
+    package let damage: Damage?
+
+    /// Reads the text of a field that is not blank.
+    package init(_ text: String) {
+        value = Self.cleaned(text)
+        damage = Self.damage(of: value)
+    }
+
+    /// Whether a text can be one person's identifier and has nothing around it that a reader takes away.
+    package static func isSound(_ text: String) -> Bool {
+        let read = IdentifierText(text)
+        return read.damage == nil && read.value == text.trimmed
+    }
+
+    private static func cleaned(_ text: String) -> String {
+        var rest = text.unicodeScalars[...]
+        func trim() {
+            rest = rest.drop(while: isRemoved)
+            while let last = rest.last, isRemoved(last) { rest.removeLast() }
+        }
+        trim()
+        if rest.count > 3, rest.starts(with: "=\"".unicodeScalars), rest.last == "\"" {
+            rest = rest.dropFirst(2).dropLast()
+        } else if rest.count > 1, rest.first == "'" {
+            rest = rest.dropFirst()
+            if rest.count > 1, rest.last == "'" { rest = rest.dropLast() }
+        }
+        trim()
+        return String(rest)
+    }
+
+    private static func isRemoved(_ scalar: Unicode.Scalar) -> Bool {
+        isInvisible(scalar) || scalar.properties.isWhitespace
+    }
+
+    /// Controls, and characters that change how others are shown: U+200B, U+FEFF, U+00AD.
+    private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
+        let category = scalar.properties.generalCategory
+        return category == .control || category == .format
+    }
+
+    private static func damage(of text: String) -> Damage? {
+        if text.unicodeScalars.contains(where: isInvisible) { return .invisible }
+        if isScientific(text.utf8) { return .scientific }
+        let word = text.lowercased()
+        let isError = word.hasPrefix("#") && (word.hasSuffix("!") || word.hasSuffix("?"))
+        if isError || placeholders.contains(word) { return .placeholder }
+        return text.contains { $0.isLetter || $0.isNumber } ? nil : .noLetters
+    }
+
+    /// Words of databases, programs and spreadsheets for a missing value.
+    private static let placeholders: Set<String> = [
+        "null", "(null)", "<null>", "[null]", "\\n", "nil", "none", "n/a", "#n/a", "na", "#na", "nan", "undefined",
+        "unknown",
+    ]
+
+    /// Whether a text is a number such as `1.23457E+12`. `12E4` is not: keys may look like that.
+    private static func isScientific(_ bytes: String.UTF8View) -> Bool {
+        func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 }
+        guard bytes.contains(where: { $0 | 0x20 == 0x65 }) else { return false }
+        var rest = bytes[...]
+        func take(_ signs: String) -> Bool {
+            guard let first = rest.first, signs.utf8.contains(first) else { return false }
+            rest = rest.dropFirst()
+            return true
+        }
+        _ = take("+-")
+        guard rest.first.map(isDigit) ?? false else { return false }
+        rest = rest.drop(while: isDigit)
+        let hasFraction = take(".,")
+        if hasFraction { rest = rest.drop(while: isDigit) }
+        guard take("eE") else { return false }
+        let hasSign = take("+-")
+        return (hasFraction || hasSign) && (1...3).contains(rest.count) && rest.allSatisfy(isDigit)
+    }
+}

@@ -1,0 +1,173 @@
+import PatchbayAdapterKit
+import PatchbayAdobe
+import PatchbayAltcraft
+import PatchbayDES
+import PatchbayJSON
+import PatchbayModel
+import PatchbaySalesforce
+import Testing
+
+@testable import PatchbayMigration
+
+/// Values that spreadsheets damaged, and consent that belongs to another address, on both paths.
+@Suite("Damaged values and consent of addresses") struct DamagedValuesTests {
+    private static let salesforce = AdapterModule.salesforce.formats.first { $0.id == "salesforce.contacts" }
+
+    private func run(
+        _ text: String,
+        from source: RecordFormat?,
+        to target: RecordFormat = .neutralContacts,
+        settings: (from: JSONObject, to: JSONObject) = ([:], [:]),
+        workers: Int
+    ) throws -> (report: MigrationReport, text: String) {
+        let migration = try Migration(
+            from: #require(source),
+            to: target,
+            sourceSettings: settings.from,
+            targetSettings: settings.to
+        )
+        let sink = MemorySink()
+        var bytes = ChunkedSource(Array(text.utf8), chunk: 1 << 20)
+        let report = try migration.path(workers).run(&bytes, to: sink, workers: workers)
+        return (report, sink.text)
+    }
+
+    @Test(arguments: ["NULL", "n/a", "#N/A", "1.23457E+12", "1.2e+10", "####", "-", "a\u{200B}b", "a\u{1F}b"], [0, 1])
+    func `a row with a damaged key is rejected`(_ key: String, _ workers: Int) throws {
+        let file = "Contact Key,Email Address\nk-1,ada@x.example\n\(key),bea@x.example\nk-3,cem@x.example\n"
+        let (report, text) = try run(file, from: Self.salesforce, workers: workers)
+        #expect((report.written, report.rejected) == (2, 1))
+        #expect(report.findings["salesforce.row.keyDamaged"]?.count == 1)
+        #expect(!text.contains("bea@x.example"))
+    }
+
+    @Test(arguments: ["=\"0042\"", "'0042", "\u{AD}0042", "0042\u{200B}"], [0, 1])
+    func `a guard and invisible characters around a key are taken off`(_ key: String, _ workers: Int) throws {
+        let file = "Contact Key,First Name\nk-1,Ada\n\(key),Bea\n"
+        let (report, text) = try run(file, from: Self.salesforce, workers: workers)
+        #expect(report.written == 2)
+        #expect(text.contains("\"value\":\"0042\""))
+        #expect(report.findings["salesforce.row.identifierCleaned"]?.count == 1)
+    }
+
+    @Test(arguments: [0, 1]) func `another damaged identifier costs the identifier, not the person`(_ workers: Int)
+        throws
+    {
+        let file = "E-Mail,externalId,Opt-In\nada@x.example,k-1,True\nbea@x.example,NULL,False\n"
+        let (report, text) = try run(file, from: .desContacts, workers: workers)
+        #expect(report.written == 2)
+        #expect(report.findings["des.row.identifierDamaged"]?.count == 1)
+        #expect(text.contains("bea@x.example") && !text.contains("NULL"))
+    }
+
+    @Test(arguments: [0, 1]) func `a damaged key of a neutral contact is not written`(_ workers: Int) throws {
+        let line = #"{"identifiers":[{"kind":"external","value":"1.2E+12"}]}"# + "\n"
+        let (report, _) = try run(line, from: .neutralContacts, to: .adobeProfiles, workers: workers)
+        #expect((report.written, report.rejected) == (0, 1))
+        #expect(report.findings["adobe.record.unfit"]?.count == 1)
+    }
+
+    @Test(arguments: [0, 1]) func `of two readings of a date the one that opts out counts`(_ workers: Int) throws {
+        let header = "Contact Key,_DeviceID,_SystemToken,_Platform,_OptInDate,_OptOutDate\n"
+        let token = String(repeating: "7c1f", count: 16)
+        let file = header + "k-1,d-1,\(token),iOS,2031-01-01,\nk-2,d-2,\(token),iOS,04/03/2031,03/04/2031\n"
+        let (report, text) = try run(file, from: Self.salesforce, workers: workers)
+        let states = try text.split(separator: "\n").map {
+            try JSONValue(parsing: Array($0.utf8))["subscriptions"]?.array?.first?["state"]?.string
+        }
+        #expect(states == ["subscribed", "unsubscribed"])
+        #expect(report.findings["salesforce.row.dateAmbiguous"]?.count == 2)
+        // The form of the file decides.
+        let american = try run(
+            file,
+            from: Self.salesforce,
+            settings: (["dateForm": "MM/dd/yyyy"], [:]),
+            workers: workers
+        )
+        #expect(american.report.findings["salesforce.row.dateAmbiguous"] == nil)
+        #expect(!american.text.contains("unsubscribed"))
+    }
+
+    @Test(arguments: [0, 1]) func `an ambiguous birthday is not read as a day`(_ workers: Int) throws {
+        let file = "Contact Key,Birth Date\nk-1,23/05/1989\nk-2,05/06/1989\nk-3,05/23/1989\n"
+        let (report, text) = try run(file, from: Self.salesforce, workers: workers)
+        #expect(text.components("\"1989-05-23\"") == 2)
+        #expect(text.contains("\"birth_date\":\"05/06/1989\""))
+        #expect(report.findings["salesforce.row.dateAmbiguous"]?.count == 1)
+    }
+
+    @Test(arguments: [0, 1]) func `consent for another address of the profile does not count`(_ workers: Int) throws {
+        let lines = [
+            #"{"email":"ada@x.example","phones":["+4930111111"],"subscriptions":[{"channel":"sms","resource_id":7,"phone":"+4930999999","status":"subscribed"}]}"#,
+            #"{"email":"bea@x.example","subscriptions":[{"channel":"email","resource_id":7,"email":"bea.old@x.example","status":"subscribed"}]}"#,
+            #"{"email":"cem@x.example","subscriptions":[{"channel":"email","resource_id":7,"email":"dan@x.example","status":"unsubscribed"}]}"#,
+            #"{"email":"dan@x.example","subscriptions":[{"channel":"email","resource_id":7,"email":"dan@x.example","status":"subscribed"}]}"#,
+            #"{"email":"eva@x.example","subscriptions":[{"channel":"email","resource_id":7,"email":"eva@x.example","status":"subscribed"}]}"#,
+        ]
+        let (report, text) = try run(
+            lines.joined(separator: "\n") + "\n",
+            from: .altcraftProfiles,
+            settings: (["resourceId": 7], [:]),
+            workers: workers
+        )
+        let written = text.split(separator: "\n").filter { $0.contains("\"subscribed\"") }
+        #expect(written.count == 1 && written.first?.contains("eva@x.example") == true)
+        #expect(report.findings["altcraft.profile.otherAddress"]?.count == 2)
+        #expect(report.findings[EarlierNoes.heeded.code]?.count == 1)
+    }
+
+    @Test(arguments: [0, 1]) func `a denial is written beside an opt-in without a column`(_ workers: Int) throws {
+        let file = "Contact Key,Status,Newsletter\nk-1,Unsubscribed,subscribed\nk-2,Unsubscribed,unsubscribed\n"
+        let settings: JSONObject = ["columns": ["Newsletter": "subscription:email/news"]]
+        let (report, text) = try run(
+            file,
+            from: Self.salesforce,
+            to: .adobeProfiles,
+            settings: (settings, [:]),
+            workers: workers
+        )
+        #expect(report.written == 2)
+        #expect(text.split(separator: "\n").dropFirst().allSatisfy { $0.contains(";true;") })
+    }
+
+    @Test(arguments: [0, 1]) func `a later denial unsubscribes a topic at Altcraft`(_ workers: Int) throws {
+        let file =
+            "Contact Key,Email Address,No Mails,Newsletter\nk-1,ada@x.example,false,subscribed\nk-1,ada@x.example,true,\n"
+        let columns: JSONObject = ["No Mails": "denied:messaging/email", "Newsletter": "subscription:email/news"]
+        let (report, text) = try run(
+            file,
+            from: Self.salesforce,
+            to: .altcraftProfiles,
+            settings: (["columns": .object(columns)], ["dbId": 1, "resourceId": 7, "resources": ["news": "8"]]),
+            workers: workers
+        )
+        #expect(report.written == 2)
+        let last = try #require(text.split(separator: "\n").last)
+        let entries = try JSONValue(parsing: Array(last.utf8))["data"]?["subscriptions"]?.array
+        #expect(entries?.map { $0["resource_id"] } == [7, 8])
+        #expect(entries?.allSatisfy { $0["status"] == "unsubscribed" } == true)
+    }
+
+    @Test func `settings that ignore a column of consent are warned of`() throws {
+        let file = "E-Mail,Opt-In\nada@x.example,Nope\n"
+        let ignored = try run(
+            file,
+            from: .desContacts,
+            settings: (["columns": ["Opt-In": "ignored"]], [:]),
+            workers: 1
+        )
+        #expect(ignored.report.findings["des.row.consentIgnored"]?.count == 1)
+        let list = MemorySink()
+        let migration = try Migration(from: .desContacts, to: .neutralContacts)
+        var bytes = ChunkedSource(Array(file.utf8), chunk: 1 << 20)
+        _ = try migration.run(&bytes, to: nil, rejects: Rejects(list: list, replay: MemorySink()))
+        #expect(list.text.contains("subscribed: True") && list.text.contains("unsubscribed: False"))
+    }
+}
+
+extension String {
+    /// The number of times that a text occurs.
+    fileprivate func components(_ text: String) -> Int {
+        split(separator: text, omittingEmptySubsequences: false).count - 1
+    }
+}

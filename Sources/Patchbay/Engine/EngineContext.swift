@@ -132,7 +132,17 @@ final class EngineContext {
         return try store.mirror(subject: subject.rawValue).flatMap { try mirror($0, of: subject) }
     }
 
-    /// The states that the last captures left, as long as nobody else may have changed them.
+    /// The state of a subject for a plan. It is kept for the next one, so call this outside of transactions only.
+    func snapshotForPlan(of subject: Subject) throws -> SubjectSnapshot {
+        let version = try store.foreignVersion()
+        let kept = keptMirrors.version == version ? keptMirrors.mirrors : [:]
+        if let mirror = kept[subject] { return mirror }
+        guard let mirror = try storedMirror(of: subject) else { return try rebuiltMirror(of: subject) }
+        keep(kept.merging([subject: mirror]) { _, new in new }, version)
+        return mirror
+    }
+
+    /// The states that were captured or planned with last, as long as nobody else may have changed them.
     private var keptMirrors: (mirrors: [Subject: SubjectSnapshot], version: Int64) = ([:], 0)
 
     /// Keeps the states that are stored now, of a few subjects.

@@ -20,7 +20,7 @@ extension Runner {
         else { return false }
         // The next request of the lane notes itself in place of this one, if another follows.
         let isNoted = journaled.map { !$0.endpoint.isJournaled } ?? false
-        let keepsNote = isNoted && (lane.window?.count ?? 0) > endings.count
+        let keepsNote = isNoted && (lane.window?.count ?? 0) > verdicts.count - advanced.count
         var isCurrent = false
         try context.transaction(.normal, appends: true) {
             try context.requireLease()

@@ -133,6 +133,9 @@ extension AcousticDevice {
         _ memory: inout Memory
     ) -> Interpretation<Self> {
         guard !isAccepted, exchange.operations.count > 1 else {
+            // Only what is no event asks for it, and a batch of events is long to read.
+            let reportsPush =
+                exchange.operations.contains { $0.operation.action.kind != .track } && exchange.reportsPush
             return Interpretation(exchange.operations) { pending in
                 if exchange.leaves(memory), pending.operation.action.kind == .registerDevice {
                     // The former ids are left; the registration continues with those that it brings.
@@ -144,7 +147,7 @@ extension AcousticDevice {
                     memory.forgetIDs()
                     return .accepted(FindingRow.eraseByHand.at())
                 }
-                told(pending.operation, isAccepted, exchange.reportsPush, &memory)
+                told(pending.operation, isAccepted, reportsPush, &memory)
                 if pending.operation.action.kind == .switchContact, pending.step?.isLoggedIn != true {
                     return next(pending)
                 }

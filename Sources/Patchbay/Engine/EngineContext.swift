@@ -126,18 +126,28 @@ final class EngineContext {
 
     /// The same; nil if the outbox holds none.
     func storedMirror(of subject: Subject) throws -> SubjectSnapshot? {
-        if let mirror = keptMirrors.mirrors[subject], try keptMirrors.version == store.foreignVersion() {
+        if let mirror = keptSnapshots.snapshots[subject], try keptSnapshots.version == store.foreignVersion() {
             return mirror
         }
         return try store.mirror(subject: subject.rawValue).flatMap { try mirror($0, of: subject) }
     }
 
-    /// The states that the last captures left, as long as nobody else may have changed them.
-    private var keptMirrors: (mirrors: [Subject: SubjectSnapshot], version: Int64) = ([:], 0)
+    /// The state of a subject for a plan. It is kept for the next one, so call this outside of transactions only.
+    func snapshotForPlan(of subject: Subject) throws -> SubjectSnapshot {
+        let version = try store.foreignVersion()
+        let kept = keptSnapshots.version == version ? keptSnapshots.snapshots : [:]
+        if let known = kept[subject] { return known }
+        guard let snapshot = try storedMirror(of: subject) else { return try rebuiltMirror(of: subject) }
+        keep(kept.merging([subject: snapshot]) { _, new in new }, version)
+        return snapshot
+    }
+
+    /// The states that were captured or planned with last, as long as nobody else may have changed them.
+    private var keptSnapshots: (snapshots: [Subject: SubjectSnapshot], version: Int64) = ([:], 0)
 
     /// Keeps the states that are stored now, of a few subjects.
     func keep(_ mirrors: [Subject: SubjectSnapshot], _ version: Int64) {
-        keptMirrors = (mirrors.count <= 8 ? mirrors : [:], version)
+        keptSnapshots = (mirrors.count <= 8 ? mirrors : [:], version)
     }
 
     /// Reads a stored state; nil if it had to be set aside.

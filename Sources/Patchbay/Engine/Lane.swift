@@ -20,6 +20,8 @@ final class Lane {
     var due: Instant?
     var flush: Bool
     var because: Finding?
+    /// The maximum number of queues whose failure is kept; the provider's last failure explains the others.
+    static var explainedQueues: Int { 4_096 }
     /// Why the last exchange of each queue has to be repeated.
     var failures: [String: Finding] = [:]
     /// Plans in a row without time passing.
@@ -39,6 +41,9 @@ final class Lane {
     var window: KeptWindow?
     /// What the adapter remembers, once it was read; always nil where the lanes of a provider share one memory.
     var memory: Memory?
+    /// Whether the journal still notes a request that is settled: the note of the next request replaces it, for less than a
+    /// removal costs.
+    var hasSettledNote = false
     /// What the outbox holds instead while a request is under way, that may change what is remembered.
     var doubt: StoredDoubt?
 
@@ -73,7 +78,8 @@ final class Lane {
 
     /// Whether nothing is known of the lane that the outbox does not hold, but when it is due and why it waits.
     var mayRest: Bool {
-        flight == nil && unsettled == nil && waits.reads.isEmpty && wakeAt == nil && !awaitsChore && barren == 0
+        flight == nil && unsettled == nil && !hasSettledNote && waits.reads.isEmpty && wakeAt == nil && !awaitsChore
+            && barren == 0
     }
 }
 

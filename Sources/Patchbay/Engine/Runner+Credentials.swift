@@ -40,7 +40,7 @@ extension Runner {
             remembering: nil,
             in: lane,
             answered: true,
-            clearingJournal: flight.isJournaled
+            of: flight.isJournaled ? flight : nil
         )
         lane.unsettled = nil
         planAgain()

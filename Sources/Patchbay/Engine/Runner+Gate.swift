@@ -90,7 +90,14 @@ extension Runner {
         }
         let isGood = outcome.isGoodAnswer && (!isRepeated || (outcome.reply?.isSuccess ?? false) && confirms)
         let cause = isGood ? nil : failure(of: ended)
-        for pending in ended.flight.operations { lane.failures[pending.queue] = isRepeated ? cause : nil }
+        for pending in ended.flight.operations {
+            if isRepeated, let cause, lane.failures.count < Lane.explainedQueues || lane.failures[pending.queue] != nil
+            {
+                lane.failures[pending.queue] = cause
+            } else {
+                lane.failures[pending.queue] = nil
+            }
+        }
         let before = breaker
         if outcome.isOutage(isOpen: isOpen || ended.flight.operations.isEmpty), let cause {
             let asked = outcome.reply?.retryAfter(at: ended.moment.date)

@@ -13,11 +13,14 @@ extension Runner {
         _ verdicts: [(pending: Waiting, verdict: Judgement)],
         remembering after: Memory,
         in lane: Lane,
-        _ clearsJournal: Bool
+        _ journaled: Flight?
     ) throws -> Bool {
         guard let (endings, advanced) = plain(meaning, verdicts, in: lane),
             let version = lane.window?.index.version
         else { return false }
+        // The next request of the lane notes itself in place of this one, if another follows.
+        let isNoted = journaled.map { !$0.endpoint.isJournaled } ?? false
+        let keepsNote = isNoted && (lane.window?.count ?? 0) > verdicts.count - advanced.count
         var isCurrent = false
         try context.transaction(.normal, appends: true) {
             try context.requireLease()
@@ -33,11 +36,19 @@ extension Runner {
             if after != keptMemory(of: lane) || lane.doubt != nil, !DeliberateFault.memoryNotStored.isPresent {
                 try save(after, key: memoryKey(of: lane))
             }
-            if clearsJournal { try context.store.clearJournal(provider: name, lane: lane.key) }
+            guard let journaled else { return }
+            if keepsNote {
+                if !advanced.isEmpty {
+                    try context.store.setJournal(provider: name, journaled.settledNote(in: lane.key))
+                }
+            } else {
+                try context.store.clearJournal(provider: name, lane: lane.key)
+            }
         }
         guard isCurrent else { return false }
         keep(after, of: lane)
         lane.doubt = nil
+        if journaled != nil { lane.hasSettledNote = keepsNote }
         lane.window?.change(replacing: advanced, leaving: endings.lazy.map(\.pending))
         if !endings.isEmpty { lane.spins = 0 }
         lane.wokenInFlight = false
@@ -94,6 +105,19 @@ extension Runner {
             step: pending.step?.bytes,
             failures: pending.failures,
             refusals: pending.refusals
+        )
+    }
+}
+
+extension Flight {
+    /// Its note in the journal, without the operations that it carried.
+    fileprivate func settledNote(in lane: String) -> JournalEntry {
+        JournalEntry(
+            lane: lane,
+            endpoint: endpoint.name,
+            operations: [],
+            request: [],
+            startedAt: startedAt.milliseconds
         )
     }
 }

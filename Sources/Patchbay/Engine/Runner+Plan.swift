@@ -57,7 +57,19 @@ extension Runner {
     }
 
     /// Plans a lane, on one look at what other processes have committed.
-    func plan(_ lane: Lane) throws -> Dispatch? { try context.store.look { try planAtOnce(lane) } }
+    func plan(_ lane: Lane) throws -> Dispatch? {
+        try context.store.look {
+            let dispatch = try planAtOnce(lane)
+            if dispatch == nil, lane.hasSettledNote {
+                try context.transaction(.normal, appends: true) {
+                    try context.requireLease()
+                    try context.store.clearJournal(provider: name, lane: lane.key)
+                }
+                lane.hasSettledNote = false
+            }
+            return dispatch
+        }
+    }
 
     private func planAtOnce(_ lane: Lane) throws -> Dispatch? {
         if let ended = lane.unsettled { try settle(ended, in: lane) }
@@ -117,7 +129,7 @@ extension Runner {
     private func notePerson(of window: inout Window) throws {
         guard descriptor.memory == .lane, let subject = window.operations.first?.operation.subject else { return }
         let scope = Consent.Scope(.messaging, channel: .push)
-        let snapshot = try context.snapshot(of: subject)
+        let snapshot = try context.snapshotForPlan(of: subject)
         window.cameAfter = snapshot.cameAfter.map(Int64.init)
         func isAllowed(_ state: Consent.State) -> Bool { context.gate.decision(on: scope, state) == .pass }
         window.allowsPushMessages = isAllowed(snapshot.consent(for: scope.purpose, channel: scope.channel))
@@ -131,7 +143,7 @@ extension Runner {
         guard !share.isAll, descriptor.memory == .lane, let subject = window.operations.first?.operation.subject else {
             return false
         }
-        return try !share.holds(context.snapshot(of: subject).contact, on: subject)
+        return try !share.holds(context.snapshotForPlan(of: subject).contact, on: subject)
     }
 
     func send(
@@ -184,6 +196,7 @@ extension Runner {
                     try storeRate()
                 }
                 lane.doubt = doubt ?? lane.doubt
+                if isJournaled { lane.hasSettledNote = false }
             } else if hasSlowRate {
                 try store(storeRate)
             } else {

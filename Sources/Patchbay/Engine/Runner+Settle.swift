@@ -58,7 +58,7 @@ extension Runner {
             in: lane,
             answered: outcome.reply != nil,
             isUncertain: outcome.mayHaveArrived,
-            clearingJournal: flight.isJournaled || outcome.isInterrupted
+            of: flight.isJournaled || outcome.isInterrupted ? flight : nil
         )
         let now = context.now
         let teachesAll = descriptor.memory == .provider && memory != before
@@ -121,7 +121,7 @@ extension Runner {
         in lane: Lane,
         answered: Bool?,
         isUncertain: Bool = false,
-        clearingJournal: Bool = false
+        of journaled: Flight? = nil
     ) throws {
         guard let before = try memory(of: lane) else { return }
         try readWaits(of: lane)
@@ -132,7 +132,7 @@ extension Runner {
             let verdict = judgement ?? (answered == nil ? nil : missing(&events))
             if let verdict { verdicts.append((pending, verdict)) }
         }
-        if try settlePlainly(meaning, verdicts, remembering: remembered ?? before, in: lane, clearingJournal) {
+        if try settlePlainly(meaning, verdicts, remembering: remembered ?? before, in: lane, journaled) {
             return context.emit(events)
         }
         let erased = verdicts.filter { $0.pending.isErasure && $0.verdict.isFinal }
@@ -192,11 +192,13 @@ extension Runner {
             if after != before || lane.doubt != nil, !DeliberateFault.memoryNotStored.isPresent {
                 try save(after, key: memoryKey(of: lane))
             }
-            if clearingJournal { try context.store.clearJournal(provider: name, lane: lane.key) }
+            if journaled != nil || lane.hasSettledNote {
+                try context.store.clearJournal(provider: name, lane: lane.key)
+            }
             if let park = meaning.park { try saveRecord { $0.parked = park.jsonBytes } }
         }
         keep(after, of: lane)
-        lane.doubt = nil
+        (lane.doubt, lane.hasSettledNote) = (nil, false)
         if withdrawn.isEmpty || withdrawn.count < operations.count {
             events = meaning.incoming.map { .incoming(provider: name, $0) } + events
         }

@@ -93,7 +93,7 @@ public struct PendingOperations<Adapter: VendorAdapter>: RandomAccessCollection,
     /// The contacts who used the installation before and did not allow push messages when they left. Empty in a lane that
     /// several subjects share.
     public var formerlyWithoutPush: Set<String> = []
-    /// The sequence after which the person came who is there; nil if nobody else was there before, and in a lane that several
+    /// The sequence after which the person came who is there; nil if no other person was there before, and in a lane that several
     /// subjects share. The change of person itself may be held for a consent, so that no pending operation shows it.
     public var cameAfter: Int64?
 

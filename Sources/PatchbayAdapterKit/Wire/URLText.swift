@@ -159,11 +159,13 @@ public enum URLText: Sendable {
 
     /// The query items of a URL, decoded, in order.
     public static func queryItems(of url: String) -> [(name: String, value: String)] {
-        guard let mark = url.firstIndex(of: "?") else { return [] }
-        let query = url[url.index(after: mark)...].prefix { $0 != "#" }
-        return query.split(separator: "&").compactMap { pair in
-            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard let name = decode(parts[0]), let value = decode(parts.count == 2 ? parts[1] : "") else { return nil }
+        let bytes = url.utf8
+        guard let mark = bytes.firstIndex(of: UInt8(ascii: "?")) else { return [] }
+        let query = bytes[bytes.index(after: mark)...].prefix { $0 != UInt8(ascii: "#") }
+        return query.split(separator: UInt8(ascii: "&")).compactMap { pair in
+            let end = pair.firstIndex(of: UInt8(ascii: "=")) ?? pair.endIndex
+            guard let name = decode(Substring(pair[..<end])), let value = decode(Substring(pair[end...].dropFirst()))
+            else { return nil }
             return (name, value)
         }
     }

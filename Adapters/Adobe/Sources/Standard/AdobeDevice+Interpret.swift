@@ -37,13 +37,14 @@ private struct Reading {
     }
 
     func verdict(_ memory: inout AdobeMemory) -> Result {
+        let place = sent.place(in: memory)
         let law = RetryLaw.law(of: exchange.endpoint, settings)
         let row = law.row(for: exchange.outcome)
         let meaning = law.meaning(row, exchange.outcome, settings, endsReach: endsReach)
-        if let place = sent.place(in: memory) { memory.identities[place].usedAs = sent.ecid }
+        if let place { memory.use(place, as: sent.ecid) }
         if meaning != .accepted, exchange.mayHaveWorked { memory.doubt(sent) }
         switch meaning {
-        case .accepted: return accepted(&memory)
+        case .accepted: return accepted(at: place, &memory)
         case .retry:
             RuleID.adobe("Q3").fire()
             let asked = exchange.outcome.reply?.retryAfter(at: exchange.moment.date)
@@ -60,8 +61,7 @@ private struct Reading {
         }
     }
 
-    private func accepted(_ memory: inout AdobeMemory) -> Result {
-        let place = sent.place(in: memory)
+    private func accepted(at place: Int?, _ memory: inout AdobeMemory) -> Result {
         switch exchange.endpoint {
         case .tracking:
             if settings.trackingForm == .request { postpone(&memory, .anyHit) }

@@ -30,7 +30,7 @@ private struct Planner {
     /// sent, and decides whether sessions register by what was known when they began.
     mutating func decide(_ pending: PendingOperations<AdobeDevice>) -> Plan<AdobeDevice>? {
         let stored = memory
-        memory.enter(settings)
+        memory.enter(adapter.account)
         let erasure = pending.firstErasure
         memory.erasure = erasure ?? memory.erasure
         var verdicts: [OperationID: Result] = [:]

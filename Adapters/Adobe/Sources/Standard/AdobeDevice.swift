@@ -52,6 +52,8 @@ public struct AdobeDevice: VendorAdapter {
     }
 
     let settings: AdobeSettings
+    /// A digest of the server and the app that the settings name.
+    let account: String
 
     /// A door to one mobile app.
     ///
@@ -60,6 +62,7 @@ public struct AdobeDevice: VendorAdapter {
         let problems = settings.problems
         if !problems.isEmpty { throw SettingsError(problems) }
         self.settings = settings
+        account = Person.digest("\(settings.server)\n\(settings.pkey)")
     }
 }
 

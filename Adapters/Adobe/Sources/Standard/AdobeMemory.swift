@@ -132,7 +132,7 @@ extension AdobeMemory {
 
     /// The position of an identity by its text.
     func index(of ecid: String, _ subject: Subject) -> Int? {
-        identities.lastIndex { $0.ecid(of: subject) == ecid }
+        identities.lastIndex { $0.usedAs == ecid || $0.ecid(of: subject) == ecid }
     }
 
     /// The consents of the person whom an identity belongs to. The newest identity of a person has the latest decisions.
@@ -216,7 +216,7 @@ extension AdobeMemory {
         let other = Person([], contact: contact)
         if identities[place].who.isUnknown {
             join(place, other, sequence)
-        } else if identities[place].who.differs(from: contact), place == identities.count - 1,
+        } else if identities[place].who.differs(from: other), place == identities.count - 1,
             sequence >= identities[place].knownSince
         {
             begin(sequence, for: other, keepingConsents: true)
@@ -257,12 +257,17 @@ extension AdobeMemory {
         }
     }
 
+    /// Notes that a request was sent under an identity.
+    mutating func use(_ place: Int, as ecid: String) {
+        if identities[place].usedAs != ecid { identities[place].usedAs = ecid }
+    }
+
     // MARK: Doubt
 
     /// Notes what a request may change at the vendor, whatever its answer.
     mutating func doubt(_ sent: SentRequest) {
         guard let place = sent.place(in: self) else { return }
-        identities[place].usedAs = sent.ecid
+        use(place, as: sent.ecid)
         for field in sent.fields { identities[place].known[field.name] = nil }
         if sent.tellsToken { identities[place].tokenOrganization = sent.organization }
     }
@@ -274,9 +279,8 @@ extension AdobeMemory {
         return self == other
     }
 
-    /// Forgets what belongs to another server or app than the settings name.
-    mutating func enter(_ settings: AdobeSettings) {
-        let present = Person.digest("\(settings.server)\n\(settings.pkey)")
+    /// Forgets what belongs to another server or app than the settings name, whose digest is `present`.
+    mutating func enter(_ present: String) {
         defer { account = present }
         guard let account, account != present else { return }
         registeredECID = nil

@@ -128,7 +128,7 @@ private func device(_ token: String?) -> Device {
     }
 
     @Test(.shows("adobe/V6", of: AdobeClassicDevice.self), arguments: [true, false])
-    func `nobody is registered before a required consent to messages`(_ isKnown: Bool) throws {
+    func `no person is registered before a required consent to messages`(_ isKnown: Bool) throws {
         let phone = try ClassicPhone()
         phone.requiredConsent = [.messaging]
         phone.restart()

@@ -33,7 +33,7 @@ private struct Reading {
     private var detail: String? { exchange.outcome.reply.map { "HTTP \($0.status)" } }
     /// Whether the request takes a push token back or notifies of an opt-out.
     private var endsReach: Bool {
-        exchange.endpoint == .optOut || exchange.endpoint == .pushToken && !sent.tellsToken
+        exchange.endpoint == .optOut || exchange.endpoint == .pushToken && !sent.setsToken
     }
 
     func verdict(_ memory: inout AdobeMemory) -> Result {
@@ -81,7 +81,7 @@ private struct Reading {
                 return .rejected(FindingRow.tokenKept.at("action.switch", detail: detail))
             }
             return .accepted(FindingRow.visibleLater.at("action"))
-        case .pushToken where sent.tellsToken:
+        case .pushToken where sent.setsToken:
             if let place { memory.identities[place].tokenOrganization = sent.organization }
             return .accepted(endedIdentity(memory))
         case .pushToken:
@@ -112,10 +112,10 @@ private struct Reading {
             if let place = sent.place(in: memory) { memory.identities[place].owesOptOut = false }
             return .underway(next)
         case .pushToken
-        where !sent.tellsToken && sent.place(in: memory) == memory.identities.count - 1
+        where !sent.setsToken && sent.place(in: memory) == memory.identities.count - 1
             && memory.identities.last?.tokenOrganization == nil:
             return .underway(next)
-        case .pushToken where !sent.tellsToken:
+        case .pushToken where !sent.setsToken:
             switch pending.operation.action {
             case .switchContact, .identify: return .underway(AdobeDevice.Step(.applied, refused: status))
             default: return .rejected(finding)

@@ -281,7 +281,7 @@ extension AdobeMemory {
         guard let place = sent.place(in: self) else { return }
         identities[place].usedAs = sent.ecid
         for field in sent.fields { identities[place].known[field.name] = nil }
-        if sent.tellsToken { identities[place].tokenOrganization = sent.organization }
+        if sent.setsToken { identities[place].tokenOrganization = sent.organization }
     }
 
     /// Whether two memories differ in nothing but the account, which is stored with the next change.
@@ -310,7 +310,7 @@ struct SentRequest {
     /// The fields of a mobile profile.
     let fields: [JSONObject.Member]
     /// Whether it gives the identity service a push token; false if it takes one back.
-    let tellsToken: Bool
+    let setsToken: Bool
     private let subject: Subject
 
     init(_ endpoint: AdobeDevice.Endpoint, _ request: WireRequest, of subject: Subject) {
@@ -321,7 +321,7 @@ struct SentRequest {
         ecid = body["marketingCloudId"]?.string ?? item("mcId") ?? item("mcid") ?? item("d_mid") ?? ""
         organization = item("d_orgid") ?? ""
         fields = endpoint == .attributes ? body.filter { !ProfileFields.reserved.contains($0.name) } : []
-        tellsToken = endpoint == .pushToken && item("d_cid")?.hasSuffix("\u{1}") == false
+        setsToken = endpoint == .pushToken && item("d_cid")?.hasSuffix("\u{1}") == false
     }
 
     func place(in memory: AdobeMemory) -> Int? { memory.index(of: ecid, subject) }

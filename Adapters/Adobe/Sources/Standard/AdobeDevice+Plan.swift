@@ -208,8 +208,7 @@ private struct Planner {
         }
         RuleID.adobe("N4").fire()
         memory.begin(head.sequence, for: Person())
-        return hasWork || lacksToken
-            ? .underway(Step(.applied)) : .unchanged(FindingRow.personChanged.at("action.switch"))
+        return hasWork ? .underway(Step(.applied)) : .unchanged(FindingRow.personChanged.at("action.switch"))
     }
 
     private mutating func logIn(_ change: ContactSwitch, _ head: Head) -> Result {
@@ -449,7 +448,10 @@ private struct Planner {
     }
 
     /// The request after which the installation is registered again for a person who has no push token: it says so.
+    ///
+    /// Not at a log-out: the person who refused push messages may come back to the identity that begins with it.
     private func requestRegistration(_ head: Head) -> Plan<AdobeDevice>? {
+        if case .switchContact(let change) = head.operation.action, change.direction == .logOut { return nil }
         guard lacksToken, let last = memory.identities.last,
             let service = memory.platform.flatMap(PushService.init(platform:))
         else { return nil }

@@ -103,7 +103,8 @@ enum Fixture {
                 "knownSince": 5,
                 "consents": ["states": ["messaging.push": "denied"], "sequences": ["messaging.push": 6]],
                 "hasDevice": true,
-                "mayRegister": true, "takesToken": true, "tokenOrganization": "ACME1234@AdobeOrg", "owesOptOut": true,
+                "mayRegister": true, "takesToken": true, "isRegistrationRequested": false,
+                "tokenOrganization": "ACME1234@AdobeOrg", "owesOptOut": true,
                 "usedAs": .string(ecid), "known": ["cusTier": "0123456789abcdef01234567"], "written": ["cusTier": 6],
             ]
         ],

@@ -284,7 +284,7 @@ import Testing
         #expect(phone.deliver(.set("tier", "anna-silver"))?.code == "adobe.token.withheld")
         #expect(phone.deliver(.consent(.messaging, .granted, on: .push))?.code == "accepted")
         #expect(phone.state.subscribers.map(\.userKey) == ["anna"])
-        #expect(phone.state.subscribers.map(\.parameters) == [["tier": "anna-gold"]])
+        #expect(phone.state.subscribers.map(\.parameters) == [["tier": "anna-silver"]])
     }
 
     @Test(.shows("adobe/C20", of: AdobeClassicDevice.self), arguments: [[Purpose.profile], [.messaging, .profile]])

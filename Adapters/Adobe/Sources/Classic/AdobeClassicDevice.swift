@@ -115,15 +115,12 @@ private struct ClassicPlanner {
     /// Remembers devices and applies consent decisions at once, whatever waits in front of them.
     mutating func decide() -> Plan<Adapter>? {
         let stored = memory
-        if let erasure = pending.firstErasure, erasure != memory.erasure {
-            // What is captured behind an erasure never belongs to the person who is erased.
-            memory.begin(Person(), userKey: nil, erasure)
-            memory.erasure = erasure
-        }
+        // What is captured behind an erasure never belongs to the person who is erased, nor is it erased.
+        if let erasure = pending.firstErasure, erasure != memory.erasure { memory.begin(erasure: erasure) }
         var verdicts: [OperationID: Verdict<Adapter>] = [:]
         for head in pending.all([.registerDevice, .setConsent]) {
             switch head.operation.action {
-            // An erasure forgets the device, even one that was captured after it.
+            // A memory that was lost begins with the pending registration.
             case .registerDevice(let device) where head.step == nil || memory.device == nil:
                 verdicts[head.id] = remember(device, head)
             case .setConsent(let consent) where head.step == nil: verdicts[head.id] = apply(consent, head)
@@ -156,17 +153,25 @@ private struct ClassicPlanner {
     }
 
     private mutating func apply(_ consent: Consent, _ head: Head) -> Verdict<Adapter> {
-        let wasAllowed = memory.consents.allowsToken
         memory.consents.note(consent, head.sequence)
         RuleID.adobe("C17").fire()
         if memory.consents.deniesProfile { memory.forgetPerson() }
-        if !memory.consents.allowsToken { RuleID.adobe("V6").fire() }
-        if !memory.consents.allowsToken, !memory.held.isEmpty { return .underway(.register) }
-        let isBack = consent.purpose == .messaging && !wasAllowed && memory.consents.allowsToken
-        if isBack, memory.token != nil, memory.userKey != nil || !memory.parameters.isEmpty {
-            return .underway(.register)
-        }
-        return .accepted(FindingRow.consentKept.at("action.consent"))
+        if !allowsToken { RuleID.adobe("V6").fire() }
+        let isDue = allowsToken ? isOptIn(consent) && dueRegistration != nil : !memory.held.isEmpty
+        return isDue ? .underway(.register) : .accepted(FindingRow.consentKept.at("action.consent"))
+    }
+
+    /// Whether a decision may let the vendor have the person again. After one on the profile the engine captures the device
+    /// again.
+    private func isOptIn(_ consent: Consent) -> Bool { consent.purpose == .messaging && consent.state != .denied }
+
+    /// Whether the vendor may have the push token under the person of the memory.
+    private var allowsToken: Bool { pending.allowsToken(of: memory.who, memory.consents) }
+
+    /// The registration of the memory; nil if the vendor holds it, or without a push token.
+    private var dueRegistration: ClassicRegistrationCall? {
+        guard let call = ClassicRegistrationCall(memory, settings) else { return nil }
+        return call.hash == memory.registeredHash && memory.account == settings.account ? nil : call
     }
 
     // MARK: Heads
@@ -175,12 +180,9 @@ private struct ClassicPlanner {
         switch head.operation.action {
         case .track(.push(let interaction, let payload, _)): return track(interaction, payload, head)
         case .setConsent(let consent):
-            if memory.consents.allowsToken, consent.state != .denied, isOfPresent(head) {
-                return register(head, memory)
-            }
-            let row: FindingRow =
-                consent.state == .denied && !memory.consents.allowsToken ? .classicDetached : .consentKept
-            return (memory.consents.allowsToken ? nil : detach(head))
+            if allowsToken, isOptIn(consent), isOfPresent(head), let call = dueRegistration { return send(call, head) }
+            let row: FindingRow = consent.state == .denied && !allowsToken ? .classicDetached : .consentKept
+            return (allowsToken ? nil : detach(head))
                 ?? .settle([head.id: .accepted(row.at("action.consent"))])
         case .farewell:
             let isLast =
@@ -190,7 +192,9 @@ private struct ClassicPlanner {
             let row = head.step == nil ? FindingRow.nothingToLeave : .classicLeft
             return detach(head)
                 ?? .settle([head.id: head.step == nil ? .unchanged(row.at()) : .accepted(row.at())])
-        case .erase: return detach(head) ?? .settle([head.id: .accepted(FindingRow.eraseByHand.at())])
+        case .erase:
+            return detach(head) { $0.person == HeldRegistration.erased }
+                ?? .settle([head.id: .accepted(FindingRow.eraseByHand.at())])
         default: return change(head)
         }
     }
@@ -213,13 +217,12 @@ private struct ClassicPlanner {
         let arrived = change.person(in: memory, contact: head.operation.contact, head.sequence)
         if arrived != memory { return .settle([:], remembering: arrived) }
         let path = "action"
-        // Another app of the vendor, which the settings named before, still reaches the person.
-        if change.isSwitch, let detachment = detach(head, where: { !$0.isAt(settings) }) { return detachment }
-        if let end = obsolete(head) { return .settle([head.id: end]) }
-        guard memory.consents.allowsToken, isOfPresent(head) else {
-            let row: FindingRow = change.isSwitch ? .personChanged : .tokenWithheld
-            return .settle([head.id: change.isSwitch ? .unchanged(row.at(path)) : .dropped(row.at(path))])
+        // Another app of the vendor, or another push token, which the installation had before, still reaches the person.
+        if change.isSwitch, let detachment = detach(head, where: { !$0.isAt(settings) || $0.token != memory.token }) {
+            return detachment
         }
+        if let end = obsolete(head) { return .settle([head.id: end]) }
+        guard allowsToken else { return withhold(change, head) }
         guard memory.token != nil else {
             if change.isLogOut { return .settle([head.id: .unchanged(FindingRow.personChanged.at("action.switch"))]) }
             if pending.isLeaving { return .settle([head.id: .dropped(FindingRow.providerLeft.at(path))]) }
@@ -228,12 +231,21 @@ private struct ClassicPlanner {
         return register(head, change.applied(to: memory))
     }
 
-    /// Whether an operation may register its person: it is the present one, and did not leave without allowing push messages.
-    /// A later person's consent is not an earlier one's.
-    private func isOfPresent(_ head: Head) -> Bool {
-        guard let contact = head.operation.contact else { return true }
-        return !memory.who.differs(from: contact) && !pending.formerlyWithoutPush.contains(contact)
+    /// Keeps a change for the registration that follows when the person allows push messages, and takes the person before
+    /// off the device.
+    private func withhold(_ change: ClassicChange, _ head: Head) -> Plan<Adapter> {
+        RuleID.adobe("V6").fire()
+        if change.isSwitch, let detachment = detach(head) { return detachment }
+        let finding = (change.isLogOut ? FindingRow.personChanged : .tokenWithheld).at("action")
+        let verdict: Verdict<Adapter> =
+            change.isSwitch && head.step != nil
+            ? .accepted(finding) : change.isLogOut ? .unchanged(finding) : .dropped(finding)
+        let next = memory.consents.deniesProfile ? memory : change.applied(to: memory)
+        return .settle([head.id: verdict], remembering: next == memory ? nil : next)
     }
+
+    /// Whether an operation is the present person's. A later person's consent is not an earlier one's.
+    private func isOfPresent(_ head: Head) -> Bool { !(head.operation.contact.map(memory.who.differs) ?? false) }
 
     /// The outcome of an operation of a person who left before the device was registered: the registration belongs to the
     /// person who is there.
@@ -317,7 +329,8 @@ extension AdobeClassicDevice {
                 row.meaning == .accepted ? .accepted() : .rejected(refusal(row, exchange))
             }
         }
-        let sent = SentRegistration(exchange.request, settings)
+        var sent = SentRegistration(exchange.request, settings)
+        if memory.isErased(pending.sequence) { sent.held?.person = HeldRegistration.erased }
         let verdict = registered(pending, sent, row, exchange, &memory)
         return Interpretation([pending.id: verdict])
     }
@@ -341,16 +354,20 @@ extension AdobeClassicDevice {
         }
         memory.held.removeAll { $0.replaces(sent.any) }
         if let held = sent.held { memory.held.append(held) }
+        memory.registeredHash = nil
+        if memory.isErased(pending.sequence) { return .accepted() }
+        var next = memory
         switch pending.operation.action {
-        case _ where !sent.any.isAt(settings): return .underway(pending.step)
-        case .setConsent where memory.consents.allowsToken: break
-        case .setConsent, .farewell, .erase:
-            memory.registeredHash = nil
-            return .underway(.register)
-        default: memory = ClassicChange(pending.operation, settings).applied(to: memory)
+        case .setConsent(let consent) where consent.state != .denied: break
+        case .setConsent, .farewell, .erase: return .underway(.register)
+        default: next = ClassicChange(pending.operation, settings).applied(to: memory)
         }
-        memory.registeredHash = ClassicRegistrationCall(memory, settings)?.hash
-        memory.account = settings.account
+        // Otherwise it took a person off the device, and the registration follows.
+        guard sent.any.isAt(settings), ClassicRegistrationCall(next, settings)?.hash == sent.hash else {
+            return .underway(.register)
+        }
+        memory = next
+        (memory.registeredHash, memory.account) = (sent.hash, settings.account)
         return .accepted()
     }
 
@@ -369,7 +386,9 @@ private struct SentRegistration {
     /// The device at the app, whoever is registered.
     let any: HeldRegistration
     /// What the vendor holds of a person after it.
-    let held: HeldRegistration?
+    var held: HeldRegistration?
+    /// Tells whether it is the registration of a state.
+    let hash: String
 
     init(_ request: WireRequest, _ settings: AdobeClassicSettings) {
         let items = URLText.queryItems(of: "?" + String(decoding: request.body, as: UTF8.self))
@@ -382,6 +401,7 @@ private struct SentRegistration {
         )
         any.server = settings.testAddress.isEmpty ? WebAddress(request.url)?.host ?? "" : settings.marketingServer
         self.any = any
+        hash = ClassicRegistrationCall.hash(of: any.token.value, userKey, item("additionalParams"))
         held = userKey.isEmpty && !item("additionalParams").contains("<param ") ? nil : any
     }
 }

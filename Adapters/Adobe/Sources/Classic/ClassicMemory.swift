@@ -25,7 +25,7 @@ public struct AdobeClassicMemory: AdapterMemory {
     /// The registrations of a person that the vendor may hold, oldest first.
     var held: [HeldRegistration] = []
 
-    /// The order of capture of the first pending erasure.
+    /// The order of capture of the first pending erasure: the state is what was captured behind it.
     var erasure: Int64?
 
     /// Creates an empty memory.
@@ -37,19 +37,29 @@ public struct AdobeClassicMemory: AdapterMemory {
         set { deviceFacts = newValue?.json }
     }
 
-    /// Returns what may be kept after an erasure: the devices that must still be registered without a person, and consent
-    /// decisions that were captured after it.
+    /// Returns what may be kept after an erasure: what was captured behind it, and the devices that must still be registered
+    /// without a person.
     public var afterErase: AdobeClassicMemory {
-        var next = AdobeClassicMemory()
-        next.consents = consents
-        next.consents.forget(before: erasure ?? .max)
-        next.held = held.map {
-            var rest = $0
-            rest.person = ""
-            return rest
-        }
+        var next = self
+        if erasure == nil { next.begin(erasure: .max) }
+        next.erasure = nil
+        if next.device == nil { next.deviceFacts = nil }
         return next
     }
+
+    /// Forgets what was captured before an erasure, except for the registrations that the erasure ends.
+    mutating func begin(erasure sequence: Int64) {
+        var next = AdobeClassicMemory()
+        (next.erasure, next.deviceFacts) = (sequence, deviceFacts)
+        next.consents = consents
+        next.consents.forget(before: sequence)
+        next.held = held
+        for place in next.held.indices { next.held[place].person = HeldRegistration.erased }
+        self = next
+    }
+
+    /// Whether an erasure was captured behind an operation.
+    func isErased(_ sequence: Int64) -> Bool { erasure.map { sequence < $0 } ?? false }
 
     /// Returns the memory unchanged: the denial itself is an operation, whose plan takes the person off the registration.
     public func afterDenial(of scope: Consent.Scope) -> AdobeClassicMemory { self }
@@ -80,8 +90,11 @@ struct HeldRegistration: Codable, Sendable, Equatable {
     var key: String
     /// The push token.
     var token: Secret
-    /// A digest of the user key.
+    /// A digest of the user key; `erased` if the person's data is to be erased.
     var person: String
+
+    /// The mark of a registration that an erasure must end.
+    static let erased = ""
 
     /// What a registration holds of a person; nil without a user key and parameters.
     init?(_ settings: AdobeClassicSettings, token: Secret, userKey: String, hasParameters: Bool) {

@@ -89,7 +89,11 @@ struct ClassicRegistrationCall: Sendable {
     /// Tells whether a registration is the one that the vendor took.
     var hash: String {
         RuleID.adobe("C16").fire()
-        return SHA256.digest(of: "\(token)\(userKey)\(URLText.encode(xml))".utf8).hexText
+        return Self.hash(of: token, userKey, xml)
+    }
+
+    static func hash(of token: String, _ userKey: String, _ xml: String) -> String {
+        SHA256.digest(of: "\(token)\(userKey)\(URLText.encode(xml))".utf8).hexText
     }
 
     private static func escaped(_ text: String) -> String {

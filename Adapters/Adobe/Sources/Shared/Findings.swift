@@ -172,7 +172,7 @@ extension FindingRow {
         "adobe.token.withheld",
         .note,
         rule: .adobe("V6"),
-        reason: "The person opted out of push messages, so the push token is not sent",
+        reason: "The person does not allow push messages, so the push token is not sent",
         remedy: "No action is needed. It is sent when consent to messaging is granted."
     )
     static let deviceRemembered = FindingRow(

@@ -1,7 +1,7 @@
 import PatchbayAdapterKit
 import PatchbayModel
 
-/// A person's consents as far as they decide about push messages and mobile profiles.
+/// A person's consents to the profile and to tracking. What the person allows of push messages is the engine's knowledge.
 struct PushConsents: Codable, Sendable, Equatable {
     private var states: [String: Consent.State] = [:]
     /// The order of capture of each decision.
@@ -12,7 +12,7 @@ struct PushConsents: Codable, Sendable, Equatable {
     /// Applies a consent decision as the engine's snapshot does: a decision for every channel ends an earlier one for a
     /// channel that allowed more.
     mutating func note(_ consent: Consent, _ sequence: Int64) {
-        guard consent.channel == nil || consent.channel == .push else { return }
+        guard [.profile, .tracking].contains(consent.purpose), [nil, .push].contains(consent.channel) else { return }
         let push = Consent.Scope(consent.purpose, channel: .push).description
         if consent.channel == nil, let earlier = states[push], earlier > consent.state { states[push] = nil }
         states[consent.scope.description] = consent.state
@@ -32,8 +32,6 @@ struct PushConsents: Codable, Sendable, Equatable {
 
     /// Whether the person denied the profile, so that nothing may be registered.
     var deniesProfile: Bool { state(.profile) == .denied }
-    /// Whether the vendor may hold a push token for this person.
-    var allowsToken: Bool { !deniesProfile && state(.messaging) != .denied }
     /// Whether the person denied tracking and profile on every channel, as the vendor's own privacy switch does.
     var hasOptedOut: Bool {
         [Purpose.tracking, .profile].allSatisfy { states[$0.rawValue] == .denied && state($0) == .denied }
@@ -45,6 +43,14 @@ struct PushConsents: Codable, Sendable, Equatable {
         for scope in [Consent.Scope.profile, Consent.Scope(.profile, channel: .push)] {
             states[scope.description] = nil
         }
+    }
+}
+
+extension PendingOperations {
+    /// Whether the vendor may have the push token under a person: the one who is there allows push messages, and so did this
+    /// person when leaving.
+    func allowsToken(of who: Person, _ consents: PushConsents) -> Bool {
+        allowsPushMessages && !consents.deniesProfile && !formerlyWithoutPush.contains(where: who.isNamed)
     }
 }
 
@@ -66,8 +72,11 @@ struct Person: Codable, Sendable, Equatable {
     /// Whether nobody is known.
     var isUnknown: Bool { digests.isEmpty }
 
+    /// Whether a contact is this person.
+    func isNamed(_ contact: String) -> Bool { digests.contains(Self.digest(contact)) }
+
     /// Whether a contact is another person; false while nobody is known.
-    func differs(from contact: String) -> Bool { !isUnknown && !digests.contains(Self.digest(contact)) }
+    func differs(from contact: String) -> Bool { !isUnknown && !isNamed(contact) }
 
     /// Whether a log-in of `other` is a change of person: nothing that is known of one names the other.
     func differs(from other: Person) -> Bool { !isUnknown && !other.digests.contains(where: digests.contains) }

@@ -205,7 +205,7 @@ extension Rule {
         rule("S3", "An app's push service is APNs, or Firebase on Android.", Source.both),
         rule(
             "V6",
-            "While profile or messaging on push is denied, the vendor holds no push token of the person; without profile nothing is registered.",
+            "While messaging on push is denied, or required and unanswered, or profile is denied, the vendor holds no push token of the person; without profile nothing is registered.",
             Source.house
         ),
         rule("I9", "A malformed push token is refused at capture, and the token before stays in use.", Source.house),

@@ -8,7 +8,7 @@ extension AdobeDevice {
         for pending in exchange.operations {
             let reading = Reading(exchange: exchange, pending: pending, adapter: self)
             interpretation.verdicts[pending.id] = reading.verdict(&memory)
-            if let followUp = reading.followUp(memory) { interpretation.followUps.append(followUp) }
+            if let followUp = reading.followUp(&memory) { interpretation.followUps.append(followUp) }
         }
         return interpretation
     }
@@ -33,7 +33,7 @@ private struct Reading {
     private var detail: String? { exchange.outcome.reply.map { "HTTP \($0.status)" } }
     /// Whether the request takes a push token back or notifies of an opt-out.
     private var endsReach: Bool {
-        exchange.endpoint == .optOut || exchange.endpoint == .pushToken && !sent.tellsToken
+        exchange.endpoint == .optOut || exchange.endpoint == .pushToken && !sent.setsToken
     }
 
     func verdict(_ memory: inout AdobeMemory) -> Result {
@@ -81,7 +81,7 @@ private struct Reading {
                 return .rejected(FindingRow.tokenKept.at("action.switch", detail: detail))
             }
             return .accepted(FindingRow.visibleLater.at("action"))
-        case .pushToken where sent.tellsToken:
+        case .pushToken where sent.setsToken:
             if let place { memory.identities[place].tokenOrganization = sent.organization }
             return .accepted(endedIdentity(memory))
         case .pushToken:
@@ -111,7 +111,11 @@ private struct Reading {
             // The vendor's SDK sends it once and reads no answer.
             if let place = sent.place(in: memory) { memory.identities[place].owesOptOut = false }
             return .underway(next)
-        case .pushToken where !sent.tellsToken:
+        case .pushToken
+        where !sent.setsToken && sent.place(in: memory) == memory.identities.count - 1
+            && memory.identities.last?.tokenOrganization == nil:
+            return .underway(next)
+        case .pushToken where !sent.setsToken:
             switch pending.operation.action {
             case .switchContact, .identify: return .underway(AdobeDevice.Step(.applied, refused: status))
             default: return .rejected(finding)
@@ -121,16 +125,15 @@ private struct Reading {
     }
 
     /// Once nobody else is reached, the installation is registered again for the person who is there, if consent allows.
-    func followUp(_ memory: AdobeMemory) -> FollowUp? {
-        guard endsReach, case .switchContact = pending.operation.action, let last = memory.identities.last,
-            !last.takesToken, let token = memory.token,
-            !memory.identities.contains(where: { $0.tokenOrganization != nil })
+    func followUp(_ memory: inout AdobeMemory) -> FollowUp? {
+        guard [.switchContact, .identify, .setConsent].contains(pending.operation.action.kind), memory.lacksToken,
+            !adapter.settings.organizationID.isEmpty, let token = memory.token
         else { return nil }
+        memory.identities[memory.identities.count - 1].isRegistrationRequested = true
         let service: PushToken.Service = memory.platform == "gcm" ? .fcm : .apns
-        return FollowUp(
-            cause: pending.id,
-            action: .registerDevice(Device(pushToken: PushToken(token.value, service: service)))
-        )
+        var device = Device(pushToken: PushToken(token.value, service: service))
+        device.identities[AdobeDevice.repeatedRegistration] = "true"
+        return FollowUp(cause: pending.id, action: .registerDevice(device))
     }
 
     /// The click is followed by the open, whatever the vendor thought of it; then both have one verdict.

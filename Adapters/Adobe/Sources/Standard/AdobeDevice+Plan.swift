@@ -4,9 +4,9 @@ import PatchbayModel
 
 extension AdobeDevice {
     public func plan(_ pending: PendingOperations<Self>, memory: Memory, at moment: Moment) -> Plan<Self> {
-        var planner = Planner(adapter: self, memory: memory, isLeaving: pending.isLeaving)
-        if let decision = planner.decide(pending) { return decision }
-        return pending.soonest { planner.plan($0, among: pending) }
+        var planner = Planner(adapter: self, memory: memory, pending: pending)
+        if let decision = planner.decide() { return decision }
+        return pending.soonest(planner.plan)
             ?? .wait(until: nil, because: FindingRow.deviceMissing.at())
     }
 }
@@ -19,8 +19,9 @@ private struct Planner {
 
     let adapter: AdobeDevice
     var memory: AdobeMemory
-    let isLeaving: Bool
+    let pending: PendingOperations<AdobeDevice>
 
+    private var isLeaving: Bool { pending.isLeaving }
     private var settings: AdobeSettings { adapter.settings }
     private var organization: String { settings.organizationID }
 
@@ -28,7 +29,7 @@ private struct Planner {
 
     /// Applies changes of person, consent decisions and device registrations in the order of capture before anything is
     /// sent, and decides whether sessions register by what was known when they began.
-    mutating func decide(_ pending: PendingOperations<AdobeDevice>) -> Plan<AdobeDevice>? {
+    mutating func decide() -> Plan<AdobeDevice>? {
         let stored = memory
         memory.enter(adapter.account)
         let erasure = pending.firstErasure
@@ -36,13 +37,14 @@ private struct Planner {
         var verdicts: [OperationID: Result] = [:]
         var contact: String?
         for head in pending {
-            // What is captured behind an erasure never belongs to the person who is erased.
+            // What is captured behind an erasure never belongs to the person who is erased, nor is it erased.
             if let erasure, head.sequence >= erasure, memory.identities.last.map({ $0.since <= erasure }) ?? false {
                 memory.begin(erasure + 1, for: Person())
+                (memory.token, memory.device) = (nil, nil)
             }
-            if case .switchContact = head.operation.action {
-            } else if let name = head.operation.contact,
-                name != contact
+            // A repeated registration counts for the person who is there, whoever caused it.
+            if head.operation.action.kind != .switchContact, !head.isRepeatedRegistration,
+                let name = head.operation.contact, name != contact
             {
                 memory.note(contact: name, head.sequence)
                 contact = name
@@ -73,7 +75,7 @@ private struct Planner {
         switch head.operation.action {
         case .setConsent(let consent) where isNew: return apply(consent, head)
         case .registerDevice(let device):
-            // An erasure forgets the device, even one that was captured after it.
+            // A memory that was lost begins with the pending registration.
             if isNew || memory.device == nil { return remember(device, head) }
             allow(head)
             return nil
@@ -107,7 +109,7 @@ private struct Planner {
             memory.identities[other].consents.note(consent, head.sequence)
         }
         let isLast = place == memory.identities.count - 1
-        if !memory.identities[place].consents.allowsToken { RuleID.adobe("V6").fire() }
+        if !allowsToken { RuleID.adobe("V6").fire() }
         var hasEnded = false
         if consent.state == .denied, isLast, memory.identities[place].consents.hasOptedOut,
             memory.identities[place].usedAs != nil
@@ -121,8 +123,18 @@ private struct Planner {
         return .accepted((hasEnded ? FindingRow.optedOut : .consentKept).at("action.consent"))
     }
 
+    /// Whether the vendor may have the push token under the current identity.
+    private var allowsToken: Bool {
+        memory.identities.last.map { pending.allowsToken(of: $0.who, $0.consents) } ?? pending.allowsPushMessages
+    }
+
     /// Whether a push token must be taken back or an opt-out be notified.
-    private var hasWork: Bool { memory.staleToken(organization) != nil || memory.owedOptOut != nil }
+    private var hasWork: Bool {
+        memory.staleToken(organization, allowsToken: allowsToken) != nil || memory.owedOptOut != nil
+    }
+
+    /// Whether the installation must be registered again for the present person.
+    private var lacksToken: Bool { memory.lacksToken && allowsToken && !isLeaving && !organization.isEmpty }
 
     /// Whether a decision on messages lets the identity service have the push token again. After one on the profile the
     /// engine captures the device again.
@@ -130,28 +142,37 @@ private struct Planner {
         guard consent.purpose == .messaging, !organization.isEmpty, let last = memory.identities.last else {
             return false
         }
-        return last.tokenOrganization == nil && memory.isEntitled(memory.identities.count - 1, organization)
+        return last.tokenOrganization == nil
+            && (lacksToken || memory.isEntitled(organization, allowsToken: allowsToken))
     }
 
     // MARK: Devices
 
     private mutating func remember(_ device: Device, _ head: Head) -> Result {
-        if let last = memory.device, head.sequence < last.sequence {
+        let isRepeated = head.isRepeatedRegistration
+        if let last = memory.device,
+            head.sequence < last.sequence
+                || isRepeated && (memory.token == nil || memory.identities.last?.takesToken == true)
+        {
             return .superseded(by: OperationID(rawValue: last.id))
         }
         guard let place = place(of: head) else { return .rejected(FindingRow.identityForgotten.at("action")) }
         if place == memory.identities.count - 1 { adopt(device.identities[Identity.name], head) }
         // What was captured behind it still belongs to the identity that it names.
         if isLeaving { return .dropped(FindingRow.providerLeft.at("action.device")) }
-        memory.platform = PushService(device)?.platform
-        memory.token = device.pushToken.flatMap(PushService.text).map(Secret.init)
+        // A repeated registration never brings back a push token that the app has replaced.
+        if !isRepeated || memory.device == nil {
+            memory.platform = PushService(device)?.platform
+            memory.token = device.pushToken.flatMap(PushService.text).map(Secret.init)
+        }
         memory.device = DeviceRegistration(sequence: head.sequence, id: head.id.rawValue)
         allow(head)
         if hasWork { return .underway(Step(.token)) }
         guard device.pushToken != nil else { return .unchanged(FindingRow.deviceRemembered.at("action.device")) }
         if organization.isEmpty { return .dropped(FindingRow.tokenUntold.at("action.device.pushToken")) }
-        let isAllowed = memory.identities.last?.consents.allowsToken ?? false
-        return isAllowed ? .underway(Step(.token)) : .dropped(FindingRow.tokenWithheld.at("action.device.pushToken"))
+        if allowsToken { return .underway(Step(.token)) }
+        RuleID.adobe("V6").fire()
+        return .dropped(FindingRow.tokenWithheld.at("action.device.pushToken"))
     }
 
     /// A device registration is the installation's: it counts for the person who is there.
@@ -260,7 +281,7 @@ private struct Planner {
 
     // MARK: Heads
 
-    func plan(_ head: Head, among pending: PendingOperations<AdobeDevice>) -> Plan<AdobeDevice> {
+    func plan(_ head: Head) -> Plan<AdobeDevice> {
         switch head.operation.action {
         case .track(.push(let interaction, let payload, let actionID)):
             return track(interaction, payload, actionID, head)
@@ -269,17 +290,18 @@ private struct Planner {
         case .identify, .switchContact: return takeBack(head) ?? post(head)
         case .registerDevice: return send(token: head)
         case .setConsent(let consent):
-            return takeBack(head) ?? giveToken(head)
+            return takeBack(head) ?? giveToken(head) ?? requestRegistration(head)
                 ?? .settle([head.id: .accepted(finding(of: consent, head).at("action.consent"))])
         case .farewell:
             if pending.hasEarlier(than: head) { return .wait(until: nil, because: FindingRow.leavesLast.at()) }
-            return takeBack(head, all: true)
+            return takeBack(head, before: .max)
                 ?? .settle([
                     head.id: head.step == nil
                         ? .unchanged(FindingRow.nothingToLeave.at()) : .accepted(FindingRow.left.at())
                 ])
         case .erase:
-            return takeBack(head, all: true) ?? .settle([head.id: .accepted(FindingRow.eraseByHand.at())])
+            return takeBack(head, before: head.sequence + 1)
+                ?? .settle([head.id: .accepted(FindingRow.eraseByHand.at())])
         default: return .settle([head.id: .rejected(FindingRow.actionUnknown.at("action"))])
         }
     }
@@ -366,12 +388,18 @@ private struct Planner {
         }
         let identity = memory.identities[place]
         let fields = ProfileFields(head.operation, settings).texts
-        if fields.isEmpty, case .switchContact = head.operation.action { return .settle([head.id: ended(head)]) }
+        if fields.isEmpty, case .switchContact = head.operation.action {
+            return requestRegistration(head) ?? .settle([head.id: ended(head)])
+        }
         if let obstacle = obstacle(head, identity, at: "action") { return obstacle }
         // A value captured later was sent already.
         let current = fields.filter { identity.written[$0.name].map { $0 <= head.sequence } ?? true }
         let news = settings.onlyChanges ? current.filter { identity.known[$0.name] != $0.digest } : current
         guard !news.isEmpty else {
+            if [.switchContact, .identify].contains(head.operation.action.kind), let request = requestRegistration(head)
+            {
+                return request
+            }
             let row: FindingRow = current.isEmpty ? .attributesOvertaken : .attributesKnown
             return .settle([head.id: head.step?.refused == nil ? .unchanged(row.at("action")) : ended(head)])
         }
@@ -410,7 +438,7 @@ private struct Planner {
     /// The request that gives the identity service the push token of the current identity; nil if it must not have it.
     private func giveToken(_ head: Head) -> Plan<AdobeDevice>? {
         let place = memory.identities.count - 1
-        guard !isLeaving, place >= 0, !organization.isEmpty, memory.isEntitled(place, organization),
+        guard !isLeaving, !organization.isEmpty, memory.isEntitled(organization, allowsToken: allowsToken),
             let token = memory.token, let service = memory.platform.flatMap(PushService.init(platform:))
         else { return nil }
         if case .setConsent = head.operation.action, memory.identities[place].tokenOrganization != nil { return nil }
@@ -419,10 +447,22 @@ private struct Planner {
         return send(.pushToken, maker(ecid).token(token.value, service), head)
     }
 
+    /// The request after which the installation is registered again for a person who has no push token: it says so.
+    ///
+    /// Not at a log-out: the person who refused push messages may come back to the identity that begins with it.
+    private func requestRegistration(_ head: Head) -> Plan<AdobeDevice>? {
+        if case .switchContact(let change) = head.operation.action, change.direction == .logOut { return nil }
+        guard lacksToken, let last = memory.identities.last,
+            let service = memory.platform.flatMap(PushService.init(platform:))
+        else { return nil }
+        RuleID.adobe("N4").fire()
+        return send(.pushToken, maker(last.ecid(of: head.operation.subject)).token("", service), head)
+    }
+
     /// The request that takes back a push token or notifies of an opt-out; nil if nothing is left to do.
-    private func takeBack(_ head: Head, all: Bool = false) -> Plan<AdobeDevice>? {
+    private func takeBack(_ head: Head, before sequence: Int64 = 0) -> Plan<AdobeDevice>? {
         guard head.step?.refused == nil else { return nil }
-        if let place = memory.staleToken(organization, all: all),
+        if let place = memory.staleToken(organization, allowsToken: allowsToken, before: sequence),
             let service = memory.platform.flatMap(PushService.init(platform:))
         {
             RuleID.adobe("I5").fire()
@@ -440,6 +480,14 @@ extension PendingOperations {
     var firstErasure: Int64? {
         let shown = all([.leave]).first { $0.operation.action == .erase }
         return [shown?.sequence, hidden.first(.erase)?.sequence].compactMap(\.self).min()
+    }
+}
+
+extension Pending<AdobeDevice> {
+    /// Whether it is a registration that the adapter asked for, to give the present person the push token.
+    fileprivate var isRepeatedRegistration: Bool {
+        guard case .registerDevice(let device) = operation.action else { return false }
+        return device.identities[AdobeDevice.repeatedRegistration] != nil
     }
 }
 

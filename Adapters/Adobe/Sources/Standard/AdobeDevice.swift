@@ -51,6 +51,9 @@ public struct AdobeDevice: VendorAdapter {
         }
     }
 
+    /// The mark of a registration that the adapter asks for: it gives the next person the newest push token.
+    static let repeatedRegistration: Device.IdentityName = "adobe.repeated"
+
     let settings: AdobeSettings
     /// A digest of the server and the app that the settings name.
     let account: String

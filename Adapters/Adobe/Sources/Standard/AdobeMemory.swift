@@ -33,7 +33,7 @@ public struct AdobeMemory: AdapterMemory {
     public init() {}
 
     /// Returns what may be kept after an erasure: pacing, which identities must not be used again, the identities whose push
-    /// token the identity service may still hold, so that it is taken back, and the identities that began after it.
+    /// token the identity service may still hold, so that it is taken back, and what was captured behind it.
     public var afterErase: AdobeMemory {
         var next = AdobeMemory()
         next.generation = generation + 1
@@ -41,6 +41,7 @@ public struct AdobeMemory: AdapterMemory {
         let all = ended.map(\.identity) + identities.compactMap { $0.given.map(Person.digest) }
         next.ended = all.suffix(2 * Self.identityLimit).map { EndedIdentity(identity: $0) }
         (next.platform, next.registrations, next.account) = (platform, registrations, account)
+        if erasure != nil { (next.token, next.device) = (token, device) }
         let later = identities.filter { $0.since > erasure ?? .max }
         next.identities = identities.dropLast(later.count).compactMap { former in
             guard former.tokenOrganization != nil else { return nil }
@@ -109,6 +110,8 @@ struct DeviceIdentity: Codable, Sendable, Equatable {
     var mayRegister = false
     /// Whether the newest device registration of this person has a push token.
     var takesToken = false
+    /// Whether the installation is registered again for this person, as far as consent to the profile allows.
+    var isRegistrationRequested = false
     /// The organization under which the identity service may hold a push token; nil if it holds none.
     var tokenOrganization: String?
     /// Whether the identity service must still be notified of the opt-out.
@@ -231,20 +234,34 @@ extension AdobeMemory {
 
     // MARK: What the identity service must be told
 
-    /// Whether an identity may hold the push token.
-    func isEntitled(_ place: Int, _ organization: String) -> Bool {
+    /// Whether an identity may hold the push token of a person who allows push messages.
+    private func isEntitled(_ place: Int, _ organization: String) -> Bool {
         let identity = identities[place]
         // State of version 1 knows neither the token nor its organization.
         let isFormer = identity.tokenOrganization == ""
-        return place == identities.count - 1 && identity.takesToken && identity.consents.allowsToken
+        return place == identities.count - 1 && identity.takesToken
             && (isFormer || token != nil && organization == identity.tokenOrganization ?? organization)
     }
 
-    /// The first identity whose push token must be taken back.
-    func staleToken(_ organization: String, all: Bool = false) -> Int? {
+    /// Whether the current identity may hold the push token.
+    func isEntitled(_ organization: String, allowsToken: Bool) -> Bool {
+        allowsToken && !identities.isEmpty && isEntitled(identities.count - 1, organization)
+    }
+
+    /// The first identity whose push token must be taken back: of all that began before an operation, and of any that may not
+    /// hold it.
+    func staleToken(_ organization: String, allowsToken: Bool, before sequence: Int64 = 0) -> Int? {
         identities.indices.first {
-            identities[$0].tokenOrganization != nil && (all || !isEntitled($0, organization))
+            identities[$0].tokenOrganization != nil
+                && (identities[$0].since < sequence || !allowsToken || !isEntitled($0, organization))
         }
+    }
+
+    /// Whether the installation has a push token that no registration gives to the present person.
+    var lacksToken: Bool {
+        guard token != nil, let last = identities.last, !last.consents.deniesProfile else { return false }
+        return !last.takesToken && !last.isRegistrationRequested
+            && !identities.contains { $0.tokenOrganization != nil }
     }
 
     /// The first identity whose opt-out the identity service does not know.
@@ -269,7 +286,7 @@ extension AdobeMemory {
         guard let place = sent.place(in: self) else { return }
         use(place, as: sent.ecid)
         for field in sent.fields { identities[place].known[field.name] = nil }
-        if sent.tellsToken { identities[place].tokenOrganization = sent.organization }
+        if sent.setsToken { identities[place].tokenOrganization = sent.organization }
     }
 
     /// Whether two memories differ in nothing but the account, which is stored with the next change.
@@ -297,7 +314,7 @@ struct SentRequest {
     /// The fields of a mobile profile.
     let fields: [JSONObject.Member]
     /// Whether it gives the identity service a push token; false if it takes one back.
-    let tellsToken: Bool
+    let setsToken: Bool
     private let subject: Subject
 
     init(_ endpoint: AdobeDevice.Endpoint, _ request: WireRequest, of subject: Subject) {
@@ -308,7 +325,7 @@ struct SentRequest {
         ecid = body["marketingCloudId"]?.string ?? item("mcId") ?? item("mcid") ?? item("d_mid") ?? ""
         organization = item("d_orgid") ?? ""
         fields = endpoint == .attributes ? body.filter { !ProfileFields.reserved.contains($0.name) } : []
-        tellsToken = endpoint == .pushToken && item("d_cid")?.hasSuffix("\u{1}") == false
+        setsToken = endpoint == .pushToken && item("d_cid")?.hasSuffix("\u{1}") == false
     }
 
     func place(in memory: AdobeMemory) -> Int? { memory.index(of: ecid, subject) }

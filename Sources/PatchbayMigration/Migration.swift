@@ -109,6 +109,42 @@ public struct Migration: Sendable {
         reason: "The source holds no contacts",
         remedy: "Export the contacts again."
     )
+    /// Refuses a source with columns whose names speak of consent and that no setting names: taken as plain attributes, the
+    /// opt-outs in them would be lost.
+    ///
+    /// - Parameter path: The source, a regular file. What is wrong with it otherwise is reported by the migration itself.
+    /// - Throws: ``Failure`` with each column and the setting that names it.
+    public func refuseUnnamedConsent(in path: String) throws(Failure) {
+        var (found, isDone): ([Finding], Bool) = ([], false)
+        do {
+            var (source, reader) = (try FileSource(path: path), try makeReader())
+            func note(_ record: SourceRecord) {
+                found += record.findings
+                isDone = true
+            }
+            while !isDone, let bytes = try source.next() { try reader.read(bytes, note) }
+            if !isDone { try reader.finish(note) }
+        } catch { return }
+        let unnamed = found.filter { $0.code.hasSuffix(Self.unnamedCode) }
+        guard unnamed.isEmpty else {
+            throw Failure(unnamed.map { Self.consentUnnamed.at("from".dot($0.path), remedy: $0.remedy) })
+        }
+    }
+
+    /// The same of a source that can be read only once, after it was read and before anything is kept.
+    public func refuseUnnamedConsent(_ report: MigrationReport) throws(Failure) {
+        guard report.findings.keys.contains(where: { $0.hasSuffix(Self.unnamedCode) }) else { return }
+        throw Failure([Self.consentUnnamed.at("from.columns")])
+    }
+
+    private static let unnamedCode = ".file.consentUnnamed"
+    private static let consentUnnamed = FindingRow(
+        "migration.consent.unnamed",
+        .error,
+        .consent,
+        reason: "The column's name speaks of consent, but no setting says what the column means",
+        remedy: "Name the column in the setting columns: as a subscription, as an attribute, or as ignored."
+    )
     private static let oneWay = FindingRow(
         "migration.format.direction",
         .error,

@@ -1,3 +1,4 @@
+import Foundation
 import PatchbayAdapterKit
 import PatchbayAdobe
 import PatchbayAltcraft
@@ -146,6 +147,31 @@ import Testing
         let entries = try JSONValue(parsing: Array(last.utf8))["data"]?["subscriptions"]?.array
         #expect(entries?.map { $0["resource_id"] } == [7, 8])
         #expect(entries?.allSatisfy { $0["status"] == "unsubscribed" } == true)
+    }
+
+    @Test(arguments: [
+        ("Email Opt In", true), ("sms_consent", true), ("Unsubscribed", true), ("Do Not Call", true),
+        ("Newsletter", true), ("Werbeeinwilligung", true), ("Désabonné", true), ("SMSOptOut", true), ("Push ok", true),
+        ("Subscription Plan", false), ("Loyalty Tier", false), ("Marketing Budget", false), ("Phone", false),
+    ])
+    func `a column whose name speaks of consent must be named in the settings`(_ name: String, _ isRefused: Bool) throws
+    {
+        let path = FileManager.default.temporaryDirectory.appending(path: "patchbay-\(UUID().uuidString).csv").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try Data("E-Mail,\(name)\nada@x.example,no\n".utf8).write(to: URL(filePath: path))
+        func refused(_ place: String?) throws -> [Finding] {
+            let migration = try Migration(
+                from: .desContacts,
+                to: .neutralContacts,
+                sourceSettings: place.map { ["columns": [name: .string($0)]] } ?? [:]
+            )
+            do { try migration.refuseUnnamedConsent(in: path) } catch { return error.findings }
+            return []
+        }
+        let findings = try refused(nil)
+        #expect(findings.map(\.code) == (isRefused ? ["migration.consent.unnamed"] : []))
+        #expect(findings.allSatisfy { $0.remedy.contains("\"\(name)\"") && $0.path == "from.columns.\(name)" })
+        #expect(try refused("attribute:other").isEmpty && refused("ignored").isEmpty)
     }
 
     @Test func `settings that ignore a column of consent are warned of`() throws {

@@ -255,7 +255,9 @@ public struct ContactFile: Sendable {
     public func column(named name: String) -> ContactColumn {
         if let column = known[ColumnName(rawValue: name).key] { return column }
         let snake = SnakeCase.text(name)
-        return ContactColumn(name, snake.isEmpty ? .ignored : .attribute(AttributeName(rawValue: snake)))
+        var column = ContactColumn(name, snake.isEmpty ? .ignored : .attribute(AttributeName(rawValue: snake)))
+        if ConsentColumnName.isLikely(name) { column.remark = kind.findings.consentUnnamed }
+        return column
     }
 
     /// Whether settings ignore a column that says what a person wants.
@@ -269,6 +271,20 @@ public struct ContactFile: Sendable {
     func remark(on column: ContactColumn) -> FindingRow? {
         if ignoresConsent(column) { return kind.findings.consentIgnored }
         return column.remark ?? (column.place == .ignored ? kind.findings.unused : nil)
+    }
+
+    /// The finding about a column, said once for all rows; nil if there is nothing to say.
+    func finding(on column: ContactColumn) -> Finding? {
+        let (path, once) = ("columns.\(column.name)", "said once for all rows")
+        guard let remark = remark(on: column) else { return nil }
+        guard remark.code == kind.findings.consentUnnamed.code else { return remark.at(path, detail: once) }
+        let channel = ConsentColumnName.channel(of: column.name).rawValue
+        let choices = "\"subscription:\(channel)\", \"attribute:\(SnakeCase.text(column.name))\" or \"ignored\""
+        return remark.at(
+            path,
+            detail: once,
+            remedy: "Add to the settings: {\"from\": {\"columns\": {\"\(column.name)\": …}}} with \(choices)."
+        )
     }
 
     /// The columns of a file that is written, in their order: those of the kind, under the settings' names for their

@@ -98,6 +98,8 @@ public struct ContactFileFindings: Sendable {
     let word: FindingRow
     /// Settings ignore a column that says what a person wants.
     let consentIgnored: FindingRow
+    /// A column whose name speaks of consent and that neither the format nor the settings know.
+    let consentUnnamed: FindingRow
     package let seconds: FindingRow
     let unused: FindingRow
     package let optInUnknown: FindingRow
@@ -153,7 +155,7 @@ public struct ContactFileFindings: Sendable {
             manyLines,
             control, keyBlank, keyDamaged, identifierDamaged, identifierCleaned, date, dateAmbiguous, email, phone,
             value,
-            consentIgnored, seconds,
+            consentIgnored, consentUnnamed, seconds,
             unused, optInUnknown, timeZone, devicePart, deviceAssumed, keyMissing, optOutLost, noColumn, noPlace,
             second,
             unfit,
@@ -450,6 +452,14 @@ public struct ContactFileFindings: Sendable {
             rule: rules.wishes,
             reason: "The settings ignore a column that says what a person wants, so its opt-outs are not read",
             remedy: "Remove the column from the setting columns, unless another column or file has these opt-outs."
+        )
+        consentUnnamed = row(
+            "file.consentUnnamed",
+            .warning,
+            .consent,
+            rule: rules.wishes,
+            reason: "The column's name speaks of consent, but no setting says what the column means",
+            remedy: "Name the column in the setting columns: as a subscription, as an attribute, or as ignored."
         )
         seconds = row(
             "row.seconds",

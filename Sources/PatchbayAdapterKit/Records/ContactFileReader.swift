@@ -191,7 +191,7 @@ public struct ContactFileReader: RowReader, Sendable {
             guard column.hasName else {
                 return findings.columnUnnamed.at("columns.\(place + 1)", detail: "column \(place + 1), \(once)")
             }
-            return file.remark(on: column)?.at("columns.\(column.name)", detail: once)
+            return file.finding(on: column)
         }
         let places = Set(columns.map(\.place))
         let absent = file.settings.types.keys.filter { !places.contains(.attribute($0)) }

@@ -153,7 +153,7 @@ struct JSONRowReader: Sendable {
             guard column.hasName else {
                 return findings.columnUnnamed.at("columns.\(place + 1)", detail: "member \(place + 1), \(once)")
             }
-            return file.remark(on: column)?.at("columns.\(column.name)", detail: once)
+            return file.finding(on: column)
         }
     }
 }

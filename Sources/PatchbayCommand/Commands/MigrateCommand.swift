@@ -71,6 +71,7 @@ extension Command {
         guard let input, let files else { return .findings }
         var isDone = false
         defer { input.end(isDone: isDone, session) }
+        try setup.migration.refuseUnnamedConsent(in: input.path)
         let old = session.oldOutput
         let total = ResumableMigration.size(of: files.input)
         var progress = ProgressLine(session.console, total: total)
@@ -163,6 +164,7 @@ extension Command {
             },
             isCancelled: { session.interruption.signalNumber != nil }
         )
+        if !isDry { try setup.migration.refuseUnnamedConsent(report) }
         guard session.interruption.signalNumber == nil else {
             let file = session.invocation.text(.input).flatMap { $0 == "-" ? nil : $0 }
             let pipe = file.map { "\($0) is not a regular file and" } ?? "Standard input"

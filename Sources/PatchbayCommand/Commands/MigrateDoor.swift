@@ -27,6 +27,7 @@ import PatchbayModel
         let old = session.oldOutput
         var isDone = false
         defer { input.end(isDone: isDone, session) }
+        try setup.migration.refuseUnnamedConsent(in: input.path)
         let files = session.files(input.path, output, source: setup.source)
         let migration = DoorMigration(setup.migration, to: door, files, settings: setup.parts)
         let outcome = try await migration.run(

@@ -1,0 +1,46 @@
+import PatchbayModel
+
+/// Tells by a column's name whether it may hold consent. The name alone decides nothing: settings must say what it means.
+enum ConsentColumnName {
+    /// Words that name consent or its withdrawal in customer files.
+    private static let words: Set<String> = [
+        "optin", "optout", "optedin", "optedout", "consent", "consents", "consented", "unsubscribe", "unsubscribed",
+        "unsub", "subscribed", "newsletter", "suppressed", "suppression", "denylist", "denylisted", "blacklist",
+        "blacklisted", "blocklist", "blocklisted", "gdpr", "dsgvo", "rgpd", "dnc", "donotcontact", "donotemail",
+        "donotcall", "permission", "einwilligung", "werbeeinwilligung", "zustimmung", "abgemeldet", "abmeldung",
+        "widerspruch", "werbesperre", "consentement", "désinscrit", "desinscrit",
+        "désabonné", "desabonne", "consentimiento", "suscrito",
+        "desuscrito", "consenso", "iscritto", "disiscritto", "toestemming", "uitgeschreven", "samtycke", "samtykke",
+        "suostumus", "markkinointilupa", "zgoda", "consentimento", "согласие",
+    ]
+    private static let channels = [
+        "email", "emails", "mail", "mails", "sms", "text", "texts", "push", "phone", "call", "calls", "whatsapp",
+        "marketing",
+    ]
+    /// Words that speak of consent in front of or behind a channel.
+    private static let states = ["ok", "okay", "allowed", "permitted", "enabled", "status", "erlaubt"]
+    private static let verbs = [
+        "allow", "allows", "accept", "accepts", "receive", "receives", "wants", "no", "not", "stop",
+    ]
+    private static let phrases: Set<String> =
+        Set(["opt in", "opt out", "opted in", "opted out", "no longer", "not contact", "not track", "not sell"])
+        .union(channels.flatMap { channel in states.map { "\(channel) \($0)" } + verbs.map { "\($0) \(channel)" } })
+
+    /// Whether the name speaks of consent: `Email Opt In`, `unsubscribed`, `Do not call`, `Werbeeinwilligung`.
+    static func isLikely(_ name: String) -> Bool {
+        let parts = parts(of: name)
+        return parts.contains(where: words.contains)
+            || zip(parts, parts.dropFirst()).contains { phrases.contains("\($0) \($1)") }
+    }
+
+    /// The channel that the name speaks of; e-mail where it names none.
+    static func channel(of name: String) -> Channel {
+        let parts = parts(of: name)
+        if parts.contains(where: { ["sms", "text", "texts"].contains($0) }) { return .sms }
+        return parts.contains("push") ? .push : .email
+    }
+
+    private static func parts(of name: String) -> [String] {
+        SnakeCase.text(name).split(separator: "_").map(String.init)
+    }
+}

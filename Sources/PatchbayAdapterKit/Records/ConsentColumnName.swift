@@ -1,6 +1,6 @@
 import PatchbayModel
 
-/// Tells by a column's name whether it may hold consent. The name alone decides nothing: settings must say what it means.
+/// Judges by a column's name whether it may hold consent. The name alone decides nothing: settings must say what it means.
 enum ConsentColumnName {
     /// Words that name consent or its withdrawal in customer files.
     private static let words: Set<String> = [

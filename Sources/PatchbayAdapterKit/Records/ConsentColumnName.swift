@@ -4,8 +4,8 @@ import PatchbayModel
 enum ConsentColumnName {
     /// Words that name consent or its withdrawal in customer files.
     private static let words: Set<String> = [
-        "optin", "optout", "optedin", "optedout", "consent", "consents", "consented", "unsubscribe", "unsubscribed",
-        "unsub", "subscribed", "newsletter", "suppressed", "suppression", "denylist", "denylisted", "blacklist",
+        "optedin", "optedout", "unsub", "subscribed", "newsletter", "suppressed", "suppression", "denylist",
+        "denylisted", "blacklist",
         "blacklisted", "blocklist", "blocklisted", "gdpr", "dsgvo", "rgpd", "dnc", "donotcontact", "donotemail",
         "donotcall", "permission", "einwilligung", "werbeeinwilligung", "zustimmung", "abgemeldet", "abmeldung",
         "widerspruch", "werbesperre", "consentement", "désinscrit", "desinscrit",
@@ -13,6 +13,8 @@ enum ConsentColumnName {
         "desuscrito", "consenso", "iscritto", "disiscritto", "toestemming", "uitgeschreven", "samtycke", "samtykke",
         "suostumus", "markkinointilupa", "zgoda", "consentimento", "согласие",
     ]
+    /// Parts of words that name it in spellings such as `SMSOptOut` and `emailoptin`.
+    private static let stems = ["optin", "optout", "unsubscri", "consent"]
     private static let channels = [
         "email", "emails", "mail", "mails", "sms", "text", "texts", "push", "phone", "call", "calls", "whatsapp",
         "marketing",
@@ -29,7 +31,8 @@ enum ConsentColumnName {
     /// Whether the name speaks of consent: `Email Opt In`, `unsubscribed`, `Do not call`, `Werbeeinwilligung`.
     static func isLikely(_ name: String) -> Bool {
         let parts = parts(of: name)
-        return parts.contains(where: words.contains)
+        let text = parts.joined()
+        return stems.contains(where: text.contains) || parts.contains(where: words.contains)
             || zip(parts, parts.dropFirst()).contains { phrases.contains("\($0) \($1)") }
     }
 

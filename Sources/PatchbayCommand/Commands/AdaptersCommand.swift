@@ -13,7 +13,7 @@ extension Command {
             capability is native, emulated (the note says how) or unsupported (the note says why).
             """,
         arguments: [
-            .optional("NAME", "Adapter or vendor, such as altcraft-server or altcraft (default: all adapters)")
+            .optional("NAME", "Adapter or vendor (default: all adapters)")
         ],
         optional: [.rules, .evidence, .json],
         examples: [

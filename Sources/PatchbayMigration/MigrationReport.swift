@@ -66,6 +66,15 @@ public struct MigrationReport: Hashable, Sendable {
         refusals.refuse(findings, deciding: deciding)
     }
 
+    /// The findings, the errors and the most frequent first.
+    package var findingsInOrder: [(code: String, tally: Tally)] {
+        let severities: [Finding.Severity] = [.error, .warning, .foreign, .note]
+        return findings.map { (code: $0.key, tally: $0.value) }.sorted { one, other in
+            let ranks = [one, other].map { severities.firstIndex(of: $0.tally.severity) ?? 0 }
+            return (ranks[0], -one.tally.count, one.code) < (ranks[1], -other.tally.count, other.code)
+        }
+    }
+
     /// The refusals, the errors and the most frequent first.
     public var refusalsInOrder: [(code: String, refusal: Refusal)] {
         func rank(_ entry: (code: String, refusal: Refusal)) -> (Int, Int, String) {

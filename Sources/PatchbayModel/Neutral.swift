@@ -54,6 +54,11 @@ public struct ModelError: Error, Hashable, Sendable, CustomStringConvertible {
         (self.path, self.reason, self.remedy) = (path, reason, remedy)
     }
 
+    fileprivate static let missing = "is missing"
+
+    /// Whether a required value is not there.
+    package var isMissing: Bool { reason == Self.missing }
+
     /// The path and the reason as a clause: `action.kind is missing`.
     package var statement: String { "\(path.isEmpty ? "the value" : path) \(reason)" }
 
@@ -81,11 +86,12 @@ public struct ObjectReader: Sendable {
         }
         self.object = object
         self.path = path
-        if let known, let stranger = object.names.first(where: { !known.contains($0) }) {
+        if let known, let unknown = object.names.first(where: { !known.contains($0) }) {
+            let guess = unknown.nearest(in: known).map { "Did you mean \"\($0)\"? " } ?? ""
             throw ModelError(
-                path: path.dot(stranger),
-                reason: "is not a known member",
-                remedy: "Known members: \(known.joined(separator: ", "))."
+                path: path.dot(unknown),
+                reason: "is not a known field",
+                remedy: "\(guess)Known fields: \(known.joined(separator: ", "))."
             )
         }
     }
@@ -95,7 +101,7 @@ public struct ObjectReader: Sendable {
         -> Value
     {
         guard let json = object[name] else {
-            throw ModelError(path: path.dot(name), reason: "is missing", remedy: "Add it.")
+            throw ModelError(path: path.dot(name), reason: ModelError.missing, remedy: "Add it.")
         }
         return try Value(json: json, at: path.dot(name))
     }
@@ -207,7 +213,7 @@ extension NeutralWord {
     public init(json: JSONValue, at path: String) throws(ModelError) {
         guard let text = json.string, let value = Self(rawValue: text) else {
             let allowed = Self.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
-            throw ModelError(path: path, reason: "is not one of the allowed words", remedy: "Use one of \(allowed).")
+            throw ModelError(path: path, reason: "is not one of the allowed values", remedy: "Use one of \(allowed).")
         }
         self = value
     }

@@ -14,6 +14,21 @@ import Testing
         #expect(result.output.isEmpty)
     }
 
+    @Test func `the last line counts the findings, and providers without a route are marked`() async throws {
+        let two = try JSONValue(parsing: Workbench.example("one-provider.json")).object ?? [:]
+        var providers = two["providers"]?.object ?? [:]
+        providers["spare"] = providers["crm"]
+        var json = two
+        json["providers"] = .object(providers)
+        try bench.write("two.json", JSONValue.object(json).text)
+        try bench.write("steps.ndjson", Workbench.example("first-steps.ndjson"))
+        let result = try await bench.run("check", "two.json", "steps.ndjson")
+        #expect(result.messages.contains("Checked 4 operations against crm, spare (not routed)."))
+        #expect(result.messages.contains(#/\n4 operations, 0 errors, \d+ warnings?, \d+ notes?\.\n/#))
+        let alone = try await bench.run("check", bench.configuration())
+        #expect(alone.messages == "0 errors, 0 warnings, 0 notes.\n")
+    }
+
     @Test func `a bad configuration ends with 78 and every problem, with line and column`() async throws {
         try bench.write(
             "bad.json",
@@ -40,8 +55,9 @@ import Testing
 
     @Test(arguments: ["nothing.json", "."]) func `what is no file is named with a remedy`(_ path: String) async throws {
         let result = try await bench.run("check", path)
-        #expect(result.status == 78)
-        #expect(result.output.hasPrefix("\(path): error file."))
+        #expect(result.status == 2)
+        #expect(result.output.isEmpty)
+        #expect(result.messages.contains(path == "." ? "Name a file, not a folder." : "Check the path and its folder."))
     }
 
     @Test func `every command refuses a bad configuration with 78`() async throws {

@@ -104,7 +104,7 @@ struct RoundTrip: Sendable, CustomTestStringConvertible {
         ("", "value: is a number. Give an object.", "7"),
         (
             "",
-            #"colour: is not a known member. Known members: id, subject, contact, group, capturedAt, appState, options, action."#,
+            #"colour: is not a known field. Known fields: id, subject, contact, group, capturedAt, appState, options, action."#,
             #"{"colour":1}"#
         ),
         ("", "subject: is missing. Add it.", #"{"id":"o"}"#),

@@ -173,6 +173,16 @@ extension AltcraftDevice {
         return content + words + time
     }
 
+    public func examine(_ credential: Secret) -> Finding? {
+        guard settings.usedRoleToken == nil else { return nil }
+        do throws(Held) {
+            _ = try MatchingClaim(credential)
+            return nil
+        } catch {
+            return error.finding
+        }
+    }
+
     /// Which request an operation becomes, as far as options are concerned; nil: none has a place.
     private func use(of action: Action) -> CallOption.Use? {
         switch action {

@@ -86,14 +86,22 @@ struct MatchingClaim {
         guard Authorization.isWritable(token.value), parts.count >= 2,
             let payload = Base64URL.decode(Substring(parts[1]))
         else {
-            throw Self.unreadable("not a JWT")
+            throw Held(
+                finding: FindingRow.credentialUnreadable.at(
+                    detail: "it is not a JSON Web Token",
+                    remedy:
+                        "Give the token that the back end signs for the contact: three parts with points between them."
+                )
+            )
         }
         guard payload.count < Self.longestPayload else {
             throw Held(finding: FindingRow.credentialTooLarge.at())
         }
-        guard let claim = (try? JSONValue(parsing: payload))?["matching"] else { throw Self.unreadable("no claim") }
+        guard let claim = (try? JSONValue(parsing: payload))?["matching"] else {
+            throw Self.unreadable("the claim is missing")
+        }
         let text = claim.string.flatMap { try? JSONValue(parsing: $0) }
-        guard let object = (text ?? claim).object else { throw Self.unreadable("the claim is no object") }
+        guard let object = (text ?? claim).object else { throw Self.unreadable("the claim is not an object") }
         let database = object["db_id"]
         let missing = [
             (database?.integer ?? database?.string.flatMap(Int64.init)) == nil ? "db_id" : nil,

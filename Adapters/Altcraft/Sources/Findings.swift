@@ -43,7 +43,7 @@ extension FindingRow {
         .warning,
         .unauthenticated,
         rule: .altcraft("A4"),
-        reason: "The contact's token has no readable claim \"matching\" (541)",
+        reason: "The contact's token has no readable claim \"matching\", so the vendor would reply with 541",
         remedy: "Have the back end write the claim as JSON text, then give the new token."
     )
     static let credentialTooLarge = FindingRow(

@@ -30,11 +30,11 @@ import Testing
         arguments: [
             (nil, "altcraft.credential.missing", ""),
             (Secret(""), "altcraft.credential.missing", ""),
-            (Secret("no token"), "altcraft.credential.unreadable", "not a JWT"),
-            (Secret("a.b!.c"), "altcraft.credential.unreadable", "not a JWT"),
-            (Secret(Token.aino.value + "\r\nX-Extra: 1"), "altcraft.credential.unreadable", "not a JWT"),
-            (Token.signed(#"{"sub":"x"}"#), "altcraft.credential.unreadable", "no claim"),
-            (Token.make("[]"), "altcraft.credential.unreadable", "the claim is no object"),
+            (Secret("no token"), "altcraft.credential.unreadable", "not a JSON Web Token"),
+            (Secret("a.b!.c"), "altcraft.credential.unreadable", "not a JSON Web Token"),
+            (Secret(Token.aino.value + "\r\nX-Extra: 1"), "altcraft.credential.unreadable", "not a JSON Web Token"),
+            (Token.signed(#"{"sub":"x"}"#), "altcraft.credential.unreadable", "the claim is missing"),
+            (Token.make("[]"), "altcraft.credential.unreadable", "the claim is not an object"),
             (Token.make(#"{"email":"a@b.example"}"#), "altcraft.credential.incomplete", "db_id, matching"),
             (Token.make(#"{"db_id":1,"matching":"","email":"a@b"}"#), "altcraft.credential.incomplete", "matching"),
             (Token.make(#"{"db_id":1,"matching":"email"}"#), "altcraft.credential.noIdentifier", ""),
@@ -58,6 +58,12 @@ import Testing
         #expect(because.code == code)
         #expect(detail.isEmpty || because.reason.contains(detail))
         #expect(!because.remedy.isEmpty)
+    }
+
+    @Test func `a configuration's token that is none is reported, unless a role token signs`() throws {
+        #expect(try Scene().adapter.examine(Secret("junk"))?.code == "altcraft.credential.unreadable")
+        #expect(try Scene().adapter.examine(Token.aino) == nil)
+        #expect(try Scene(["rToken": "role-1"]).adapter.examine(Secret("junk")) == nil)
     }
 
     @Test(.shows("altcraft/A1", "altcraft/A8", "altcraft/Q3", of: AltcraftDevice.self))

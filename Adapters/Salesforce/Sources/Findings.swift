@@ -632,7 +632,7 @@ extension FindingRow {
         reason:
             "The event follows a change of contact that the vendor has not received yet, and would count for "
             + "the previous contact",
-        remedy: "Wait for the registration."
+        remedy: "Capture registerDevice before it, unless a registration is pending already."
     )
     static let subscriberTokenRefused = FindingRow(
         "salesforce.subscriberToken.refused",
@@ -648,7 +648,7 @@ extension FindingRow {
         .missing,
         rule: .salesforce("E10"),
         reason: "Events need the token from the reply to a registration",
-        remedy: "Wait for the next registration."
+        remedy: "Capture registerDevice before it, unless a registration is pending already."
     )
 
     // MARK: Replies

@@ -143,6 +143,11 @@ public struct ErasureReport: NeutralValue, CustomStringConvertible {
         providers.contains { $0.manualStep != nil || $0.answers.contains(where: \.isRefusal) }
     }
 
+    /// Whether nothing of the person was found here.
+    package var foundNothing: Bool {
+        mirrors == 0 && damagedRows == 0 && providers.allSatisfy { $0.withdrawn.isEmpty && $0.rejects == 0 }
+    }
+
     /// Whether it says of every deletion how it ended.
     package var isAnswered: Bool { providers.allSatisfy { $0.answers.count == $0.requested.count } }
 
@@ -187,7 +192,10 @@ public struct ErasureReport: NeutralValue, CustomStringConvertible {
             )
             for id in provider.requested {
                 let answer = provider.answers.first { $0.operation == id }
-                lines.append("  erasure request \(id.rawValue): \(answer?.term.rawValue ?? "pending")")
+                // Such an adapter at most unsubscribes the person.
+                let isNotSent = provider.manualStep != nil && answer?.term == .accepted
+                let result = isNotSent ? "not sent, because this API cannot delete a person" : answer?.term.rawValue
+                lines.append("  request to delete the person (\(id.rawValue)): \(result ?? "pending")")
                 if let answer, answer.isRefusal {
                     let reason = answer.finding.map { ": \($0)" } ?? ""
                     lines.append("  to do: ask the vendor to delete the person; the request failed\(reason)")

@@ -1,4 +1,5 @@
 import PatchbayAdapterKit
+import PatchbayJSON
 import PatchbayModel
 
 /// How providers and routes must fit together, in a file and in a configuration made in code.

@@ -257,7 +257,7 @@ struct ConfigurationReader {
         if let door = id.flatMap({ doors[$0] })?.descriptor.door, door != side {
             findings += Configuration.sideFinding(of: door, in: side, at: path.dot("adapter"))
         }
-        let credentials = credentials(
+        let (credentials, secrets) = credentials(
             members["credentials"],
             at: path.dot("credentials"),
             areUsed: maker?.usesCredentials
@@ -268,6 +268,11 @@ struct ConfigurationReader {
         merge(catalogue.names(for: id), into: &settings, setting: maker.nameSetting, adapter: id, at: path)
         guard let adapter = adapter(maker, settings, at: path.dot("settings"), unfilled: unfilled) else { return nil }
         for secret in maker.secretNames { settings[secret] = nil }
+        for (path, secret) in secrets where !secret.value.trimmed.isEmpty {
+            guard var finding = adapter.examine(secret) else { continue }
+            finding.path = path
+            findings.append(finding)
+        }
         return Configuration.Provider(
             name: name,
             adapter: adapter,
@@ -312,22 +317,24 @@ struct ConfigurationReader {
         _ json: JSONValue?,
         at path: String,
         areUsed: Bool?
-    ) -> Configuration.Credentials {
+    ) -> (Configuration.Credentials, secrets: [(path: String, secret: Secret)]) {
         guard let members = json.flatMap({ object($0, at: path, known: ["default", "contacts"]) }) else {
-            return Configuration.Credentials()
+            return (Configuration.Credentials(), [])
         }
         if areUsed == false { findings.append(ConfigurationFinding.unusedCredentials.at(path)) }
         let fallback = members["default"].flatMap { secret($0, at: path.dot("default")) }
         var contacts: [(contact: String, secret: Secret)] = []
+        var secrets = fallback.map { [(path: path.dot("default"), secret: $0)] } ?? []
         for (place, member) in (members["contacts"].flatMap { object($0, at: path.dot("contacts"), known: nil) } ?? [:])
             .enumerated()
         {
             // A contact's id is a person's value: the finding counts instead of naming.
             if let secret = secret(member.value, at: path.dot("contacts[\(place)]")) {
                 contacts.append((member.name, secret))
+                secrets.append((path.dot("contacts[\(place)]"), secret))
             }
         }
-        return Configuration.Credentials(fallback: fallback, contacts: contacts)
+        return (Configuration.Credentials(fallback: fallback, contacts: contacts), secrets)
     }
 
     private mutating func secret(_ json: JSONValue, at path: String) -> Secret? {

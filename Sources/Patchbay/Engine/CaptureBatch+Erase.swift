@@ -4,7 +4,7 @@ import PatchbayOutbox
 
 /// What an erasure takes with it.
 extension CaptureBatch {
-    /// Forgets a person, inside the capture's transaction: what is pending, what was refused and kept, the mirror, damaged
+    /// Forgets a person, inside the capture's transaction: what is pending, what was refused and kept, the subject snapshot, damaged
     /// rows that still name the subject, and the bodies of requests in flight.
     ///
     /// What an adapter remembers of the vendor's side stays until the vendor's deletion has ended: the deletion may need

@@ -302,7 +302,7 @@ extension FindingRow {
             .error,
             .conflict,
             reason: "It belongs to a person who has logged out, and the provider already has the next person",
-            remedy: "It is kept among the rejects; replay it to a provider that still has this person."
+            remedy: "Replay it from the rejects, if it is kept there, to a provider that still has this person."
         )
         static let bodyUnreadable = FindingRow(
             "engine.operation.unreadable",

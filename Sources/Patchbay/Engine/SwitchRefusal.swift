@@ -32,11 +32,13 @@ public struct SwitchRefusal: Error, Hashable, Sendable {
     /// Pending work that nobody would take, at a switch or where a person asked for the move.
     init(lost operations: [Operation], count: Int, isAskedFor: Bool = false) {
         (self.operations, self.count) = (operations, count)
-        reason = "\(count) pending operations would be lost: every provider that would receive them refuses them."
-        let asked = "Leave them with the old provider until it is available again"
-        let switched = "Set \"onSwitch\" to \"drain\" or \"both\", so that the old provider still receives them"
+        let (subject, object) = count == 1 ? ("1 pending operation", "it") : ("\(count) pending operations", "them")
+        reason =
+            "\(subject) would be lost: every provider that would receive \(object) refuses \(object). Nothing was moved."
+        let asked = "Leave \(object) with the old provider until it is available again"
+        let switched = "Set \"onSwitch\" to \"drain\" or \"both\", so that the old provider still receives \(object)"
         remedy =
-            "\(isAskedFor ? asked : switched), or set \"onLoss\" to \"reject\" to keep them as rejects."
+            "\(isAskedFor ? asked : switched), or set \"onLoss\" to \"reject\" to keep \(object) among the rejects."
     }
 
     /// Another vendor under the name of one that has not been left.
@@ -44,10 +46,14 @@ public struct SwitchRefusal: Error, Hashable, Sendable {
         (operations, self.count) = ([], count)
         reason =
             count > 0
-            ? "\(record.name) cannot change its adapter: \(count) of its operations are still pending for \(record.adapter)."
+            ? "\(record.name) cannot change its adapter: \(Self.text(count)) still pending for \(record.adapter)."
             : "\(record.name) cannot change its adapter: the unregister for \(record.adapter) is still pending."
         remedy =
             "Add another provider with a route for the new vendor, and keep \(record.name) without a route until nothing is pending for it."
+    }
+
+    private static func text(_ count: Int) -> String {
+        count == 1 ? "1 of its operations is" : "\(count) of its operations are"
     }
 
     /// A rehearsal under a name that real work waits under.
@@ -55,7 +61,7 @@ public struct SwitchRefusal: Error, Hashable, Sendable {
         (operations, self.count) = ([], count)
         reason =
             count > 0
-            ? "\(provider) cannot become a shadow that sends: \(count) of its operations are still pending for delivery."
+            ? "\(provider) cannot become a shadow that sends: \(Self.text(count)) still pending for delivery."
             : "\(provider) cannot become a shadow that sends: its unregister is still pending."
         remedy =
             "Add another provider with the sandbox's settings for the shadow, or remove the route first until nothing is pending."

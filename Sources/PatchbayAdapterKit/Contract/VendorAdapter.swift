@@ -33,6 +33,11 @@ public protocol VendorAdapter: Sendable {
     /// An error rejects it for this route; `.foreign` says that it is another vendor's and does not enter at all.
     func examine(_ operation: EngagementOperation) -> [Finding]
 
+    /// Returns what is wrong with a contact's credential as far as its form shows, without its value; nil if nothing is.
+    ///
+    /// `patchbay check` and ``Configuration`` report it when a configuration is loaded. The default is nil.
+    func examine(_ credential: Secret) -> Finding?
+
     /// Names the operation's lane and queue, and a consent that it also needs. Depends on operation and settings only.
     func place(_ operation: EngagementOperation) -> Place
 
@@ -56,6 +61,7 @@ extension VendorAdapter {
     /// As many as the descriptor says.
     public var window: Int { Self.descriptor.window }
     public func examine(_ operation: EngagementOperation) -> [Finding] { [] }
+    public func examine(_ credential: Secret) -> Finding? { nil }
     /// An adapter without accounts of its own never has to.
     public func mustRegisterAgain(_ memory: Memory) -> Bool { false }
     public func place(_ operation: EngagementOperation) -> Place { Place(lane: operation.subject.rawValue) }

@@ -77,15 +77,35 @@ struct ContactDraft: Sendable {
         let fitting = DayForm.allCases.filter { FileMoment(text, forms: [$0], zone: forms.zone) != nil }
             .map(\.rawValue).joined(separator: " or ")
         let (date, isUnknown) = (rows.date, fitting.isEmpty)
+        let first = text.split(whereSeparator: { $0 == " " || $0 == "T" }).first.map(String.init) ?? ""
+        if isUnknown, ([.iso] + forms.dayForms).contains(where: { $0.isAbsentDay(first) }) {
+            return note(date, place, reason: "The calendar has no such day", remedy: "Correct the day in the source.")
+        }
         let reason =
             "The column's text is not a date of the form \(expected)" + (isUnknown ? "" : "; it fits \(fitting)")
         let remedy =
             isUnknown ? date.remedy : "Set dateForm to \(fitting) if the whole file has that form, or correct the text."
-        note(
-            FindingRow(date.code, date.severity, date.error, rule: date.rule, reason: reason, remedy: remedy),
-            place
-        )
+        note(date, place, reason: reason, remedy: remedy)
     }
+
+    /// Notes a finding with a reason and a remedy of its own.
+    private mutating func note(_ row: FindingRow, _ place: ContactPlace, reason: String, remedy: String) {
+        note(FindingRow(row.code, row.severity, row.error, rule: row.rule, reason: reason, remedy: remedy), place)
+    }
+
+    /// Notes that a text is no value of a type, and how such values are written.
+    private mutating func noteValue(_ place: ContactPlace, _ type: AttributeType) {
+        note(rows.value, place, Self.expectations[type].map { "not \($0)" })
+    }
+
+    /// What a column of a type takes, with an example.
+    private static let expectations: [AttributeType: String] = [
+        .integer: "a whole number such as 12",
+        .decimal: "a number such as 12.5",
+        .boolean: "true or false",
+        .time: "a time such as 08:30",
+        .country: "a country code such as FI",
+    ]
 
     // MARK: Identifiers, attributes, tags
 
@@ -156,7 +176,7 @@ struct ContactDraft: Sendable {
                 if type == .date || type == .timestamp {
                     noteDate(.attribute(name))
                 } else {
-                    note(rows.value, .attribute(name))
+                    noteValue(.attribute(name), type)
                 }
             }
         }
@@ -170,7 +190,7 @@ struct ContactDraft: Sendable {
             switch forms.value(text, as: .boolean) {
             case .boolean(true)?: tags.insert(tag)
             case .boolean(false)?: break
-            default: note(rows.value, .tag(tag))
+            default: noteValue(.tag(tag), .boolean)
             }
         }
         return tags
@@ -307,7 +327,10 @@ struct ContactDraft: Sendable {
         guard let value = text(.device(.pushToken)) else { return nil }
         let word = text(.device(.pushEnvironment))
         let environment = word.flatMap { PushToken.Environment(rawValue: $0.lowercased()) }
-        if word != nil, environment == nil { note(rows.value, .device(.pushEnvironment)) }
+        if word != nil, environment == nil {
+            let words = PushToken.Environment.allCases.map(\.rawValue).joined(separator: " or ")
+            note(rows.value, .device(.pushEnvironment), "not \(words)", remedy: "Write \(words), or leave it blank.")
+        }
         return PushToken(
             value,
             service: service(of: value),
@@ -325,7 +348,7 @@ struct ContactDraft: Sendable {
     private mutating func boolean(_ part: ContactPlace.DevicePart) -> Bool? {
         guard let text = text(.device(part)) else { return nil }
         if case .boolean(let value)? = forms.value(text, as: .boolean) { return value }
-        note(rows.value, .device(part))
+        noteValue(.device(part), .boolean)
         return nil
     }
 

@@ -425,7 +425,7 @@ extension SettingRow {
         ) { value, settings in
             guard let word = value.string.flatMap(ContactFile.Delimiter.init), allowed.contains(word) else {
                 return Problem(
-                    "The value is not one of the allowed words.",
+                    "The value is not one of the allowed values.",
                     "Use one of \(words.joined(separator: ", "))."
                 )
             }

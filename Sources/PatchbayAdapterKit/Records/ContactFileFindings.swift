@@ -298,7 +298,7 @@ public struct ContactFileFindings: Sendable {
             .invalid,
             rule: rules.width,
             reason: "The row does not have the same number of fields as the header",
-            remedy: "Quote fields that hold the delimiter, or check the setting quoted."
+            remedy: "Quote fields that hold the delimiter, or check the settings delimiter and quoted."
         )
         fault = row(
             "row.unreadable",

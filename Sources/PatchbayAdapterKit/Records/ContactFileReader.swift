@@ -207,13 +207,17 @@ public struct ContactFileReader: RowReader, Sendable {
         case .failure(let fault):
             let column = columns.indices.contains(fault.field - 1) ? columns[fault.field - 1].name : "\(fault.field)"
             let detail = "row \(fault.number), line \(fault.line), \(fault.reason)"
-            let row = fault.code == .recordTooLong ? findings.faultLong : findings.fault
+            let isTooLong = fault.code == .recordTooLong
+            let row = isTooLong ? findings.faultLong : findings.fault
+            let remedy = isTooLong ? nil : fault.remedy
             return SourceRecord(
                 number: fault.number,
                 line: fault.line,
                 bytes: file.settings.encoding.encoded(fault.bytes.withoutLineEnd),
                 contact: nil,
-                findings: fileFindings(with: fault.number) + [row.at("columns.\(column)", detail: detail)],
+                findings: fileFindings(with: fault.number) + [
+                    row.at("columns.\(column)", detail: detail, remedy: remedy)
+                ],
                 said: said(by: fault)
             )
         case .success(let row):
@@ -289,7 +293,8 @@ public struct ContactFileReader: RowReader, Sendable {
             let isShort = row.fields.count < columns.count
             let first = isShort ? columns[row.fields.count].name : "\(columns.count + 1)"
             let sizes = "\(place), \(row.fields.count) fields for \(columns.count) columns"
-            return [findings.width.at("columns.\(first)", detail: sizes)]
+            let remedy = "Add the missing fields, and quote a field that holds a line break."
+            return [findings.width.at("columns.\(first)", detail: sizes, remedy: isShort ? remedy : nil)]
         }
         if isHeader(row) {
             return [findings.headerAgain.at("header", detail: place)]

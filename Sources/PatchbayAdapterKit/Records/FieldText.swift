@@ -34,6 +34,16 @@ public enum DayForm: String, NeutralWord {
         return parts.joined(separator: String(mark))
     }
 
+    /// Whether a text has numbers in this form, although the calendar has no such day.
+    func isAbsentDay(_ text: String) -> Bool {
+        guard day(text) == nil else { return false }
+        let lengths = text.split(separator: Character(mark), omittingEmptySubsequences: false).map { part in
+            part.allSatisfy(\.isASCIIDigit) ? part.count : 0
+        }
+        guard lengths.count == 3 else { return false }
+        return lengths[order.year] == 4 && [order.month, order.day].allSatisfy { (1...2).contains(lengths[$0]) }
+    }
+
     /// Reads a day of this form, with or without leading zeros in day and month.
     func day(_ text: String) -> CalendarDate? {
         let parts = text.split(separator: Character(mark), omittingEmptySubsequences: false)

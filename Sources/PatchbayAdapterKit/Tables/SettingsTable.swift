@@ -43,7 +43,8 @@ public struct SettingsTable<Settings: Sendable>: Sendable {
         var findings: [Finding] = []
         let known = rows.map(\.name)
         for name in object.names where !known.contains(name) {
-            let remedy = "Known settings: \(known.joined(separator: ", "))."
+            let guess = name.nearest(in: known).map { "Did you mean \"\($0)\"? " } ?? ""
+            let remedy = "\(guess)Known settings: \(known.joined(separator: ", "))."
             findings.append(.setting("setting.unknown", path.dot(name), "No such setting.", remedy))
         }
         for row in rows {
@@ -322,7 +323,7 @@ public struct SettingRow<Settings: Sendable>: Sendable {
         ) { value, settings in
             guard let word = value.string.flatMap(Word.init(rawValue:)) else {
                 return Problem(
-                    "The value is not one of the allowed words.",
+                    "The value is not one of the allowed values.",
                     "Use one of \(words.joined(separator: ", "))."
                 )
             }

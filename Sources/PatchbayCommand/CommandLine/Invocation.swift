@@ -1,4 +1,4 @@
-import Patchbay
+import PatchbayJSON
 
 /// A parsed command line.
 struct Invocation: Sendable {
@@ -117,7 +117,10 @@ extension Invocation {
         let start = prefix.isEmpty ? "" : "\(prefix) "
         let guess = word.nearest(in: known).map { " Did you mean \"patchbay \(start)\($0)\"?" } ?? ""
         let what = word.isEmpty ? "\"\(prefix)\" needs a subcommand." : "Unknown command \"\(start)\(word)\"."
-        throw UsageError("\(what)\(guess) Commands: \(known.joined(separator: ", ")).")
+        throw UsageError(
+            "\(what)\(guess) Commands: \(known.joined(separator: ", ")).",
+            command: prefix.isEmpty ? nil : prefix
+        )
     }
 
     private static func unknown(_ word: String, _ name: String, _ command: Command) -> String {
@@ -129,9 +132,12 @@ extension Invocation {
     private static func problems(of arguments: [String], _ command: Command) -> [String] {
         let missing = command.arguments.dropFirst(arguments.count).filter { !$0.isOptional }
         if !missing.isEmpty { return missing.map { "Argument \($0.name) is missing (\($0.summary.loweredFirst))." } }
-        let extra = arguments.count - command.arguments.reduce(0) { $0 + $1.maximumWords }
-        guard extra > 0 else { return [] }
-        return ["\(extra == 1 ? "One argument" : "\(extra) arguments") too many. Usage: \(command.usage)"]
+        let extra = arguments.dropFirst(command.arguments.reduce(0) { $0 + $1.maximumWords })
+        guard !extra.isEmpty else { return [] }
+        let names = extra.map { "\"\($0)\"" }.joined(separator: ", ")
+        return [
+            "Unexpected argument\(extra.count == 1 ? "" : "s") \(names). Remove \(extra.count == 1 ? "it" : "them"). Usage: \(command.usage)"
+        ]
     }
 }
 

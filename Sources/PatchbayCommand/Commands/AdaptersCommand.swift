@@ -12,26 +12,54 @@ extension Command {
             An adapter connects to one API of a vendor: a device API serves apps, a server API serves back ends. Each
             capability is native, emulated (the note says how) or unsupported (the note says why).
             """,
+        arguments: [
+            .optional("NAME", "Adapter or vendor (default: all adapters)")
+        ],
         optional: [.rules, .evidence, .json],
         examples: [
             Example("List all adapters and file formats", "patchbay adapters"),
+            Example("List one adapter", "patchbay adapters altcraft-server"),
             Example("List the rules of all vendors with their sources", "patchbay adapters --rules"),
         ]
     ) { session in
-        let doors = Vendors.modules.flatMap(\.doors).map { $0.descriptor }
+        let modules = try session.modules()
+        let descriptors = modules.flatMap(\.doors).map { $0.descriptor }
         if session.invocation.has(.rules) {
             let evidence = try session.invocation.text(.evidence).map(RuleEvidence.init(folder:)) ?? .builtIn
-            try AdaptersReport.rules(of: doors, shownBy: evidence, on: session)
+            try AdaptersReport.rules(of: descriptors, shownBy: evidence, on: session)
             if session.invocation.has(.evidence) {
-                try evidence.refresh(for: doors.flatMap(\.rules), on: session.console)
+                try evidence.refresh(for: descriptors.flatMap(\.rules), on: session.console)
             }
         } else if session.isJSON {
-            try session.console.data(.array(Vendors.modules.flatMap(AdaptersReport.json)))
+            try session.console.data(.array(modules.flatMap(AdaptersReport.json)))
         } else {
-            for module in Vendors.modules { try AdaptersReport.describe(module, on: session.console) }
-            try AdaptersReport.describe([.neutralContacts], on: session.console)
+            for module in modules { try AdaptersReport.describe(module, on: session.console) }
+            if session.invocation.arguments.isEmpty {
+                try AdaptersReport.describe([.neutralContacts], on: session.console)
+            }
         }
         return .fine
+    }
+}
+
+extension Session {
+    /// The modules that the argument names; all without it.
+    fileprivate func modules() throws(UsageError) -> [AdapterModule] {
+        guard let name = invocation.argument(0) else { return Vendors.modules }
+        let found = Vendors.modules.compactMap { module -> AdapterModule? in
+            let ids = module.doors.map { $0.descriptor.id.rawValue }
+            if ids.contains(where: { $0.prefix { $0 != "-" } == name }) { return module }
+            let named = module.doors.filter { $0.descriptor.id.rawValue == name }
+            return named.isEmpty
+                ? nil : AdapterModule(id: module.id, title: module.title, doors: named, formats: module.formats)
+        }
+        guard found.isEmpty else { return found }
+        let known = Vendors.modules.flatMap(\.doors).map { $0.descriptor.id.rawValue }
+        let guess = name.nearest(in: known).map { " Did you mean \($0)?" } ?? ""
+        throw UsageError(
+            "Unknown adapter \"\(name)\".\(guess) Adapters: \(known.joined(separator: ", ")).",
+            command: invocation.command.name
+        )
     }
 }
 
@@ -91,9 +119,9 @@ extension Command {
         }
     }
 
-    static func rules(of doors: [AdapterDescriptor], shownBy evidence: RuleEvidence, on session: Session) throws {
+    static func rules(of descriptors: [AdapterDescriptor], shownBy evidence: RuleEvidence, on session: Session) throws {
         let tests = evidence.tests
-        let rules = doors.flatMap { door in door.rules.map { (adapter: door.id, rule: $0) } }
+        let rules = descriptors.flatMap { each in each.rules.map { (adapter: each.id, rule: $0) } }
             .sorted { ($0.adapter, $0.rule.id) < ($1.adapter, $1.rule.id) }
         guard session.isJSON else {
             for (_, rule) in rules {

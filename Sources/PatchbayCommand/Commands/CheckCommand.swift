@@ -10,7 +10,8 @@ extension Command {
         task: .attempt,
         details: """
             Prints every finding on standard output: first those of the configuration, then those of each operation at each
-            provider. Nothing is sent.
+            provider, and on standard error the number of errors, warnings and notes. Providers without a route are checked, too,
+            and marked "not routed". Nothing is sent.
 
             With --outbox, lists what a client would do with the pending operations of that outbox if it started with this
             configuration: which would be rejected, moved or kept. The outbox is only read; an app may use it meanwhile.
@@ -48,6 +49,7 @@ extension Command {
         for finding in configuration.findings { try lint.report(finding, Lint.Place(file: file)) }
         if let operations { try await lint.check(operations, against: configuration) }
         if let outbox = session.invocation.text(.outbox) { try lint.preview(outbox, under: configuration) }
+        lint.conclude()
         return lint.status
     }
 }
@@ -70,11 +72,24 @@ extension Command {
 
     let session: Session
     var status = ExitStatus.fine
+    private var operations: Int?
+    private var counts: [Finding.Severity: Int] = [:]
 
     init(session: Session) { self.session = session }
 
+    /// Prints the number of findings.
+    func conclude() {
+        guard !session.isJSON else { return }
+        let severities: [(Finding.Severity, String)] = [(.error, "error"), (.warning, "warning"), (.note, "note")]
+        let found = severities.map { counts[$0, default: 0].counted($1) }
+        session.console.say(
+            ([operations?.counted("operation")].compactMap(\.self) + found).joined(separator: ", ") + "."
+        )
+    }
+
     mutating func report(_ finding: Finding, _ place: Place) throws {
         try write(finding, place)
+        counts[finding.severity, default: 0] += 1
         if finding.severity.matters { status = .findings }
     }
 
@@ -100,12 +115,19 @@ extension Command {
             count += lines.count
         }
         self = lint
-        let providers = configuration.providers.map(\.name).joined(separator: ", ")
+        operations = count
+        let providers = configuration.providers.map { Self.label($0.name, configuration) }.joined(separator: ", ")
         session.console.say("Checked \(count.counted("operation")) against \(providers).")
+    }
+
+    /// A provider's name, marked if no route leads to it.
+    private static func label(_ name: String, _ configuration: Configuration) -> String {
+        configuration.routes.contains { $0.provider == name } ? name : "\(name) (not routed)"
     }
 
     /// Reports what the configuration would do to the pending operations of an outbox.
     mutating func preview(_ path: String, under configuration: Configuration) throws {
+        _ = try session.outbox(at: path)
         let preview = try OutboxPreview(of: path, under: configuration)
         for item in preview.items {
             let provider = item.provider.isEmpty ? nil : item.provider
@@ -132,7 +154,7 @@ extension Command {
             let (coerced, lost) = configuration.admit(operation)
             for finding in lost { try report(finding, place) }
             for provider in configuration.providers {
-                place.provider = provider.name
+                place.provider = session.isJSON ? provider.name : Self.label(provider.name, configuration)
                 for finding in provider.adapter.examine(coerced) { try report(finding, place) }
             }
         }

@@ -36,7 +36,7 @@ extension Command {
         let path = session.invocation.argument(0) ?? ""
         let isInEarnest = session.invocation.has(.yes)
         // Looked at first: a path that leads nowhere must not make an outbox.
-        var store = try OutboxStore.open(.file(path), readOnly: true)
+        var store = try session.outbox(at: path)
         if let provider = filter.provider { try session.requireKnown(provider, "--where: provider", store) }
         if isInEarnest { store = try session.outboxForWriting(path) }
         let clearing = Clearing(store: store, filter: filter, isInEarnest: isInEarnest, date: try session.host().date())

@@ -23,11 +23,11 @@ extension Command {
             Example("Compare two server APIs for a script", "patchbay compare acoustic-server altcraft-server --json"),
         ]
     ) { session in
-        let doors = Vendors.modules.flatMap(\.doors).map { $0.descriptor }
+        let descriptors = Vendors.modules.flatMap(\.doors).map { $0.descriptor }
         func door(_ place: Int) throws(UsageError) -> AdapterDescriptor {
             let id = session.invocation.argument(place) ?? ""
-            if let door = doors.first(where: { $0.id.rawValue == id }) { return door }
-            let known = doors.map(\.id.rawValue)
+            if let door = descriptors.first(where: { $0.id.rawValue == id }) { return door }
+            let known = descriptors.map(\.id.rawValue)
             let guess = id.nearest(in: known).map { " Did you mean \($0)?" } ?? ""
             throw UsageError(
                 "Unknown adapter \"\(id)\".\(guess) Adapters: \(known.joined(separator: ", ")).",
@@ -46,7 +46,9 @@ extension Command {
                 let verdict = row.verdict.rawValue.padded(to: 7)
                 try session.console.data(verdict, .bold, then: "  \(text)")
             }
-            let counts = CapabilityComparison.Verdict.allCases.map { "\(comparison.count($0)) \($0.rawValue)" }
+            let counts = CapabilityComparison.Verdict.allCases.map { verdict in
+                "\(comparison.count(verdict)) \(verdict == .neither ? "supported by neither" : verdict.rawValue)"
+            }
             session.console.say(counts.joined(separator: ", ") + ".")
         }
         return comparison.count(.lost) > 0 ? .findings : .fine

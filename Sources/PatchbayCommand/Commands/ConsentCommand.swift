@@ -19,13 +19,15 @@ extension Command {
             Example("Show the changes of one subject", "patchbay outbox consent outbox.sqlite --subject phone-1"),
         ]
     ) { session in
-        let store = try OutboxStore.open(.file(session.invocation.argument(0) ?? ""), readOnly: true)
+        let store = try session.outbox()
         var digest: String?
         if let subject = session.invocation.text(.whose) {
             // Without a trail there is nobody in it.
             digest = try ConsentTrail.digest(of: Subject(rawValue: subject), in: store) ?? ""
         }
-        for record in try store.consentTrail(subject: digest) {
+        let records = try store.consentTrail(subject: digest)
+        if records.isEmpty, !session.isJSON { session.console.say("No consent changes.") }
+        for record in records {
             if session.isJSON {
                 try session.console.data(record.json)
             } else {

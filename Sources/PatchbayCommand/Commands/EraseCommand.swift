@@ -11,6 +11,9 @@ extension Command {
             the contact: pending operations, rejects and state. Then asks each vendor whose API supports it to delete the
             person, and prints the replies. If a vendor's API cannot delete a person, or refuses, prints the manual step to
             take. The output does not name the person.
+
+            The command also delivers other pending operations of the outbox, as `patchbay send` does. A request that is still
+            pending when --until-idle has passed stays in the outbox for the next delivery.
             """,
         required: [.config],
         optional: [.contact, .erased, .untilIdle, .json],
@@ -42,13 +45,22 @@ extension Command {
                 report = try await client.erase(subject: Subject(rawValue: subject ?? ""))
             }
             let open = try await session.vendorsAnswer(client, &report)
+            let waits = open == 0 ? [] : try await client.accounts().filter { $0.pending > 0 }
             await client.close()
             if session.isJSON {
                 try session.console.data(report.json)
             } else {
+                if report.foundNothing {
+                    session.console.say("No data found for this \(contact == nil ? "subject" : "contact").")
+                }
                 try session.console.data(report.description)
             }
-            if open > 0 { session.console.say("\(open.counted("vendor")) not answered yet. Run the command again.") }
+            if open > 0 {
+                for line in AccountsText.waits(of: waits) { session.console.say(line) }
+                session.console.say(
+                    "\(open.counted("request")) to delete the person \(open == 1 ? "is" : "are") still pending. Run `patchbay send` with this configuration to deliver \(open == 1 ? "it" : "them")."
+                )
+            }
             return report.needsPerson || open > 0 ? .findings : .fine
         } catch {
             await client.close()

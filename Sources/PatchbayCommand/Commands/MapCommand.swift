@@ -13,7 +13,8 @@ extension Command {
             operation: line, id, provider, outcome, requests and findings. A request that several operations share is listed
             with the operation that triggered it. Secrets are masked.
 
-            An operation may leave out id, subject and capturedAt.
+            An operation may leave out id, subject and capturedAt. Operations are mapped in order: if a vendor needs a
+            registration first, put a registerDevice operation before the others.
             """,
         arguments: [
             .optional("FILE", "File with one operation per line (default: standard input)")
@@ -28,7 +29,7 @@ extension Command {
             ),
             Example(
                 "Show the requests for standard input",
-                "cat event.ndjson | patchbay map --config salesforce.json --provider salesforce"
+                "cat operations.ndjson | patchbay map --config salesforce.json --provider salesforce"
             ),
         ]
     ) { session in

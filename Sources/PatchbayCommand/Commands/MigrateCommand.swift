@@ -223,6 +223,9 @@ extension Command {
             return isFree ? try session.console.data(report.json) : session.console.say(report.json.text)
         }
         session.tell(report, verb: session.invocation.has(.dryRun) ? "would be written" : "written")
+        for (rule, effect) in zip(setup.migration.mapping.rules, report.mapping) where effect.isIdle {
+            session.console.say(MigrationSetup.idleWarning(rule.description), .yellow)
+        }
     }
 }
 
@@ -278,7 +281,7 @@ extension Session {
     func tell(_ report: MigrationReport, verb: String) {
         console.say("\(report.read) read, \(report.written) \(verb), \(report.rejected) rejected.", .bold)
         let width = report.findings.values.map { "\($0.count)".count }.max() ?? 0
-        for (code, tally) in report.findings.sorted(by: { $0.key < $1.key }) {
+        for (code, tally) in report.findingsInOrder {
             let count = "\(tally.count)".rightAligned(to: width)
             let severity = tally.severity.rawValue.padded(to: 7)
             console.say("  \(count)  \(severity)  \(Vendors.sentence(for: code))", tally.severity.colour)

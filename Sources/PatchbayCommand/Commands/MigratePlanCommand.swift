@@ -195,6 +195,9 @@ extension Command {
             },
             under: ["changed", "replaced a value", "no effect", "failed", "rule"]
         )
+        for rule in mapping where rule.effect.isIdle {
+            try session.console.data("  " + MigrationSetup.idleWarning(rule.text))
+        }
     }
 
     private func head(_ text: String) throws { try session.console.data(text, .bold) }

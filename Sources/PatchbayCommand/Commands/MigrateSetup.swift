@@ -71,6 +71,11 @@ import PatchbayModel
         (try? JSONValue(parsing: configuration.withoutByteOrderMark))?["attributes"] ?? .null
     }
 
+    /// Says that a mapping rule changed no contact: most often a name in it is misspelled.
+    static func idleWarning(_ rule: String) -> String {
+        "warning: the mapping rule \"\(rule)\" changed no contact. Check the names in it."
+    }
+
     /// The ways into the target's vendor.
     var loads: [LoadDoor] {
         Vendors.loads(of: target)
@@ -120,7 +125,7 @@ private enum MigrationSettingsFinding {
         .error,
         .misconfigured,
         reason: "This member is not a setting of a migration",
-        remedy: "Use from, to and mapping."
+        remedy: "Write {\"from\": {…}, \"to\": {…}, \"mapping\": […]}."
     )
     static let noObject = FindingRow(
         "settings.object",

@@ -1,6 +1,8 @@
+import Foundation
 import Patchbay
 import PatchbayAdapterKit
 import PatchbayJSON
+import PatchbayMigration
 import PatchbayModel
 import PatchbayOutbox
 
@@ -11,7 +13,23 @@ extension Command {
         "outbox stats",
         "Count operations by provider and outcome",
         task: .inspect,
-        details: outboxIsOnlyRead,
+        details: """
+            The counts are totals since the outbox was created. "operations" is the sum of the columns behind it and includes
+            operations that the engine created, such as the state that a new provider receives at a switch.
+
+              accepted     the vendor confirmed it
+              unchanged    no request was needed
+              superseded   a later value replaced it
+              rejected     refused, and kept for replay
+              dropped      no consent, over a limit, or cleared
+              erased       deleted with the person
+              quarantined  its row was damaged
+              moved        another provider took it over
+              shadowed     only compared, at a shadow provider
+              pending      not completed yet
+
+            \(outboxIsOnlyRead)
+            """,
         arguments: [.required("FILE", "Outbox file")],
         optional: [.json],
         findings: "the counts of a provider do not add up",
@@ -58,6 +76,7 @@ extension Command {
         ]
     ) { session in
         let store = try session.outbox()
+        var isEmpty = true
         let (wanted, showsValues) = (try session.provider(of: store), session.invocation.has(.values))
         var left = session.invocation.number(.limit) ?? 100
         for provider in try wanted.map({ [$0] }) ?? store.providers().map(\.name) {
@@ -65,6 +84,7 @@ extension Command {
             while left > 0 {
                 let rows = try store.list(provider: provider, limit: min(left, 256), after: after)
                 for row in rows { try session.console.data(row.json(showsValues: showsValues)) }
+                isEmpty = isEmpty && rows.isEmpty
                 left -= rows.count
                 guard let last = rows.last else { break }
                 after = last.operation.sequence
@@ -75,7 +95,9 @@ extension Command {
             let meant = captures.filter { capture in wanted.map { capture.providers.contains($0) } ?? true }
             for capture in meant.prefix(left) { try session.console.data(capture.json(showsValues: showsValues)) }
             left -= min(left, meant.count)
+            isEmpty = isEmpty && meant.isEmpty
         }
+        if isEmpty { session.console.say("No pending operations.") }
         for account in try ProviderAccounts.read(store) { session.sayStranded(account) }
         return .fine
     }
@@ -115,8 +137,14 @@ extension Command {
 
 extension Session {
     /// The outbox that the first argument names, opened for looking.
-    func outbox() throws(OutboxError) -> OutboxStore {
-        try OutboxStore.open(.file(invocation.argument(0) ?? ""), readOnly: true)
+    func outbox() throws -> OutboxStore { try outbox(at: invocation.argument(0) ?? "") }
+
+    /// An outbox, opened for looking.
+    ///
+    /// - Throws: ``FileError`` if there is no such file, as for every other input, and ``OutboxError``.
+    func outbox(at path: String) throws -> OutboxStore {
+        guard access(path, F_OK) == 0 else { throw FileError(path, .open, number: errno) }
+        return try OutboxStore.open(.file(path), readOnly: true)
     }
 
     /// An outbox opened to be changed; whoever finds it damaged says what was saved. Who knows no limit of the history

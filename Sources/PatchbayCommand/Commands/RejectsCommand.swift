@@ -37,6 +37,7 @@ extension Command {
             }
             last = end.number
         }
+        if shown == 0 { session.console.say("No rejects.") }
         return .fine
     }
 
@@ -142,7 +143,9 @@ extension Command {
             ),
         ]
     ) { session in
-        for row in try session.outbox().quarantine(limit: session.invocation.number(.limit) ?? 100) {
+        let rows = try session.outbox().quarantine(limit: session.invocation.number(.limit) ?? 100)
+        if rows.isEmpty { session.console.say("No damaged rows.") }
+        for row in rows {
             var json: JSONObject = [
                 "number": .integer(row.number),
                 "table": .string(row.table),

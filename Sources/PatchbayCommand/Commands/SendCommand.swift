@@ -13,7 +13,11 @@ extension Command {
             counts of each provider, and ends when nothing more can be delivered or --until-idle has passed. The next run
             delivers the operations that are still pending. Ctrl-C ends the command at once and loses nothing.
 
-            An operation may leave out id and capturedAt and, with --subject, its subject. Operations whose id the outbox knows
+            The counts are totals of the outbox, of this run and of earlier ones. `patchbay help outbox stats` explains the
+            outcomes.
+
+            An operation without contact belongs to the installation and to no known person: after a log-in, name the contact
+            in each operation. An operation may leave out id and capturedAt and, with --subject, its subject. Operations whose id the outbox knows
             are skipped, so the same file can be sent again after a crash. The outbox remembers the last 100,000 outcomes;
             set outbox.history to a number above the number of lines if a file is longer.
             """,

@@ -58,7 +58,7 @@ extension Command {
             Example("Summarize it for a script", "patchbay outbox shadow outbox.sqlite --json"),
         ]
     ) { session in
-        let store = try OutboxStore.open(.file(session.invocation.argument(0) ?? ""), readOnly: true)
+        let store = try session.outbox()
         let rehearsed = try ProviderAccounts.read(store).filter { !$0.rehearsal.isEmpty }
         for account in rehearsed {
             if session.isJSON {
@@ -71,7 +71,7 @@ extension Command {
                 for line in account.rehearsal { try session.console.data("  \(line.text)") }
             }
         }
-        if rehearsed.isEmpty { session.console.say("This outbox never had a shadow provider.") }
+        if rehearsed.isEmpty, !session.isJSON { session.console.say("This outbox never had a shadow provider.") }
         return rehearsed.contains { $0.rehearsal.contains { $0.word == .onlyHere } } ? .findings : .fine
     }
 
@@ -102,7 +102,7 @@ extension Command {
         let name = session.invocation.text(.provider) ?? ""
         let file = session.invocation.argument(0) ?? ""
         // Whoever only looks makes no file: one that is not there is named.
-        _ = try OutboxStore.open(.file(file), readOnly: true)
+        _ = try session.outbox(at: file)
         let store = try session.outboxForWriting(file, history: configuration.outbox.history)
         let engine = try Engine(
             store: store,

@@ -56,12 +56,19 @@ struct OperationLines {
             return .success(try EngagementOperation(json: json, at: ""))
         } catch let error as ModelError {
             return .failure(
-                Fault(finding: Self.notOperation.at(error.path, detail: error.statement, remedy: error.remedy))
+                Fault(
+                    finding: Self.notOperation.at(error.path, detail: error.statement, remedy: Self.remedy(of: error))
+                )
             )
         } catch {
             let detail = (error as? JSONError).map { "column \($0.column): \($0.code.reason)" }
             return .failure(Fault(finding: Self.notJSON.at(detail: detail)))
         }
+    }
+
+    /// The remedy of an error; a subject that is missing may also be named on the command line.
+    private static func remedy(of error: ModelError) -> String {
+        error.path == "subject" && error.isMissing ? "Add \"subject\", or name it with --subject." : error.remedy
     }
 
     private static let notJSON = FindingRow(

@@ -51,17 +51,9 @@ import PatchbaySimulation
 
     /// Reads a configuration; variables of the story that it belongs to go before the environment's.
     ///
-    /// - Throws: ``ConfigurationError``, also for a file that can't be read.
-    func loadConfiguration(_ path: String, with variables: [String: String] = [:]) throws(ConfigurationError)
-        -> Configuration
-    {
-        let bytes: [UInt8]
-        do {
-            bytes = try FileSource.contents(of: path)
-        } catch {
-            throw ConfigurationError(file: path, error.finding)
-        }
-        return try load(bytes, path, variables)
+    /// - Throws: ``FileError`` if the file cannot be read, and ``ConfigurationError``.
+    func loadConfiguration(_ path: String, with variables: [String: String] = [:]) throws -> Configuration {
+        try load(FileSource.contents(of: path), path, variables)
     }
 
     /// A configuration that stands inside another file.
@@ -135,7 +127,17 @@ struct SettingsFileError: Error {
 extension Session {
     /// An error with problems in the file that `--settings` names.
     func settingsError(_ findings: [Finding]) -> any Error {
-        invocation.text(.settings).map { SettingsFileError(file: $0, findings: findings) } ?? SettingsError(findings)
+        if let file = invocation.text(.settings) { return SettingsFileError(file: file, findings: findings) }
+        return SettingsError(
+            findings.map { finding in
+                let names = finding.path.split(separator: ".")
+                guard names.count == 2, ["from", "to"].contains(names[0]) else { return finding }
+                var finding = finding
+                finding.remedy +=
+                    " Write {\"\(names[0])\": {\"\(names[1])\": …}} in a file and name it with --settings."
+                return finding
+            }
+        )
     }
 }
 

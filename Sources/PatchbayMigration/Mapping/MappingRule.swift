@@ -86,6 +86,9 @@ public struct MappingEffect: Hashable, Sendable {
         (self.applied, self.idle, self.replaced) = (applied, idle, replaced)
     }
 
+    /// Whether it changed no contact of those that it was applied to.
+    package var isIdle: Bool { idle > 0 && applied == 0 && failed == 0 }
+
     /// The counts as a JSON object.
     public var json: JSONValue {
         [

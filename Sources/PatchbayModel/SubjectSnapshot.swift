@@ -110,7 +110,9 @@ public struct SubjectSnapshot: ScannedValue {
 
     /// What belongs to a person goes with the person; the installation stays, and so does what the person refused.
     private mutating func forgetPerson(knownAs former: String?) {
-        if let person = FormerPerson(of: self, knownAs: former) {
+        // Who was only identified is known by the external identifier.
+        let name = former ?? identifiers.first { $0.kind == .external }?.value
+        if let person = FormerPerson(of: self, knownAs: name) {
             formerPeople = Array((formerPeople + [person]).suffix(FormerPerson.limit))
         }
         (attributes, tags, subscriptions, consents) = ([:], [], [:], [])

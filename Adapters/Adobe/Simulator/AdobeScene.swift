@@ -188,7 +188,10 @@ public struct AdobeClassicScene: VendorScene {
                     && !Set($0.request.operations).isDisjoint(with: request.operations)
             }
             if let former, !former.mayRepeat {
-                problems.append("request \(request.number) repeats what was answered")
+                // One that names no person may leave twice: to take a person off, and as the present state.
+                if registration.person != nil {
+                    problems.append("request \(request.number) repeats what was answered")
+                }
             } else if let former, let settledAt = former.request.settledAt, request.now < settledAt + .seconds(30) {
                 problems.append("request \(request.number) repeats request \(former.request.number) within 30 s")
             }

@@ -136,8 +136,8 @@ extension RuleEvidence {
         {"rule":"acoustic/I1","test":"PatchbayAcousticTests.IdentityTests/`the registration goes to the configured address`()"}
         {"rule":"acoustic/I2","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) first-hour"}
         {"rule":"acoustic/I2","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) permission"}
-        {"rule":"acoustic/I2","test":"PatchbayAcousticTests.IdentityTests/`the registration goes to the configured address`()"}
         {"rule":"acoustic/I2","test":"PatchbayAcousticTests.IdentityTests/`the person's own no outlives the system's yes`()"}
+        {"rule":"acoustic/I2","test":"PatchbayAcousticTests.IdentityTests/`the registration goes to the configured address`()"}
         {"rule":"acoustic/I2","test":"PatchbayAcousticTests.IdentityTests/`the same device is not told again, another fact is`()"}
         {"rule":"acoustic/I2","test":"PatchbayAcousticTests.PeopleTests/`a malformed push token is refused at capture and replaces nothing`(_:)"}
         {"rule":"acoustic/I3","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) first-hour"}
@@ -232,7 +232,10 @@ extension RuleEvidence {
         {"rule":"acoustic/P7","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) ids-of-another-person"}
         {"rule":"acoustic/P7","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) two-people-offline"}
         {"rule":"acoustic/P7","test":"PatchbayAcousticTests.PeopleTests/`an opt-out leaves at once, and replaces an opt-in before it`()"}
+        {"rule":"acoustic/P7","test":"PatchbayAcousticTests.PeopleTests/`an opt-out that failed is repeated before the next person's ids are taken`()"}
         {"rule":"acoustic/P8","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) consent-to-messages"}
+        {"rule":"acoustic/P8","test":"PatchbayAcousticTests.PeopleTests/`push is reported as disabled until the person allows it, whatever comes first`(isDeviceFirst:)"}
+        {"rule":"acoustic/P8","test":"PatchbayAcousticTests.PushPersonTests/`after a denial the next person is reached with the next registration`()"}
         {"rule":"acoustic/P8","test":"PatchbayAcousticTests.PushPersonTests/`push is enabled only while the person allows messages`(isRequired:registration:)"}
         {"rule":"acoustic/P8","test":"PatchbayAcousticTests.PushPersonTests/`the next person is not reached before that person's answer`()"}
         {"rule":"acoustic/P9","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) each-person-s-push"}
@@ -540,6 +543,7 @@ extension RuleEvidence {
         {"rule":"adobe/C18","test":"PatchbayAdobeTests.ClassicTests/`nothing is repeated, and what failed can be replayed`(_:)"}
         {"rule":"adobe/C19","test":"PatchbayAdobeTests.ClassicConformanceTests/converses(_:) asked-once"}
         {"rule":"adobe/C19","test":"PatchbayAdobeTests.ClassicTests/`nothing is repeated, and what failed can be replayed`(_:)"}
+        {"rule":"adobe/C20","test":"PatchbayAdobeTests.ClassicChangingFactsTests/`a change of person takes the former one off the push token before, too`(_:)"}
         {"rule":"adobe/C20","test":"PatchbayAdobeTests.ClassicConformanceTests/converses(_:) denial-of-the-person-before"}
         {"rule":"adobe/C20","test":"PatchbayAdobeTests.ClassicConformanceTests/converses(_:) persons-on-one-phone"}
         {"rule":"adobe/C20","test":"PatchbayAdobeTests.ClassicPeopleTests/`a log-out or log-in that is not answered is repeated until the person is off the device`()"}
@@ -547,6 +551,7 @@ extension RuleEvidence {
         {"rule":"adobe/C20","test":"PatchbayAdobeTests.ClassicPeopleTests/`the denial of one person does not bind the next person`(_:)"}
         {"rule":"adobe/C20","test":"PatchbayAdobeTests.ClassicTests/`what was said of one person is never told of the next`()"}
         {"rule":"adobe/C21","test":"PatchbayAdobeTests.ClassicPeopleTests/`opt-outs, erasures and the unregister take the person off the device`()"}
+        {"rule":"adobe/C22","test":"PatchbayAdobeTests.ClassicChangingFactsTests/`a change of person takes the former one off the push token before, too`(_:)"}
         {"rule":"adobe/C22","test":"PatchbayAdobeTests.ClassicPeopleTests/`a log-out or log-in that is not answered is repeated until the person is off the device`()"}
         {"rule":"adobe/F1","test":"PatchbayAdobeTests.RecordTests/`a flat file has the profile's fields, and a flag means do not contact`()"}
         {"rule":"adobe/F1","test":"PatchbayAdobeTests.RecordTests/`what a flat file can't hold is named`()"}
@@ -585,6 +590,7 @@ extension RuleEvidence {
         {"rule":"adobe/I2","test":"PatchbayAdobeTests.PeopleTests/`click and open carry one identity, and another identity has no values of the first`()"}
         {"rule":"adobe/I2","test":"PatchbayAdobeTests.RegistrationTests/`a denial of tracking and profile ends the identity, in either order`()"}
         {"rule":"adobe/I2","test":"PatchbayAdobeTests.RequestTests/`a tracking request, byte for byte`()"}
+        {"rule":"adobe/I3","test":"PatchbayAdobeTests.ChangingFactsTests/`a registration for the next person never brings back a push token that the app replaced`(_:)"}
         {"rule":"adobe/I3","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) token-and-farewell"}
         {"rule":"adobe/I3","test":"PatchbayAdobeTests.PeopleTests/`a second rotation after an unanswered one ends with the newest token`()"}
         {"rule":"adobe/I3","test":"PatchbayAdobeTests.RequestTests/`a push token goes to the identity service, each time`()"}
@@ -612,6 +618,7 @@ extension RuleEvidence {
         {"rule":"adobe/N2","test":"PatchbayAdobeTests.FieldTests/`what no API takes is refused with a remedy`()"}
         {"rule":"adobe/N3","test":"PatchbayAdobeTests.ClassicTests/`what no API takes is refused with a remedy`()"}
         {"rule":"adobe/N3","test":"PatchbayAdobeTests.FieldTests/`what no API takes is refused with a remedy`()"}
+        {"rule":"adobe/N4","test":"PatchbayAdobeTests.ChangingFactsTests/`the person after one who denied messages has the push token`(_:_:)"}
         {"rule":"adobe/N4","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) two-people-and-an-outage"}
         {"rule":"adobe/N4","test":"PatchbayAdobeTests.PeopleTests/`a person whom the vendor has no field for has an identity, too`()"}
         {"rule":"adobe/N4","test":"PatchbayAdobeTests.PeopleTests/`each person has an identity, and the push token moves with the person`(_:)"}
@@ -726,9 +733,15 @@ extension RuleEvidence {
         {"rule":"adobe/V4","test":"PatchbayAdobeTests.ClassicTests/`an opt-out forgets the person and what the vendor took`()"}
         {"rule":"adobe/V4","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) privacy"}
         {"rule":"adobe/V4","test":"PatchbayAdobeTests.RegistrationTests/`other decisions change nothing, and an erasure begins again`()"}
+        {"rule":"adobe/V5","test":"PatchbayAdobeTests.ChangingFactsTests/`a push token that is registered behind an unanswered erasure survives it`()"}
+        {"rule":"adobe/V5","test":"PatchbayAdobeTests.ClassicChangingFactsTests/`what is captured behind an unanswered erasure survives it`(_:)"}
         {"rule":"adobe/V5","test":"PatchbayAdobeTests.ClassicTests/`an opt-out forgets the person and what the vendor took`()"}
         {"rule":"adobe/V5","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) erasure"}
         {"rule":"adobe/V5","test":"PatchbayAdobeTests.RegistrationTests/`other decisions change nothing, and an erasure begins again`()"}
+        {"rule":"adobe/V6","test":"PatchbayAdobeTests.ChangingFactsTests/`a denial of messages counts again when the person comes back`(_:)"}
+        {"rule":"adobe/V6","test":"PatchbayAdobeTests.ChangingFactsTests/`the push token is not sent before a required consent to messages`()"}
+        {"rule":"adobe/V6","test":"PatchbayAdobeTests.ClassicChangingFactsTests/`a denial of messages counts again when the person comes back`(_:)"}
+        {"rule":"adobe/V6","test":"PatchbayAdobeTests.ClassicChangingFactsTests/`no person is registered before a required consent to messages`(_:)"}
         {"rule":"adobe/V6","test":"PatchbayAdobeTests.ClassicPeopleTests/`messages granted again register the person again`()"}
         {"rule":"adobe/V6","test":"PatchbayAdobeTests.ClassicPeopleTests/`opt-outs, erasures and the unregister take the person off the device`()"}
         {"rule":"adobe/V6","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) privacy"}
@@ -898,6 +911,8 @@ extension RuleEvidence {
         {"rule":"altcraft/L12","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) log-in-interrupted"}
         {"rule":"altcraft/L12","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) log-in-killed"}
         {"rule":"altcraft/L12","test":"PatchbayAltcraftTests.PushConsentTests/`a change of person is tried again as long as the vendor reaches the person before`(_:)"}
+        {"rule":"altcraft/L13","test":"PatchbayAltcraftTests.ChangingFactsTests/`an opt-out before a log-in counts for the person who logs in`(isOnline:)"}
+        {"rule":"altcraft/L14","test":"PatchbayAltcraftTests.ChangingFactsTests/`a denial of messages ends the subscription, and a grant subscribes again`()"}
         {"rule":"altcraft/M1","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) events-and-fields"}
         {"rule":"altcraft/M1","test":"PatchbayAltcraftTests.RequestTests/`an event that can't be sent is refused with all its faults`()"}
         {"rule":"altcraft/M2","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) events-and-fields"}
@@ -1130,6 +1145,7 @@ extension RuleEvidence {
         {"rule":"altcraft/X5","test":"PatchbayAltcraftTests.RecordTests/`nobody is subscribed who did not say so`()"}
         {"rule":"altcraft/X6","test":"PatchbayAltcraftTests.RecordTests/`nobody is subscribed who did not say so`()"}
         {"rule":"altcraft/X6","test":"PatchbayAltcraftTests.ServerTests/`a subscription goes to the address that the platform knows`()"}
+        {"rule":"altcraft/X7","test":"PatchbayAltcraftTests.RecordTests/`a birthday that is an instant is the nearest day`(_:_:)"}
         {"rule":"altcraft/X7","test":"PatchbayAltcraftTests.RecordTests/`a number that no attribute can hold is named`(_:_:)"}
         {"rule":"altcraft/X7","test":"PatchbayAltcraftTests.RecordTests/`a profile data object is read as it is exported`()"}
         {"rule":"altcraft/X7","test":"PatchbayAltcraftTests.RecordTests/`what is null says nothing`()"}
@@ -1138,6 +1154,7 @@ extension RuleEvidence {
         {"rule":"altcraft/X9","test":"PatchbayAltcraftTests.RecordTests/`a deleted entry is no yes, and no device`()"}
         {"rule":"altcraft/X9","test":"PatchbayAltcraftTests.RecordTests/`a profile whose subscriptions can't be read is none`(_:_:)"}
         {"rule":"altcraft/X9","test":"PatchbayAltcraftTests.RecordTests/`a push token's own entry says whether its device may get pushes`()"}
+        {"rule":"altcraft/X9","test":"PatchbayAltcraftTests.RecordTests/`an opt-in counts for the address of its entry only`(_:_:_:_:)"}
         {"rule":"altcraft/X9","test":"PatchbayAltcraftTests.RecordTests/`of several entries for one channel the one that allows least counts`(_:_:)"}
         {"rule":"des/A1","test":"PatchbayDESTests.DESConformanceTests/converses(_:) actions"}
         {"rule":"des/A1","test":"PatchbayDESTests.EventTests/`a message in an answer goes to the app, one without HTML does not`()"}
@@ -1240,6 +1257,7 @@ extension RuleEvidence {
         {"rule":"des/N4","test":"PatchbayDESTests.InstallationTests/`everything waits for the registration, and it overtakes what waits`()"}
         {"rule":"des/N4","test":"PatchbayDESTests.QuestionTests/`bad questions are refused before anything is sent`()"}
         {"rule":"des/N5","test":"PatchbayDESTests.RefusalTests/`options are checked at capture`()"}
+        {"rule":"des/N6","test":"PatchbayDESTests.ChangingFactsTests/`a log-in that waits ends although the next log-in is held for a consent`()"}
         {"rule":"des/N6","test":"PatchbayDESTests.ChangingFactsTests/`a log-in that waits when another person comes ends`()"}
         {"rule":"des/N6","test":"PatchbayDESTests.ChangingFactsTests/`a question is answered under the contact of who asks`()"}
         {"rule":"des/N6","test":"PatchbayDESTests.ChangingFactsTests/`a refused log-out does not make later events the person's`()"}
@@ -1250,7 +1268,9 @@ extension RuleEvidence {
         {"rule":"des/N7","test":"PatchbayDESTests.PushPersonTests/`an opt-out without a known person is the next person's`()"}
         {"rule":"des/N7","test":"PatchbayDESTests.PushPersonTests/`each person's last statement about push counts when the person comes back`(isOnline:)"}
         {"rule":"des/N8","test":"PatchbayDESTests.DESConformanceTests/converses(_:) consent-to-messages"}
+        {"rule":"des/N8","test":"PatchbayDESTests.PushPersonTests/`a log-in that comes late does not reach who denied messages`()"}
         {"rule":"des/N8","test":"PatchbayDESTests.PushPersonTests/`no push token is set until the person allows messages`(isRequired:)"}
+        {"rule":"des/N8","test":"PatchbayDESTests.PushPersonTests/`no push token is set while the vendor holds the contact of a person who denied messages`(isKnown:)"}
         {"rule":"des/N8","test":"PatchbayDESTests.PushPersonTests/`the next person is not reached before that person's answer`()"}
         {"rule":"des/R1","test":"PatchbayDESTests.ChangingFactsTests/`the setting says whether a service is v3, not a part of its address`()"}
         {"rule":"des/R1","test":"PatchbayDESTests.DESConformanceTests/converses(_:) configuration-from-afar"}
@@ -1518,6 +1538,7 @@ extension RuleEvidence {
         {"rule":"salesforce/D10","test":"PatchbaySalesforceTests.PushPersonTests/`each person's last statement about push counts when the person comes back`(_:)"}
         {"rule":"salesforce/D11","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) consent-to-messages"}
         {"rule":"salesforce/D11","test":"PatchbaySalesforceTests.PushPersonTests/`a registration has push disabled until the person allows messages`(_:)"}
+        {"rule":"salesforce/D11","test":"PatchbaySalesforceTests.PushPersonTests/`push stays off under the contact key of a person who denied messages and has left`(_:)"}
         {"rule":"salesforce/D11","test":"PatchbaySalesforceTests.PushPersonTests/`the next person is not reached before that person's answer`()"}
         {"rule":"salesforce/E1","test":"PatchbaySalesforceTests.EventTests/`an event stands in its envelope`()"}
         {"rule":"salesforce/E2","test":"PatchbaySalesforceTests.EventTests/`a bad name is refused`(_:)"}

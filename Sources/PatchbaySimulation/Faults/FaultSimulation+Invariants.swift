@@ -11,6 +11,11 @@ extension FaultSimulation {
         return scene.records(vendor.anyState)
     }
 
+    /// What the vendor may send messages to because of these records.
+    private static func reached(by records: [VendorRecord]) -> Set<String> {
+        records.reduce(into: []) { $0.formUnion($1.reaches) }
+    }
+
     /// Lets a vendor process a request, and looks at what it holds then.
     func respond(_ vendor: SimulatedVendor, to sent: VirtualWorld.Sent) -> WireResponse {
         guard let facts = setup.facts, let scene = facts.scenes[sent.provider] else {
@@ -18,8 +23,8 @@ extension FaultSimulation {
         }
         let before = vendor.anyState
         let reachedBefore = Dictionary(grouping: scene.records(before), by: \.person)
-            .mapValues { $0.reduce(into: Set<String>()) { $0.formUnion($1.reaches) } }
-        let allReachedBefore = reachedBefore.values.reduce(into: Set<String>()) { $0.formUnion($1) }
+            .mapValues(Self.reached)
+        let allReachedBefore = Self.reached(by: scene.records(before))
         var request = sent.request
         if facts.mutation == .valuesOfAnother { request = request.withValuesOfAnother }
         if facts.mutation == .countedTwice { request = request.withListsTwice }
@@ -30,14 +35,14 @@ extension FaultSimulation {
             vendor.restore(before)
         case .optOutIgnored, .unregisterIgnored:
             let isMeant = kinds.contains(facts.mutation == .optOutIgnored ? .changeSubscription : .farewell)
-            let now = scene.records(vendor.anyState).reduce(into: Set<String>()) { $0.formUnion($1.reaches) }
+            let now = Self.reached(by: scene.records(vendor.anyState))
             if isMeant, !now.isSuperset(of: allReachedBefore) { vendor.restore(before) }
         case .newTokenIgnored:
-            let now = scene.records(vendor.anyState).reduce(into: Set<String>()) { $0.formUnion($1.reaches) }
+            let now = Self.reached(by: scene.records(vendor.anyState))
             let isNew = !now.subtracting(allReachedBefore).isDisjoint(with: Self.pushTokens)
             if isNew, !allReachedBefore.isDisjoint(with: Self.pushTokens) { vendor.restore(before) }
         case .optOutForgotten:
-            let now = scene.records(vendor.anyState).reduce(into: Set<String>()) { $0.formUnion($1.reaches) }
+            let now = Self.reached(by: scene.records(vendor.anyState))
             if let former = formerStates.removeValue(forKey: sent.provider) {
                 vendor.restore(former)
             } else if !now.isSuperset(of: allReachedBefore) {
@@ -83,7 +88,7 @@ extension FaultSimulation {
             )
         }
         let reachedBefore = reachedBefore.values.reduce(into: Set<String>()) { $0.formUnion($1) }
-        let reached = records.reduce(into: Set<String>()) { $0.formUnion($1.reaches) }
+        let reached = Self.reached(by: records)
         let denies = [Purpose.profile, .messaging].allSatisfy { mirror.consent(for: $0, channel: .push) == .denied }
         expect(
             !denies || reached.isSubset(of: reachedBefore),

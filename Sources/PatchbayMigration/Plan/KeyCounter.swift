@@ -94,45 +94,55 @@ final class KeyCounter {
 
     private static func count(_ marks: [KeyMark], into counts: inout Counts) {
         guard !marks.isEmpty else { return }
-        var size = 16
-        while size < 2 * marks.count { size *= 2 }
-        let mask = size - 1
+        // By keys, not by marks: a word that stands in each record is one key.
+        var slots = [Slot](repeating: Slot(), count: 16)
         // Spellings of a key beyond the first, each with its bit for a contact's key; few keys have any.
         struct Spelling: Hashable { let folded, exact: UInt64 }
         var spellings: [Spelling: UInt64] = [:]
         var (keys, torn, written) = (0, 0, 0)
         var tornKeys: [TornKey] = []
-        withUnsafeTemporaryAllocation(of: Slot.self, capacity: size) { slots in
-            slots.initialize(repeating: Slot())
-            for mark in marks {
-                var place = Int(truncatingIfNeeded: mark.folded) & mask
-                while slots[place].count > 0, slots[place].folded != mark.folded { place = (place + 1) & mask }
-                if slots[place].count == 0 {
-                    slots[place] = Slot(folded: mark.folded, exact: mark.exact, count: 1)
-                    keys += 1
-                    continue
-                }
-                var key = mark.exact & KeyMark.Opinion.key
-                if (slots[place].exact ^ mark.exact) & ~KeyMark.Opinion.all != 0 {
-                    let spelling = Spelling(folded: mark.folded, exact: mark.exact & ~KeyMark.Opinion.all)
-                    spellings[spelling, default: 0] |= key
-                    key = 0
-                }
-                slots[place].exact |= mark.exact & KeyMark.Opinion.said | key
-                slots[place].count += 1
+        for mark in marks {
+            let place = place(of: mark.folded, in: slots)
+            if slots[place].count == 0 {
+                slots[place] = Slot(folded: mark.folded, exact: mark.exact, count: 1)
+                keys += 1
+                if 2 * keys > slots.count { slots = doubled(slots) }
+                continue
             }
-            for slot in slots where slot.count > 0 {
-                if slot.exact & KeyMark.Opinion.key != 0 { written += 1 }
-                guard slot.count > 1, KeyMark.Opinion.isTorn(slot.exact & KeyMark.Opinion.said) else { continue }
-                torn += 1
-                tornKeys.append(TornKey(folded: slot.folded, count: slot.count))
-                // The same ones whatever was spilled.
-                if tornKeys.count > 2 * Self.mostTorn { Self.cut(&tornKeys) }
+            var key = mark.exact & KeyMark.Opinion.key
+            if (slots[place].exact ^ mark.exact) & ~KeyMark.Opinion.all != 0 {
+                let spelling = Spelling(folded: mark.folded, exact: mark.exact & ~KeyMark.Opinion.all)
+                spellings[spelling, default: 0] |= key
+                key = 0
             }
+            slots[place].exact |= mark.exact & KeyMark.Opinion.said | key
+            slots[place].count += 1
+        }
+        for slot in slots where slot.count > 0 {
+            if slot.exact & KeyMark.Opinion.key != 0 { written += 1 }
+            guard slot.count > 1, KeyMark.Opinion.isTorn(slot.exact & KeyMark.Opinion.said) else { continue }
+            torn += 1
+            tornKeys.append(TornKey(folded: slot.folded, count: slot.count))
+            // The same ones whatever was spilled.
+            if tornKeys.count > 2 * Self.mostTorn { Self.cut(&tornKeys) }
         }
         for bit in spellings.values where bit != 0 { written += 1 }
         let distinct = keys + spellings.count
         let some = Counts(distinct: distinct, distinctFolded: keys, torn: torn, tornKeys: tornKeys, written: written)
         add(some, to: &counts)
+    }
+
+    /// Where a key stands in a table whose size is a power of two, or where it belongs.
+    private static func place(of folded: UInt64, in slots: [Slot]) -> Int {
+        let mask = slots.count - 1
+        var place = Int(truncatingIfNeeded: folded) & mask
+        while slots[place].count > 0, slots[place].folded != folded { place = (place + 1) & mask }
+        return place
+    }
+
+    private static func doubled(_ slots: [Slot]) -> [Slot] {
+        var larger = [Slot](repeating: Slot(), count: 2 * slots.count)
+        for slot in slots where slot.count > 0 { larger[place(of: slot.folded, in: larger)] = slot }
+        return larger
     }
 }

@@ -35,7 +35,7 @@ public protocol VendorAdapter: Sendable {
 
     /// Returns what is wrong with a contact's credential as far as its form shows, without its value; nil if nothing is.
     ///
-    /// `patchbay check` and ``Configuration`` report it when a configuration is loaded. The default is nil.
+    /// `patchbay check` and `Configuration` report it when a configuration is loaded. The default is nil.
     func examine(_ credential: Secret) -> Finding?
 
     /// Names the operation's lane and queue, and a consent that it also needs. Depends on operation and settings only.

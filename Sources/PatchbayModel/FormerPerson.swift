@@ -17,9 +17,8 @@ struct FormerPerson: ScannedValue {
     /// How many people are remembered for one installation.
     static let limit = 16
 
-    /// The person who is there; nil if the person is not known.
-    init?(of snapshot: SubjectSnapshot, knownAs contact: String?) {
-        guard let contact else { return nil }
+    /// The person who is there.
+    init(of snapshot: SubjectSnapshot, knownAs contact: String) {
         self.contact = contact
         pushMessages = snapshot.consent(for: .messaging, channel: .push)
         denials = snapshot.consents.filter { $0.state == .denied && $0.purpose != .profile }
@@ -55,5 +54,20 @@ struct FormerPerson: ScannedValue {
         writer.member(known: "denials", ifNotEmpty: denials)
         writer.member(known: "subscriptions", ifNotEmpty: subscriptions)
         writer.endObject()
+    }
+}
+
+/// What a person said of push messages last.
+package struct PushWord {
+    /// The consent to messages on the channel push.
+    package let consent: Consent.State
+    /// Whether the person ended or paused the subscription to the channel push as a whole.
+    package let isEnded: Bool
+
+    init(consent: Consent.State, subscriptions: some Sequence<Subscription>) {
+        self.consent = consent
+        isEnded = subscriptions.contains {
+            $0.channel == .push && $0.topic == nil && [.unsubscribed, .suspended].contains($0.state)
+        }
     }
 }

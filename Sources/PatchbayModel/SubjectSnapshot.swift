@@ -112,17 +112,24 @@ public struct SubjectSnapshot: ScannedValue {
     private mutating func forgetPerson(knownAs former: String?) {
         // Who was only identified is known by the external identifier.
         let name = former ?? identifiers.first { $0.kind == .external }?.value
-        if let person = FormerPerson(of: self, knownAs: name) {
+        let person = FormerPerson(of: self, knownAs: name ?? "")
+        (attributes, tags, subscriptions, consents) = ([:], [], [:], [])
+        if name == nil {
+            // The person who logs in may be the one who refused it before the log-in.
+            recall(person)
+        } else {
             formerPeople = Array((formerPeople + [person]).suffix(FormerPerson.limit))
         }
-        (attributes, tags, subscriptions, consents) = ([:], [], [:], [])
     }
 
     /// What a person who comes back had refused counts again; it is stronger than what an unknown person said meanwhile.
     private mutating func recallRefusals() {
         guard let contact, let place = formerPeople.lastIndex(where: { ScalarString.equal($0.contact, contact) })
         else { return }
-        let person = formerPeople.remove(at: place)
+        recall(formerPeople.remove(at: place))
+    }
+
+    private mutating func recall(_ person: FormerPerson) {
         for consent in person.denials { note(consent) }
         for subscription in person.subscriptions { subscriptions[subscription.key] = subscription }
     }
@@ -159,9 +166,14 @@ public struct SubjectSnapshot: ScannedValue {
         return device
     }
 
-    /// The last consent to push messages of each person who has left, by contact.
-    package var formerPushConsents: [(contact: String, state: Consent.State)] {
-        formerPeople.map { ($0.contact, $0.pushMessages) }
+    /// What the person who is there said of push messages last.
+    package var push: PushWord {
+        PushWord(consent: consent(for: .messaging, channel: .push), subscriptions: subscriptions.values)
+    }
+
+    /// The same of each person who has left, by contact.
+    package var formerPush: [(contact: String, push: PushWord)] {
+        formerPeople.map { ($0.contact, PushWord(consent: $0.pushMessages, subscriptions: $0.subscriptions)) }
     }
 
     /// What the subject allows for that purpose on that channel: the word for the channel, else for every channel.

@@ -57,10 +57,11 @@ extension AcousticDevice {
         let all: [Pending<AcousticDevice>]
         /// Whether the vendor is being left.
         let isLeaving: Bool
-        /// Whether the person who is there, and the one whom the vendor knows to be logged in, allow push messages.
+        /// Whether the person who is there, the one whom the vendor knows to be logged in and the owner of the ids allow push
+        /// messages.
         let allowsPush: Bool
-        /// Whether a person who logs in allows push messages, as long as the person who is there does.
-        let allowsPushAfterLogIn: (Pending<AcousticDevice>) -> Bool
+        /// Whether a contact allows push messages, as long as the person who is there does.
+        let allowsPushTo: (_ contact: String?) -> Bool
 
         init(_ pending: PendingOperations<AcousticDevice>, _ memory: Memory) {
             var (reads, local): ([Pending<AcousticDevice>], [Pending<AcousticDevice>]) = ([], [])
@@ -86,8 +87,9 @@ extension AcousticDevice {
                 }
             }
             (self.reads, self.local, self.all, self.consents) = (reads, local, all, consents)
-            allowsPush = pending.allowsPushMessages && memory.names.allSatisfy { pending.allowsPushMessages(to: $0) }
-            allowsPushAfterLogIn = { pending.allowsPushMessages(to: $0.operation.contact) }
+            let people = memory.names + (memory.owner ?? [])
+            allowsPush = pending.allowsPushMessages && people.allSatisfy { pending.allowsPushMessages(to: $0) }
+            allowsPushTo = { pending.allowsPushMessages(to: $0) }
             isLeaving = pending.isLeaving || all.contains { $0.operation.action == .farewell }
             divide(others, memory, isCut: pending.hasMore)
         }
@@ -297,7 +299,7 @@ extension AcousticDevice {
         let begun = Step(done: (pending.step?.done ?? 0) + 1)
         let mayPush =
             memory.mayPush(device, of: contact) && window.optOuts.isEmpty && !window.isLeaving
-            && window.allowsPush
+            && window.allowsPush && window.allowsPushTo(contact)
         if let given = Identity.ids(of: device) {
             RuleID.acoustic("I1").fire()
             if given != memory.ids || memory.isReset || memory.changesIDs(pending) {
@@ -372,7 +374,7 @@ extension AcousticDevice {
     ) -> Plan<Self>? {
         var next = memory
         next.logIn(change.identifiers)
-        let allows = window.allowsPushAfterLogIn(pending)
+        let allows = window.allowsPushTo(pending.operation.contact)
         let isOff = !allows || !next.wantsPush
         if pending.step == nil, isOff, memory.mayReach {
             RuleID.acoustic(allows ? "P9" : "P8").fire()

@@ -64,7 +64,9 @@ extension Planner {
         guard holding?.certainty == .absent else { return try ask(.current, at: place, head) }
         if isOptOut { return keep(head, status, on: category.name, FindingRow.topicNothing) }
         if isOvertaken(head) { return overtaken(head) }
-        return try subscribe(head, decided(head) ?? status, fields: fields, category: category)
+        // A person who ended the whole subscription does not begin another with a topic.
+        let whole = pending.allowsPushMessages ? status : Subscription.State.unsubscribed.rawValue
+        return try subscribe(head, decided(head) ?? whole, fields: fields, category: category)
     }
 
     /// Subscribes, unless somebody else has come or the person has decided otherwise.
@@ -199,6 +201,12 @@ extension Planner {
         }
     }
 
+    /// Whether an operation of a contact ends or pauses the whole subscription.
+    private func isOptOut(_ pending: Head, of contact: String?) -> Bool {
+        guard case .changeSubscription(let subscription) = pending.operation.action else { return false }
+        return subscription.state != .subscribed && replacesSubscription(pending, of: contact)
+    }
+
     /// Facts of the device, then the operation's fields, then the caller's: a later one wins.
     private func subscriptionFields(_ own: JSONObject, _ options: JSONObject) -> JSONObject {
         RuleID.altcraft("F4").fire()
@@ -313,7 +321,8 @@ extension Planner {
     private func releaseQuietly(_ head: Head, at target: PushAddress) throws(Held) -> Next? {
         let contact = person(head)
         let allows = pending.allowsPushMessages
-        guard !allows || memory.optOutStatus(of: contact) != nil else { return nil }
+        let endsNext = pending.contains { $0.sequence > head.sequence && isOptOut($0, of: contact) }
+        guard !allows || endsNext || memory.optOutStatus(of: contact) != nil else { return nil }
         guard allows || !memory.reachableOthers(than: contact).isEmpty else { return owe(head) }
         RuleID.altcraft("L11").fire()
         let holding = memory.holding(of: contact, at: target)

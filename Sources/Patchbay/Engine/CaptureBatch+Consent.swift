@@ -36,12 +36,12 @@ extension CaptureBatch {
                 let lane = runners[position].place(operation).lane
                 guard try runners[position].forget(lane: lane, denied: denied) else { continue }
                 forgotten.append((position, lane))
-                if hears(position, operation, mirror) { try tellAgain(position, operation, mirror) { _ in true } }
+                if receives(position, operation, mirror) { try tellAgain(position, operation, mirror) { _ in true } }
             }
         }
         if changes.all.contains(where: { $0.from == .denied }) {
             let gate = context.gate
-            for position in routed where hears(position, operation, mirror) {
+            for position in routed where receives(position, operation, mirror) {
                 try tellAgain(position, operation, mirror) { gate.decision(for: $0, before) == .deny }
             }
         }
@@ -143,9 +143,30 @@ extension CaptureBatch {
         _ mirror: SubjectSnapshot
     ) throws {
         let gate = context.gate
-        for position in routed where hears(position, operation, mirror) {
+        for position in routed where receives(position, operation, mirror) {
             try tellAgain(position, operation, mirror) { action in
                 action.kind == .registerDevice && gate.decision(for: action, before) == .deny
+            }
+        }
+    }
+
+    /// Sends the ended subscriptions of a person who comes back again, behind the log-in: a provider may not have received
+    /// them, or its log-in may resume them.
+    mutating func repeatOptOuts(
+        _ operation: EngagementOperation,
+        _ before: SubjectSnapshot,
+        _ snapshot: SubjectSnapshot
+    ) throws {
+        guard [.switchContact, .identify].contains(operation.action.kind) else { return }
+        let recalled = snapshot.subscriptions.filter { $0.value != before.subscriptions[$0.key] }
+        guard !recalled.isEmpty else { return }
+        for position in routed where receives(position, operation, snapshot) {
+            let (context, runner) = (context, runners[position])
+            try tellAgain(position, operation, snapshot) { action in
+                guard case .changeSubscription(let subscription) = action, recalled[subscription.key] != nil else {
+                    return false
+                }
+                return context.isTaken(action, for: operation.subject, snapshot, runner)
             }
         }
     }

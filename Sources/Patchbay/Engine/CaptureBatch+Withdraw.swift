@@ -51,7 +51,7 @@ extension CaptureBatch {
     /// The installation's registration is told once more, on behalf of whoever is there now.
     private mutating func tellDeviceAgain(_ operation: EngagementOperation, _ position: Int) throws {
         let mirror = try mirrors[operation.subject] ?? context.snapshot(of: operation.subject)
-        guard hears(position, operation, mirror) else { return }
+        guard receives(position, operation, mirror) else { return }
         try tellAgain(position, operation, mirror) { $0.kind == .registerDevice }
     }
 }

@@ -73,6 +73,7 @@ struct CaptureBatch {
         for position in routed where shares[position].holds(operation.contact, on: operation.subject) {
             examined.append(try enter(operation, sequence, position, mirror))
         }
+        try repeatOptOuts(operation, before, mirror)
         if operation.action != .erase {
             for position in routed where !shares[position].isAll {
                 try changeSides(operation, position, before, mirror)
@@ -126,7 +127,7 @@ struct CaptureBatch {
     }
 
     /// Whether a provider hears of who is there now.
-    func hears(_ position: Int, _ operation: EngagementOperation, _ mirror: SubjectSnapshot) -> Bool {
+    func receives(_ position: Int, _ operation: EngagementOperation, _ mirror: SubjectSnapshot) -> Bool {
         routed.contains(position) && shares[position].holds(mirror.contact, on: operation.subject)
     }
 

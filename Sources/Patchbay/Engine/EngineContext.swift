@@ -287,8 +287,7 @@ final class EngineContext {
     }
 
     /// Whether a provider raises no objection to an action that the engine itself makes.
-    private func isTaken(_ action: Action, for subject: Subject, _ snapshot: SubjectSnapshot, _ runner: Runner) -> Bool
-    {
+    func isTaken(_ action: Action, for subject: Subject, _ snapshot: SubjectSnapshot, _ runner: Runner) -> Bool {
         let trial = operation(action, "00000000-0000-4000-8000-000000000000", of: subject, snapshot)
         return !runner.examine(trial).contains { $0.severity == .error }
     }

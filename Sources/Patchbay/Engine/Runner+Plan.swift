@@ -131,9 +131,12 @@ extension Runner {
         let scope = Consent.Scope(.messaging, channel: .push)
         let snapshot = try context.snapshotForPlan(of: subject)
         window.cameAfter = snapshot.cameAfter.map(Int64.init)
-        func isAllowed(_ state: Consent.State) -> Bool { context.gate.decision(on: scope, state) == .pass }
-        window.allowsPushMessages = isAllowed(snapshot.consent(for: scope.purpose, channel: scope.channel))
-        for person in snapshot.formerPushConsents where !isAllowed(person.state) {
+        let hasSubscription = descriptor.capabilities[.subscription(.push)].isAvailable
+        func isAllowed(_ push: PushWord) -> Bool {
+            context.gate.decision(on: scope, push.consent) == .pass && !(hasSubscription && push.isEnded)
+        }
+        window.allowsPushMessages = isAllowed(snapshot.push)
+        for person in snapshot.formerPush where !isAllowed(person.push) {
             window.formerlyWithoutPush.insert(person.contact)
         }
     }

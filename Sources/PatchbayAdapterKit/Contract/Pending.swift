@@ -84,11 +84,12 @@ public struct PendingOperations<Adapter: VendorAdapter>: RandomAccessCollection,
     /// waits for one must end with a finding instead, and the unregister is the last request.
     public var isLeaving = false
     /// Whether the person who is there now allows push messages: the purpose messaging on the channel push is neither denied
-    /// nor required and unanswered. Always true in a lane that several subjects share.
+    /// nor required and unanswered, and the person has not ended the subscription to push, where the vendor has one. Always
+    /// true in a lane that several subjects share.
     ///
     /// An adapter whose registration, or whose change of person, makes the vendor send push messages sends it with push
     /// disabled while this is false, and disables push that the vendor may have enabled. The engine plans again when a
-    /// consent is captured, because the capture enters the lane.
+    /// consent or a subscription is captured, because the capture enters the lane.
     public var allowsPushMessages = true
     /// The contacts who used the installation before and did not allow push messages when they left. Empty in a lane that
     /// several subjects share.

@@ -80,11 +80,12 @@ extension FaultSimulation {
                 people.values.contains(where: { history in
                     let state = history.messaging[name]
                     return state == .denied || mustAnswer && state == .unknown
+                        || scene.hasSubscription(.push) && history.unsubscribed.contains(name)
                 })
             else { continue }
             expect(
                 record.reaches.isSubset(of: reachedBefore[record.person] ?? []),
-                "\(sent.provider): request \(sent.number) (\(sent.endpoint)) lets messages reach \(name), who has not allowed them"
+                "\(sent.provider): request \(sent.number) (\(sent.endpoint)) lets messages reach \(name), who refuses push or has not allowed it"
             )
         }
         let reachedBefore = reachedBefore.values.reduce(into: Set<String>()) { $0.formUnion($1) }

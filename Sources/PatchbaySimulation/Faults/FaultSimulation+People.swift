@@ -15,11 +15,16 @@ struct PersonHistory {
     var token = FaultSimulation.pushTokens[0]
     /// The last consent of each contact to push messages.
     var messaging: [String: Consent.State] = [:]
+    /// The contacts whose last statement ends the subscription to push.
+    var unsubscribed: Set<String> = []
 
-    /// Notes whether the person who is there allows push messages.
-    mutating func noteConsent(in snapshot: SubjectSnapshot) {
+    /// Notes whether the person who is there refuses push messages.
+    mutating func noteRefusal(in snapshot: SubjectSnapshot) {
         guard let contact = contacts[era] else { return }
         messaging[contact] = snapshot.consent(for: .messaging, channel: .push)
+        unsubscribed.remove(contact)
+        let push = snapshot.subscriptions.values.first { $0.channel == .push && $0.topic == nil }
+        if let push, push.state != .subscribed { unsubscribed.insert(contact) }
     }
 }
 

@@ -515,7 +515,7 @@ public final class FaultSimulation {
         let before = snapshot
         snapshot.apply(operation)
         mirrors[subject] = snapshot
-        people[subject]?.noteConsent(in: snapshot)
+        people[subject]?.noteRefusal(in: snapshot)
         switch operation.action {
         case .erase:
             // An earlier word to be forgotten still goes to the vendor.

@@ -126,9 +126,9 @@ struct CaptureBatch {
         return findings
     }
 
-    /// Whether a provider hears of who is there now.
-    func receives(_ position: Int, _ operation: EngagementOperation, _ mirror: SubjectSnapshot) -> Bool {
-        routed.contains(position) && shares[position].holds(mirror.contact, on: operation.subject)
+    /// Whether a provider receives what concerns the person who is there now.
+    func receives(_ position: Int, _ operation: EngagementOperation, _ snapshot: SubjectSnapshot) -> Bool {
+        routed.contains(position) && shares[position].holds(snapshot.contact, on: operation.subject)
     }
 
     /// A contact that a provider did not hear so far came to an installation, or one that it heard has left: the one side

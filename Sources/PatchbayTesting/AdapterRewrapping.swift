@@ -24,7 +24,8 @@ extension PendingOperations {
     init<Other>(_ other: PendingOperations<Other>, _ convert: (Pending<Other>) -> Pending<Adapter>) {
         self.init(other.operations.map(convert)[...], kinds: other.kinds, hasMore: other.hasMore)
         (hidden, isLeaving) = (other.hidden, other.isLeaving)
-        (allowsPushMessages, formerlyWithoutPush) = (other.allowsPushMessages, other.formerlyWithoutPush)
+        (allowsPushMessages, hasEndedPush) = (other.allowsPushMessages, other.hasEndedPush)
+        formerlyWithoutPush = other.formerlyWithoutPush
         cameAfter = other.cameAfter
     }
 }

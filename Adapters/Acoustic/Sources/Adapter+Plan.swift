@@ -88,7 +88,7 @@ extension AcousticDevice {
             }
             (self.reads, self.local, self.all, self.consents) = (reads, local, all, consents)
             let people = memory.names + (memory.owner ?? [])
-            allowsPush = pending.allowsPushMessages && people.allSatisfy { pending.allowsPushMessages(to: $0) }
+            allowsPush = pending.allowsPushMessages(to: nil) && people.allSatisfy { pending.allowsPushMessages(to: $0) }
             allowsPushTo = { pending.allowsPushMessages(to: $0) }
             isLeaving = pending.isLeaving || all.contains { $0.operation.action == .farewell }
             divide(others, memory, isCut: pending.hasMore)

@@ -64,8 +64,9 @@ extension Planner {
         guard holding?.certainty == .absent else { return try ask(.current, at: place, head) }
         if isOptOut { return keep(head, status, on: category.name, FindingRow.topicNothing) }
         if isOvertaken(head) { return overtaken(head) }
-        // A person who ended the whole subscription does not begin another with a topic.
-        let whole = pending.allowsPushMessages ? status : Subscription.State.unsubscribed.rawValue
+        // A topic does not begin a subscription that a later opt-out ends, be it the opt-out of an anonymous person.
+        let endsNext = endsNext(head, of: person(head)) || endsNext(head, of: nil)
+        let whole = endsNext ? Subscription.State.unsubscribed.rawValue : status
         return try subscribe(head, decided(head) ?? whole, fields: fields, category: category)
     }
 
@@ -201,10 +202,14 @@ extension Planner {
         }
     }
 
-    /// Whether an operation of a contact ends or pauses the whole subscription.
-    private func isOptOut(_ pending: Head, of contact: String?) -> Bool {
-        guard case .changeSubscription(let subscription) = pending.operation.action else { return false }
-        return subscription.state != .subscribed && replacesSubscription(pending, of: contact)
+    /// Whether a contact ends or pauses the whole subscription behind an operation.
+    private func endsNext(_ head: Head, of contact: String?) -> Bool {
+        pending.contains { later in
+            guard later.sequence > head.sequence, replacesSubscription(later, of: contact),
+                case .changeSubscription(let subscription) = later.operation.action
+            else { return false }
+            return subscription.state != .subscribed
+        }
     }
 
     /// Facts of the device, then the operation's fields, then the caller's: a later one wins.
@@ -321,8 +326,7 @@ extension Planner {
     private func releaseQuietly(_ head: Head, at target: PushAddress) throws(Held) -> Next? {
         let contact = person(head)
         let allows = pending.allowsPushMessages
-        let endsNext = pending.contains { $0.sequence > head.sequence && isOptOut($0, of: contact) }
-        guard !allows || endsNext || memory.optOutStatus(of: contact) != nil else { return nil }
+        guard !allows || endsNext(head, of: contact) || memory.optOutStatus(of: contact) != nil else { return nil }
         guard allows || !memory.reachableOthers(than: contact).isEmpty else { return owe(head) }
         RuleID.altcraft("L11").fire()
         let holding = memory.holding(of: contact, at: target)
@@ -412,7 +416,7 @@ extension Planner {
     func comeBack(_ head: Head) throws(Held) -> Next? {
         let contact = person(head)
         guard memory.departure(of: contact, before: head.sequence) != nil, let address, device?.allowsPush != false,
-            pending.allowsPushMessages, !isOvertaken(head),
+            pending.allowsPushMessages(to: contact), !isOvertaken(head),
             !pending.contains(where: { replacesSubscription($0, of: contact) })
         else { return nil }
         let holding = memory.holding(of: contact, at: address)

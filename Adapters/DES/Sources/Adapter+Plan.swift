@@ -505,7 +505,7 @@ final class Planner {
     private func endPush(before head: Head, _ names: [String]) -> Result? {
         var next = memory
         let state = next.restorePush(of: names, at: head.sequence)
-        let allows = pending.allowsPushMessages && names.allSatisfy { pending.allowsPushMessages(to: $0) }
+        let allows = pending.allowsPushMessages(to: nil) && names.allSatisfy { pending.allowsPushMessages(to: $0) }
         guard memory.mayHavePushToken, !allows || state.map({ $0 != .subscribed }) ?? false else { return nil }
         RuleID.des(allows ? "N7" : "N8").fire()
         return removePushToken(head)

@@ -101,7 +101,7 @@ struct Registration: Codable, Sendable, Equatable {
     /// Notes whether the person who is there, and the one whose contact key this is, allow messages (D11).
     mutating func mayMessage(_ window: PendingOperations<SalesforceDevice>) {
         let people = (people ?? []) + [contactKey].compactMap(\.self)
-        mayMessage(window.allowsPushMessages && people.allSatisfy { window.allowsPushMessages(to: $0) })
+        mayMessage(window.allowsPushMessages(to: nil) && people.allSatisfy { window.allowsPushMessages(to: $0) })
     }
 
     /// Notes whether messages are allowed, as far as push depends on that (D11).

@@ -145,6 +145,7 @@ struct Window {
     var isUnrouted = false
     /// Whether the person who is there allows push messages.
     var allowsPushMessages = true
+    var hasEndedPush = false
     var formerlyWithoutPush: Set<String> = []
     var cameAfter: Int64?
 
@@ -291,7 +292,7 @@ final class Desk<Adapter: VendorAdapter>: AdapterDesk {
     func plan(_ pending: Window, memory: Memory, at moment: Moment) throws -> Intent {
         var window = PendingOperations<Adapter>(known(pending.views), kinds: pending.kinds, hasMore: pending.hasMore)
         (window.hidden, window.isLeaving) = (pending.hidden, pending.isLeaving)
-        window.allowsPushMessages = pending.allowsPushMessages
+        (window.allowsPushMessages, window.hasEndedPush) = (pending.allowsPushMessages, pending.hasEndedPush)
         (window.formerlyWithoutPush, window.cameAfter) = (pending.formerlyWithoutPush, pending.cameAfter)
         switch adapter.plan(window, memory: value(memory), at: moment) {
         case .wait(let until, let because): return .wait(until: until, because: because)

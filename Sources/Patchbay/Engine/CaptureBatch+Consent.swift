@@ -158,7 +158,8 @@ extension CaptureBatch {
         _ snapshot: SubjectSnapshot
     ) throws {
         guard [.switchContact, .identify].contains(operation.action.kind) else { return }
-        let recalled = snapshot.subscriptions.filter { $0.value != before.subscriptions[$0.key] }
+        let isAnother = before.isAnotherPerson(after: operation.action)
+        let recalled = snapshot.subscriptions.filter { isAnother || $0.value != before.subscriptions[$0.key] }
         guard !recalled.isEmpty else { return }
         for position in routed where receives(position, operation, snapshot) {
             let (context, runner) = (context, runners[position])

@@ -132,11 +132,11 @@ extension Runner {
         let snapshot = try context.snapshotForPlan(of: subject)
         window.cameAfter = snapshot.cameAfter.map(Int64.init)
         let hasSubscription = descriptor.capabilities[.subscription(.push)].isAvailable
-        func isAllowed(_ push: PushWord) -> Bool {
-            context.gate.decision(on: scope, push.consent) == .pass && !(hasSubscription && push.isEnded)
-        }
-        window.allowsPushMessages = isAllowed(snapshot.push)
-        for person in snapshot.formerPush where !isAllowed(person.push) {
+        func isAllowed(_ state: Consent.State) -> Bool { context.gate.decision(on: scope, state) == .pass }
+        window.allowsPushMessages = isAllowed(snapshot.push.consent)
+        window.hasEndedPush = hasSubscription && snapshot.push.isEnded
+        for person in snapshot.formerPush
+        where !isAllowed(person.push.consent) || hasSubscription && person.push.isEnded {
             window.formerlyWithoutPush.insert(person.contact)
         }
     }

@@ -83,14 +83,16 @@ public struct PendingOperations<Adapter: VendorAdapter>: RandomAccessCollection,
     /// A push token, a permission or a consent that arrives from now on belongs to the next provider. An operation that
     /// waits for one must end with a finding instead, and the unregister is the last request.
     public var isLeaving = false
-    /// Whether the person who is there now allows push messages: the purpose messaging on the channel push is neither denied
-    /// nor required and unanswered, and the person has not ended the subscription to push, where the vendor has one. Always
-    /// true in a lane that several subjects share.
+    /// Whether the consent of the person who is there now allows push messages: the purpose messaging on the channel push is
+    /// neither denied nor required and unanswered. Always true in a lane that several subjects share.
     ///
     /// An adapter whose registration, or whose change of person, makes the vendor send push messages sends it with push
     /// disabled while this is false, and disables push that the vendor may have enabled. The engine plans again when a
     /// consent or a subscription is captured, because the capture enters the lane.
     public var allowsPushMessages = true
+    /// Whether the person who is there now has ended or paused the subscription to push as a whole, at this provider or at
+    /// another. Always false where the vendor has no such subscription, and in a lane that several subjects share.
+    public var hasEndedPush = false
     /// The contacts who used the installation before and did not allow push messages when they left. Empty in a lane that
     /// several subjects share.
     public var formerlyWithoutPush: Set<String> = []
@@ -98,13 +100,13 @@ public struct PendingOperations<Adapter: VendorAdapter>: RandomAccessCollection,
     /// subjects share. The change of person itself may be held for a consent, so that no pending operation shows it.
     public var cameAfter: Int64?
 
-    /// Whether the vendor may be made to send push messages to a contact: the person who is there allows them, and the
-    /// contact did when leaving.
+    /// Whether the vendor may be made to send push messages to a contact: the person who is there allows them and has not ended
+    /// them, and neither had the contact when leaving.
     ///
     /// While a log-in or a log-out is pending, or where the vendor has no log-out, the vendor still holds the contact of a
     /// person who has left. Ask about the contact that the vendor holds after the request, not about the operation's.
     public func allowsPushMessages(to contact: String?) -> Bool {
-        allowsPushMessages && !(contact.map(formerlyWithoutPush.contains) ?? false)
+        allowsPushMessages && !hasEndedPush && !(contact.map(formerlyWithoutPush.contains) ?? false)
     }
 
     /// A window.

@@ -228,6 +228,20 @@ private func decimal(_ text: String) throws -> AttributeValue { .decimal(try #re
         #expect(snapshot.consent(for: .tracking) == .granted)
     }
 
+    @Test func `what an anonymous person refused counts for the person who logs in`() {
+        var snapshot = SubjectSnapshot()
+        for action in [
+            .identify([Identifier(.email, "visitor@shop.example")]), .changeTags(TagChange(add: ["guest"])),
+            .setConsent(Consent(purpose: .messaging, state: .denied)),
+            .setConsent(Consent(purpose: .tracking, state: .granted)),
+            .changeSubscription(Subscription(channel: .push, state: .unsubscribed)),
+        ] as [Action] { snapshot.apply(operation(action, contact: nil)) }
+        let logIn = ContactSwitch(.logIn, identifiers: [Identifier(.external, "anna")])
+        snapshot.apply(operation(.switchContact(logIn), contact: "anna"))
+        #expect(snapshot.consent(for: .messaging) == .denied && snapshot.push.isEnded)
+        #expect(snapshot.consent(for: .tracking) == .unknown && snapshot.tags.isEmpty)
+    }
+
     @Test func `whoever logs in after nobody was known keeps what was said, and so does the same person`() {
         let anonymous = mirror(
             .changeAttributes(["tier": .set("gold")]),

@@ -132,6 +132,24 @@ private typealias Driver = AdapterTestDriver<AcousticDevice, AcousticSimulator>
         #expect(reached(driver) == ["u-house"])
     }
 
+    @Test(.shows("acoustic/P8"), arguments: [true, false])
+    func `the next person's consent does not enable push under the ids of a person who denied it`(isSaid: Bool) throws {
+        let driver = try driver()
+        driver.goOffline()
+        driver.capture(isSaid ? consent(.denied) : .push(.unsubscribed))
+        driver.capture(.logIn("anna"))
+        driver.capture(device(of: "anna"))
+        driver.capture(.logIn("bert"))
+        driver.capture(consent(.granted))
+        driver.goOnline()
+        driver.drain()
+        let names = driver.state.users.flatMap(\.events).map(\.name)
+        #expect(names.contains("uiPushDisabled") && !names.contains("uiPushEnabled") && reached(driver).isEmpty)
+        driver.capture(device(of: "bert"))
+        driver.drain()
+        #expect(reached(driver) == ["u-bert"] && driver.pendingCount == 0)
+    }
+
     @Test func `a grant does not undo an opt-out`() throws {
         let driver = try driver()
         driver.capture(device())

@@ -133,7 +133,10 @@ extension Runner {
         window.cameAfter = snapshot.cameAfter.map(Int64.init)
         let hasSubscription = descriptor.capabilities[.subscription(.push)].isAvailable
         func isAllowed(_ state: Consent.State) -> Bool { context.gate.decision(on: scope, state) == .pass }
-        window.allowsPushMessages = isAllowed(snapshot.push.consent)
+        // A denial for the channel push alone covers what the log-in of a known person would register.
+        let deniesRegistration =
+            snapshot.consent(for: .profile, channel: .push) == .denied && snapshot.consent(for: .profile) != .denied
+        window.allowsPushMessages = isAllowed(snapshot.push.consent) && !deniesRegistration
         window.hasEndedPush = hasSubscription && snapshot.push.isEnded
         for person in snapshot.formerPush
         where !isAllowed(person.push.consent) || hasSubscription && person.push.isEnded {

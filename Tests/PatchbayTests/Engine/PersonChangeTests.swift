@@ -58,6 +58,24 @@ import Testing
         #expect(world.outcome(of: denied.id, on: "p")?.finding?.code == "engine.consent.denied")
     }
 
+    @Test func `an ended subscription is sent again when the person who ended it comes back`() throws {
+        let world = try VirtualWorld()
+        try world.start(plan(provider("a", .live), provider("b", nil)))
+        let optOut = Action.changeSubscription(Subscription(channel: .push, state: .unsubscribed))
+        for person in ["anna", "bo"] {
+            try world.capture(logIn(person), contact: person)
+            try world.capture(optOut, contact: person)
+        }
+        #expect(try world.drain())
+        // The next provider has not received what anna ended at the first.
+        try world.restart(plan(provider("b", .live), provider("a", nil)))
+        try world.capture(logIn("anna"), contact: "anna")
+        #expect(try world.drain())
+        let last = try received(world, "b").suffix(2)
+        #expect(last.map(\.action) == [logIn("anna"), optOut] && last.allSatisfy { $0.contact == "anna" })
+        for account in try world.accounts() { #expect(account.balances, "\(account.provider)") }
+    }
+
     @Test func `an anonymous person's event stays where the next log-in has been received`() throws {
         let world = try VirtualWorld()
         world.network = { $0.request.url.hasSuffix("/track") ? .status(503) : .status(200) }

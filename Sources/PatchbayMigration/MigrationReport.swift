@@ -89,12 +89,14 @@ public struct MigrationReport: Hashable, Sendable {
         let all = refusalsInOrder
         guard let most = all.first else { return [] }
         let decides =
-            most.refusal.setting.map { " Change this with the setting \($0)." }
+            most.refusal.setting.map {
+                " The setting \($0) can change this; the list of rejects has a remedy for each."
+            }
             ?? " The list of rejects has a remedy for each."
         return ["\(most.refusal.contacts) of \(rejected) rejected with \(most.code).\(decides)"]
             + all.dropFirst().compactMap { code, refusal in
                 refusal.setting.map {
-                    "\(refusal.contacts) of \(rejected) also have \(code). Change this with the setting \($0)."
+                    "\(refusal.contacts) of \(rejected) also have \(code). The setting \($0) can change this."
                 }
             }
     }

@@ -232,6 +232,17 @@ public enum Action: ScannedValue {
             track
         case farewell, erase, readBack
 
+        /// The kind in a text for people.
+        package var title: String {
+            switch self {
+            case .readBack: "query"
+            case .identify, .switchContact, .registerDevice, .changeAttributes, .changeTags, .changeSubscription,
+                .setConsent, .track, .erase:
+                rawValue
+            default: "unregister"
+            }
+        }
+
         /// The name of the member that says more; empty if there is none.
         fileprivate var content: StaticString {
             switch self {

@@ -88,7 +88,8 @@ import Testing
             "--from", "salesforce.contacts", "--to", "acoustic.contacts", "--in", "sf.csv", "--settings",
             "settings.json",
         ]
-        let line = "2 of 3 rejected with acoustic.record.withoutOptIn. Change this with the setting to.withoutOptIn."
+        let line =
+            "2 of 3 rejected with acoustic.record.withoutOptIn. The setting to.withoutOptIn can change this; the list of rejects has a remedy for each."
         let run = try await bench.start(["migrate", "apply"] + flags + ["--out", "out.psv"]).result()
         #expect(run.talk.contains(line))
         let plan = try await bench.start(["migrate", "plan"] + flags).result()
@@ -250,7 +251,7 @@ import Testing
         let result = try await bench.start(verify + ["--target", "target.ndjson"]).result()
         #expect(result.status == 1)
         #expect(result.output.hasPrefix("unreadable target record 2, line 2: neutral.json: The line is not JSON"))
-        #expect(result.talk.contains("1 differences (1 unreadable target records)"))
+        #expect(result.talk.contains("1 difference (1 unreadable target records)"))
     }
 
     @Test func `the map file of a source is kept, and that of a target is undone with it`() async throws {

@@ -245,9 +245,9 @@ import Testing
         let outcome = try Self.move(Self.vendor("Salesforce"), to: Self.vendor("Acoustic"))
         #expect(
             outcome.report.refusalLines == [
-                "3 of 4 rejected with acoustic.record.withoutOptIn. Change this with the setting to.withoutOptIn.",
-                "1 of 4 also have acoustic.record.optOutLost. Change this with the setting to.lostOptOuts.",
-                "1 of 4 also have acoustic.record.optedOut. Change this with the setting to.action.",
+                "3 of 4 rejected with acoustic.record.withoutOptIn. The setting to.withoutOptIn can change this; the list of rejects has a remedy for each.",
+                "1 of 4 also have acoustic.record.optOutLost. The setting to.lostOptOuts can change this.",
+                "1 of 4 also have acoustic.record.optedOut. The setting to.action can change this.",
             ]
         )
     }
@@ -257,9 +257,9 @@ import Testing
         #expect(outcome.report.written == 2)
         #expect(
             outcome.report.refusalLines == [
-                "4 of 4 rejected with acoustic.record.withoutOptIn. Change this with the setting to.withoutOptIn.",
-                "1 of 4 also have acoustic.record.optOutLost. Change this with the setting to.lostOptOuts.",
-                "3 of 4 also have altcraft.profile.resource. Change this with the setting from.resourceId.",
+                "4 of 4 rejected with acoustic.record.withoutOptIn. The setting to.withoutOptIn can change this; the list of rejects has a remedy for each.",
+                "1 of 4 also have acoustic.record.optOutLost. The setting to.lostOptOuts can change this.",
+                "3 of 4 also have altcraft.profile.resource. The setting from.resourceId can change this.",
             ]
         )
         let refusals = try #require(outcome.report.json["refusals"]?.array)

@@ -100,8 +100,9 @@ extension SalesforceDevice {
             var remembered = memory
             remembered.registration = erase == nil ? state : Registration()
             remembered.registration.handOver = nil
+            // What a log-out cleared before it was sent is not at the vendor.
             return settle(carried, remembering: remembered == memory ? nil : remembered) {
-                unsentVerdict($0, memory: memory)
+                state.verdict(onFormer: $0, among: carried, settings: settings) ?? unsentVerdict($0, memory: memory)
             }
         }
         RuleID.salesforce("S5").fire()

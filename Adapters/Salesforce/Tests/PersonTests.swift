@@ -67,6 +67,20 @@ extension AdapterTestDriver<SalesforceDevice, SalesforceSimulator> {
         )
     }
 
+    @Test(.shows("salesforce/A14"))
+    func `a tag that a log-out cleared before it was sent is not called unchanged`() throws {
+        let phone = try Phone()
+        phone.capture(.logIn("anna"))
+        phone.drain()
+        let count = phone.registrations.count
+        phone.goOffline()
+        let tag = phone.capture(.add("anna-tag"))
+        phone.capture(Self.logOut)
+        phone.goOnline()
+        phone.drain()
+        #expect(phone.outcome(of: tag)?.term == .superseded && phone.registrations.count == count)
+    }
+
     @Test(.shows("salesforce/A14")) func `work of two people that waited offline is kept apart`() throws {
         let phone = try Phone()
         phone.drain()

@@ -122,7 +122,7 @@ package struct OutboxPreview: Sendable {
     }
 
     private static func text(_ kinds: [Action.Kind: Int]) -> String {
-        kinds.sorted { $0.key.rawValue < $1.key.rawValue }.map { "\($0.value) \($0.key.rawValue)" }
+        kinds.sorted { $0.key.rawValue < $1.key.rawValue }.map { "\($0.value) \($0.key.title)" }
             .joined(separator: ", ")
     }
 
@@ -148,7 +148,15 @@ package struct OutboxPreview: Sendable {
         _ before: [String: [String: Row]]
     ) throws {
         let after = try Self.pending(in: store)
+        let known = Set(before.values.flatMap(\.keys))
         for (provider, rows) in after.sorted(by: { $0.key < $1.key }) {
+            var created: [Action.Kind: Int] = [:]
+            for (id, row) in rows where !known.contains(id) { created[row.kind ?? .track, default: 0] += 1 }
+            if !created.isEmpty {
+                items.append(
+                    Item(provider: provider, finding: FindingRow.Preview.created.at(detail: Self.text(created)))
+                )
+            }
             let isConfigured = configuration.provider(provider) != nil
             let isRouted = configuration.routes.contains { $0.provider == provider && $0.mode != .shadow }
             guard !isConfigured || !isRouted else { continue }
@@ -158,7 +166,8 @@ package struct OutboxPreview: Sendable {
             for row in kept.values { kinds[row.kind ?? .track, default: 0] += 1 }
             let row = isConfigured ? FindingRow.Preview.drained : FindingRow.Engine.providerGone
             items.append(Item(provider: provider, finding: row.at(detail: Self.text(kinds))))
-            for (id, row) in kept.sorted(by: { $0.key < $1.key }) where row.hasBegun || row.isOptOut {
+            for (id, row) in kept.sorted(by: { $0.key < $1.key })
+            where row.hasBegun || row.isOptOut && row.kind != .farewell {
                 list(OperationID(rawValue: id), provider, row.hasBegun ? .maybeProcessed : .optOutStays)
             }
         }
@@ -206,6 +215,13 @@ extension FindingRow {
             .note,
             reason: "Pending operations would be dropped by the change",
             remedy: "Deliver them first with `patchbay send` and the old configuration if they must be sent."
+        )
+        static let created = FindingRow(
+            "switch.created",
+            .note,
+            reason:
+                "The change would create operations: the current state for an added provider, an unregister for a removed one",
+            remedy: "No action is needed."
         )
         static let drained = FindingRow(
             "switch.drained",

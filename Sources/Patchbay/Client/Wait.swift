@@ -46,7 +46,9 @@ public struct Wait: Hashable, Sendable {
 
     /// The wait in sentences: what waits, since when, why, when it is attempted next, and what to do.
     public var text: String {
-        let list = kinds.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { "\($0.value) \($0.key)" }
+        let list = kinds.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map {
+            "\($0.value) \(Action.Kind(rawValue: $0.key)?.title ?? $0.key)"
+        }
         let count = operations == 1 ? "1 operation" : "\(operations) operations"
         var sentences = ["\(count) waiting since \(since.text) (\(list.joined(separator: ", ")))."]
         sentences += reasons.map { reason in
@@ -56,7 +58,9 @@ public struct Wait: Hashable, Sendable {
         }
         if let nextAttempt { sentences.append("Next attempt: \(nextAttempt.text).") }
         var remedies: [String] = []
-        for reason in reasons where !remedies.contains(reason.remedy) { remedies.append(reason.remedy) }
+        // A request in progress needs no action; what failed before it may.
+        let decisive = reasons.count > 1 && isInProgress ? reasons.dropFirst() : reasons[...]
+        for reason in decisive where !remedies.contains(reason.remedy) { remedies.append(reason.remedy) }
         return (sentences + remedies).joined(separator: " ")
     }
 }

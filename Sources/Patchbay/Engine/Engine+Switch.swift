@@ -222,7 +222,7 @@ extension Engine {
         return Set(names.compactMap(\.string))
     }
 
-    /// The old provider finishes what it has begun and says farewell; the rest goes where the policy says.
+    /// The old provider finishes what it has begun and receives an unregister; the rest goes where the policy says.
     ///
     /// One that the configuration no longer names at all can't be served; that is made up for when it is named again.
     private func takeLeave(_ change: Change, to all: [String: Change], _ lost: inout Losses) throws {

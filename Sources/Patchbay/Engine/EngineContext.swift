@@ -188,7 +188,7 @@ final class EngineContext {
         return entry
     }
 
-    /// Stores an operation that nobody captured: a part of the mirror, a farewell.
+    /// Stores an operation that the engine creates: a part of the mirror, an unregister.
     ///
     /// What the vendor has no door for is no loss of anything captured: it ends at once, with its reason and no copy.
     ///

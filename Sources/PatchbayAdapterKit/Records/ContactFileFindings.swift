@@ -249,7 +249,7 @@ public struct ContactFileFindings: Sendable {
             "file.typeAbsent",
             .note,
             rule: rules.header,
-            reason: "The setting types names an attribute that no column of the file is",
+            reason: "The setting types names an attribute for which the file has no column",
             remedy: "Correct the name if it is misspelled. It must be the neutral name of the attribute."
         )
         columnUnnamed = row(

@@ -140,7 +140,7 @@ extension Command {
             let unreadable = number > 0 ? " (\(number) unreadable target records)" : ""
             if shown > 20 { try session.console.data("… and \(shown - 20) more; --json lists all") }
             session.console.say(
-                "\(verification.compared) compared, \(verification.equal) equal, \(verification.count) differences\(unreadable); \(verification.expected.rejected) source records rejected by the migration, as expected.",
+                "\(verification.compared) compared, \(verification.equal) equal, \(verification.count.counted("difference"))\(unreadable); \(verification.expected.rejected) source records rejected by the migration, as expected.",
                 .bold
             )
         }

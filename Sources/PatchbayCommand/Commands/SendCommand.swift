@@ -24,7 +24,7 @@ extension Command {
         arguments: [.optional("FILE", "File with one operation per line (default: standard input)")],
         required: [.config],
         optional: [.subject, .untilIdle, .replay, .logLevel, .json],
-        findings: "an operation was rejected or is still pending",
+        findings: "an operation is rejected and was not replayed, or is still pending",
         examples: [
             Example("Send a file of operations", "patchbay send --config salesforce.json operations.ndjson"),
             Example(
@@ -235,7 +235,7 @@ extension Session {
             // Nothing will move with this configuration; what was captured is safe.
             if let refusal = complaints.refusal { throw refusal }
             if accounts.allSatisfy(\.isStill) { return }
-            session.console.show(progress: "\(accounts.reduce(0) { $0 + $1.pending }) operations pending")
+            session.console.show(progress: "\(accounts.reduce(0) { $0 + $1.pending }.counted("operation")) pending")
             try? await Task.sleep(for: .milliseconds(50))
         }
     }
@@ -247,7 +247,10 @@ extension Session {
         } else {
             for line in AccountsText(accounts).lines { session.console.say(line) }
         }
-        let isUnsettled = accounts.contains { $0.pending > 0 || $0.total("rejected") > 0 }
+        let isUnsettled = accounts.contains { account in
+            let replayed = account.lines["created"]?["replayed"] ?? 0
+            return account.pending > 0 || account.total("rejected") > replayed
+        }
         if isUnsettled { status = .findings }
     }
 }

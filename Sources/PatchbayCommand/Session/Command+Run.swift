@@ -68,7 +68,8 @@ extension Command {
         case let error as UsageError:
             for problem in error.problems { console.say("patchbay: \(problem)", .red) }
             let name = error.command ?? command?.name
-            console.say("Run `patchbay help\(name.map { " \($0)" } ?? "")` for usage and examples.")
+            let page = name == "help" ? "" : " help\(name.map { " \($0)" } ?? "")"
+            console.say("Run `patchbay\(page)` for \(page.isEmpty ? "the list of commands" : "usage and examples").")
             return .usage
         case let error as ConfigurationError:
             console.say(error.description, .red)

@@ -88,7 +88,7 @@ private struct PlanPage {
         ]
         let reasons = Dictionary(plan.losses.map { ($0.code, $0.reason) }) { first, _ in first }
         let why = report.refusalsInOrder.enumerated().map { place, entry in
-            let setting = entry.refusal.setting.map { " Change this with the setting <code>\(Page.text($0))</code>." }
+            let setting = entry.refusal.setting.map { " The setting <code>\(Page.text($0))</code> can change this." }
             // Only of the first it is told, whatever decides it: the others stand below.
             guard place == 0 || setting != nil else { return "" }
             let number = "\(Page.number(entry.refusal.contacts)) of \(Page.number(report.rejected))"

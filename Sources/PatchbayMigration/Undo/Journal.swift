@@ -182,7 +182,7 @@ public enum Journal: Sendable {
         .error,
         .conflict,
         reason: "The file was changed after the migration. Nothing was undone",
-        remedy: "Move it away first; the previous file is beside the journal."
+        remedy: "Move the file away, then repeat the command."
     )
     private static let moved = FindingRow(
         "migration.journal.moved",

@@ -93,13 +93,13 @@ extension AltcraftServer: ContactDoor {
                 "profiles/import_batch",
                 requests: imports,
                 note:
-                    "\(most) profiles in a request, one word on each; 10 MB is the usual limit of a body; no rate is documented"
+                    "\(most) profiles in a request, one status for each; 10 MB is the usual limit of a body; no rate is documented"
             ),
             DoorWork(
                 "profiles/list",
                 of: amount[.changeSubscription],
                 atMost: ServerPace.lookUps,
-                note: "the address of each subscription is asked for first, \(ServerPace.lookUps) in a request"
+                note: "the addresses of the subscriptions are queried first, \(ServerPace.lookUps) in a request"
             ),
         ]
     }

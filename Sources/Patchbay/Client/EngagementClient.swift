@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// ```swift
 /// let client = try await EngagementClient(
-///     configuration: configuration, subject: installation, transport: URLSessionTransport())
+///     configuration: configuration, subject: installation, transport: HTTPTransport(configuration))
 /// let receipt = try client.track("Order Placed", attributes: ["total": 49])
 /// try await receipt.durable()
 /// ```

@@ -215,10 +215,19 @@ public struct SettingRow<Settings: Sendable>: Sendable {
                 return Problem("The value is \(value.typePhrase).", "Give a URL.")
             }
             guard let given = WebAddress(text), ["https", "http"].contains(given.scheme) else {
-                return Problem("The value is not a web address.", "Write it like https://host.example.")
+                return Problem(
+                    "The value is not a web address without user name and password.",
+                    "Write it like https://host.example."
+                )
             }
             guard given.isPrivate else {
                 return Problem("It would send credentials unencrypted.", WireFault.insecureURL.remedy)
+            }
+            guard !given.hasQueryOrFragment else {
+                return Problem(
+                    "The address has a query or a fragment.",
+                    "Remove everything from the first ? or # on; the adapter adds paths to the address."
+                )
             }
             var address = text
             while address.hasSuffix("/") { address.removeLast() }

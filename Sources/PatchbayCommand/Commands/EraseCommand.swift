@@ -32,7 +32,7 @@ extension Command {
         let client = try await EngagementClient(
             configuration: configuration,
             subject: Subject(rawValue: subject ?? "command"),
-            transport: try session.linkedNetwork().makeTransport(),
+            transport: try session.linkedNetwork().makeTransport(configuration),
             host: try session.host()
         )
         let complaints = Complaints()

@@ -8,8 +8,8 @@ package import PatchbayModel
 /// It comes from outside, because to load it takes as long as a short command: `patchbay` has none, and hands what needs
 /// one to the program beside it.
 package protocol Network: Sendable {
-    /// A way to the vendors.
-    func makeTransport() -> any Transport
+    /// Returns a transport to the vendors of a configuration.
+    func makeTransport(_ configuration: Configuration) -> any Transport
 
     /// Plays the vendors over HTTP on this machine; at any free port for 0.
     ///

@@ -7,7 +7,7 @@ import Synchronization
 /// Carries out requests by libcurl: all that are in progress share one thread, which exists as long as there are any.
 final class CurlClient: HTTPClient {
     /// A request that waits for the thread.
-    private struct Arrival {
+    private struct Submission {
         let number: Int
         let request: WireRequest
         let deadline: ContinuousClock.Instant
@@ -16,7 +16,7 @@ final class CurlClient: HTTPClient {
 
     private struct State {
         var count = 0
-        var arrivals: [Arrival] = []
+        var submissions: [Submission] = []
         /// The requests whose callers do not wait any more.
         var cancelled: Set<Int> = []
         var isRunning = false
@@ -48,7 +48,7 @@ final class CurlClient: HTTPClient {
         }
         let outcome = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                admit(Arrival(number: number, request: request, deadline: deadline, continuation: continuation))
+                admit(Submission(number: number, request: request, deadline: deadline, continuation: continuation))
             }
         } onCancel: {
             state.withLock { _ = $0.cancelled.insert(number) }
@@ -58,15 +58,15 @@ final class CurlClient: HTTPClient {
         return outcome
     }
 
-    private func admit(_ arrival: Arrival) {
+    private func admit(_ submission: Submission) {
         let (isCancelled, isIdle) = state.withLock { state in
-            guard !state.cancelled.contains(arrival.number) else { return (true, false) }
-            state.arrivals.append(arrival)
+            guard !state.cancelled.contains(submission.number) else { return (true, false) }
+            state.submissions.append(submission)
             defer { state.isRunning = true }
             return (false, !state.isRunning)
         }
         if isCancelled {
-            return arrival.continuation.resume(returning: .failed(TransportFailure(.notSent, "cancelled")))
+            return submission.continuation.resume(returning: .failed(TransportFailure(.notSent, "cancelled")))
         }
         if isIdle { queue.async { self.run() } } else { curl_multi_wakeup(multi) }
     }
@@ -80,21 +80,21 @@ final class CurlClient: HTTPClient {
             curl_multi_remove_handle(multi, exchange.handle)
         }
         while true {
-            let (arrivals, cancelled) = state.withLock { state in
-                defer { state.arrivals = [] }
-                return (state.arrivals, state.cancelled)
+            let (submissions, cancelled) = state.withLock { state in
+                defer { state.submissions = [] }
+                return (state.submissions, state.cancelled)
             }
-            for arrival in arrivals {
+            for submission in submissions {
                 guard
                     let exchange = CurlExchange(
-                        arrival.request,
-                        number: arrival.number,
-                        deadline: arrival.deadline,
-                        arrival.continuation,
+                        submission.request,
+                        number: submission.number,
+                        deadline: submission.deadline,
+                        submission.continuation,
                         settings
                     )
                 else {
-                    arrival.continuation.resume(returning: .failed(TransportFailure(.notSent, "libcurl")))
+                    submission.continuation.resume(returning: .failed(TransportFailure(.notSent, "libcurl")))
                     continue
                 }
                 exchanges[exchange.handle] = exchange
@@ -118,7 +118,7 @@ final class CurlClient: HTTPClient {
             }
             guard let next = exchanges.values.map(\.deadline).min() else {
                 let isDone = state.withLock { state in
-                    state.isRunning = !state.arrivals.isEmpty
+                    state.isRunning = !state.submissions.isEmpty
                     return !state.isRunning
                 }
                 if isDone { return }
@@ -284,6 +284,9 @@ private final class CurlExchange {
             return .replied(WireResponse(status, headers: headers, body: body))
         }
         if isTooLong { return .failed(TransportFailure(.lost, "replyTooLong")) }
+        if CCurl_number(handle, CURLINFO_HTTP_CONNECTCODE) >= 300 {
+            return .failed(TransportFailure(.notSent, "proxyRefused"))
+        }
         return .failed(CurlFailure.failure(result, String(cString: errorText), mayBeSent: mayBeSent))
     }
 

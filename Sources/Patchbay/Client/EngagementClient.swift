@@ -188,6 +188,7 @@ public final class EngagementClient: Sendable {
         }
         let receipt = Receipt(id: operation.id, providers: providers, store: store)
         let capture = Engine.Capture(operation, uptime: host.uptime(), hasNewID: hasNewID)
+        guard capture.isWithinLimits else { throw CaptureError.tooLarge }
         return CaptureBuffer.Entry(capture: capture, receipt: receipt)
     }
 

@@ -40,8 +40,11 @@ public struct WebAddress: Hashable, Sendable {
     /// Whether the address has no path, query or fragment.
     public var isOrigin: Bool { path.isEmpty && !hasQueryOrFragment }
 
-    /// The pattern that a schema uses for an address that is private and has neither query nor fragment.
-    static let pattern = "^(https://[^/@?#]+|http://(localhost|127(\\.[0-9]{1,3}){3}|\\[::1\\])(:[0-9]+)?)(/[^?#]*)?$"
+    /// The pattern that a schema uses for an address that is private and has no fragment, and a query only if it is allowed.
+    static func pattern(allowsQuery: Bool) -> String {
+        "^(https://[^/@?#]+|http://(localhost|127(\\.[0-9]{1,3}){3}|\\[::1\\])(:[0-9]+)?)"
+            + (allowsQuery ? "([/?][^#]*)?$" : "(/[^?#]*)?$")
+    }
 
     /// Whether a segment of the path is `.` or `..`, plain or encoded: a server would go up from where it seems to lead.
     public var climbs: Bool {

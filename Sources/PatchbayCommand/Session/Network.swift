@@ -27,6 +27,8 @@ package protocol Network: Sendable {
 package protocol RunningSandbox {
     /// Where it answers.
     var url: String { get }
+    /// What a browser's request to a control endpoint needs in the header `X-Sandbox-Token`.
+    var token: String { get }
     /// Where that vendor does.
     func url(of vendor: String) -> String
     /// Ends it.

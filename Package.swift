@@ -39,13 +39,18 @@ let house: [Target] = [
         pkgConfig: "libmicrohttpd",
         providers: [.apt(["libmicrohttpd-dev"]), .brew(["libmicrohttpd"])]
     ),
+    // Linux only: Apple platforms have URLSession.
+    .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(name: "CBlocks"),
     module("PatchbayJSON", []),
     module("PatchbayModel", ["PatchbayJSON"]),
     module("PatchbayAdapterKit", ["PatchbayJSON", "PatchbayModel"]),
     module("PatchbayOutbox", ["CBlocks", "CSQLite", "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit"]),
     module("Patchbay", ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayOutbox"]),
-    module("PatchbayHTTP", ["PatchbayAdapterKit", "Patchbay"]),
+    module(
+        "PatchbayHTTP",
+        [.target(name: "CCurl", condition: .when(platforms: [.linux])), "PatchbayAdapterKit", "Patchbay"]
+    ),
     module("PatchbayMigration", ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "Patchbay"]),
     module(
         "PatchbaySimulation",
@@ -122,9 +127,13 @@ let houseTests: [Target] = [
         ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayOutbox", "Patchbay", "PatchbaySimulation"]
             + ["PatchbayTesting", "PatchbayFuzzing"] + vendorModules + vendorSimulators
     ),
-    tests(
-        "PatchbayHTTPTests",
-        ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "Patchbay", "PatchbayHTTP", "PatchbaySandbox"]
+    .testTarget(
+        name: "PatchbayHTTPTests",
+        dependencies: [
+            "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "Patchbay", "PatchbayHTTP", "PatchbaySandbox",
+        ],
+        exclude: ["tls_server.py"],
+        swiftSettings: strict
     ),
     tests(
         "PatchbayMigrationTests",

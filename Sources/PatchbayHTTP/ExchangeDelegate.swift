@@ -1,16 +1,12 @@
+#if canImport(Darwin)
 import Foundation
 import PatchbayAdapterKit
 import Synchronization
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 /// Gathers each task's reply and hands it, or the failure, to the caller who waits for it.
 ///
-/// What is gathered is bounded, whatever a server does. What is not, on Linux: between the socket and here the system keeps
-/// each part that it read until its turn comes, and asks nobody whether to read on; and what is no body (a chunk's extension,
-/// an interim answer) never comes here. There the deadline alone ends an exchange.
+/// What is gathered is bounded, whatever a server does. What is no body (a chunk's extension, an interim reply) never comes
+/// here; there the deadline alone ends an exchange.
 final class ExchangeDelegate: NSObject, URLSessionDataDelegate, Sendable {
     private enum Stage {
         /// Made, not begun.
@@ -46,7 +42,7 @@ final class ExchangeDelegate: NSObject, URLSessionDataDelegate, Sendable {
     }
 
     private let exchanges = Mutex<[ObjectIdentifier: Exchange]>([:])
-    /// Where tasks are cancelled: on Linux that waits until the system has read what it is reading.
+    /// Where tasks are cancelled, so that the caller does not wait for it.
     private let cancellations = DispatchQueue(
         label: "patchbay.http.cancellations",
         qos: .userInitiated,
@@ -142,3 +138,4 @@ final class ExchangeDelegate: NSObject, URLSessionDataDelegate, Sendable {
         return .replied(WireResponse(response.statusCode, headers: headers, body: body))
     }
 }
+#endif

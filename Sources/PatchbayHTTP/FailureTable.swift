@@ -1,3 +1,4 @@
+#if canImport(Darwin)
 import Foundation
 import PatchbayAdapterKit
 
@@ -61,45 +62,11 @@ enum FailureTable {
     static func failure(for error: any Error) -> TransportFailure {
         let error = error as NSError
         guard error.domain == NSURLErrorDomain else { return failure(for: .unknown) }
-        if error.code == URLError.Code.cannotConnectToHost.rawValue, mayHaveConnected(error) {
-            return failure(for: .networkConnectionLost)
-        }
-        let failure = failure(forNumber: error.code)
-        // On Linux a refused certificate has no code of its own. It is refused before the first byte of the request.
-        let mayBeCertificate = ["certificateRefused", "secureConnectionFailed", "unknown"].contains(failure.code)
-        guard mayBeCertificate, let code = certificateCode(of: error.localizedDescription) else { return failure }
-        return TransportFailure(.notSent, code)
-    }
-
-    /// The cause of a refused certificate, as libcurl's words name it; nil for other words, and on other systems.
-    private static func certificateCode(of words: String) -> String? {
-        #if canImport(FoundationNetworking)
-        let words = words.lowercased()
-        guard words.contains("certificate") || words.contains("ssl") else { return nil }
-        if words.contains("self-signed") || words.contains("self signed") { return "certificateSelfSigned" }
-        if words.contains("expired") || words.contains("not yet valid") { return "certificateExpired" }
-        if words.contains("does not match") || words.contains("no alternative certificate subject name") {
-            return "certificateOfAnotherHost"
-        }
-        return words.contains("certificate problem") ? "certificateRefused" : nil
-        #else
-        return nil
-        #endif
-    }
-
-    /// Whether `cannotConnectToHost` may be said of a host that was reached after all.
-    ///
-    /// On Linux the system says so whenever any address of the host refused, even if another took the request and
-    /// failed later. libcurl's own words in the error tell the two apart; other words count as reached.
-    private static func mayHaveConnected(_ error: NSError) -> Bool {
-        #if canImport(FoundationNetworking)
-        !error.localizedDescription.hasPrefix("Failed to connect to ")
-        #else
-        false
-        #endif
+        return failure(forNumber: error.code)
     }
 
     private static func failure(forNumber number: Int) -> TransportFailure {
         rows.first { $0.code.rawValue == number }?.failure ?? TransportFailure(.lost, "urlError\(number)")
     }
 }
+#endif

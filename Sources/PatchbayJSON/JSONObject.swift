@@ -21,9 +21,16 @@ public struct JSONObject: Hashable, Sendable {
     }
 
     private var members: [Member]
+    /// The place of each name, for more members than ``scanLimit``; empty for fewer.
+    private var places: [ScalarString: Int] = [:]
+    /// The maximum number of members that are searched one by one.
+    private static let scanLimit = 32
 
     /// An object without members.
     public init() { members = [] }
+
+    public static func == (left: JSONObject, right: JSONObject) -> Bool { left.members == right.members }
+    public func hash(into hasher: inout Hasher) { hasher.combine(members) }
 
     /// An object of these members; where a name stands twice, the last value wins at the first place.
     public init(_ pairs: some Sequence<(String, JSONValue)>) {
@@ -31,26 +38,28 @@ public struct JSONObject: Hashable, Sendable {
     }
 
     /// An object of members whose names are known to differ.
-    init(unique members: [Member]) { self.members = members }
+    init(unique members: [Member]) {
+        self.members = members
+        indexPlaces()
+    }
+
+    private mutating func indexPlaces() {
+        places = [:]
+        guard members.count > Self.scanLimit else { return }
+        places.reserveCapacity(members.count)
+        for (place, member) in members.enumerated() { places[ScalarString(member.name)] = place }
+    }
+
+    private func place(of name: String) -> Int? {
+        if !places.isEmpty { return places[ScalarString(name)] }
+        return members.firstIndex { ScalarString.equal($0.name, name) }
+    }
 
     /// An object of members in linear time; where a name stands twice, the last value wins at the first place.
     init(keepingLast candidates: [Member]) {
-        guard candidates.count > 16 else {
-            members = []
-            for member in candidates { self[member.name] = member.value }
-            return
-        }
-        var places: [ScalarString: Int] = [:]
         members = []
         members.reserveCapacity(candidates.count)
-        for member in candidates {
-            if let place = places.updateValue(members.count, forKey: ScalarString(member.name)) {
-                places[ScalarString(member.name)] = place
-                members[place].value = member.value
-            } else {
-                members.append(member)
-            }
-        }
+        for member in candidates { self[member.name] = member.value }
     }
 
     /// The value of the member of that name; setting nil removes the member.
@@ -58,18 +67,20 @@ public struct JSONObject: Hashable, Sendable {
     /// Names are compared scalar by scalar: a letter with an accent and the same letter with a combining accent are two
     /// names, as they are to every other reader of JSON.
     public subscript(name: String) -> JSONValue? {
-        get {
-            for place in members.indices where ScalarString.equal(members[place].name, name) {
-                return members[place].value
-            }
-            return nil
-        }
+        get { place(of: name).map { members[$0].value } }
         set {
-            let place = members.firstIndex { ScalarString.equal($0.name, name) }
-            switch (place, newValue) {
+            switch (place(of: name), newValue) {
             case (let place?, let value?): members[place].value = value
-            case (let place?, nil): members.remove(at: place)
-            case (nil, let value?): members.append(Member(name: name, value: value))
+            case (let place?, nil):
+                members.remove(at: place)
+                if !places.isEmpty { indexPlaces() }
+            case (nil, let value?):
+                members.append(Member(name: name, value: value))
+                if !places.isEmpty {
+                    places[ScalarString(name)] = members.count - 1
+                } else if members.count > Self.scanLimit {
+                    indexPlaces()
+                }
             case (nil, nil): break
             }
         }

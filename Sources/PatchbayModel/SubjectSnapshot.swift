@@ -76,7 +76,7 @@ public struct SubjectSnapshot: ScannedValue {
     /// Whether somebody else is there now: a known person left, or another one came. Whoever logs in after nobody was known
     /// is taken as the one who was there.
     public func isAnotherPerson(_ change: ContactSwitch) -> Bool {
-        !identifiers.isEmpty && !identifiers.contains { change.identifiers.contains($0) }
+        !identifiers.isEmpty && Set(identifiers).isDisjoint(with: change.identifiers)
     }
 
     /// Whether identifiers name another person than the one who is known: the external identifier differs. Another address or
@@ -135,10 +135,12 @@ public struct SubjectSnapshot: ScannedValue {
     }
 
     private mutating func merge(_ newer: [Identifier]) {
+        var places = Dictionary(zip(identifiers.map(\.kind), identifiers.indices)) { first, _ in first }
         for identifier in newer {
-            if let place = identifiers.firstIndex(where: { $0.kind == identifier.kind }) {
+            if let place = places[identifier.kind] {
                 identifiers[place] = identifier
             } else {
+                places[identifier.kind] = identifiers.count
                 identifiers.append(identifier)
             }
         }
@@ -261,7 +263,9 @@ extension AttributeChange {
             default: return value
             }
         case .append(let added): return .list((value?.elements ?? []) + added)
-        case .remove(let removed): return value.map { .list($0.elements.filter { !removed.contains($0) }) }
+        case .remove(let removed):
+            let removed = Set(removed)
+            return value.map { .list($0.elements.filter { !removed.contains($0) }) }
         }
     }
 }

@@ -8,7 +8,7 @@ import PatchbaySandbox
 
 /// The real network, and the sandbox's server.
 struct HTTPNetwork: Network {
-    func makeTransport() -> any Transport { URLSessionTransport() }
+    func makeTransport(_ configuration: Configuration) -> any Transport { HTTPTransport(configuration) }
 
     func startSandbox(
         _ simulators: [any VendorSimulator],

@@ -31,6 +31,9 @@ final class LogFile: Sendable {
     /// same however many bytes they are.
     private static let (leastGrowth, mostGrowth): (Int64, Int64) = (1 << 20, 4 << 20)
 
+    /// The bytes that must stay free on the volume: 16 MiB.
+    private static let leastFree: UInt64 = 16 << 20
+
     /// Asks whether somebody has to make the file longer; says so only once until that is done.
     ///
     /// - Parameter end: where the last commit ends.
@@ -59,6 +62,11 @@ final class LogFile: Sendable {
         guard size >= 0 else { return nil }
         guard size - end < Self.leastRoom else { return size }
         var left = Int(min(max(Self.leastGrowth, size), Self.mostGrowth))
+        // The last free space is for commits.
+        var volume = statvfs()
+        guard fstatvfs(file, &volume) == 0,
+            UInt64(volume.f_bavail) * UInt64(volume.f_frsize) >= Self.leastFree + UInt64(left)
+        else { return nil }
         let zeros = [UInt8](repeating: 0, count: 1 << 16)
         while left > 0 {
             let written = write(file, zeros, min(left, zeros.count))

@@ -24,6 +24,7 @@ final class OutboxFile {
 
     init(_ path: String) {
         self.path = path
+        sidecarPaths = ["-wal", "-shm"].map { path + $0 }
         identity = Self.identity(of: path)
     }
 
@@ -91,6 +92,29 @@ final class OutboxFile {
             remedy: "Close the outbox and open it again: another process has recovered or removed the file."
         )
     }
+
+    // MARK: The files that SQLite keeps beside it
+
+    private let sidecarPaths: [String]
+    /// The write-ahead log and its index, as the first commit found them.
+    private var sidecars: [Identity?]?
+
+    /// Fails when the file, its write-ahead log or the log's index was deleted or replaced since the first commit: a commit into
+    /// a file without a name is lost with the process.
+    func requireSidecars() throws(OutboxError) {
+        let present = sidecarPaths.map(Self.identity)
+        let known = sidecars ?? present
+        sidecars = known
+        guard present != known || present.contains(nil) else { return try requireUnmoved() }
+        throw OutboxError(
+            .io,
+            "The write-ahead log of \(path) was deleted or replaced while it was in use.",
+            remedy: "End all processes that use the outbox, and open it again. Never delete files beside an outbox."
+        )
+    }
+
+    /// Forgets them: the outbox is opened again.
+    func forgetSidecars() { sidecars = nil }
 
     // MARK: The mark of a suspect file
 

@@ -173,6 +173,14 @@ extension OutboxStore {
                 remedy: "Choose another path for the outbox."
             )
         }
+        // A statement of ours would run what they say.
+        guard try connection.number("SELECT count(*) FROM sqlite_schema WHERE type IN ('view', 'trigger')") == 0 else {
+            throw OutboxError(
+                .cannotOpen,
+                "\(connection.name) has views or triggers, which no outbox has.",
+                remedy: "Find out who added them, and choose another path for the outbox."
+            )
+        }
         let applied = try appliedMigrations(connection)
         let known = Set(Migration.all.map(\.name))
         let strangers = applied.filter { !known.contains($0) }

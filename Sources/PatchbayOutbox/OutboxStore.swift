@@ -132,6 +132,7 @@ package final class OutboxStore {
             try storeUsage()
             try faultPoint?(.beforeCommit(durability))
             try guarded { () throws(OutboxError) in _ = try connection.run(Self.commit) }
+            try file?.requireSidecars()
         } catch {
             if connection.isInTransaction { try? connection.script("ROLLBACK") }
             (usageChange, heardEnd, notedEndings, versionAtHand) = (OutboxUsage(), nil, nil, nil)
@@ -208,6 +209,7 @@ package final class OutboxStore {
 
     /// Forgets what was known of the log's file: it is another one.
     func noteLog() {
+        file?.forgetSidecars()
         #if os(Linux)
         log = connection.logPath.map(LogFile.init)
         #endif

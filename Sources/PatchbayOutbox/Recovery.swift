@@ -205,7 +205,14 @@ private struct FileLock {
                     "Cannot create a file in the folder of \(file.path): \(OutboxFile.systemText())."
                 )
             }
-            while flock(opened, LOCK_EX) != 0, errno == EINTR {}
+            guard Self.lock(opened) else {
+                close(opened)
+                throw OutboxError(
+                    .busy,
+                    "Another process has held \(path) for \(Self.seconds) s.",
+                    remedy: "Wait until it has recovered the outbox, or end it."
+                )
+            }
             // Who had the lock before took its file away: a lock on that one keeps nobody off.
             if let mine = OutboxFile.identity(of: opened), mine == OutboxFile.identity(of: path) {
                 descriptor = opened
@@ -213,6 +220,18 @@ private struct FileLock {
             }
             close(opened)
         }
+    }
+
+    /// The time that a lock of another process is waited for.
+    private static let seconds = 60
+
+    private static func lock(_ descriptor: Int32) -> Bool {
+        for _ in 0..<(seconds * 20) {
+            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return true }
+            guard errno == EWOULDBLOCK || errno == EINTR else { return false }
+            usleep(50_000)
+        }
+        return false
     }
 
     func release() {

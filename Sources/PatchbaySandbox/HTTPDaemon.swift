@@ -1,6 +1,7 @@
 import CMicroHTTPD
 import Foundation
 import PatchbayAdapterKit
+import Synchronization
 
 /// An HTTP/1.1 server on the loopback interface by GNU libmicrohttpd, one thread per connection, so that a request
 /// that waits holds nobody else.
@@ -9,12 +10,20 @@ import PatchbayAdapterKit
 final class HTTPDaemon {
     /// Bytes that one connection may use for a request line, its headers and its buffers.
     private static let connectionMemory = 256 << 10
+    /// The maximum number of connections at the same time.
+    private static let connectionLimit = 256
+    /// The seconds after which an idle connection is closed.
+    private static let idleTimeout = 60
+    /// The maximum number of bytes of all bodies that are being read, in multiples of the limit of one.
+    private static let bodiesAtOnce = 4
 
     /// What the callbacks reach: everything that does not change while the daemon runs.
-    private final class Context: Sendable {
+    fileprivate final class Context: Sendable {
         let origin: String
         let bodyLimit: Int
         let stopSignal: StopSignal
+        /// The bytes of all bodies that are being read.
+        let bodyBytes = Atomic(0)
         let answer: @Sendable (HTTPRequest) -> HTTPAnswer
 
         init(
@@ -36,8 +45,21 @@ final class HTTPDaemon {
         var isBegun = false
         var body: [UInt8] = []
         var isTooLarge = false
+        private weak var context: Context?
 
-        init(target: String) { self.target = target }
+        init(target: String, _ context: Context?) { (self.target, self.context) = (target, context) }
+        deinit { context?.bodyBytes.subtract(body.count, ordering: .relaxed) }
+
+        /// Keeps a piece of the body, or forgets the body if it is over the limit, or all bodies are over theirs.
+        func take(_ piece: UnsafeRawBufferPointer) {
+            guard !isTooLarge, let context else { return }
+            let all = context.bodyBytes.add(piece.count, ordering: .relaxed).newValue
+            body += piece
+            isTooLarge = body.count > context.bodyLimit || all > context.bodyLimit * HTTPDaemon.bodiesAtOnce
+            guard isTooLarge else { return }
+            context.bodyBytes.subtract(body.count, ordering: .relaxed)
+            body = []
+        }
     }
 
     /// The port that it listens on.
@@ -74,10 +96,12 @@ final class HTTPDaemon {
         var options = [
             MHD_OptionItem(option: .LISTEN_SOCKET, value: Int(socket.descriptor), ptr_value: nil),
             MHD_OptionItem(option: .CONNECTION_MEMORY_LIMIT, value: Self.connectionMemory, ptr_value: nil),
+            MHD_OptionItem(option: .CONNECTION_LIMIT, value: Self.connectionLimit, ptr_value: nil),
+            MHD_OptionItem(option: .CONNECTION_TIMEOUT, value: Self.idleTimeout, ptr_value: nil),
             MHD_OptionItem(
                 option: .URI_LOG_CALLBACK,
                 value: unsafeBitCast(Self.began, to: Int.self),
-                ptr_value: nil
+                ptr_value: context.toOpaque()
             ),
             MHD_OptionItem(
                 option: .NOTIFY_COMPLETED,
@@ -122,10 +146,11 @@ final class HTTPDaemon {
     /// The request line was read: a place for the rest of the request.
     private static let began:
         @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?, OpaquePointer?) -> UnsafeMutableRawPointer? = {
-            _,
+            context,
             target,
             _ in
-            Unmanaged.passRetained(Incoming(target: target.map(String.init(cString:)) ?? "")).toOpaque()
+            let context = context.map { Unmanaged<Context>.fromOpaque($0).takeUnretainedValue() }
+            return Unmanaged.passRetained(Incoming(target: target.map(String.init(cString:)) ?? "", context)).toOpaque()
         }
 
     /// The request is over, one way or the other.
@@ -159,7 +184,7 @@ final class HTTPDaemon {
             return .YES
         }
         if pieceSize.pointee > 0 {
-            request.take(UnsafeRawBufferPointer(start: piece, count: pieceSize.pointee), limit: daemon.bodyLimit)
+            request.take(UnsafeRawBufferPointer(start: piece, count: pieceSize.pointee))
             pieceSize.pointee = 0
             return .YES
         }
@@ -243,14 +268,5 @@ final class HTTPDaemon {
         guard unused >= 0 else { return }
         dup2(unused, descriptor)
         close(unused)
-    }
-}
-
-extension HTTPDaemon.Incoming {
-    /// Keeps a piece of the body, or forgets the body once it is over the limit.
-    fileprivate func take(_ piece: UnsafeRawBufferPointer, limit: Int) {
-        if isTooLarge { return }
-        isTooLarge = body.count + piece.count > limit
-        if isTooLarge { body = [] } else { body += piece }
     }
 }

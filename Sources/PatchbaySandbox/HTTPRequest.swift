@@ -10,4 +10,7 @@ struct HTTPRequest: Sendable {
     let body: [UInt8]
     /// The body went over the limit; it was read to its end and thrown away.
     let isTooLarge: Bool
+
+    /// The first header of a name, whatever its case.
+    func header(_ name: String) -> String? { headers.first { $0.name.lowercased() == name.lowercased() }?.value }
 }

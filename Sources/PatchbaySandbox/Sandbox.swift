@@ -7,6 +7,11 @@ import Synchronization
 final class Sandbox: Sendable {
     /// The first part of the control endpoints' paths.
     static let controlName = "sandbox"
+    /// The header that a browser's request to a control endpoint needs.
+    static let tokenHeader = "X-Sandbox-Token"
+
+    /// The value of ``tokenHeader``, different for each sandbox.
+    let token = (0..<4).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }.joined()
 
     let doors: [String: any VendorDoor]
     let log: RequestLog
@@ -51,12 +56,36 @@ final class Sandbox: Sendable {
 
     /// The sandbox's answer to a request for one of its vendors, or for itself.
     func answer(to request: HTTPRequest) -> HTTPAnswer {
+        if let refusal = refusal(of: request) { return .reply(refusal) }
         let (first, rest) = request.target.splitFirstPart()
         if first == Sandbox.controlName { return .reply(control(request, rest)) }
         guard let door = doors[first] else {
             return .reply(.problem(404, at: "/\(first)", "no vendor has that name", remedy: "Known: \(vendorNames)."))
         }
         return answer(to: request, at: rest, through: door)
+    }
+
+    /// Why a request is refused: another site in a browser of this machine may have made it.
+    private func refusal(of request: HTTPRequest) -> WireResponse? {
+        let port = request.origin.split(separator: ":").last ?? ""
+        let hosts = ["127.0.0.1", "localhost", "[::1]"].flatMap { [$0, "\($0):\(port)"] }
+        guard let host = request.header("Host"), hosts.contains(host.lowercased()) else {
+            return .problem(403, at: "Host", "not this machine", remedy: "Use \(request.origin).")
+        }
+        let origin = request.header("Origin")
+        guard origin == nil || hosts.contains(where: { "http://\($0)" == origin?.lowercased() }) else {
+            return .problem(403, at: "Origin", "another site", remedy: "Send requests from \(request.origin) alone.")
+        }
+        let isFromBrowser = origin != nil || request.header("Sec-Fetch-Site") != nil
+        guard isFromBrowser, request.target.splitFirstPart().0 == Sandbox.controlName,
+            request.header(Sandbox.tokenHeader) != token
+        else { return nil }
+        return .problem(
+            403,
+            at: Sandbox.tokenHeader,
+            "not the token of this sandbox",
+            remedy: "Send the token that the sandbox printed when it started."
+        )
     }
 
     /// Takes the vendors and the faults back to where they started; the log goes on.

@@ -15,6 +15,10 @@ import Synchronization
 /// | `PUT /sandbox/faults` | replaces the fault rules (``FaultRule/list(from:)``) |
 /// | `DELETE /sandbox/faults` | removes them |
 /// | `POST /sandbox/reset` | takes states and rules back to the start; the log goes on |
+///
+/// It is a tool for development, not for a network: it listens on the loopback interface alone, and refuses requests for
+/// another host or from another site in a browser. It takes at most 256 connections, closes idle ones after a minute, and
+/// bounds the memory of headers and bodies.
 public final class SandboxServer: Sendable {
     /// Bytes of a request's body that are taken unless the caller says otherwise: 16 MiB.
     public static let defaultBodyLimit = 16 << 20
@@ -23,8 +27,11 @@ public final class SandboxServer: Sendable {
     public let port: UInt16
     private let daemon: Mutex<HTTPDaemon?>
 
-    private init(_ daemon: sending HTTPDaemon) {
-        port = daemon.port
+    /// The token that a browser's request to a control endpoint needs, in the header `X-Sandbox-Token`.
+    public let token: String
+
+    private init(_ daemon: sending HTTPDaemon, token: String) {
+        (port, self.token) = (daemon.port, token)
         self.daemon = Mutex(daemon)
     }
 
@@ -51,7 +58,7 @@ public final class SandboxServer: Sendable {
     ) throws(SandboxError) -> SandboxServer {
         let sandbox = try Sandbox(simulators, faults: faults, log: RequestLog(path: logPath), clock: clock)
         let daemon = try HTTPDaemon(port: port, bodyLimit: bodyLimit) { sandbox.answer(to: $0) }
-        return SandboxServer(daemon)
+        return SandboxServer(daemon, token: sandbox.token)
     }
 
     /// `http://127.0.0.1:port`, without a slash at the end.

@@ -13,23 +13,36 @@ public struct FastHost: EngineHost {
 
     /// A machine whose clock was at `date` when the real one had been up for `uptime`, and runs `speed` times as fast.
     public init(date: Instant, uptime: Instant, speed: Int64) {
-        (date0, uptime0, self.speed) = (date, uptime, max(1, speed))
+        (date0, uptime0, self.speed) = (date, uptime, min(max(1, speed), Self.speeds.upperBound))
     }
+
+    private static let speeds: ClosedRange<Int64> = 1...1_000_000
+    /// The years 1970 to 9999.
+    private static let dates = Instant(milliseconds: 0)...Instant(milliseconds: 253_402_300_799_999)
+    /// A thousand years, which no machine is up for.
+    private static let uptimes: ClosedRange<Int64> = 0...31_556_952_000_000
 
     /// Reads `{"date": "2031-03-09T06:00:00Z", "speed": 600}`, with the real `uptime` in milliseconds where processes share it.
     ///
-    /// - Throws: ``ModelError`` if it is anything else.
+    /// - Throws: ``ModelError`` if it is anything else, or a number is out of range.
     public init(json: JSONValue) throws(ModelError) {
         let reader = try ObjectReader(json, at: "clock", known: ["date", "uptime", "speed"])
-        let uptime = try reader.optional("uptime", as: Int.self).map { Instant(milliseconds: Int64($0)) }
-        self.init(
-            date: try reader.required("date"),
-            uptime: uptime ?? SystemHost().uptime(),
-            speed: Int64(try reader.required("speed", as: Int.self))
-        )
+        let date: Instant = try reader.required("date")
+        let uptime = try reader.optional("uptime", as: Int.self).map(Int64.init) ?? SystemHost().uptime().milliseconds
+        let speed = Int64(try reader.required("speed", as: Int.self))
+        guard Self.dates.contains(date), Self.uptimes.contains(uptime), Self.speeds.contains(speed) else {
+            throw ModelError(
+                path: "clock",
+                reason: "is out of range",
+                remedy: "Give a date from 1970 to 9999, a speed from 1 to 1000000, and the machine's uptime."
+            )
+        }
+        self.init(date: date, uptime: Instant(milliseconds: uptime), speed: speed)
     }
 
-    public func date() -> Instant { date0 + fast(machine.uptime() - uptime0) }
+    public func date() -> Instant {
+        min(max(Self.dates.lowerBound, date0 + fast(machine.uptime() - uptime0)), Self.dates.upperBound)
+    }
     public func uptime() -> Instant { Instant(milliseconds: machine.uptime().milliseconds &* speed) }
     public var boot: String { machine.boot }
     public var process: String { machine.process }

@@ -1050,21 +1050,20 @@ def for_each_vendor():
         )
 
 
-def main():
-    for_each_vendor()
+def main(suite=EndToEnd):
     wanted = sys.argv[1] if len(sys.argv) > 1 else ""
-    checks = [name for name in vars(EndToEnd) if name.startswith("check_") and wanted in name]
+    checks = [name for name in vars(suite) if name.startswith("check_") and wanted in name]
     root = pathlib.Path(tempfile.mkdtemp(prefix="patchbay end to end "))
     failed = []
     for name in checks:
         folder = root / name
         folder.mkdir()
-        title = getattr(EndToEnd, name).__doc__
+        title = getattr(suite, name).__doc__
         begun = time.monotonic()
         try:
             environment = {}
             with processes.Sandbox(folder, list(vendors.ALL), vendors.accounts(), environment) as sandbox:
-                getattr(EndToEnd(folder, sandbox, environment), name)()
+                getattr(suite(folder, sandbox, environment), name)()
         except Exception as error:
             failed.append(name)
             reason = str(error) if isinstance(error, Failure) else traceback.format_exc()
@@ -1079,4 +1078,5 @@ def main():
 
 
 if __name__ == "__main__":
+    for_each_vendor()
     main()

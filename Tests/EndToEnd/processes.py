@@ -60,7 +60,7 @@ class Sandbox:
         if not line:
             raise SystemExit(f"The sandbox did not start; it ended with {self._process.wait()}.")
         said = json.loads(line)
-        self.url, self.vendors = said["url"], said["vendors"]
+        self.url, self.vendors, self.token = said["url"], said["vendors"], said["token"]
 
     def __enter__(self):
         return self

@@ -148,6 +148,15 @@ import Testing
         return rows
     }()
 
+    @Test(arguments: ["invalid_grant", "invalid_client", "unsupported_grant_type"])
+    func `an error code of OAuth is shown, although the request holds its words`(code: String) {
+        let text = "grant_type=refresh_token&client_id=invalid_client&note=invalid_grant+unsupported_grant_type"
+        let request = WireRequest("POST", "https://vendor.example/token", body: Array(text.utf8))
+        var answered = AnsweredRequest(request, requestIDs: [])
+        #expect(VendorReply(status: 400, code: code).withholding(&answered).code == code)
+        #expect(VendorReply(status: 400, code: "refresh_token").withholding(&answered).code == VendorReply.withheld)
+    }
+
     @Test(arguments: echoes) func `nothing of the request, no number of a person and no token is the vendor's word`(
         _ row: (text: String, code: String, id: String)
     ) {

@@ -39,7 +39,7 @@ import Testing
         #if canImport(Darwin)
         let speakers = ["libmicrohttpd"]
         #else
-        let speakers = ["libmicrohttpd", "libFoundationNetworking", "libcurl"]
+        let speakers = ["libmicrohttpd", "libcurl"]
         #endif
         let (ours, others) = (
             try await libraries(of: Workbench.command),

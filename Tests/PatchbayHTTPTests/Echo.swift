@@ -37,7 +37,7 @@ struct Echo: VendorSimulator {
 /// A sandbox with the echo vendor, and a transport to it.
 struct EchoBench {
     let server: SandboxServer
-    let transport = URLSessionTransport()
+    let transport = HTTPTransport()
 
     init(_ effect: FaultRule.Effect? = nil) throws {
         let faults = effect.map { [FaultRule($0, count: 1)] } ?? []

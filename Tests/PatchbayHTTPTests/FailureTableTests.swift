@@ -1,3 +1,4 @@
+#if canImport(Darwin)
 import Foundation
 import PatchbayAdapterKit
 import Testing
@@ -71,12 +72,5 @@ import Testing
         let foreign = NSError(domain: NSPOSIXErrorDomain, code: -1004)
         #expect(FailureTable.failure(for: foreign) == TransportFailure(.lost, "unknown"))
     }
-
-    #if canImport(FoundationNetworking)
-    @Test func `a refused address does not hide that another took the request`() {
-        let message = [NSLocalizedDescriptionKey: "Empty reply from server"]
-        let failure = FailureTable.failure(for: NSError(domain: NSURLErrorDomain, code: -1004, userInfo: message))
-        #expect(failure == TransportFailure(.lost, "connectionLost"))
-    }
-    #endif
 }
+#endif

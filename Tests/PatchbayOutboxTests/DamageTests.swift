@@ -335,6 +335,33 @@ import Testing
         #expect(!store.openReport.created)
     }
 
+    @Test(arguments: ["-wal", "-shm"]) func `a commit after a file beside the outbox was deleted or replaced fails`(
+        suffix: String
+    ) throws {
+        for isReplaced in [false, true] {
+            let folder = try TemporaryFolder()
+            let store = try OutboxStore.open(.file(folder.outbox))
+            try store.capture("o-1")
+            OutboxFile.delete(folder.outbox + suffix)
+            if isReplaced { try OutboxFile.copy(folder.outbox, to: folder.outbox + suffix) }
+            for id in ["o-2", "o-3"] {
+                let error = outboxError { try store.capture(id) }
+                #expect(error?.code == .io)
+                #expect(error?.detail.contains("write-ahead log") == true)
+            }
+        }
+    }
+
+    @Test(arguments: [
+        "CREATE VIEW extra AS SELECT 1", "CREATE TRIGGER extra AFTER INSERT ON route BEGIN DELETE FROM route; END",
+    ])
+    func `an outbox with a view or a trigger is refused`(statement: String) throws {
+        try OutboxStore.open(.file(folder.outbox)).capture("o-1")
+        try Connection(.file(folder.outbox), .readWrite).script(statement)
+        let error = outboxError { _ = try OutboxStore.open(.file(folder.outbox)) }
+        #expect(error?.code == .cannotOpen)
+    }
+
     @Test func `a store whose file was moved away by a recovery refuses to write`() throws {
         let store = try OutboxStore.open(.file(folder.outbox))
         try store.capture("o-1")

@@ -44,7 +44,7 @@ final class Connection {
 
     /// Sends one request without waiting for its answer.
     func send(_ method: String, _ target: String, headers: [String] = [], body: [UInt8] = []) throws {
-        var head = "\(method) \(target) HTTP/1.1\r\nHost: sandbox\r\n"
+        var head = "\(method) \(target) HTTP/1.1\r\nHost: 127.0.0.1\r\n"
         for header in headers { head += header + "\r\n" }
         if !body.isEmpty { head += "Content-Length: \(body.count)\r\n" }
         try write(Array((head + "\r\n").utf8) + body)

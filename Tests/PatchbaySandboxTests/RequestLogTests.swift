@@ -22,7 +22,7 @@ import Testing
         #expect(line["n"] == 1 && line["vendor"] == "echo" && line["method"] == "POST")
         #expect(line["at"] == "2026-09-21T14:13:20.000Z")
         #expect(line["path"] == "/v1/x" && line["query"] == "a=b")
-        #expect(line["headers"] == ["Host": "sandbox", "X-One": "1", "Content-Length": "10"])
+        #expect(line["headers"] == ["Host": "127.0.0.1", "X-One": "1", "Content-Length": "10"])
         #expect(line["body"] == #"{"a":"é"}"#)
         #expect(line["fault"] == .null && line["status"] == 201 && line["processed"] == true)
     }

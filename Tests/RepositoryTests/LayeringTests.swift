@@ -10,7 +10,7 @@ import Testing
         "PatchbayAdapterKit": ["PatchbayJSON", "PatchbayModel"],
         "PatchbayOutbox": ["CBlocks", "CSQLite", "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit"],
         "Patchbay": ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayOutbox"],
-        "PatchbayHTTP": ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "Patchbay"],
+        "PatchbayHTTP": ["CCurl", "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "Patchbay"],
         "PatchbayMigration": ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "Patchbay"],
         "PatchbaySimulation": ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayOutbox", "Patchbay"],
         "PatchbaySandbox": ["CMicroHTTPD", "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit"],
@@ -54,7 +54,7 @@ import Testing
         for (module, allowed) in Self.allowed {
             for file in Repository.files("Sources/\(module)") {
                 let strangers = Set(imports(file.text)).subtracting(allowed).subtracting(Self.toolchain)
-                    .subtracting(["FoundationNetworking", "FoundationXML"])
+                    .subtracting(["FoundationXML"])
                 #expect(strangers.isEmpty, "\(file.path) imports \(strangers.sorted()).")
             }
         }
@@ -71,7 +71,7 @@ import Testing
 
     @Test(arguments: [
         (library: "CSQLite", module: "PatchbayOutbox"), ("CMicroHTTPD", "PatchbaySandbox"),
-        ("FoundationNetworking", "PatchbayHTTP"),
+        ("CCurl", "PatchbayHTTP"),
     ])
     func `a system library has one importer`(_ row: (library: String, module: String)) {
         for file in Repository.files("Sources", "Adapters") where imports(file.text).contains(row.library) {
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test func `every module has its row here`() {
-        let shims: Set<String> = ["CBlocks", "CSQLite", "CMicroHTTPD"]
+        let shims: Set<String> = ["CBlocks", "CCurl", "CSQLite", "CMicroHTTPD"]
         let modules = Set(Repository.folders(in: "Sources")).subtracting(shims)
         #expect(modules == Set(Self.allowed.keys))
     }

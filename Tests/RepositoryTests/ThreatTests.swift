@@ -1,11 +1,11 @@
 import Foundation
 import Testing
 
-/// THREATS.md names what answers each threat; all of it exists.
+/// SECURITY.md names what answers each threat; all of it exists.
 @Suite("The page of threats") struct ThreatTests {
     /// The threats of the page: a heading and the lines below it.
     private func threats() throws -> [(name: String, lines: [String])] {
-        let attacks = try Repository.text("THREATS.md").components(separatedBy: "\n## Not defended")[0]
+        let attacks = try Repository.text("SECURITY.md").components(separatedBy: "\n## Not defended")[0]
         return attacks.components(separatedBy: "\n### ").dropFirst().map { section in
             let lines = section.components(separatedBy: "\n## ")[0].components(separatedBy: "\n")
             return (lines[0], Array(lines.dropFirst()))

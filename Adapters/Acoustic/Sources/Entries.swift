@@ -30,16 +30,17 @@ enum AttributeRules: Sendable {
     ) -> (entries: [Entry], findings: [Finding]) {
         var entries: [Entry] = []
         var findings: [Finding] = []
+        var columns: Set<ScalarString> = []
         for (name, change) in changes.sorted(by: { $0.key < $1.key }) {
             let path = "action.changes".dot(name.rawValue)
             let column = settings.column(for: name)
             let (entry, found) = judge(change, column, at: path, settings: settings)
             findings += found
             guard let entry else { continue }
-            if entries.contains(where: { $0.column == entry.column }) {
-                findings.append(FindingRow.columnTwice.at(path))
-            } else {
+            if columns.insert(entry.column).inserted {
                 entries.append(entry)
+            } else {
+                findings.append(FindingRow.columnTwice.at(path))
             }
         }
         if settings.columns.isEmpty, !changes.isEmpty {
@@ -53,8 +54,8 @@ enum AttributeRules: Sendable {
         guard settings.onInvalid == .sendValid, case .changeAttributes(let changes) = operation.action else {
             return []
         }
-        let sent = judge(changes, settings: settings).entries.map(\.key)
-        return changes.keys.sorted().filter { !sent.containsExactly(settings.column(for: $0)) }.map(\.rawValue)
+        let sent = Set(judge(changes, settings: settings).entries.map(\.column))
+        return changes.keys.sorted().filter { !sent.contains(ScalarString(settings.column(for: $0))) }.map(\.rawValue)
     }
 
     /// One bad entry costs the whole group, unless the setting says that the valid rest goes (G2).

@@ -146,6 +146,7 @@ public struct AltcraftSettings: AdapterSettings {
         .url(
             "apiUrl",
             \.apiURL,
+            allowsQuery: true,
             rule: .altcraft("Q1"),
             "The address of the mobile interface, as the platform shows it."
         ),

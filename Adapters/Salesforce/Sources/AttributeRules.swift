@@ -31,6 +31,7 @@ enum AttributeRules: Sendable {
     ) -> (kept: [Pair], findings: [Finding]) {
         var kept: [Pair] = []
         var findings: [Finding] = []
+        var names: Set<String> = []
         for (neutralName, change) in changes.sorted(by: { $0.key < $1.key }) {
             let path = "action.changes.\(neutralName.rawValue)"
             let name = wireName(neutralName, settings: settings)
@@ -38,13 +39,15 @@ enum AttributeRules: Sendable {
                 findings.append(row.at(path, detail: row == .attributeNameLong ? "\(name.utf16.count) units" : nil))
                 continue
             }
-            if kept.contains(where: { $0.name == name }) {
+            if names.contains(name) {
                 findings.append(FindingRow.attributeCollision.at(path))
                 continue
             }
             if name.contains(" ") { findings.append(FindingRow.attributeNameSpaced.at(path)) }
             switch value(of: change, settings: settings) {
-            case .success(let value): kept.append(Pair(name: name, value: value))
+            case .success(let value):
+                kept.append(Pair(name: name, value: value))
+                names.insert(name)
             case .failure(let problem): findings.append(problem.row.at(path))
             }
         }

@@ -146,7 +146,7 @@ struct Registration: Codable, Sendable, Equatable {
         switch operation.action {
         case .registerDevice(let device): apply(device, at: operation.capturedAt)
         case .changeAttributes(let changes):
-            for pair in AttributeRules.judge(changes, settings: settings).kept { set(pair.name, to: pair.value) }
+            set(AttributeRules.judge(changes, settings: settings).kept)
         case .changeTags(let change):
             let kept = TagRules.judge(change).kept
             tags = TagRules.applying(kept, to: tags, ignoringCase: settings.tagsIgnoreCase)
@@ -165,10 +165,17 @@ struct Registration: Codable, Sendable, Equatable {
         }
     }
 
-    private mutating func set(_ name: String, to value: String?) {
-        if value == nil, attributes[name] != nil { silenced = Set((silenced ?? []) + [name]).sorted() }
-        if value != nil, silenced?.contains(name) == true { silenced?.removeAll { $0 == name } }
-        attributes[name] = value
+    private mutating func set(_ pairs: [AttributeRules.Pair]) {
+        var silent = Set(silenced ?? [])
+        for pair in pairs {
+            if pair.value != nil {
+                silent.remove(pair.name)
+            } else if attributes[pair.name] != nil {
+                silent.insert(pair.name)
+            }
+            attributes[pair.name] = pair.value
+        }
+        if silenced != nil || !silent.isEmpty { silenced = silent.sorted() }
     }
 
     /// Sends every attribute that the vendor may hold with an empty value.

@@ -52,28 +52,23 @@ enum TagRules: Sendable {
     /// The app's tags after a change: a set in ascending order (T3, T4, T11).
     static func applying(_ change: Change, to tags: [String], ignoringCase: Bool) -> [String] {
         func key(_ tag: String) -> String { ignoringCase ? tag.lowercased() : tag }
-        var result = tags
+        var present = Dictionary(tags.map { (key($0), $0) }) { first, _ in first }
         if let replace = change.replace {
             if replace.isEmpty { RuleID.salesforce("T7").fire() }
-            result = []
+            present = [:]
             insert(replace)
         }
-        for tag in change.remove {
-            let rest = result.filter { key($0) != key(tag) }
-            if rest.count == result.count { RuleID.salesforce("T8").fire() }
-            result = rest
+        for tag in change.remove where present.removeValue(forKey: key(tag)) == nil {
+            RuleID.salesforce("T8").fire()
         }
         insert(change.add)
-        return result.sorted(by: UnicodeOrder.precedes)
+        return present.values.sorted(by: UnicodeOrder.precedes)
 
         func insert(_ tags: [String]) {
             for tag in tags {
                 RuleID.salesforce("T2").fire()
-                if let place = result.firstIndex(where: { key($0) == key(tag) }) {
-                    RuleID.salesforce(result[place] == tag ? "T3" : "T4").fire()
-                    result[place] = tag
-                } else {
-                    result.append(tag)
+                if let old = present.updateValue(tag, forKey: key(tag)) {
+                    RuleID.salesforce(old == tag ? "T3" : "T4").fire()
                 }
             }
         }

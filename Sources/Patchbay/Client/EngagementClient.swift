@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// ```swift
 /// let client = try await EngagementClient(
-///     configuration: configuration, subject: installation, transport: URLSessionTransport())
+///     configuration: configuration, subject: installation, transport: HTTPTransport(configuration))
 /// let receipt = try client.track("Order Placed", attributes: ["total": 49])
 /// try await receipt.durable()
 /// ```
@@ -188,6 +188,7 @@ public final class EngagementClient: Sendable {
         }
         let receipt = Receipt(id: operation.id, providers: providers, store: store)
         let capture = Engine.Capture(operation, uptime: host.uptime(), hasNewID: hasNewID)
+        guard capture.isWithinLimits else { throw CaptureError.tooLarge }
         return CaptureBuffer.Entry(capture: capture, receipt: receipt)
     }
 

@@ -140,6 +140,12 @@ public struct CaptureError: Error, Hashable, Sendable, CustomStringConvertible {
         remedy: "The next client on the same outbox delivers what is stored."
     )
 
+    static let tooLarge = CaptureError(
+        code: .malformed,
+        reason: "The operation is larger than 4 MiB as JSON, or nested deeper than 512.",
+        remedy: "Split it into several operations, or leave out what no vendor needs."
+    )
+
     static let unknownProvider = CaptureError(
         code: .malformed,
         reason: "The configuration has no route to a provider of this name.",

@@ -114,6 +114,8 @@ public struct Configuration: Sendable {
     public let requiredConsent: Set<Consent.Scope>
     /// Where operations are kept.
     public let outbox: Outbox
+    /// The proxy for requests to other machines, such as `http://proxy.example:3128`; nil sends directly.
+    public let proxy: String?
     /// What is not wrong, but worth knowing: warnings and notes.
     public let findings: [Finding]
 
@@ -128,12 +130,13 @@ public struct Configuration: Sendable {
         catalogue: AttributeCatalogue = AttributeCatalogue(),
         requiredConsent: Set<Consent.Scope> = [],
         outbox: Outbox,
+        proxy: String? = nil,
         findings: [Finding] = []
     ) {
         (self.side, self.providers, self.routes) = (side, providers, routes)
         (self.onSwitch, self.onLoss, self.onUnacknowledged) = (onSwitch, onLoss, onUnacknowledged)
         (self.catalogue, self.requiredConsent) = (catalogue, requiredConsent)
-        (self.outbox, self.findings) = (outbox, findings)
+        (self.outbox, self.proxy, self.findings) = (outbox, proxy, findings)
     }
 
     /// The provider of that name.

@@ -117,6 +117,13 @@ enum ConfigurationFinding {
         reason: "The outbox file cannot change while the client is in use",
         remedy: "Keep the path, or close the client and make one with the new configuration."
     )
+    static let proxy = FindingRow(
+        "configuration.transport.proxy",
+        .error,
+        .invalid,
+        reason: "The value is not the address of a proxy",
+        remedy: "Write scheme, host and port alone, such as http://proxy.example:3128."
+    )
     static let percentUnused = FindingRow(
         "configuration.route.percent.unused",
         .error,

@@ -54,7 +54,9 @@ struct ConfigurationReader {
     /// The configuration; nil only where there is no object to read. With an error among the findings it is not used.
     private mutating func configuration(_ json: JSONValue, file: String) -> Configuration? {
         let known = [
-            "side", "outbox", "providers", "routes", "onSwitch", "onLoss", "onUnacknowledged", "attributes", "consent",
+            "side", "outbox", "transport", "providers", "routes", "onSwitch", "onLoss", "onUnacknowledged",
+            "attributes",
+            "consent",
         ]
         guard let root = object(json, at: "", known: known) else { return nil }
         side = root["side"].flatMap { word($0, as: Side.self, at: "side") }?.door ?? .device
@@ -72,6 +74,7 @@ struct ConfigurationReader {
             catalogue: catalogue,
             requiredConsent: requiredConsent(root["consent"]),
             outbox: outbox(root["outbox"], file: file),
+            proxy: proxy(root["transport"]),
             findings: findings
         )
     }
@@ -86,6 +89,19 @@ struct ConfigurationReader {
             history: history,
             limits: limits(members["limits"])
         )
+    }
+
+    /// The member `transport.proxy`: an address of a scheme and a host alone.
+    private mutating func proxy(_ json: JSONValue?) -> String? {
+        let path = "transport.proxy"
+        guard let given = json.flatMap({ object($0, at: "transport", known: ["proxy"]) })?["proxy"],
+            let proxy = text(given, at: path)
+        else { return nil }
+        guard let address = WebAddress(proxy), ["http", "https"].contains(address.scheme), address.isOrigin else {
+            findings.append(ConfigurationFinding.proxy.at(path))
+            return nil
+        }
+        return proxy
     }
 
     private mutating func limits(_ json: JSONValue?) -> OutboxLimits {

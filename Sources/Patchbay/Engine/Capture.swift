@@ -18,6 +18,28 @@ extension Engine {
             self.operation = operation
         }
 
+        /// Whether the operation has at most 4 MiB and is nested at most 512 deep, so that every reader takes it.
+        var isWithinLimits: Bool {
+            // So deep a value needs as many brackets twice.
+            guard body.count > 2 * Self.deepest else { return true }
+            guard body.count <= Self.largest else { return false }
+            var (depth, isText, isEscaped) = (0, false, false)
+            for byte in body {
+                switch byte {
+                case _ where isEscaped: isEscaped = false
+                case UInt8(ascii: "\\"): isEscaped = isText
+                case UInt8(ascii: "\""): isText.toggle()
+                case UInt8(ascii: "["), UInt8(ascii: "{"): if !isText { depth += 1 }
+                case UInt8(ascii: "]"), UInt8(ascii: "}"): if !isText { depth -= 1 }
+                default: break
+                }
+                if depth > Self.deepest { return false }
+            }
+            return true
+        }
+
+        private static let (largest, deepest) = (4 << 20, 512)
+
         /// A writer that has room already: what is kept has no more room than it needs.
         private static let spare = Mutex<JSONWriter?>(nil)
 

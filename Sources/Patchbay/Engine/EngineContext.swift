@@ -306,7 +306,7 @@ final class EngineContext {
                 + refused.sorted { $0.key < $1.key }.map { .changeAttributes([$0.key: $0.value]) }
         case .changeTags(let change) where change.add.count > 1:
             let refused = change.add.filter { isRefused(.changeTags(TagChange(add: [$0]))) }
-            let rest = change.add.filter { !refused.contains($0) }
+            let rest = change.add.filter(Set(change.add).subtracting(refused).contains)
             return (rest.isEmpty ? [] : [.changeTags(TagChange(add: rest))])
                 + refused.map { .changeTags(TagChange(add: [$0])) }
         default: return [action]

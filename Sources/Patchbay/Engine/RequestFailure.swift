@@ -45,6 +45,8 @@ struct RequestFailure {
     private static let certificate =
         "Install the certificate authority, or correct the URL in the provider settings."
 
+    private static let proxy = "Correct transport.proxy in the configuration, or allow the host at the proxy."
+
     /// By the transport's code.
     private static let connections: [String: Connection] = [
         "offline": Connection(
@@ -62,6 +64,8 @@ struct RequestFailure {
             "%@ does not accept connections",
             "Check the network, a firewall, and the URL in the provider settings."
         ),
+        "proxyNotFound": Connection(.unreachable, "The host name of the proxy cannot be resolved (DNS)", proxy),
+        "proxyRefused": Connection(.unreachable, "The proxy refuses to connect to %@", proxy),
         "secureConnectionFailed": Connection(
             .unreachable,
             "A secure connection (TLS) to %@ could not be set up",

@@ -115,7 +115,7 @@ extension Finding: CustomStringConvertible {
     /// One line: code, place, reason, remedy, and what the vendor said.
     public var description: String {
         let words = vendor.map { " [\($0)]" } ?? ""
-        return "\(code)\(path.isEmpty ? "" : " at \(path)"): \(reason) \(remedy)\(words)"
+        return "\(code)\(path.isEmpty ? "" : " at \(path)"): \(reason) \(remedy)\(words)".onOneLine
     }
 }
 

@@ -195,18 +195,20 @@ public struct SettingRow<Settings: Sendable>: Sendable {
         }
     }
 
-    /// An `https` address with a host, or an `http` address of this machine; a slash at its end is removed.
+    /// An `https` address with a host, or an `http` address of this machine, without fragment; a slash at its end is removed.
+    /// A query is refused unless the vendor's own SDK keeps one.
     public static func url(
         _ name: String,
         _ path: any WritableKeyPath<Settings, String> & Sendable,
         isRequired: Bool = true,
+        allowsQuery: Bool = false,
         rule: RuleID? = nil,
         _ summary: String
     ) -> SettingRow {
         SettingRow(
             name,
             form: "URL",
-            schema: ["type": "string", "pattern": .string(WebAddress.pattern)],
+            schema: ["type": "string", "pattern": .string(WebAddress.pattern(allowsQuery: allowsQuery))],
             isRequired: isRequired,
             rule: rule,
             summary
@@ -215,10 +217,19 @@ public struct SettingRow<Settings: Sendable>: Sendable {
                 return Problem("The value is \(value.typePhrase).", "Give a URL.")
             }
             guard let given = WebAddress(text), ["https", "http"].contains(given.scheme) else {
-                return Problem("The value is not a web address.", "Write it like https://host.example.")
+                return Problem(
+                    "The value is not a web address without user name and password.",
+                    "Write it like https://host.example."
+                )
             }
             guard given.isPrivate else {
                 return Problem("It would send credentials unencrypted.", WireFault.insecureURL.remedy)
+            }
+            guard !given.hasQueryOrFragment || allowsQuery && !text.contains("#") else {
+                return Problem(
+                    "The address has a query or a fragment.",
+                    "Remove everything from the first ? or # on; the adapter adds paths to the address."
+                )
             }
             var address = text
             while address.hasSuffix("/") { address.removeLast() }
@@ -406,6 +417,15 @@ extension UnsafeBufferPointer<UInt8> {
 }
 
 extension String {
+    /// The text with every control character (C0, DEL, C1), line ends too, written as an escape such as `\n`.
+    package var onOneLine: String {
+        // In UTF-8 a C1 control begins with C2.
+        guard utf8.contains(where: { $0 < 0x20 || $0 == 0x7F || $0 == 0xC2 }) else { return self }
+        return unicodeScalars.map { scalar in
+            scalar.properties.generalCategory == .control ? scalar.escaped(asASCII: true) : String(scalar)
+        }.joined()
+    }
+
     /// The text without Unicode white space and line breaks at both ends.
     public var trimmed: String {
         // Mostly there is nothing to trim: no white space begins or ends with a visible ASCII character.

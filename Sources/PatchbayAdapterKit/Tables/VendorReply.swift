@@ -27,10 +27,17 @@ public struct VendorReply: Hashable, Sendable {
     /// The same without what the request said, but for the id that it was given.
     func withholding(_ request: inout AnsweredRequest) -> VendorReply {
         var copy = VendorReply(status: status, code: code, requestID: requestID)
-        if let code = copy.code, request.holds(code) { copy.code = Self.withheld }
+        if let code = copy.code, !Self.oauthErrors.contains(code), request.holds(code) { copy.code = Self.withheld }
         if let id = copy.requestID, !request.isNamed(id), request.holds(id) { copy.requestID = Self.withheld }
         return copy
     }
+
+    /// The error codes of OAuth 2.0 (RFC 6749, 6750). They repeat words of every token request, and are no value of a person.
+    private static let oauthErrors: Set<String> = [
+        "access_denied", "insufficient_scope", "invalid_client", "invalid_grant", "invalid_request", "invalid_scope",
+        "invalid_token", "server_error", "temporarily_unavailable", "unauthorized_client", "unsupported_grant_type",
+        "unsupported_response_type",
+    ]
 
     /// What is kept of a text; nil for one that is no id.
     private static func kept(_ text: String, isID: Bool) -> String? {

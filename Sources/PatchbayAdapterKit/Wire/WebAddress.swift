@@ -9,6 +9,8 @@ public struct WebAddress: Hashable, Sendable {
     public let host: String
     /// What follows the host and port, up to a query or fragment.
     public let path: String
+    /// Whether a query or a fragment follows the path.
+    public let hasQueryOrFragment: Bool
 
     /// An absolute address with a host; nil if the text is none.
     public init?(_ text: String) {
@@ -22,6 +24,7 @@ public struct WebAddress: Hashable, Sendable {
         guard let host = WebAddress.host(of: authority) else { return nil }
         (self.scheme, self.host) = (scheme.lowercased(), host.lowercased())
         path = String(rest.dropFirst(authority.count).prefix { !"?#".contains($0) })
+        hasQueryOrFragment = rest.contains { "?#".contains($0) }
     }
 
     /// Whether the host is this machine itself: `localhost`, 127.0.0.0/8 or `::1`, written in full.
@@ -34,8 +37,14 @@ public struct WebAddress: Hashable, Sendable {
     /// Whether nobody on the way can read what goes there: `https`, or this machine itself.
     public var isPrivate: Bool { scheme == "https" || isLoopback }
 
-    /// What a schema says of an address that is private.
-    static let pattern = "^(https://[^/@]+|http://(localhost|127(\\.[0-9]{1,3}){3}|\\[::1\\])(:[0-9]+)?)([/?#]|$)"
+    /// Whether the address has no path, query or fragment.
+    public var isOrigin: Bool { path.isEmpty && !hasQueryOrFragment }
+
+    /// The pattern that a schema uses for an address that is private and has no fragment, and a query only if it is allowed.
+    static func pattern(allowsQuery: Bool) -> String {
+        "^(https://[^/@?#]+|http://(localhost|127(\\.[0-9]{1,3}){3}|\\[::1\\])(:[0-9]+)?)"
+            + (allowsQuery ? "([/?][^#]*)?$" : "(/[^?#]*)?$")
+    }
 
     /// Whether a segment of the path is `.` or `..`, plain or encoded: a server would go up from where it seems to lead.
     public var climbs: Bool {

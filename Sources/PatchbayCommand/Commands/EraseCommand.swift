@@ -1,4 +1,6 @@
 import Patchbay
+import PatchbayAdapterKit
+import PatchbayJSON
 import PatchbayModel
 
 extension Command {
@@ -10,7 +12,8 @@ extension Command {
             Give either --contact or --subject. Deletes from the outbox everything about the subject, or about all subjects of
             the contact: pending operations, rejects and state. Then asks each vendor whose API supports it to delete the
             person, and prints the replies. If a vendor's API cannot delete a person, or refuses, prints the manual step to
-            take. The output does not name the person.
+            take. The output does not name the person. With - as the name, reads names from standard input, one a line, so that
+            they are not in the list of processes; --json then prints a report a line.
 
             The command also delivers other pending operations of the outbox, as `patchbay send` does. A request that is still
             pending when --until-idle has passed stays in the outbox for the next delivery.
@@ -20,48 +23,57 @@ extension Command {
         findings: "a manual step remains, or a vendor has not replied",
         examples: [
             Example("Erase a contact", "patchbay erase --config altcraft.json --contact member-1"),
+            Example(
+                "Erase contacts without naming them to others",
+                "patchbay erase --config altcraft.json --contact - < names.txt"
+            ),
             Example("Erase an installation", "patchbay erase --config altcraft.json --subject phone-1"),
         ],
         usesNetwork: { _ in true }
     ) { session in
         let configuration = try session.configuration()
-        let (contact, subject) = (session.invocation.text(.contact), session.invocation.text(.erased))
-        guard (contact == nil) != (subject == nil) else {
+        let (given, subject) = (session.invocation.text(.contact), session.invocation.text(.erased))
+        guard (given == nil) != (subject == nil) else {
             throw UsageError("Give either --contact or --subject.")
         }
+        let isContact = given != nil
+        let names = try (given ?? subject) == "-" ? session.namesFromInput() : [given ?? subject ?? ""]
         let client = try await EngagementClient(
             configuration: configuration,
-            subject: Subject(rawValue: subject ?? "command"),
-            transport: try session.linkedNetwork().makeTransport(),
+            subject: Subject(rawValue: isContact ? "command" : names.first ?? "command"),
+            transport: try session.linkedNetwork().makeTransport(configuration),
             host: try session.host()
         )
         let complaints = Complaints()
         complaints.tell(among: client.events(), session.console)
         do {
-            var report: ErasureReport
-            if let contact {
-                report = try await client.erase(contact: contact)
-            } else {
-                report = try await client.erase(subject: Subject(rawValue: subject ?? ""))
+            var (reports, open) = ([ErasureReport](), 0)
+            for name in names {
+                var report =
+                    isContact
+                    ? try await client.erase(contact: name) : try await client.erase(subject: Subject(rawValue: name))
+                open = try await session.vendorsAnswer(client, &report)
+                reports.append(report)
             }
-            let open = try await session.vendorsAnswer(client, &report)
             let waits = open == 0 ? [] : try await client.accounts().filter { $0.pending > 0 }
             await client.close()
-            if session.isJSON {
-                try session.console.data(report.json)
-            } else {
-                if report.foundNothing {
-                    session.console.say("No data found for this \(contact == nil ? "subject" : "contact").")
+            for report in reports {
+                if session.isJSON {
+                    try session.console.data(report.json)
+                } else {
+                    if report.foundNothing {
+                        session.console.say("No data found for this \(isContact ? "contact" : "subject").")
+                    }
+                    try session.console.data(lines: report.description)
                 }
-                try session.console.data(report.description)
             }
             if open > 0 {
                 for line in AccountsText.waits(of: waits) { session.console.say(line) }
                 session.console.say(
-                    "\(open.counted("request")) to delete the person \(open == 1 ? "is" : "are") still pending. Run `patchbay send` with this configuration to deliver \(open == 1 ? "it" : "them")."
+                    "\(open.counted("request")) to delete a person \(open == 1 ? "is" : "are") still pending. Run `patchbay send` with this configuration to deliver \(open == 1 ? "it" : "them")."
                 )
             }
-            return report.needsPerson || open > 0 ? .findings : .fine
+            return reports.contains(where: \.needsPerson) || open > 0 ? .findings : .fine
         } catch {
             await client.close()
             throw error
@@ -70,6 +82,21 @@ extension Command {
 }
 
 extension Session {
+    /// The lines of standard input that are not blank.
+    fileprivate func namesFromInput() throws -> [String] {
+        var source = try source("-")
+        var lines = LineSplitter(maximumLength: 1 << 20)
+        while let bytes = try source.next() { lines.append(bytes) }
+        lines.finish()
+        var names: [String] = []
+        while let line = lines.next() {
+            let name = String(decoding: try line.get().bytes.withoutByteOrderMark, as: UTF8.self).trimmed
+            if !name.isEmpty { names.append(name) }
+        }
+        guard !names.isEmpty else { throw UsageError("Standard input contains no name. Write one name a line.") }
+        return names
+    }
+
     /// Waits for the vendors' answers to an erasure, at most as long as `--until-idle` says, and puts them into its report.
     ///
     /// - Returns: how many requests have not ended.

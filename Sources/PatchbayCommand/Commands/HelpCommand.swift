@@ -19,18 +19,18 @@ extension Command {
         ]
     ) { session in
         guard !session.invocation.has(.markdown) else {
-            try session.console.data(HelpText.markdown)
+            try session.console.data(lines: HelpText.markdown)
             return .fine
         }
         let (words, help) = (session.invocation.arguments, HelpText(environment: session.environment))
         let commands = Command.all.filter { $0.words.starts(with: words) }
         switch (words.isEmpty, commands.count) {
-        case (true, _): try session.console.data(help.overview)
+        case (true, _): try session.console.data(lines: help.overview)
         case (_, 0):
             // Throws an error that lists the commands and suggests one.
             _ = try Invocation(parsing: words)
-        case (_, 1): try session.console.data(help.text(of: commands[0]))
-        default: try session.console.data(help.text(ofGroup: words, commands))
+        case (_, 1): try session.console.data(lines: help.text(of: commands[0]))
+        default: try session.console.data(lines: help.text(ofGroup: words, commands))
         }
         return .fine
     }

@@ -69,7 +69,7 @@ extension Session {
     func surroundings(size: Int?) throws -> DoorSurroundings {
         var line = ProgressLine(console, total: size)
         return DoorSurroundings(
-            transport: try linkedNetwork().makeTransport(),
+            transport: try linkedNetwork().makeTransport(configuration()),
             host: try host(),
             log: try log(),
             interval: .seconds(invocation.number(.checkpoint) ?? 2),

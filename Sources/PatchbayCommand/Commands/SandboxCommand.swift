@@ -37,6 +37,7 @@ extension Command {
         let vendors = simulators.map { type(of: $0).id.rawValue }
         try session.console.data([
             "url": .string(server.url),
+            "token": .string(server.token),
             "vendors": .object(JSONObject(vendors.map { ($0, .string(server.url(of: $0))) })),
         ])
         try session.console.flush()

@@ -41,7 +41,7 @@ extension Command {
         let client = try await EngagementClient(
             configuration: configuration,
             subject: Subject(rawValue: session.invocation.text(.subject) ?? "command"),
-            transport: try session.linkedNetwork().makeTransport(),
+            transport: try session.linkedNetwork().makeTransport(configuration),
             host: host,
             log: log
         )

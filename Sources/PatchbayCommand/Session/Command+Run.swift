@@ -52,13 +52,13 @@ extension Command {
             try console.data("patchbay \(version)")
             return nil
         case "--help", "-h", nil:
-            try console.data(help.overview)
+            try console.data(lines: help.overview)
             return nil
         default: break
         }
         let invocation = try Invocation(parsing: HelpText.askedForGroup(in: line) ?? line)
         guard invocation.has(.help) else { return invocation }
-        try console.data(help.text(of: invocation.command))
+        try console.data(lines: help.text(of: invocation.command))
         return nil
     }
 
@@ -72,7 +72,7 @@ extension Command {
             console.say("Run `patchbay\(page)` for \(page.isEmpty ? "the list of commands" : "usage and examples").")
             return .usage
         case let error as ConfigurationError:
-            console.say(error.description, .red)
+            console.say(lines: error.description, .red)
             return .configuration
         case let error as SettingsFileError:
             for finding in error.findings { console.say(finding, at: error.file) }
@@ -81,15 +81,15 @@ extension Command {
             for finding in error.findings { console.say("patchbay: \(finding)", .red) }
             return .configuration
         case let error as SwitchRefusal:
-            console.say("patchbay: \(error)", .red)
+            console.say(lines: "patchbay: \(error)", .red)
             return .configuration
         case let error as FileError where error.isBrokenPipe:
             return .signal(SIGPIPE)
-        case let error as FileError: console.say("patchbay: \(error)", .red)
-        case let error as OutboxError: console.say("patchbay: \(error)", .red)
-        case let error as CommandFailure: console.say("patchbay: \(error)", .red)
-        case let error as CaptureError: console.say("patchbay: \(error)", .red)
-        case let error as Migration.Failure: console.say("patchbay: \(error)", .red)
+        case let error as FileError: console.say(lines: "patchbay: \(error)", .red)
+        case let error as OutboxError: console.say(lines: "patchbay: \(error)", .red)
+        case let error as CommandFailure: console.say(lines: "patchbay: \(error)", .red)
+        case let error as CaptureError: console.say(lines: "patchbay: \(error)", .red)
+        case let error as Migration.Failure: console.say(lines: "patchbay: \(error)", .red)
         default: console.say("patchbay: unexpected error of type \(type(of: error)). Please report it.", .red)
         }
         return .failed

@@ -45,11 +45,18 @@ import PatchbayModel
 
     /// Writes one JSON object and a line end.
     func data(_ json: JSONValue) throws {
-        buffer.value(json)
+        var line = JSONWriter()
+        line.value(json)
+        buffer.raw(String(decoding: line.bytes, as: UTF8.self).withControlsEscapedForJSON)
         try endLine()
     }
 
-    /// Writes a line of text, whose beginning may have a colour.
+    /// Writes lines of text that hold no names of others.
+    func data(lines: String) throws {
+        for line in lines.split(separator: "\n", omittingEmptySubsequences: false) { try data(String(line)) }
+    }
+
+    /// Writes one line of text, whose beginning may have a colour. Control characters, line ends too, are escaped.
     func data(_ text: String, _ colour: Colour? = nil, then rest: String = "") throws {
         buffer.raw(Self.shown(text, paintsOutput ? colour : nil) + Self.shown(rest))
         try endLine()
@@ -66,17 +73,19 @@ import PatchbayModel
         if !buffer.bytes.isEmpty { try output.write(buffer.bytes) }
     }
 
-    /// The text as a person gets it: what a terminal would obey, such as a header may hold, stands there as an escape.
+    /// The text as a person gets it: on one line, without what a terminal would obey.
     private static func shown(_ text: String, _ colour: Colour? = nil) -> String {
-        let shown =
-            text.unicodeScalars.contains(where: \.isObeyed)
-            ? text.unicodeScalars.map { $0.isObeyed ? $0.escaped(asASCII: true) : String($0) }.joined() : text
-        return colour.map { "\u{1B}[\($0.rawValue)m\(shown)\u{1B}[0m" } ?? shown
+        colour.map { "\u{1B}[\($0.rawValue)m\(text.onOneLine)\u{1B}[0m" } ?? text.onOneLine
     }
 
     // MARK: Talk
 
-    /// Says a line to the person.
+    /// Says lines whose names are escaped already.
+    func say(lines: String, _ colour: Colour? = nil) {
+        for line in lines.split(separator: "\n", omittingEmptySubsequences: false) { say(String(line), colour) }
+    }
+
+    /// Says a line to the person. Control characters, line ends too, are escaped.
     func say(_ text: String, _ colour: Colour? = nil) {
         // Where nobody can be told, there is nothing to do about it.
         try? failures.write(Array("\(clearLine)\(Self.shown(text, usesColour ? colour : nil))\n".utf8))
@@ -98,14 +107,14 @@ import PatchbayModel
     private var clearLine: String { isWatched ? "\r\u{1B}[K" : "" }
 }
 
-extension Unicode.Scalar {
-    /// Whether a terminal takes it for a command; a line end and a tab are none.
-    fileprivate var isObeyed: Bool {
-        switch value {
-        case 0x09, 0x0A: false
-        case ..<0x20, 0x7F...0x9F: true
-        default: false
-        }
+extension String {
+    /// JSON in which DEL and the C1 controls, which JSON allows as they are, are escaped; they occur in strings alone.
+    fileprivate var withControlsEscapedForJSON: String {
+        // In UTF-8 a C1 control begins with C2.
+        guard utf8.contains(where: { $0 == 0x7F || $0 == 0xC2 }) else { return self }
+        return unicodeScalars.map {
+            (0x7F...0x9F).contains($0.value) ? "\\u00" + String($0.value, radix: 16) : String($0)
+        }.joined()
     }
 }
 

@@ -8,8 +8,8 @@ package import PatchbayModel
 /// It comes from outside, because to load it takes as long as a short command: `patchbay` has none, and hands what needs
 /// one to the program beside it.
 package protocol Network: Sendable {
-    /// A way to the vendors.
-    func makeTransport() -> any Transport
+    /// Returns a transport to the vendors of a configuration.
+    func makeTransport(_ configuration: Configuration) -> any Transport
 
     /// Plays the vendors over HTTP on this machine; at any free port for 0.
     ///
@@ -27,6 +27,8 @@ package protocol Network: Sendable {
 package protocol RunningSandbox {
     /// Where it answers.
     var url: String { get }
+    /// What a browser's request to a control endpoint needs in the header `X-Sandbox-Token`.
+    var token: String { get }
     /// Where that vendor does.
     func url(of vendor: String) -> String
     /// Ends it.

@@ -106,7 +106,7 @@ final class DoorJournal {
     ) throws {
         let head = Head(target)
         guard !hasSpoken || access(path, F_OK) == 0 else { throw Migration.Failure([DoorFinding.journalGone.at(path)]) }
-        file = try FileDescriptor(path, O_RDWR | O_CREAT)
+        file = try FileDescriptor(own: path, O_RDWR | O_CREAT)
         guard file.lock() else { throw FileError(path, .open, number: EBUSY) }
         let length = try Int(file.status().st_size)
         guard length == 0 || goesOn else { throw Migration.Failure([DoorFinding.journalLost.at(path)]) }

@@ -26,6 +26,17 @@ final class FileDescriptor {
         self.init(number, path: path, closesAtEnd: true)
     }
 
+    /// Opens a file of our own in a folder that others may write into: neither a link nor a file of another owner, with these
+    /// permissions whatever the process's mask is.
+    convenience init(own path: String, _ flags: Int32, mode: mode_t = 0o600) throws(FileError) {
+        try self.init(path, flags | O_NOFOLLOW, mode: mode)
+        let status = try status()
+        guard status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid(), status.st_nlink == 1 else {
+            throw FileError(path, .open, number: EPERM)
+        }
+        guard fchmod(number, mode) == 0 else { throw FileError(path, .open) }
+    }
+
     deinit { if closesAtEnd, isOpen { _ = systemClose(number) } }
 
     /// What the file is.

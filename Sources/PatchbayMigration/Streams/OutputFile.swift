@@ -48,7 +48,9 @@ public final class OutputFile: ByteSink {
             self.draft = draft
             OutputFile.clearDrafts(of: target)
             do {
-                file = try FileDescriptor(draft, O_WRONLY | O_CREAT | O_TRUNC, mode: isPrivate ? 0o600 : 0o644)
+                // An earlier draft of this process is of no use any more; unlink follows no link.
+                unlink(draft)
+                file = try FileDescriptor(own: draft, O_WRONLY | O_CREAT | O_EXCL, mode: isPrivate ? 0o600 : 0o644)
                 // As long as it is locked nobody takes it for one that a killed process left.
                 _ = file.lock()
             } catch {
@@ -87,7 +89,7 @@ public final class OutputFile: ByteSink {
         OutputFile.clearDrafts(of: target)
         do throws(FileError) {
             let flags = O_RDWR | (length == nil ? O_CREAT : 0)
-            let opened = try FileDescriptor(draft, flags, mode: isPrivate ? 0o600 : 0o644)
+            let opened = try FileDescriptor(own: draft, flags, mode: isPrivate ? 0o600 : 0o644)
             let status = try opened.status()
             var named = stat()
             // While we waited for the file, another process may have finished it and given it its name.
@@ -131,7 +133,7 @@ public final class OutputFile: ByteSink {
             else { continue }
             let path = place == nil ? draft : folder + draft
             let isGone = kill(process, 0) != 0 && errno == ESRCH
-            if isGone, let file = try? FileDescriptor(path, O_WRONLY), file.lock() {
+            if isGone, let file = try? FileDescriptor(path, O_WRONLY | O_NOFOLLOW), file.lock() {
                 unlink(path)
             } else {
                 left.append(path)

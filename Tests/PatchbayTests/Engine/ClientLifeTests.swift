@@ -29,6 +29,20 @@ struct SilentTransport: Transport {
         EngagementOperation(id: id, subject: "s", capturedAt: Instant(milliseconds: 0), action: action)
     }
 
+    @Test(arguments: [
+        AttributeValue.string(String(repeating: "x", count: 4 << 20)),
+        (0..<600).reduce(AttributeValue.integer(1)) { value, _ in .list([value]) },
+    ])
+    func `an operation over the limits of size or depth is refused, and the next one is taken`(
+        value: AttributeValue
+    ) async throws {
+        let client = try await client()
+        let error = #expect(throws: CaptureError.self) { try client.set(["name": value]) }
+        #expect(error?.code == .malformed)
+        try await client.track("a", attributes: ["text": .string(String(repeating: "[\\\"", count: 2_000))]).durable()
+        await client.close()
+    }
+
     @Test func `a capture that was not stored has no outcome to wait for`() async throws {
         let client = try await client()
         try await client.capture(operation("one")).durable()

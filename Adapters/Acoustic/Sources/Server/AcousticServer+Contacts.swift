@@ -53,12 +53,9 @@ extension AcousticServer: ContactDoor {
 
     /// What the operations leave in each column.
     private func columns(of operations: [EngagementOperation]) -> [(name: String, text: String)] {
-        var columns: [(name: String, text: String)] = []
-        for cell in operations.flatMap(cells) {
-            columns.removeAll { ScalarString.equal($0.name, cell.column) }
-            columns.append((cell.column, stored(cell.value)))
-        }
-        return columns
+        var seen: Set<ScalarString> = []
+        let last = operations.flatMap(cells).reversed().filter { seen.insert(ScalarString($0.column)).inserted }
+        return last.reversed().map { ($0.column, stored($0.value)) }
     }
 
     /// A text as the vendor stores it: markup becomes character entities (S21).

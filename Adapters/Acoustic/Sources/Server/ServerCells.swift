@@ -25,6 +25,8 @@ struct ServerCells: Sendable {
     private(set) var isKeyAlone = false
 
     private let settings: AcousticServerSettings
+    /// The columns of the cells.
+    private var columns: Set<ScalarString> = []
 
     init(_ operation: EngagementOperation, _ settings: AcousticServerSettings) {
         self.settings = settings
@@ -176,7 +178,7 @@ struct ServerCells: Sendable {
     }
 
     private mutating func add(_ cell: Cell, _ path: String) {
-        guard !cells.contains(where: { ScalarString.equal($0.column, cell.column) }) else {
+        guard columns.insert(ScalarString(cell.column)).inserted else {
             return findings.append(ServerFinding.columnTwice.at(path))
         }
         cells.append(cell)

@@ -86,6 +86,8 @@ struct ServerFields: Sendable {
     private(set) var isKeyAlone = false
 
     private let settings: AdobeServerSettings
+    /// The names of the members.
+    private var fields: Set<String> = []
 
     init(_ operation: EngagementOperation, _ settings: AdobeServerSettings) {
         self.settings = settings
@@ -177,7 +179,7 @@ struct ServerFields: Sendable {
         } else if settings.resource == .profileAndServices {
             return findings.append(ServerFinding.customField.at(path))
         }
-        guard !members.contains(where: { $0.name == field }) else {
+        guard fields.insert(field).inserted else {
             return findings.append(ServerFinding.collision.at(path))
         }
         members.append(Member(name: field, value: value))

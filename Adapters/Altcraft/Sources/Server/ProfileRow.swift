@@ -43,7 +43,8 @@ struct ProfileRow: Sendable {
         for field in fields {
             // What is said of the field that finds the profile adds to it: several phone numbers may.
             if field.name == key.field, let own = key.value.array {
-                object[field.name] = .array(own + (field.value.array ?? []).filter { !own.contains($0) })
+                let known = Set(own)
+                object[field.name] = .array(own + (field.value.array ?? []).filter { !known.contains($0) })
             } else {
                 object[field.name] = field.value
             }

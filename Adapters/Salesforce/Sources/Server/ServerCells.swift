@@ -21,6 +21,8 @@ struct ServerCells: Sendable {
 
     private let route: SalesforceServerSettings.Route
     private let settings: SalesforceServerSettings
+    /// The names of the cells, in lower case.
+    private var names: Set<String> = []
 
     /// The longest text that a column holds.
     static let textLimit = 4000
@@ -130,7 +132,7 @@ struct ServerCells: Sendable {
             return findings.append(ServerFinding.longText.at(path, detail: size))
         }
         guard route == .contacts || isColumn(name) else { return findings.append(ServerFinding.undefined.at(path)) }
-        guard !cells.contains(where: { $0.name.isSameColumn(as: name) }) else {
+        guard names.insert(name.lowercased()).inserted else {
             return findings.append(ServerFinding.collision.at(path))
         }
         cells.append(Cell(name: name, value: value))

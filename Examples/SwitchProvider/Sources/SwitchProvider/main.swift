@@ -11,7 +11,7 @@ let file = CommandLine.arguments.dropFirst().first ?? "salesforce.json"
 let json = try Array(Data(contentsOf: URL(fileURLWithPath: file)))
 let secrets = ProcessInfo.processInfo.environment
 let setup = try Configuration.load(bytes: json, path: file, environment: secrets, modules: [.altcraft, .salesforce])
-let client = try await EngagementClient(configuration: setup, subject: "phone-1", transport: URLSessionTransport())
+let client = try await EngagementClient(configuration: setup, subject: "phone-1", transport: HTTPTransport(setup))
 try client.capture(.registerDevice(phone))
 try client.set([.givenName: "Aino", .loyaltyTier: "gold"])
 try await client.track("Order Placed", attributes: ["items": 2]).durable()

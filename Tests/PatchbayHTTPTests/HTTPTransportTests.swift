@@ -5,7 +5,7 @@ import PatchbayJSON
 import PatchbaySandbox
 import Testing
 
-@Suite("URLSession transport: replies") struct TransportReplyTests {
+@Suite("HTTP transport: replies") struct TransportReplyTests {
     @Test(arguments: ["GET", "POST", "PUT", "PATCH", "DELETE"])
     func `method, URL, headers and body arrive as they were given`(_ method: String) async throws {
         let bench = try EchoBench()
@@ -87,7 +87,7 @@ import Testing
     }
 }
 
-@Suite("URLSession transport: failures") struct TransportFailureTests {
+@Suite("HTTP transport: failures") struct TransportFailureTests {
     struct Fault: CustomTestStringConvertible {
         let method: String
         let effect: FaultRule.Effect
@@ -96,18 +96,9 @@ import Testing
         var testDescription: String { "\(method), \(effect)" }
     }
 
-    /// Where the connection is closed, Apple's system reports a lost connection, Linux an empty reply.
-    private static let closed = {
-        #if canImport(FoundationNetworking)
-        "badResponse"
-        #else
-        "connectionLost"
-        #endif
-    }()
-
     private static let faults = ["GET", "POST", "DELETE"].flatMap { method in
         [
-            Fault(method: method, effect: .drop, code: closed, timeout: .seconds(60)),
+            Fault(method: method, effect: .drop, code: "connectionLost", timeout: .seconds(60)),
             Fault(method: method, effect: .reset, code: "connectionLost", timeout: .seconds(60)),
             Fault(method: method, effect: .hang, code: "timedOut", timeout: .seconds(2)),
             Fault(method: method, effect: .delay(milliseconds: 3_600_000), code: "timedOut", timeout: .seconds(2)),
@@ -143,7 +134,7 @@ import Testing
         Unsendable(url: "", failure: TransportFailure(.badURL)),
     ])
     func `a URL that leads nowhere was not sent`(_ row: Unsendable) async {
-        let outcome = await URLSessionTransport().send(WireRequest("POST", row.url, body: [1]), timeout: .seconds(60))
+        let outcome = await HTTPTransport().send(WireRequest("POST", row.url, body: [1]), timeout: .seconds(60))
         #expect(outcome == .failed(row.failure))
     }
 
@@ -152,7 +143,7 @@ import Testing
         let server = try EchoBench().server
         server.stop()
         let request = WireRequest("POST", "\(scheme)://127.0.0.1:\(server.port)/x", body: [1])
-        let outcome = await URLSessionTransport().send(request, timeout: .seconds(60))
+        let outcome = await HTTPTransport().send(request, timeout: .seconds(60))
         #expect(outcome == .failed(TransportFailure(.notSent, "cannotConnect")))
     }
 
@@ -161,7 +152,7 @@ import Testing
         let listener = try SilentListener()
         let taken = Task.detached { listener.takeOne() }
         let request = WireRequest("POST", "http://localhost:\(listener.port)/x", body: [1])
-        guard case .failed(let failure) = await URLSessionTransport().send(request, timeout: .seconds(60)) else {
+        guard case .failed(let failure) = await HTTPTransport().send(request, timeout: .seconds(60)) else {
             Issue.record("an answer from a listener that never answers")
             return
         }

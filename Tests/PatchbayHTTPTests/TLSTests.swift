@@ -1,0 +1,102 @@
+#if !canImport(Darwin)
+import Foundation
+import PatchbayAdapterKit
+import PatchbaySandbox
+import Testing
+
+@testable import PatchbayHTTP
+
+/// Against real TLS servers of Python's `ssl` module, with certificates that `openssl` makes.
+@Suite("HTTP transport: TLS") struct TLSTests {
+    @Test(arguments: [
+        ("self-signed", "certificateSelfSigned"), ("wrong-host", "certificateOfAnotherHost"),
+        ("expired", "certificateExpired"), ("plain", "secureConnectionFailed"), ("closed", "secureConnectionFailed"),
+    ])
+    func `a server that cannot prove its identity receives nothing`(kind: String, code: String) async throws {
+        let server = try TLSServer(kind)
+        let outcome = await server.transport.send(server.request, timeout: .seconds(60))
+        #expect(outcome == .failed(TransportFailure(.notSent, code)))
+    }
+
+    @Test func `a server with a good certificate replies, and an authority that is not trusted is refused`()
+        async throws
+    {
+        let server = try TLSServer("good")
+        #expect(await server.transport.send(server.request, timeout: .seconds(60)).reply?.body == server.firstLine)
+        let outcome = await HTTPTransport().send(server.request, timeout: .seconds(60))
+        #expect(outcome == .failed(TransportFailure(.notSent, "certificateRefused")))
+    }
+
+    @Test func `a handshake without a reply ends at the deadline, not sent`() async throws {
+        let server = try TLSServer("silent")
+        let outcome = await server.transport.send(server.request, timeout: .milliseconds(500))
+        #expect(outcome == .failed(TransportFailure(.notSent, "timedOut")))
+    }
+
+    @Test func `an authentication challenge is a reply`() async throws {
+        let server = try TLSServer("basic")
+        let reply = try #require(await server.transport.send(server.request, timeout: .seconds(60)).reply)
+        #expect(reply.status == 401 && reply[header: "WWW-Authenticate"] == #"Basic realm="test""#)
+        #expect(reply.body == server.firstLine)
+    }
+
+    @Test func `a proxy carries requests to other machines, and none to this one`() async throws {
+        let proxy = try TLSServer("proxy")
+        let settings = HTTPSettings(
+            proxy: "http://127.0.0.1:\(proxy.port)",
+            certificateAuthorities: proxy.authorities
+        )
+        let request = WireRequest("POST", "https://vendor.example/x", body: Array("secret".utf8))
+        let reply = await HTTPTransport(settings).send(request, timeout: .seconds(60)).reply
+        #expect(reply?.body == proxy.firstLine)
+        let server = try TLSServer("good")
+        let toServer = HTTPSettings(proxy: "http://127.0.0.1:1", certificateAuthorities: server.authorities)
+        #expect(await HTTPTransport(toServer).send(server.request, timeout: .seconds(60)).reply != nil)
+        let echo = try EchoBench().server
+        let plain = WireRequest("GET", "http://127.0.0.1:\(echo.port)/echo/x")
+        #expect(await HTTPTransport(toServer).send(plain, timeout: .seconds(60)).reply != nil)
+    }
+
+    @Test func `a proxy that refuses has not sent the request`() async throws {
+        let echo = try EchoBench().server
+        let transport = HTTPTransport(proxy: "http://127.0.0.1:\(echo.port)")
+        let outcome = await transport.send(WireRequest("POST", "https://vendor.example/x"), timeout: .seconds(60))
+        #expect(outcome == .failed(TransportFailure(.notSent, "proxyRefused")))
+    }
+}
+
+/// A process of `tls_server.py`. It ends with this object.
+private final class TLSServer {
+    let port: Int
+    let request: WireRequest
+    let firstLine = Array("POST /x HTTP/1.1".utf8)
+    let authorities: String
+    let transport: HTTPTransport
+    private let process = Process()
+    /// The server ends when this pipe is closed.
+    private let input = Pipe()
+    private let folder: URL
+
+    init(_ kind: String) throws {
+        folder = FileManager.default.temporaryDirectory.appending(path: "tls-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let output = Pipe()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "tls_server.py").path()
+        process.arguments = ["python3", script, kind, folder.path()]
+        process.standardOutput = output
+        process.standardInput = input
+        try process.run()
+        let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+        port = try #require(Int(line.trimmingCharacters(in: .whitespacesAndNewlines)))
+        request = WireRequest("POST", "https://127.0.0.1:\(port)/x", body: Array("secret".utf8))
+        authorities = folder.appending(path: "ca.pem").path()
+        transport = HTTPTransport(HTTPSettings(certificateAuthorities: authorities))
+    }
+
+    deinit {
+        try? input.fileHandleForWriting.close()
+        try? FileManager.default.removeItem(at: folder)
+    }
+}
+#endif

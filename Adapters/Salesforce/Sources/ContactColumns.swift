@@ -57,6 +57,7 @@ struct ContactFileSettings: AdapterSettings {
             "The offset of dates that name none; the vendor's servers write theirs six hours west of UTC."
         ),
         .fileColumns(\.file, rule: .salesforce("F3")),
+        .fileWords(\.file, rule: .salesforce("F7")),
         .fileTypes(\.file, rule: .salesforce("F6")),
         .flag(
             "byteOrderMark",

@@ -170,6 +170,7 @@ public struct ContactFileReader: RowReader, Sendable {
         {
             problems.append(findings.wishAbsent.at("columns.\(name)", detail: "line \(line), \(columns.count) columns"))
         }
+        problems += file.invertedColumns
         if !columns.contains(where: { file.readFinders.contains($0.place) }) {
             problems.append(findings.columnMissing.at("header", detail: "line \(line), \(columns.count) columns"))
         }

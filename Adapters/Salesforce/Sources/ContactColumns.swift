@@ -168,6 +168,8 @@ extension ContactFileKind {
         ("OptInDate", "optInDate"), ("OptOutDate", "optOutDate"),
         ("Opt In Date", "optInDate"), ("_OptInDate", "optInDate"),
         ("Opt Out Date", "optOutDate"), ("_OptOutDate", "optOutDate"),
+        // Columns of the file Subscribers of a tracking extract.
+        ("DateUnsubscribed", "optOut:email"), ("DateHeld", "ignored"),
         ("_ContactID", "ignored"), ("_Source", "ignored"),
         ("_SourceObjectId", "ignored"), ("_Alias", "ignored"),
         ("_OptOutMethodID", "ignored"), ("_OptInMethodID", "ignored"),

@@ -87,6 +87,8 @@ public struct ContactColumn: Sendable {
     public var states: States
     /// The words besides yes and no of a column that says whether a use is forbidden: whether each of them forbids it.
     public var denials: [String: Bool]
+    /// Whether neither the format nor a setting says what the column holds.
+    var isUnexplained = false
     /// What settings say that words of the column mean, in lower case.
     var ownWords: [String: Subscription.State] = [:]
     /// What is said once of a file that is read and has the column.
@@ -302,6 +304,7 @@ public struct ContactFile: Sendable {
         if let column = known[ColumnName(rawValue: name).key] { return column }
         let snake = SnakeCase.text(name)
         var column = ContactColumn(name, snake.isEmpty ? .ignored : .attribute(AttributeName(rawValue: snake)))
+        if case .attribute(let name) = column.place { column.isUnexplained = settings.types[name] == nil }
         if ConsentColumnName.isLikely(name) { column.remark = kind.findings.consentUnnamed }
         return column
     }
@@ -309,8 +312,11 @@ public struct ContactFile: Sendable {
     /// Whether settings ignore a column that says what a person wants.
     func ignoresConsent(_ column: ContactColumn) -> Bool {
         let key = ColumnName(rawValue: column.name).key
-        return column.place == .ignored
-            && kind.columns.contains { $0.place.isAboutConsent && ColumnName(rawValue: $0.name).key == key }
+        guard column.place == .ignored else { return false }
+        if let own = kind.columns.first(where: { ColumnName(rawValue: $0.name).key == key }) {
+            return own.place.isAboutConsent
+        }
+        return ConsentColumnName.isLikely(column.name)
     }
 
     /// What is said once of a file that is read and has the column.
@@ -324,15 +330,22 @@ public struct ContactFile: Sendable {
         let (path, once) = ("columns.\(column.name)", "said once for all rows")
         guard let remark = remark(on: column) else { return nil }
         guard remark.code == kind.findings.consentUnnamed.code else { return remark.at(path, detail: once) }
-        let channel = ConsentColumnName.channel(of: column.name).rawValue
-        let choices =
-            "\"optedIn:\(channel)\" (a yes is an opt-in), \"optedOut:\(channel)\" (a yes is an opt-out), "
-            + "\"consent:\(channel)\" (status words), \"attribute:\(SnakeCase.text(column.name))\" or \"ignored\""
-        return remark.at(
-            path,
-            detail: once,
-            remedy: "Add to the settings: {\"from\": {\"columns\": {\"\(column.name)\": …}}} with \(choices)."
-        )
+        return remark.at(path, detail: once, remedy: Self.remedy(naming: column.name))
+    }
+
+    /// The settings that say what a column holds.
+    package static func remedy(naming name: String) -> String {
+        let channel = ConsentColumnName.channel(of: name).rawValue
+        if ["date", "datum"].contains(where: name.lowercased().contains) {
+            return
+                "Add to the settings: {\"from\": {\"columns\": {\"\(name)\": \"optIn:\(channel)\"}}} for the date of an opt-in, "
+                + "or \"optOut:\(channel)\" for that of an opt-out, \"attribute:\(SnakeCase.text(name))\", or \"ignored\"."
+        }
+        let (first, second) = ConsentColumnName.isOptOut(name) ? ("optedOut", "optedIn") : ("optedIn", "optedOut")
+        let meanings = ["optedIn": "a yes is an opt-in", "optedOut": "a yes is an opt-out"]
+        return "Add to the settings: {\"from\": {\"columns\": {\"\(name)\": \"\(first):\(channel)\"}}} if "
+            + "\(meanings[first] ?? ""), or \"\(second):\(channel)\" if \(meanings[second] ?? ""), \"consent:\(channel)\" for "
+            + "status words, \"attribute:\(SnakeCase.text(name))\", or \"ignored\"."
     }
 
     /// The columns of a file that is written, in their order: those of the kind, under the settings' names for their
@@ -400,7 +413,7 @@ public struct ContactFile: Sendable {
             return zip(columns, header.isEmpty ? given : header).map { known, found in
                 var column = layoutColumn(of: known)
                 if known.place == first { column.isRequired = true }
-                column.header = found.trimmed
+                (column.header, column.isUnexplained) = (found.trimmed, known.isUnexplained)
                 return column
             }
         }

@@ -6,13 +6,21 @@ import PatchbayModel
 ///
 /// It knows ``limit`` opt-outs at once. Further ones, and each yes behind them, go to a temporary file without a name, as marks;
 /// at the end, ``finish(workers:)`` tells whether one of those came too late to be heeded.
-final class EarlierNoes {
-    /// A set of so many takes two MiB.
-    static let usualLimit = 6 << 15
+final class EarlierOptOuts {
+    /// A set of so many takes eight MiB.
+    static let usualLimit = 6 << 17
 
     private var table: NoesTable
 
-    init(limit: Int = EarlierNoes.usualLimit) { table = NoesTable(limit: limit) }
+    init(limit: Int = EarlierOptOuts.usualLimit) { table = NoesTable(limit: limit) }
+
+    // MARK: The order of records
+
+    /// Keeps the opt-ins that are let through, for ``optInsBeforeOptOuts()``.
+    func keepOptIns() { table.keepsOptIns = true }
+
+    /// The number of opt-ins that were let through though a later record opts out of the same.
+    func optInsBeforeOptOuts() throws(FileError) -> Int { try table.optInsBeforeOptOuts() }
 
     // MARK: Checkpoints
 
@@ -54,6 +62,7 @@ final class EarlierNoes {
     private func heed(_ subjects: ConsentMarks.Holders) -> FindingRow? {
         // Each is looked for: of what is late the end of the run must know.
         let (isOwn, isAddress) = (table.holds(subjects.own), table.holds(subjects.addresses))
+        if !isOwn, !isAddress { table.keep(optIn: subjects.all) }
         return isOwn ? Self.heeded : isAddress ? Self.heededAddress : nil
     }
 
@@ -86,18 +95,35 @@ final class EarlierNoes {
         "migration.consent.earlierNo",
         .warning,
         .consent,
-        reason: "An earlier record of the same contact opts out, so the opt-out applies",
+        reason: "Another record of the same contact opts out, so the opt-out applies",
         remedy: "Ask the person, or leave one record of each contact in the source."
     )
     static let heededAddress = FindingRow(
         "migration.consent.earlierNoOfAddress",
         .warning,
         .consent,
-        reason: "An earlier record of another contact with the same address opts out, so the opt-out applies",
+        reason: "A record of another contact with the same address opts out, so the opt-out applies",
         remedy: "Ask the person, or leave one record of each address in the source."
     )
-    /// Whether a run failed because it had forgotten a no.
-    static func isUnheeded(_ finding: Finding) -> Bool { finding.code == unheeded.code }
+    /// Whether a run failed because of opt-outs that it did not know in time.
+    static func isUnheeded(_ finding: Finding) -> Bool { [unheeded.code, later.code].contains(finding.code) }
+
+    static let rejected = FindingRow(
+        "migration.consent.rejected",
+        .warning,
+        .consent,
+        reason:
+            "A rejected record opts out, or its consent cannot be read: this counts for other records of the same key or "
+            + "address, but the target does not receive it",
+        remedy: "Correct the rejected rows and migrate them with --after FILE, where FILE is this source."
+    )
+    static let later = FindingRow(
+        "migration.consent.laterNo",
+        .warning,
+        .consent,
+        reason: "A later record of the same contact or address opts out, but the earlier opt-in is written",
+        remedy: "Use --in FILE and --out FILE, so that the input can be read again with all opt-outs in memory."
+    )
 
     static let unheeded = FindingRow(
         "migration.consent.unheeded",

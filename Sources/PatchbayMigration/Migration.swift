@@ -310,7 +310,7 @@ public struct Migration: Sendable {
             // The opt-outs of an earlier run's checkpoint have those of the other file.
             let isRestored = checkpoints?.resumption != nil && checkpoints?.optOuts?.earlier != nil
             if !isRestored { try readEarlierOptOuts(into: surroundings.noes, workers, progress, isCancelled) }
-            if ownSource == nil, output != nil { surroundings.noes.keepOptIns() }
+            if ownSource == nil, readsAgain { surroundings.noes.keepOptIns() }
             surroundings.readsAgain = readsAgain
             let report = try map(&source, surroundings, workers, company)
             if let change = try source.change() { throw Failure([change]) }

@@ -199,15 +199,8 @@ struct BulkRun {
                 try mend(with: ChunkJob(isLast: true), OutputBuffer())
                 if output != nil {
                     try noes.finish(workers: lanes.threads)
-                    let raised = try noes.optInsBeforeOptOuts()
-                    if raised > 0 {
-                        guard !surroundings.readsAgain else {
-                            throw Migration.Failure([EarlierOptOuts.later.at("subscriptions")])
-                        }
-                        report.count(
-                            .init(severity: EarlierOptOuts.later.severity, count: 1),
-                            of: EarlierOptOuts.later.code
-                        )
+                    if surroundings.readsAgain, try noes.optInsBeforeOptOuts() > 0 {
+                        throw Migration.Failure([EarlierOptOuts.later.at("subscriptions")])
                     }
                 }
                 try write(footer[...])

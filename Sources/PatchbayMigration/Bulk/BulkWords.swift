@@ -133,8 +133,12 @@ struct BulkWords: BitwiseCopyable {
                 wish.state != lexicon.pointee.subscribed && wish.state != lexicon.pointee.unknownState
             )
             put(&place, ConsentMark.yes(key, subject) | (isNo ? ConsentMark.no : 0), if: isYes || isNo)
-            put(&place, ConsentMark.yes(key, consents[wish.channel &+ 1]), if: isYes)
-            put(&place, ConsentMark.yes(key, consents[0]), if: isYes)
+            put(
+                &place,
+                ConsentMark.yes(key, consents[wish.channel &+ 1]),
+                if: isYes && !refuses(wish.channel, view, lexicon)
+            )
+            put(&place, ConsentMark.yes(key, consents[0]), if: isYes && !refuses(Lexicon.none, view, lexicon))
             let topics = ConsentMark.yes(key, topicMarks[wish.channel])
             if wish.topic == Lexicon.none {
                 if isNo, !hasOptInToTopic(wish.channel, view, lexicon) { put(&place, topics | ConsentMark.no) }
@@ -158,6 +162,21 @@ struct BulkWords: BitwiseCopyable {
                 if consent.channel != Lexicon.none { put(&place, ConsentMark.yes(key, consents[purpose])) }
             }
         }
+    }
+
+    /// Whether a view denies messages on a channel, or on every one.
+    @inline(__always) private func refuses(
+        _ channel: Int,
+        _ view: RecordView,
+        _ lexicon: UnsafePointer<Lexicon>
+    ) -> Bool {
+        for index in 0..<view.consentCount {
+            let consent = view.consents[index]
+            if consent.purpose == messaging, consent.channel == channel, consent.state == lexicon.pointee.refused {
+                return true
+            }
+        }
+        return false
     }
 
     /// Whether a view opts in to a topic of a channel.

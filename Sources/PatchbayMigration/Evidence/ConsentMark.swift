@@ -85,6 +85,12 @@ struct ConsentMarks {
         }
 
         var all: [UInt64] { own + addresses }
+
+        /// Those about which none of these opt-outs is.
+        func without(_ optOuts: Set<UInt64>) -> Holders {
+            func rest(_ marks: [UInt64]) -> [UInt64] { marks.filter { !optOuts.contains($0 | ConsentMark.no) } }
+            return Holders(own: rest(own), addresses: rest(addresses))
+        }
     }
 
     private func holders(_ channel: Channel?, reaching isReaching: Bool = true) -> Holders {
@@ -131,8 +137,9 @@ struct ConsentMarks {
 
     /// What each yes of the contact must not stand behind.
     func yeses(of contact: Contact) -> [UInt64] {
-        contact.subscriptions.filter { $0.state == .subscribed }.flatMap { subjects(of: $0).all }
-            + contact.consents.filter { $0.state == .granted }.flatMap { subjects(of: $0).all }
+        let own = Set(noes(of: contact))
+        return contact.subscriptions.filter { $0.state == .subscribed }.flatMap { subjects(of: $0).without(own).all }
+            + contact.consents.filter { $0.state == .granted }.flatMap { subjects(of: $0).without(own).all }
     }
 }
 

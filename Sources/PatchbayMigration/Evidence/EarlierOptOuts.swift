@@ -43,13 +43,15 @@ final class EarlierOptOuts {
     /// Lowers each yes of a contact to which an earlier record said no, and notes the contact's own noes.
     func heed(_ contact: inout Contact, _ marks: ConsentMarks) throws(FileError) -> [Finding] {
         var findings: [Finding] = []
+        // A denial of the record itself is written beside its opt-in.
+        let own = Set(marks.noes(of: contact))
         for place in contact.subscriptions.indices where contact.subscriptions[place].state == .subscribed {
-            guard let row = heed(marks.subjects(of: contact.subscriptions[place])) else { continue }
+            guard let row = heed(marks.subjects(of: contact.subscriptions[place]).without(own)) else { continue }
             contact.subscriptions[place].state = .unsubscribed
             findings.append(row.at("subscriptions[\(place)]"))
         }
         for place in contact.consents.indices where contact.consents[place].state == .granted {
-            guard let row = heed(marks.subjects(of: contact.consents[place])) else { continue }
+            guard let row = heed(marks.subjects(of: contact.consents[place]).without(own)) else { continue }
             contact.consents[place].state = .denied
             findings.append(row.at("consents[\(place)]"))
         }

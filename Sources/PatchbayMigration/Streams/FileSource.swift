@@ -35,7 +35,7 @@ public struct FileSource: ByteSource {
     /// The file's path, or `standard input`.
     public var name: String { file.path }
 
-    public var rereadablePath: String? { size == nil ? nil : name }
+    public var rereadablePath: String? { size == nil || name == "standard input" ? nil : name }
 
     /// Opens a file.
     ///
@@ -91,7 +91,7 @@ public struct FileSource: ByteSource {
     private mutating func nextInOrder() throws(FileError) -> [UInt8]? {
         let bytes = try file.read(min(chunk, left))
         left -= bytes.count
-        if size == nil, head.count < Migration.consentHeadBytes { head += bytes }
+        if rereadablePath == nil, head.count < Migration.consentHeadBytes { head += bytes }
         return bytes.isEmpty ? nil : bytes
     }
 

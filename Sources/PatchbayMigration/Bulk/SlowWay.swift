@@ -55,7 +55,7 @@ struct SlowWay {
         let marks = noes == nil && words == nil ? nil : ConsentMarks(contact, knownBy: keyKinds)
         // Words count, even of a record that is not written.
         if let marks, let noes { findings += try noes.heed(&contact, marks) }
-        if let marks, words != nil { words? += marks.yeses(of: contact) + marks.noes(of: contact) }
+        if let marks, words != nil { words? += marks.yeses(of: contact) + marks.optOuts(of: contact) }
         let (coerced, lost) = catalogue.coerce(contact)
         findings += lost
         if findings.contains(where: { $0.severity == .error }) { return findings }
@@ -87,7 +87,7 @@ struct SlowWay {
 
     private mutating func takeOptOuts(of contact: Contact) throws(FileError) {
         guard let marks = marks(of: contact) else { return }
-        if words != nil { words? += marks.noes(of: contact) }
+        if words != nil { words? += marks.optOuts(of: contact) }
         if let noes {
             var contact = contact
             _ = try noes.heed(&contact, marks)

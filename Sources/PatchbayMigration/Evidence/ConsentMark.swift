@@ -121,7 +121,7 @@ struct ConsentMarks {
     }
 
     /// Each no of the contact.
-    func noes(of contact: Contact) -> [UInt64] {
+    func optOuts(of contact: Contact) -> [UInt64] {
         let wishes = contact.subscriptions.filter(\.state.isNo).flatMap {
             holders($0.channel).marks(
                 [ConsentMark.wish($0.channel.rawValue, $0.topic)]
@@ -137,7 +137,7 @@ struct ConsentMarks {
 
     /// What each yes of the contact must not stand behind.
     func yeses(of contact: Contact) -> [UInt64] {
-        let own = Set(noes(of: contact))
+        let own = Set(optOuts(of: contact))
         return contact.subscriptions.filter { $0.state == .subscribed }.flatMap { subjects(of: $0).without(own).all }
             + contact.consents.filter { $0.state == .granted }.flatMap { subjects(of: $0).without(own).all }
     }

@@ -44,7 +44,7 @@ final class EarlierOptOuts {
     func heed(_ contact: inout Contact, _ marks: ConsentMarks) throws(FileError) -> [Finding] {
         var findings: [Finding] = []
         // A denial of the record itself is written beside its opt-in.
-        let own = Set(marks.noes(of: contact))
+        let own = Set(marks.optOuts(of: contact))
         for place in contact.subscriptions.indices where contact.subscriptions[place].state == .subscribed {
             guard let row = heed(marks.subjects(of: contact.subscriptions[place]).without(own)) else { continue }
             contact.subscriptions[place].state = .unsubscribed
@@ -55,7 +55,7 @@ final class EarlierOptOuts {
             contact.consents[place].state = .denied
             findings.append(row.at("consents[\(place)]"))
         }
-        for no in marks.noes(of: contact) { table.note(no) }
+        for no in marks.optOuts(of: contact) { table.note(no) }
         try table.keepLate()
         return findings
     }

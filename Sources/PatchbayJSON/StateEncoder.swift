@@ -63,11 +63,14 @@ private indirect enum Node {
 /// The members of an object in the order in which they were written; a name that comes again replaces the value.
 private final class Members {
     private(set) var list: [(name: String, node: Node)] = []
+    private var places: [ScalarString: Int] = [:]
 
     func set(_ name: String, _ node: Node) {
-        if let place = list.firstIndex(where: { ScalarString.equal($0.name, name) }) {
+        let key = ScalarString(name)
+        if let place = places[key] {
             list[place].node = node
         } else {
+            places[key] = list.count
             list.append((name, node))
         }
     }

@@ -48,7 +48,11 @@ public struct Migration: Sendable {
     /// How records are read, mapped and written.
     var bulk: BulkPlan
     /// The number of opt-outs that a run remembers.
-    var optOutLimit = EarlierNoes.usualLimit
+    var optOutLimit = EarlierOptOuts.usualLimit
+    /// The path of the source itself, where its opt-outs are read before its first record is moved.
+    var ownSource: String?
+    /// Whether a run that wrote an opt-in before an opt-out of the same fails, so that it is repeated with all opt-outs known.
+    var readsAgain = false
     /// The path of a file of the source's format that was moved before: who says no in it is said no for in every run, as if
     /// its records stood before the source's. A word of a record that its reader refuses counts where it can be read, because
     /// the source may have the same record mended. Nil where there is none.
@@ -109,41 +113,111 @@ public struct Migration: Sendable {
         reason: "The source holds no contacts",
         remedy: "Export the contacts again."
     )
-    /// Refuses a source with columns whose names speak of consent and that no setting names: taken as plain attributes, the
-    /// opt-outs in them would be lost.
+    /// Refuses a source with columns that may hold consent and that no setting names: taken as plain attributes, the opt-outs in
+    /// them would be lost.
     ///
     /// - Parameter path: The source, a regular file. What is wrong with it otherwise is reported by the migration itself.
     /// - Throws: ``Failure`` with each column and the setting that names it.
     public func refuseUnnamedConsent(in path: String) throws(Failure) {
-        var (found, isDone): ([Finding], Bool) = ([], false)
-        do {
-            var (source, reader) = (try FileSource(path: path), try makeReader())
-            func note(_ record: SourceRecord) {
-                found += record.findings
-                isDone = true
-            }
-            while !isDone, let bytes = try source.next() { try reader.read(bytes, note) }
-            if !isDone { try reader.finish(note) }
-        } catch { return }
-        let unnamed = found.filter { $0.code.hasSuffix(Self.unnamedCode) }
-        guard unnamed.isEmpty else {
-            throw Failure(unnamed.map { Self.consentUnnamed.at("from".dot($0.path), remedy: $0.remedy) })
-        }
+        let unnamed = unnamedConsent(in: path)
+        if !unnamed.isEmpty { throw Failure(unnamed) }
     }
 
     /// The same of a source that can be read only once, after it was read and before anything is kept.
-    public func refuseUnnamedConsent(_ report: MigrationReport) throws(Failure) {
+    public func refuseUnnamedConsent(_ report: MigrationReport, head: [UInt8]) throws(Failure) {
+        let unnamed = unnamedConsent(inHead: head)
+        if !unnamed.isEmpty { throw Failure(unnamed) }
         guard report.findings.keys.contains(where: { $0.hasSuffix(Self.unnamedCode) }) else { return }
         throw Failure([Self.consentUnnamed.at("from.columns")])
     }
 
+    /// The number of bytes of a source in which columns that may hold consent are looked for.
+    static let consentHeadBytes = 4 << 20
+
+    /// The columns of a file that may hold consent, by their names or by what is in them, and that no setting names.
+    public func unnamedConsent(in path: String) -> [Finding] {
+        var head: [UInt8] = []
+        do {
+            var source = try FileSource(path: path)
+            while head.count < Self.consentHeadBytes, let bytes = try source.next() { head += bytes }
+        } catch { return [] }
+        return unnamedConsent(inHead: head)
+    }
+
+    /// The same of the bytes that a source begins with.
+    public func unnamedConsent(inHead head: [UInt8]) -> [Finding] {
+        var (found, isDone): ([Finding], Bool) = ([], false)
+        func note(_ record: SourceRecord) {
+            if !isDone { found += record.findings }
+            isDone = true
+        }
+        do {
+            var reader = try makeReader()
+            // The first record has the findings of the file.
+            var rest = head[...]
+            while !isDone, !rest.isEmpty {
+                try reader.read(Array(rest.prefix(FileSource.rowChunk)), note)
+                rest = rest.dropFirst(FileSource.rowChunk)
+            }
+            if !isDone { try reader.finish(note) }
+        } catch { return [] }
+        let byName = found.filter { $0.code.hasSuffix(Self.unnamedCode) }
+            .map { Self.consentUnnamed.at("from".dot($0.path), remedy: $0.remedy) }
+        let paths = Set(byName.map(\.path))
+        return byName + unnamedByContent(head).filter { !paths.contains($0.path) }
+    }
+
+    private func unnamedByContent(_ head: [UInt8]) -> [Finding] {
+        guard case .columns(let layout)? = sourceLayout else { return [] }
+        var rows = DelimitedReader(dialect: layout.dialect)
+        rows.append(layout.encoding.decoded(head))
+        if head.count < Self.consentHeadBytes { rows.finish() }
+        var (columns, contents): ([ColumnLayout.Column]?, [Int: ConsentContent]) = (nil, [:])
+        while let row = rows.next() {
+            guard case .success(let row) = row else { continue }
+            if columns == nil {
+                let known = layout.columns(rows.header?.fields ?? [])
+                columns = known
+                for (index, column) in known.enumerated() where column.isUnexplained && !isExplained(column) {
+                    contents[index] = ConsentContent()
+                }
+            }
+            guard row.fields.count == columns?.count else { continue }
+            for index in contents.keys {
+                contents[index]?.add(row.fields[index])
+                if contents[index]?.isOther == true { contents[index] = nil }
+            }
+            if contents.isEmpty { return [] }
+        }
+        return contents.filter(\.value.isLikely).keys.sorted().compactMap { index in
+            columns.map { columns in
+                let name = columns[index].header
+                return Self.consentLikely.at("from.columns".dot(name), remedy: ContactFile.remedy(naming: name))
+            }
+        }
+    }
+
+    /// Whether the configuration says what the attribute of a column is: by its type, or by a rule of the mapping.
+    private func isExplained(_ column: ColumnLayout.Column) -> Bool {
+        guard case .attribute(let name, _) = column.role else { return true }
+        return catalogue.type(of: name) != nil || mapping.rules.contains { $0.reads(.attribute(name)) }
+    }
+
     private static let unnamedCode = ".file.consentUnnamed"
-    private static let consentUnnamed = FindingRow(
+    static let consentUnnamed = FindingRow(
         "migration.consent.unnamed",
         .error,
         .consent,
         reason: "The column's name speaks of consent, but no setting says what the column means",
-        remedy: "Name the column in the setting columns: as a subscription, as an attribute, or as ignored."
+        remedy: "Name the column in the setting columns: as consent, as an attribute, or as ignored."
+    )
+    static let consentLikely = FindingRow(
+        consentUnnamed.code,
+        .error,
+        .consent,
+        reason:
+            "Each field of the column is a yes or no or a consent status, but no setting says what the column means",
+        remedy: consentUnnamed.remedy
     )
     private static let oneWay = FindingRow(
         "migration.format.direction",
@@ -204,8 +278,10 @@ public struct Migration: Sendable {
         var surveyor: Surveyor?
         /// Receives each record that is written.
         var follower: RecordFollower?
+        /// Receives the opt-outs; nil for new ones.
+        var optOuts: EarlierOptOuts?
         /// The number of opt-outs that are remembered.
-        var optOutLimit = EarlierNoes.usualLimit
+        var optOutLimit = EarlierOptOuts.usualLimit
     }
 
     func run(
@@ -224,7 +300,7 @@ public struct Migration: Sendable {
             isCancelled: isCancelled,
             keeping: company.checkpoints,
             surveyor: company.surveyor,
-            noes: EarlierNoes(limit: company.optOutLimit),
+            noes: company.optOuts ?? EarlierOptOuts(limit: ownSource == nil ? company.optOutLimit : .max),
             deciding: deciding
         )
         (surroundings.evidence, surroundings.follower) = (company.evidence.map(EvidenceWriter.init), company.follower)
@@ -233,7 +309,9 @@ public struct Migration: Sendable {
             if checkpoints?.optOuts != nil { surroundings.noes.keepAdded() }
             // The opt-outs of an earlier run's checkpoint have those of the other file.
             let isRestored = checkpoints?.resumption != nil && checkpoints?.optOuts?.earlier != nil
-            if !isRestored { try hearEarlier(in: surroundings.noes, workers, progress, isCancelled) }
+            if !isRestored { try readEarlierOptOuts(into: surroundings.noes, workers, progress, isCancelled) }
+            if ownSource == nil, readsAgain { surroundings.noes.keepOptIns() }
+            surroundings.readsAgain = readsAgain
             let report = try map(&source, surroundings, workers, company)
             if let change = try source.change() { throw Failure([change]) }
             if report.isComplete, report.read == 0, !isCancelled() { throw Failure([Self.empty.at(source.name)]) }
@@ -244,22 +322,44 @@ public struct Migration: Sendable {
         }
     }
 
-    /// Hears what people said no to in the file that was moved before.
-    func hearEarlier(
-        in noes: EarlierNoes,
+    /// Reads the opt-outs of the file that was moved before, and of the source itself if they are read first.
+    func readEarlierOptOuts(
+        into optOuts: EarlierOptOuts,
         _ workers: Int?,
         _ progress: @escaping (Progress) -> Void,
         _ isCancelled: @escaping () -> Bool
     ) throws {
-        guard let earlier else { return }
-        var source = try FileSource(path: earlier)
-        let hearing = BulkRun.Surroundings(hearing: noes, of: source.size ?? 0, progress, isCancelled)
+        // A value of that file that cannot be read may be the one that was corrected.
+        if let earlier { try readOptOuts(of: earlier, fears: false, into: optOuts, workers, progress, isCancelled) }
+        if let ownSource { try readOptOuts(of: ownSource, fears: true, into: optOuts, workers, progress, isCancelled) }
+    }
+
+    /// Whether a record of a file opts in before a later one opts out of the same.
+    func hasOptInBeforeOptOut(in path: String, _ workers: Int?, _ isCancelled: @escaping () -> Bool) throws -> Bool {
+        let optOuts = EarlierOptOuts(limit: .max)
+        optOuts.keepOptIns()
         var migration = self
-        migration.bulk.fears = false
+        migration.ownSource = path
+        try migration.readEarlierOptOuts(into: optOuts, workers, { _ in }, isCancelled)
+        return try optOuts.optInsBeforeOptOuts() > 0
+    }
+
+    private func readOptOuts(
+        of path: String,
+        fears: Bool,
+        into optOuts: EarlierOptOuts,
+        _ workers: Int?,
+        _ progress: @escaping (Progress) -> Void,
+        _ isCancelled: @escaping () -> Bool
+    ) throws {
+        var source = try FileSource(path: path)
+        let reading = BulkRun.Surroundings(hearing: optOuts, of: source.size ?? 0, progress, isCancelled)
+        var migration = self
+        migration.bulk.fears = fears
         do {
-            _ = try migration.map(&source, hearing, workers, Company())
+            _ = try migration.map(&source, reading, workers, Company())
         } catch let error as SettingsError {
-            throw Failure(error.findings.map { $0.inFile(earlier) })
+            throw Failure(error.findings.map { $0.inFile(path) })
         }
         if let change = try source.change() { throw Failure([change]) }
     }

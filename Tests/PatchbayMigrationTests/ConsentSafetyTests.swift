@@ -219,7 +219,7 @@ import Testing
         let findings = (error as? Migration.Failure)?.findings ?? (error as? SettingsError)?.findings ?? []
         #expect(findings.map(\.code) == ["adobe.file.wishMisused"])
         #expect(findings.first?.path.hasSuffix("columns.\(name)") == true)
-        _ = try migration(["blackListEmail": "subscription:email", "blackListMobile": "ignored"])
+        _ = try migration(["blackListEmail": "optedOut:email", "blackListMobile": "ignored"])
     }
 
     @Test func `evidence names nobody, and whoever knows a person finds the lines`() throws {

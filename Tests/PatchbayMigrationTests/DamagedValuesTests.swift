@@ -114,7 +114,7 @@ import Testing
         let written = text.split(separator: "\n").filter { $0.contains("\"subscribed\"") }
         #expect(written.count == 1 && written.first?.contains("eva@x.example") == true)
         #expect(report.findings["altcraft.profile.otherAddress"]?.count == 2)
-        #expect(report.findings[EarlierNoes.heeded.code]?.count == 1)
+        #expect(report.findings[EarlierOptOuts.heeded.code]?.count == 1)
     }
 
     @Test(arguments: [0, 1]) func `a denial is written beside an opt-in without a column`(_ workers: Int) throws {
@@ -158,7 +158,7 @@ import Testing
     {
         let path = FileManager.default.temporaryDirectory.appending(path: "patchbay-\(UUID().uuidString).csv").path
         defer { try? FileManager.default.removeItem(atPath: path) }
-        try Data("E-Mail,\(name)\nada@x.example,no\n".utf8).write(to: URL(filePath: path))
+        try Data("E-Mail,\(name)\nada@x.example,soon\n".utf8).write(to: URL(filePath: path))
         func refused(_ place: String?) throws -> [Finding] {
             let migration = try Migration(
                 from: .desContacts,
@@ -172,6 +172,37 @@ import Testing
         #expect(findings.map(\.code) == (isRefused ? ["migration.consent.unnamed"] : []))
         #expect(findings.allSatisfy { $0.remedy.contains("\"\(name)\"") && $0.path == "from.columns.\(name)" })
         #expect(try refused("attribute:other").isEmpty && refused("ignored").isEmpty)
+    }
+
+    @Test(arguments: [
+        (["yes", "no"], true), (["1", "", "0"], true), (["TRUE"], true), (["N", "Y"], true), (["subscribed"], true),
+        (["Ja", "nein"], true), (["n"], false), (["1", "0", "2"], false), (["yes", "maybe"], false),
+        (["unknown"], false),
+        (["", ""], false), (["FI", "NO"], false),
+    ])
+    func `an unexplained column with consent in each field must be named in the settings`(
+        _ texts: [String],
+        _ isRefused: Bool
+    ) throws {
+        let rows = texts.enumerated().map { "ada\($0)@x.example,\($1)\n" }.joined()
+        let file = Array("E-Mail,Remark\n\(rows)".utf8)
+        func found(_ settings: JSONObject, _ rules: [MappingRule] = []) throws -> [Finding] {
+            try Migration(
+                from: .desContacts,
+                to: .neutralContacts,
+                sourceSettings: settings,
+                mapping: ContactMapping(rules)
+            )
+            .unnamedConsent(inHead: file)
+        }
+        let findings = try found([:])
+        #expect(findings.map(\.code) == (isRefused ? ["migration.consent.unnamed"] : []))
+        #expect(findings.allSatisfy { $0.path == "from.columns.Remark" && $0.remedy.contains("\"optedIn:email\"") })
+        for place in ["attribute:remark", "ignored", "consent:email"] {
+            #expect(try found(["columns": ["Remark": .string(place)]]).isEmpty)
+        }
+        #expect(try found(["types": ["remark": "boolean"]]).isEmpty)
+        #expect(try found([:], [.convert(.attribute("remark"), .boolean)]).isEmpty)
     }
 
     @Test func `settings that ignore a column of consent are warned of`() throws {

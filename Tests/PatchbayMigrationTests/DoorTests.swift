@@ -782,7 +782,7 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         defer { bench.remove() }
         let vendor = try Shop.salesforce.vendor()
         let outcome = try await bench.apply(vendor, journal: true)
-        #expect(outcome.report.findings[EarlierNoes.heeded.code]?.count == 3)
+        #expect(outcome.report.findings[EarlierOptOuts.heeded.code]?.count == 3)
         #expect(try await bench.held(vendor)["c-1"]?.saysNo(to: no.key) == true)
     }
 
@@ -815,7 +815,7 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         let bench = try Bench(Shop.altcraft.target(["matching": "email"]), people)
         defer { bench.remove() }
         let outcome = try await bench.apply(Shop.altcraft.vendor())
-        #expect((outcome.report.written, outcome.report.findings[EarlierNoes.heeded.code]?.count) == (80, 40))
+        #expect((outcome.report.written, outcome.report.findings[EarlierOptOuts.heeded.code]?.count) == (80, 40))
     }
 
     @Test func `an API that shows no contacts is refused until the settings allow opt-ins`() async throws {

@@ -193,7 +193,7 @@ import Testing
         let resumed = try run(files(), workers: workers)
         #expect(resumed.resumed > 0)
         #expect(resumed.report == whole.report)
-        #expect(whole.report.findings[EarlierNoes.heeded.code]?.count == 1000)
+        #expect(whole.report.findings[EarlierOptOuts.heeded.code]?.count == 1000)
         #expect(try bytes("out.ndjson") == bytes("whole.ndjson"))
     }
 

@@ -16,7 +16,8 @@ struct VendorRows {
     /// Columns beside a vendor's own.
     private static let more: JSONObject = [
         "Weekly In": "optIn:email/weekly", "Weekly Out": "optOut:email/weekly",
-        "Weekly Word": "subscription:email/weekly",
+        "Weekly Word": "consent:email/weekly", "Weekly Yes": "optedIn:email/weekly",
+        "Weekly No": "optedOut:email/weekly",
         "Weekly Said": "changedAt:email/weekly", "Weekly Where": "source:email/weekly", "Daily In": "optIn:sms/daily",
         "Telex": "subscription:telex", "Own One": "subscription:own/one", "Own Two": "subscription:own/two",
         "Vip": "tag:vip",

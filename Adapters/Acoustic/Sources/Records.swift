@@ -236,6 +236,7 @@ struct ContactFileSettings: AdapterSettings {
                 + "knows, where contacts were loaded without being asked."
         ),
         .fileColumns(\.file, rule: .acoustic("F3")),
+        .fileWords(\.file, rule: .acoustic("F9")),
         .fileTypes(\.file, rule: .acoustic("F6")),
         .lostOptOuts(\.file.lostOptOuts, rule: .acoustic("F9")),
         .withoutOptIn(
@@ -288,7 +289,8 @@ struct ContactFileSettings: AdapterSettings {
             Self.columns(notOptedOut) + (programID.isEmpty ? [] : Self.consent),
             findings: .acoustic,
             rules: .acoustic,
-            deviceIdentity: "acoustic.channelId"
+            deviceIdentity: "acoustic.channelId",
+            notOptedOut: notOptedOut == .subscribed ? .subscribed : .unknown
         )
     }
 
@@ -315,7 +317,7 @@ struct ContactFileSettings: AdapterSettings {
             ContactColumn("LoyaltyTier", .attribute(.loyaltyTier), isWritten: true, limit: textLimit),
             ContactColumn(
                 optOutColumn,
-                .state(email),
+                .state(email, .optedOut),
                 isWritten: true,
                 states: ContactColumn.States(
                     read: [

@@ -399,7 +399,7 @@ import Testing
             try read(Array("CustomerId|\(header)\nc-1|F\nc-2|F\n".utf8), settings).flatMap { $0.findings.map(\.code) }
         }
         #expect(try codes("Opted Out") == ["acoustic.file.notOptedOut"])
-        #expect(try codes("Out", ["columns": ["Out": "subscription:email"]]) == ["acoustic.file.notOptedOut"])
+        #expect(try codes("Out", ["columns": ["Out": "optedOut:email"]]) == ["acoustic.file.notOptedOut"])
         #expect(try codes("Opted Out", ["notOptedOut": "unknown"]).isEmpty)
         #expect(try codes("City").isEmpty)
     }

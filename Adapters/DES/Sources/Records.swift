@@ -84,6 +84,7 @@ struct ContactFileSettings: AdapterSettings {
             "How the opt-in is written: `words` True and False, or `numbers` 1 and 2; a file with either is read."
         ),
         .fileColumns(\.file, rule: .des("F7")),
+        .fileWords(\.file, rule: .des("F9")),
         .fileTypes(\.file, rule: .des("F5")),
         .lostOptOuts(\.file.lostOptOuts, rule: .des("F9")),
     ])
@@ -102,7 +103,7 @@ struct ContactFileSettings: AdapterSettings {
         )
         let email = Subscription(channel: .email, state: .unknown).key
         return ContactFileKind(
-            fields + [ContactColumn("Opt-In", .state(email), isWritten: true, states: states)]
+            fields + [ContactColumn("Opt-In", .state(email, .optedIn), isWritten: true, states: states)]
                 + ["user_id", "id", "uid"].map { ContactColumn($0, .ignored) },
             findings: .des,
             rules: .des,

@@ -57,6 +57,7 @@ struct ContactFileSettings: AdapterSettings {
             "The offset of dates that name none; the vendor's servers write theirs six hours west of UTC."
         ),
         .fileColumns(\.file, rule: .salesforce("F3")),
+        .fileWords(\.file, rule: .salesforce("F7")),
         .fileTypes(\.file, rule: .salesforce("F6")),
         .flag(
             "byteOrderMark",
@@ -167,6 +168,8 @@ extension ContactFileKind {
         ("OptInDate", "optInDate"), ("OptOutDate", "optOutDate"),
         ("Opt In Date", "optInDate"), ("_OptInDate", "optInDate"),
         ("Opt Out Date", "optOutDate"), ("_OptOutDate", "optOutDate"),
+        // Columns of the file Subscribers of a tracking extract.
+        ("DateUnsubscribed", "optOut:email"), ("DateHeld", "ignored"),
         ("_ContactID", "ignored"), ("_Source", "ignored"),
         ("_SourceObjectId", "ignored"), ("_Alias", "ignored"),
         ("_OptOutMethodID", "ignored"), ("_OptInMethodID", "ignored"),

@@ -372,7 +372,7 @@ import Testing
         guard let isNo = row.isNo else {
             let finding = try #require(record.findings.last)
             #expect(record.contact == nil && finding.path == "columns.\(column)" && finding.severity == .error)
-            #expect(finding.reason.contains("it may be an opt-out") && finding.remedy.contains("columns"))
+            #expect(finding.reason.contains("it may be an opt-out") && finding.remedy.contains("words"))
             // A column that holds something else is named.
             let named: JSONObject = ["columns": .object([column: "attribute:validity"])]
             let told = try records("Contact Key,\(column)\nc-1,\(word)\n", named).first?.contact

@@ -68,6 +68,8 @@ public struct ColumnLayout: Sendable {
         /// Its name in the file's header: a row that needs the column and has that in it, in whatever spelling, is for
         /// the reader, because it may be the header once more.
         public var header = ""
+        /// Whether neither the format nor a setting says what the column holds.
+        public var isUnexplained = false
 
         /// A column.
         public init(_ role: Role, form: Form = .any, isRequired: Bool = false) {

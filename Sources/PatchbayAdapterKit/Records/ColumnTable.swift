@@ -13,6 +13,8 @@ final class ColumnTable: Sendable {
     let tags: [(tag: Tag, column: Int)]
     /// What columns say a wish of, by a word or by dates.
     let wishes: [Subscription.Key]
+    /// The columns with words for a wish.
+    let states: [Subscription.Key: [Int]]
     /// What columns forbid, with what their words mean.
     let denials: [(scope: Consent.Scope, column: Int, words: [String: Bool])]
 
@@ -34,11 +36,15 @@ final class ColumnTable: Sendable {
             .sorted { $0.0 < $1.0 }
         let keys = places.keys.compactMap { place -> Subscription.Key? in
             switch place {
-            case .state(let key), .optIn(let key), .optOut(let key): key
+            case .state(let key, _), .optIn(let key), .optOut(let key): key
             default: nil
             }
         }
         wishes = Set(keys).sorted()
+        states = columns.indices.reduce(into: [:]) { states, index in
+            guard case .state(let key, _) = columns[index].place, places[columns[index].place] == index else { return }
+            states[key, default: []].append(index)
+        }
         denials = places.compactMap { place, column in
             guard case .denied(let scope) = place else { return nil }
             return (scope, column, file.settings.forms.denials(of: columns[column]))

@@ -36,6 +36,20 @@ enum ConsentColumnName {
             || zip(parts, parts.dropFirst()).contains { phrases.contains("\($0) \($1)") }
     }
 
+    /// Parts of names by which a yes is an opt-out.
+    private static let optOutStems = [
+        "optout", "optedout", "unsub", "suppress", "denylist", "blacklist", "blocklist", "donot", "dnc", "nolonger",
+        "abgemeldet", "abmeldung", "widerspruch", "sperre", "désinscrit", "desinscrit", "désabonné", "desabonne",
+        "desuscrito", "disiscritto", "uitgeschreven", "blocked", "revoked", "withdrawn",
+    ]
+
+    /// Whether a yes under the name probably is an opt-out: `Unsubscribed`, `noEmail`, `Do not call`.
+    static func isOptOut(_ name: String) -> Bool {
+        let parts = parts(of: name)
+        let text = parts.joined()
+        return optOutStems.contains(where: text.contains) || ["no", "not", "stop"].contains(parts.first)
+    }
+
     /// The channel that the name speaks of; e-mail where it names none.
     static func channel(of name: String) -> Channel {
         let parts = parts(of: name)

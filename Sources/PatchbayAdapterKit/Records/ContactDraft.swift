@@ -208,8 +208,8 @@ struct ContactDraft: Sendable {
 
     /// Of a word and dates on one thing what allows least; where they agree the dates know since when.
     private mutating func subscription(_ key: Subscription.Key) -> Subscription? {
-        let word = worded(key)
-        let said = [dated(key, isAlone: word == nil), word].compactMap { $0 }
+        let words = (table.states[key] ?? []).compactMap { worded(key, $0) }
+        let said = [dated(key, isAlone: words.isEmpty)].compactMap { $0 } + words
         let state = said.mostProtectiveState(of: key)
         guard var subscription = said.first(where: { $0.state == state }) else { return nil }
         table.file.kind.rules.wishes.fire()
@@ -230,12 +230,12 @@ struct ContactDraft: Sendable {
     }
 
     /// By the word of a column.
-    private mutating func worded(_ key: Subscription.Key) -> Subscription? {
-        guard let word = text(.state(key)), let column = table.places[.state(key)] else { return nil }
-        let states = table.columns[column].states
+    private mutating func worded(_ key: Subscription.Key, _ column: Int) -> Subscription? {
+        let (word, states) = (texts[column], table.columns[column].states)
+        if word.isEmpty { return nil }
         if states.silent.contains(word.lowercased()) { return nil }
         guard let state = states.read[word.lowercased()] else {
-            note(rows.word, .state(key), remedy: rows.word.remedy(listing: states.words))
+            note(rows.word, table.columns[column].place, remedy: rows.word.remedy(listing: states.words))
             unread.wishes.insert(key)
             return nil
         }
@@ -416,7 +416,7 @@ extension FindingRow {
     fileprivate func remedy(listing words: [(meaning: String, words: [String])]) -> String {
         let list = words.filter { !$0.words.isEmpty }.map { "\($0.meaning): \($0.words.joined(separator: ", "))" }
         return
-            "Write one of the words that the column knows (\(list.joined(separator: "; "))), or say in the setting columns "
-            + "what else it holds. Do not ignore a column that may contain opt-outs."
+            "Write one of the words that the column knows (\(list.joined(separator: "; "))), or give the word's meaning in the "
+            + "setting words. Do not ignore a column that may contain opt-outs."
     }
 }

@@ -46,7 +46,7 @@ extension ContactColumn {
             key.channel == wish.channel && (key.topic == nil) == (wish.topic == nil)
         }
         return switch place {
-        case .state(let key): fits(key) && states.read.values.contains(wish.state)
+        case .state(let key, _): fits(key) && states.read.values.contains(wish.state)
         // Dates that are blank beside a device say that nobody knows.
         case .optIn(let key): fits(key) && (wish.state == .subscribed || wish.state == .unknown && key.channel == .push)
         case .optOut(let key): fits(key) && wish.state == .unsubscribed

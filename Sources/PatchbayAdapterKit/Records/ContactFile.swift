@@ -27,32 +27,41 @@ public struct ContactColumn: Sendable {
             read.mapValues(Optional.some).merging(silent.map { ($0, nil) }) { own, _ in own }
         }
 
-        /// The neutral words, and the answers by which files say yes and no. Written are the neutral ones.
-        public static let neutral = States(
-            read: Dictionary(Subscription.State.allCases.map { ($0.rawValue, $0) } + answers) { first, _ in first },
-            written: Dictionary(
-                uniqueKeysWithValues: Subscription.State.allCases.filter { $0 != .unknown }.map { ($0, $0.rawValue) }
-            )
-        )
+        /// The words of ``ConsentAnswers`` for a column of consent. Written are the neutral ones.
+        public static let neutral = States(.consent)
 
-        /// The neutral words and more that are read.
-        static func neutral(and answers: [String: Subscription.State]) -> States {
-            States(read: neutral.read.merging(answers) { _, own in own }, written: neutral.written)
+        /// The words of a column that settings name.
+        ///
+        /// - Parameters:
+        ///   - polarity: What a yes means.
+        ///   - takesAnswers: Whether yes and no are among the words.
+        ///   - more: Words of the vendor besides the common ones.
+        ///   - free: What a no to the question whether the person opted out means.
+        ///   - booleans: The words that are written where a yes says it.
+        init(
+            _ polarity: ContactPlace.Polarity,
+            takesAnswers: Bool = true,
+            more: [String: Subscription.State] = [:],
+            notOptedOut free: Subscription.State = .subscribed,
+            booleans: (yes: String, no: String) = ("true", "false")
+        ) {
+            read = ConsentAnswers.states
+            (written, silent) = ([:], [])
+            if takesAnswers {
+                for (answer, isYes) in ConsentAnswers.isYes {
+                    read[answer] =
+                        polarity == .optedOut ? isYes ? .unsubscribed : free : isYes ? .subscribed : .unsubscribed
+                }
+                if polarity != .optedOut { read.merge(more) { known, _ in known } }
+            }
+            switch polarity {
+            case .consent:
+                for state in Subscription.State.allCases where state != .unknown { written[state] = state.rawValue }
+            case .optedIn: written = [.subscribed: booleans.yes, .unsubscribed: booleans.no]
+            case .optedOut: written = [.unsubscribed: booleans.yes, .subscribed: booleans.no]
+            }
         }
     }
-
-    /// Answers that mean the same in every column that settings name as a subscription.
-    private static let answers: [(String, Subscription.State)] =
-        [
-            "yes", "y", "true", "t", "1", "on", "opted in", "opted-in", "opt in", "opt-in", "optin", "ja", "j", "oui",
-            "si", "sim",
-            "tak", "da",
-        ].map { ($0, .subscribed) }
-        + [
-            "no", "n", "false", "f", "0", "off", "opted out", "opted-out", "opt out", "opt-out", "optout",
-            "unsubscribe", "nein",
-            "non", "nao", "nie", "nee", "nej", "ei",
-        ].map { ($0, .unsubscribed) }
 
     /// The name in the header.
     public var name: String
@@ -78,6 +87,10 @@ public struct ContactColumn: Sendable {
     public var states: States
     /// The words besides yes and no of a column that says whether a use is forbidden: whether each of them forbids it.
     public var denials: [String: Bool]
+    /// Whether neither the format nor a setting says what the column holds.
+    var isUnexplained = false
+    /// What settings say that words of the column mean, in lower case.
+    var ownWords: [String: Subscription.State] = [:]
     /// What is said once of a file that is read and has the column.
     public var remark: FindingRow?
 
@@ -118,6 +131,8 @@ public struct ContactFileKind: Sendable {
     public var json: RuleID?
     /// Answers of this vendor, besides the common ones, in columns that settings name as a subscription.
     public var answers: [String: Subscription.State]
+    /// What a no to the question whether the person opted out means.
+    public var notOptedOut: Subscription.State
 
     /// A kind of file.
     public init(
@@ -126,10 +141,12 @@ public struct ContactFileKind: Sendable {
         rules: ContactFileRules,
         deviceIdentity: Device.IdentityName,
         json: RuleID? = nil,
-        answers: [String: Subscription.State] = [:]
+        answers: [String: Subscription.State] = [:],
+        notOptedOut: Subscription.State = .subscribed
     ) {
         (self.columns, self.findings, self.rules) = (columns, findings, rules)
         (self.deviceIdentity, self.json, self.answers) = (deviceIdentity, json, answers)
+        self.notOptedOut = notOptedOut
     }
 }
 
@@ -193,6 +210,10 @@ public struct ContactFile: Sendable {
         public var readKeys: [IdentifierKind] = []
         /// What columns hold, by name, over what is known; in the order in which they are written.
         public var columns: [(name: String, place: ContactPlace)] = []
+        /// What words mean in every column of consent, in lower case, over what is known.
+        public var words: [String: Subscription.State] = [:]
+        /// What words mean in one column of consent, by its name's key.
+        public var columnWords: [String: [String: Subscription.State]] = [:]
         /// The types of attributes over what is known.
         public var types: [AttributeName: AttributeType] = [:]
         /// What becomes of a contact whose no the file can't say.
@@ -223,20 +244,47 @@ public struct ContactFile: Sendable {
             if known[key] == nil { known[key] = column }
         }
         for (name, place) in settings.columns {
-            known[ColumnName(rawValue: name).key] = Self.own(name, place, in: kind)
+            known[ColumnName(rawValue: name).key] = Self.own(name, place, kind, settings)
         }
-        self.known = known
+        self.known = known.mapValues { column in
+            var column = column
+            let own = settings.columnWords[ColumnName(rawValue: column.name).key] ?? [:]
+            column.ownWords = settings.words.merging(own) { _, own in own }
+            column.states.read.merge(column.ownWords) { _, own in own }
+            column.states.silent.subtract(column.ownWords.keys)
+            return column
+        }
     }
 
     /// A column that settings name: as the known one for that place, under another name.
-    private static func own(_ name: String, _ place: ContactPlace, in kind: ContactFileKind) -> ContactColumn {
-        // The words of a column that is only read are of that column alone.
-        let isState = if case .state = place { true } else { false }
+    private static func own(
+        _ name: String,
+        _ place: ContactPlace,
+        _ kind: ContactFileKind,
+        _ settings: Settings
+    ) -> ContactColumn {
         var column =
-            kind.columns.first { $0.place == place && $0.isWritten }
-            ?? kind.columns.first { $0.place == place && !isState }
-            ?? ContactColumn(name, place, states: .neutral(and: kind.answers))
-        (column.name, column.isWritten) = (name, place != .ignored)
+            kind.columns.first { $0.isWritten && $0.place.isSame(as: place) }
+            // The words of a column that is only read are of that column alone.
+            ?? kind.columns.first { $0.place == place && place.polarity == nil }
+            ?? ContactColumn(name, place)
+        if let polarity = place.polarity {
+            let known = ContactColumn.States(
+                polarity,
+                takesAnswers: polarity != .consent || !ConsentColumnName.isOptOut(name),
+                more: kind.answers,
+                notOptedOut: kind.notOptedOut,
+                booleans: settings.forms.booleans
+            )
+            if !column.isWritten {
+                column.states = known
+            } else if ColumnName(rawValue: column.name).key == ColumnName(rawValue: name).key {
+                column.states.read.merge(known.read) { own, _ in own }
+            } else {
+                column.states.read.merge(known.read) { _, known in known }
+            }
+        }
+        (column.name, column.place, column.isWritten) = (name, place, place != .ignored)
         return column
     }
 
@@ -256,6 +304,7 @@ public struct ContactFile: Sendable {
         if let column = known[ColumnName(rawValue: name).key] { return column }
         let snake = SnakeCase.text(name)
         var column = ContactColumn(name, snake.isEmpty ? .ignored : .attribute(AttributeName(rawValue: snake)))
+        if case .attribute(let name) = column.place { column.isUnexplained = settings.types[name] == nil }
         if ConsentColumnName.isLikely(name) { column.remark = kind.findings.consentUnnamed }
         return column
     }
@@ -263,8 +312,11 @@ public struct ContactFile: Sendable {
     /// Whether settings ignore a column that says what a person wants.
     func ignoresConsent(_ column: ContactColumn) -> Bool {
         let key = ColumnName(rawValue: column.name).key
-        return column.place == .ignored
-            && kind.columns.contains { $0.place.isAboutConsent && ColumnName(rawValue: $0.name).key == key }
+        guard column.place == .ignored else { return false }
+        if let own = kind.columns.first(where: { ColumnName(rawValue: $0.name).key == key }) {
+            return own.place.isAboutConsent
+        }
+        return ConsentColumnName.isLikely(column.name)
     }
 
     /// What is said once of a file that is read and has the column.
@@ -278,20 +330,29 @@ public struct ContactFile: Sendable {
         let (path, once) = ("columns.\(column.name)", "said once for all rows")
         guard let remark = remark(on: column) else { return nil }
         guard remark.code == kind.findings.consentUnnamed.code else { return remark.at(path, detail: once) }
-        let channel = ConsentColumnName.channel(of: column.name).rawValue
-        let choices = "\"subscription:\(channel)\", \"attribute:\(SnakeCase.text(column.name))\" or \"ignored\""
-        return remark.at(
-            path,
-            detail: once,
-            remedy: "Add to the settings: {\"from\": {\"columns\": {\"\(column.name)\": …}}} with \(choices)."
-        )
+        return remark.at(path, detail: once, remedy: Self.remedy(naming: column.name))
+    }
+
+    /// The settings that say what a column holds.
+    package static func remedy(naming name: String) -> String {
+        let channel = ConsentColumnName.channel(of: name).rawValue
+        if ["date", "datum"].contains(where: name.lowercased().contains) {
+            return
+                "Add to the settings: {\"from\": {\"columns\": {\"\(name)\": \"optIn:\(channel)\"}}} for the date of an opt-in, "
+                + "or \"optOut:\(channel)\" for that of an opt-out, \"attribute:\(SnakeCase.text(name))\", or \"ignored\"."
+        }
+        let (first, second) = ConsentColumnName.isOptOut(name) ? ("optedOut", "optedIn") : ("optedIn", "optedOut")
+        let meanings = ["optedIn": "a yes is an opt-in", "optedOut": "a yes is an opt-out"]
+        return "Add to the settings: {\"from\": {\"columns\": {\"\(name)\": \"\(first):\(channel)\"}}} if "
+            + "\(meanings[first] ?? ""), or \"\(second):\(channel)\" if \(meanings[second] ?? ""), \"consent:\(channel)\" for "
+            + "status words, \"attribute:\(SnakeCase.text(name))\", or \"ignored\"."
     }
 
     /// The columns of a file that is written, in their order: those of the kind, under the settings' names for their
     /// places, and then those that settings add.
     public var writtenColumns: [ContactColumn] {
         let own = settings.columns.compactMap { name, place in
-            place == .ignored ? nil : Self.own(name, place, in: kind)
+            place == .ignored ? nil : Self.own(name, place, kind, settings)
         }
         let usual = kind.columns.filter { column in
             column.isWritten
@@ -299,7 +360,12 @@ public struct ContactFile: Sendable {
                     ColumnName(rawValue: $0.name).key == ColumnName(rawValue: column.name).key
                 }
         }
-        .map { column in own.first { $0.place == column.place } ?? column }
+        .compactMap { column in
+            if let same = own.first(where: { $0.place.isSame(as: column.place) }) { return same }
+            // One column says it, in the words that the settings choose.
+            return own.contains { $0.place.polarity != nil && $0.place.subject == column.place.subject }
+                && column.place.polarity != nil ? nil : column
+        }
         return usual + own.filter { column in !usual.contains { $0.place == column.place } }
     }
 
@@ -347,7 +413,7 @@ public struct ContactFile: Sendable {
             return zip(columns, header.isEmpty ? given : header).map { known, found in
                 var column = layoutColumn(of: known)
                 if known.place == first { column.isRequired = true }
-                column.header = found.trimmed
+                (column.header, column.isUnexplained) = (found.trimmed, known.isUnexplained)
                 return column
             }
         }
@@ -375,7 +441,7 @@ public struct ContactFile: Sendable {
         case .ignored: return ColumnLayout.Column(.ignored)
         case .tags: return ColumnLayout.Column(.tags)
         case .tag(let tag): return ColumnLayout.Column(.tag(tag, AttributeValue.booleanWords))
-        case .state(let key): return ColumnLayout.Column(.wish(key, .word(column.states.meanings)))
+        case .state(let key, _): return ColumnLayout.Column(.wish(key, .word(column.states.meanings)))
         case .optIn(let key): return ColumnLayout.Column(.wish(key, .optIn))
         case .optOut(let key): return ColumnLayout.Column(.wish(key, .optOut))
         case .changedAt(let key): return ColumnLayout.Column(.wish(key, .changedAt))
@@ -399,10 +465,11 @@ extension FieldForms {
     /// Whether each word of a column forbids what the column is about. Where a column has words of its own, a digit is none: it
     /// may be a code for anything.
     func denials(of column: ContactColumn) -> [String: Bool] {
-        guard !column.denials.isEmpty else { return AttributeValue.booleanWords }
-        return column.denials.merging([booleans.yes.lowercased(): true, booleans.no.lowercased(): false]) { own, _ in
-            own
-        }
+        let answers =
+            column.denials.isEmpty
+            ? ConsentAnswers.isYes : [booleans.yes.lowercased(): true, booleans.no.lowercased(): false]
+        let said = column.ownWords.mapValues { $0 == .unsubscribed || $0 == .suspended }
+        return answers.merging(column.denials) { _, own in own }.merging(said) { _, own in own }
     }
 }
 
@@ -530,6 +597,60 @@ extension SettingRow {
                 return Problem(
                     "What is given for \(strangers.joined(separator: ", ")) names no part of a contact.",
                     "Use one of: \(ContactPlace.allowed)."
+                )
+            }
+            return nil
+        }
+    }
+
+    /// What words of consent mean.
+    public static func fileWords(
+        _ path: any WritableKeyPath<Settings, ContactFile.Settings> & Sendable,
+        rule: RuleID? = nil
+    ) -> SettingRow {
+        let states = Subscription.State.allCases.map(\.rawValue)
+        let state: JSONValue = ["enum": .array(states.map(JSONValue.string))]
+        return SettingRow(
+            "words",
+            form: "object of states, or of such objects by column",
+            schema: [
+                "type": "object",
+                "additionalProperties": [
+                    "anyOf": [state, ["type": "object", "additionalProperties": state]]
+                ],
+            ],
+            default: "{}",
+            rule: rule,
+            "What words mean in columns of consent, of all or by column name, over the known ones: "
+                + states.joined(separator: ", ") + "."
+        ) { value, settings in
+            guard let object = value.object else {
+                return Problem("The value is \(value.typePhrase).", "Give an object.")
+            }
+            var unknown: [String] = []
+            func read(_ member: JSONObject.Member, _ name: String) -> (String, Subscription.State)? {
+                if let word = member.value.string, let state = Subscription.State(rawValue: word), states.contains(word)
+                {
+                    return (member.name.trimmed.lowercased(), state)
+                }
+                unknown.append("\"\(name)\"")
+                return nil
+            }
+            for member in object {
+                guard let inner = member.value.object else {
+                    if let (word, state) = read(member, member.name) { settings[keyPath: path].words[word] = state }
+                    continue
+                }
+                let column = ColumnName(rawValue: member.name).key
+                for each in inner {
+                    guard let (word, state) = read(each, "\(member.name).\(each.name)") else { continue }
+                    settings[keyPath: path].columnWords[column, default: [:]][word] = state
+                }
+            }
+            guard unknown.isEmpty else {
+                return Problem(
+                    "What is given for \(unknown.joined(separator: ", ")) is no state.",
+                    "Use one of \(states.joined(separator: ", "))."
                 )
             }
             return nil

@@ -154,7 +154,7 @@ public struct ContactFileFindings: Sendable {
             fault, headerAgain,
             manyLines,
             control, keyBlank, keyDamaged, identifierDamaged, identifierCleaned, date, dateAmbiguous, email, phone,
-            value,
+            value, word,
             consentIgnored, consentUnnamed, seconds,
             unused, optInUnknown, timeZone, devicePart, deviceAssumed, keyMissing, optOutLost, noColumn, noPlace,
             second,
@@ -435,8 +435,8 @@ public struct ContactFileFindings: Sendable {
             reason: "The column's text is not what the column takes",
             remedy: "Correct the text, or give the column another type in the setting types."
         )
-        word = FindingRow(
-            value.code,
+        word = row(
+            "row.consentValue",
             .error,
             .invalid,
             rule: rules.wishes,

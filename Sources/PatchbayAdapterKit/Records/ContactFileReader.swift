@@ -77,11 +77,22 @@ public struct ContactFileReader: RowReader, Sendable {
             return all
         }
         if isJSON { throw SettingsError([StrangeFile.json.finding(encoding)]) }
+        if StrangeFile.isWorkbook(all) { throw SettingsError([StrangeFile.workbook.finding(encoding)]) }
         if StrangeFile.isPacked(all) { throw SettingsError([StrangeFile.packed.finding(encoding)]) }
         if all.starts(with: Self.byteOrderMark), file.settings.encoding != .utf8 {
             throw SettingsError([findings.otherEncoding.at("encoding", detail: "line 1, byte 1")])
         }
-        if StrangeFile.isWide(all) { throw SettingsError([encoding]) }
+        if StrangeFile.isWide(all) {
+            var finding = encoding
+            finding.remedy = "Convert it: iconv -f UTF-16 -t UTF-8 FILE | patchbay migrate …, or save it as UTF-8."
+            throw SettingsError([finding])
+        }
+        if all.first(where: { $0 > 0x20 }) == UInt8(ascii: "<") {
+            var finding = findings.columnMissing.at("header", detail: "line 1")
+            finding.reason = "The file is a web page or XML, not a file of contacts."
+            finding.remedy = "Open it to see what it says, such as a request to log in, and export the contacts again."
+            throw SettingsError([finding])
+        }
         return all
     }
 
@@ -170,8 +181,9 @@ public struct ContactFileReader: RowReader, Sendable {
         {
             problems.append(findings.wishAbsent.at("columns.\(name)", detail: "line \(line), \(columns.count) columns"))
         }
+        problems += file.invertedColumns
         if !columns.contains(where: { file.readFinders.contains($0.place) }) {
-            problems.append(findings.columnMissing.at("header", detail: "line \(line), \(columns.count) columns"))
+            problems.append(keyMissing(in: columns.map(\.name), line))
         }
         for (place, other) in columns.map(\.place).repeated {
             let names = "line \(line), column \(place + 1), like \(columns[other].name)"
@@ -180,6 +192,36 @@ public struct ContactFileReader: RowReader, Sendable {
         if !problems.isEmpty { throw SettingsError(problems) }
         table = ColumnTable(file, columns)
         headerKeys = (found.isEmpty ? names : found).map { ColumnName(rawValue: $0).key }
+    }
+
+    /// What is wrong with a header without a column for the key: which columns it has, and the setting that probably helps.
+    private func keyMissing(in names: [String], _ line: Int) -> Finding {
+        // A line with a digit or an address in it may be a row of a person.
+        let isHeader = names.allSatisfy { name in
+            name.contains(where: \.isLetter) && !name.contains { $0.isNumber || $0 == "@" }
+        }
+        let shown = names.prefix(12).map { "\"\($0.prefix(40))\"" }.joined(separator: ", ")
+        let detail =
+            "line \(line), \(names.count) columns" + (isHeader ? ": \(shown)\(names.count > 12 ? ", …" : "")" : "")
+        let delimiters: [(Character, String)] = [(";", "semicolon"), (",", "comma"), ("\t", "tab"), ("|", "bar")]
+        let other = delimiters.first { mark, _ in names.count == 1 && names[0].contains(mark) }
+        let kind = file.settings.key
+        let likely = names.first { name in
+            let key = ColumnName(rawValue: name).key.filter { $0 != "_" }
+            return kind == .email
+                ? ["email", "mail", "emailaddress", "emailadresse"].contains(key)
+                : [
+                    "id", "contactid", "leadid", "customerid", "customernumber", "userid", "personid", "recordid",
+                    "subscriberkey",
+                    "contactkey", "externalid", "crmid", "kundennummer",
+                ].contains(key)
+        }
+        let remedy =
+            other.map { "The columns are probably separated by a \($1): set {\"from\": {\"delimiter\": \"\($1)\"}}." }
+            ?? (isHeader ? likely : nil).map {
+                "Add to the settings: {\"from\": {\"columns\": {\"\($0)\": \"identifier:\(kind.rawValue)\"}}}, if this column is the key."
+            }
+        return findings.columnMissing.at("header", detail: detail, remedy: remedy)
     }
 
     /// What is said once for the whole file, with the first row.
@@ -235,14 +277,21 @@ public struct ContactFileReader: RowReader, Sendable {
 
     // MARK: What refused rows say
 
-    /// What a row says of what its person allows that is refused for its signs; nil without a field for each column.
+    /// What a row says of what its person allows that is refused for its signs.
     ///
-    /// A word with such a sign can't be read, and counts as one of those.
+    /// A word with such a sign can't be read, and counts as one of those. Without a field for each column every word is one.
     private func said(by fields: [String]) -> RefusedWords? {
-        guard let table, fields.count == columns.count else { return nil }
-        var draft = ContactDraft(table, texts(of: fields), "")
-        let contact = draft.contact()
-        return draft.said(by: contact)
+        guard let table, !fields.isEmpty else { return nil }
+        let isWhole = fields.count == columns.count
+        let filled = fields.prefix(columns.count) + Array(repeating: "", count: max(0, columns.count - fields.count))
+        var draft = ContactDraft(table, texts(of: Array(filled)), "")
+        var contact = draft.contact()
+        if isWhole { return draft.said(by: contact) }
+        (contact.subscriptions, contact.consents) = ([], [])
+        // An address is known wherever it is.
+        contact.identifiers.removeAll { $0.kind == .email }
+        contact.identifiers += texts(of: fields).filter(FieldForm.isEmail).map { Identifier(.email, $0) }
+        return RefusedWords(of: contact, unread: Set(table.wishes), Set(table.denials.map(\.scope)))
     }
 
     /// What bytes say that are no row: with a sign in the place of those that are no text, and with quotes as ordinary signs
@@ -294,6 +343,7 @@ public struct ContactFileReader: RowReader, Sendable {
             let first = isShort ? columns[row.fields.count].name : "\(columns.count + 1)"
             let sizes = "\(place), \(row.fields.count) fields for \(columns.count) columns"
             let remedy = "Add the missing fields, and quote a field that holds a line break."
+            record.said = said(by: row.fields)
             return [findings.width.at("columns.\(first)", detail: sizes, remedy: isShort ? remedy : nil)]
         }
         if isHeader(row) {

@@ -147,13 +147,29 @@ extension ContactFile {
 
     /// What is wrong with columns of the settings whose name the vendor knows for what a person wants or allows.
     fileprivate var misusedColumns: [Finding] {
+        invertedColumns
+            + usedColumns.filter { $0.known.subject != $0.place.subject }
+            .map { kind.findings.wishMisused.at("columns".dot($0.name)) }
+    }
+
+    /// What is wrong with columns of the settings that take a yes for the opposite of what the vendor's column of the name means.
+    var invertedColumns: [Finding] {
+        usedColumns.filter { $0.known.subject == $0.place.subject && $0.known.isOpposite(of: $0.place) }.map { used in
+            kind.findings.wishMisused.at(
+                "columns".dot(used.name),
+                detail: "the vendor's column is \(used.known.text)",
+                remedy: "Set it to \(used.known.text), or leave it out of the settings."
+            )
+        }
+    }
+
+    private var usedColumns: [(name: String, place: ContactPlace, known: ContactPlace)] {
         let known = Dictionary(
             kind.columns.filter { $0.place.isAboutConsent }.map { (ColumnName(rawValue: $0.name).key, $0.place) }
         ) { first, _ in first }
         return settings.columns.compactMap { name, place in
-            guard place != .ignored, let own = known[ColumnName(rawValue: name).key], own.subject != place.subject
-            else { return nil }
-            return kind.findings.wishMisused.at("columns".dot(name))
+            guard place != .ignored, let own = known[ColumnName(rawValue: name).key] else { return nil }
+            return (name, place, own)
         }
     }
 
@@ -329,8 +345,8 @@ private struct RowComposer {
         var holdsTime = table.places[.changedAt(key)] != nil
         // The denial covers it, so that no opt-out is lost where it has no column.
         let lost = isDenied ? rows.noPlace : lost(state)
-        if let index = table.places[.state(key)] {
-            isSaid = put(state, key, table.columns[index], path, lost)
+        if let columns = table.states[key] {
+            isSaid = columns.map { put(state, table.columns[$0], path, lost) }.contains(true)
         } else if table.places[.optIn(key)] != nil || table.places[.optOut(key)] != nil {
             isSaid = put(state, at: subscription.changedAt, key, path, lost)
             holdsTime = true
@@ -350,16 +366,15 @@ private struct RowComposer {
     /// Says a state by a word.
     private mutating func put(
         _ state: Subscription.State,
-        _ key: Subscription.Key,
         _ column: ContactColumn,
         _ path: String,
         _ lost: FindingRow
     ) -> Bool {
         if let word = column.states.written[state] {
-            put(word, .state(key), path)
+            put(word, column.place, path)
         } else if state == .suspended, let word = column.states.written[.unsubscribed] {
             note(rows.suspended, path.dot("state"))
-            put(word, .state(key), path)
+            put(word, column.place, path)
         } else {
             note(lost, path, "column \(column.name) has no word for \(state.rawValue)")
             return false
@@ -437,7 +452,7 @@ private struct RowComposer {
             let isFilled = if case .device = place { !contact.devices.isEmpty } else { !fields[index].isEmpty }
             if isFilled, let channel = place.reach { reached.insert(channel) }
             switch place {
-            case .state(let key) where consent.channel == nil || consent.channel == key.channel:
+            case .state(let key, _) where consent.channel == nil || consent.channel == key.channel:
                 guard let word = table.columns[index].states.written[.unsubscribed] else { continue }
                 fields[index] = word
                 if key.topic == nil { said.insert(key.channel) }

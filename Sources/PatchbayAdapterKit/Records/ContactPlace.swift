@@ -15,8 +15,8 @@ public enum ContactPlace: Hashable, Sendable {
     case locale
     /// The time zone: a name, or where a device has none an offset.
     case timeZone
-    /// What the person wants of a channel, or of a topic on it.
-    case state(Subscription.Key)
+    /// The person's consent to a channel, or to a topic on it, and what a yes in the column means.
+    case state(Subscription.Key, Polarity = .consent)
     /// Since when it is wanted.
     case optIn(Subscription.Key)
     /// Since when it is not wanted.
@@ -31,6 +31,16 @@ public enum ContactPlace: Hashable, Sendable {
     case device(DevicePart)
     /// Nothing.
     case ignored
+
+    /// What a yes in a column of consent means.
+    public enum Polarity: String, Hashable, Sendable, CaseIterable {
+        /// Status words; a yes is an opt-in.
+        case consent
+        /// Whether the person opted in.
+        case optedIn
+        /// Whether the person opted out.
+        case optedOut
+    }
 
     /// What a column may hold of a device.
     public enum DevicePart: String, Hashable, Sendable, CaseIterable {
@@ -62,16 +72,31 @@ public enum ContactPlace: Hashable, Sendable {
     /// What it is about what a person wants or allows; nil where it says nothing of that.
     var subject: AnyHashable? {
         switch self {
-        case .state(let key), .optIn(let key), .optOut(let key): AnyHashable(key)
+        case .state(let key, _), .optIn(let key), .optOut(let key): AnyHashable(key)
         case .denied(let scope): AnyHashable(scope)
         default: nil
         }
     }
 
+    /// What a yes in the column means; nil if it holds no words of consent.
+    var polarity: Polarity? { if case .state(_, let polarity) = self { polarity } else { nil } }
+
+    /// Whether columns of both places hold the same, a yes in both meaning the same.
+    func isSame(as other: ContactPlace) -> Bool {
+        self == other || polarity != nil && subject == other.subject && !isOpposite(of: other) && other.polarity != nil
+    }
+
+    /// Whether a yes in a column of the other place would mean the opposite.
+    func isOpposite(of other: ContactPlace) -> Bool {
+        guard let polarity, let others = other.polarity else { return false }
+        return (polarity == .optedOut) != (others == .optedOut)
+    }
+
     /// The words that a setting may use, for error texts.
     public static let allowed =
-        "identifier:<kind>, attribute:<name>, tag:<name>, subscription:<channel>[/<topic>], optIn:…, optOut:…, "
-        + "changedAt:…, source:…, denied:<purpose>[/<channel>], " + words.keys.sorted().joined(separator: ", ")
+        "identifier:<kind>, attribute:<name>, tag:<name>, consent:<channel>[/<topic>], optedIn:…, optedOut:…, "
+        + "optIn:… and optOut:… for dates, changedAt:…, source:…, denied:<purpose>[/<channel>], "
+        + words.keys.sorted().joined(separator: ", ")
 
     private static let push = Subscription.Key(channel: .push)
 
@@ -84,14 +109,18 @@ public enum ContactPlace: Hashable, Sendable {
         return words
     }()
 
-    /// Reads `identifier:external`, `attribute:city`, `subscription:email/weekly` or a word; nil if it is none of them.
+    /// Reads `identifier:external`, `attribute:city`, `optedOut:email/weekly` or a word; nil if it is none of them.
     public init?(text: String) {
         let parts = text.split(separator: ":", maxSplits: 1).map { String($0).trimmed }
         switch (parts.first, parts.dropFirst().first) {
         case ("identifier", let kind?) where !kind.isEmpty: self = .identifier(IdentifierKind(rawValue: kind))
         case ("attribute", let name?) where !name.isEmpty: self = .attribute(AttributeName(rawValue: name))
         case ("tag", let name?) where !name.isEmpty: self = .tag(Tag(rawValue: name))
-        case ("subscription", let key?) where !key.isEmpty: self = .state(Subscription.Key(text: key))
+        case ("consent", let key?), ("subscription", let key?):
+            guard !key.isEmpty else { return nil }
+            self = .state(Subscription.Key(text: key))
+        case ("optedIn", let key?) where !key.isEmpty: self = .state(Subscription.Key(text: key), .optedIn)
+        case ("optedOut", let key?) where !key.isEmpty: self = .state(Subscription.Key(text: key), .optedOut)
         case ("optIn", let key?) where !key.isEmpty: self = .optIn(Subscription.Key(text: key))
         case ("optOut", let key?) where !key.isEmpty: self = .optOut(Subscription.Key(text: key))
         case ("changedAt", let key?) where !key.isEmpty: self = .changedAt(Subscription.Key(text: key))
@@ -123,7 +152,7 @@ public enum ContactPlace: Hashable, Sendable {
         case .tag(let tag): "tag:\(tag.rawValue)"
         case .locale: "locale"
         case .timeZone: "timeZone"
-        case .state(let key): "subscription:\(key.text)"
+        case .state(let key, let polarity): "\(polarity.rawValue):\(key.text)"
         case .optIn(let key): key == ContactPlace.push ? "optInDate" : "optIn:\(key.text)"
         case .optOut(let key): key == ContactPlace.push ? "optOutDate" : "optOut:\(key.text)"
         case .changedAt(let key): "changedAt:\(key.text)"

@@ -4,6 +4,8 @@ import PatchbayJSON
 package enum StrangeFile {
     /// It has to be unpacked first.
     case packed
+    /// It is a workbook of a spreadsheet program.
+    case workbook
     /// It begins with a mark of UTF-16.
     case wide
     /// It is JSON, and rows are read.
@@ -24,6 +26,12 @@ package enum StrangeFile {
             (
                 "The file is compressed (gzip or ZIP).",
                 "Decompress it: zcat FILE | patchbay migrate …, or unzip -p FILE | patchbay migrate …"
+            )
+        case .workbook:
+            (
+                "The file is an Excel workbook (.xlsx), and this format reads rows of delimited text.",
+                "Open it in Excel, choose File > Save As (or Export > Change File Type), select \"CSV UTF-8 (Comma delimited) (*.csv)\", save "
+                    + "each sheet by itself, and set the delimiter that Excel wrote."
             )
         case .wide:
             (
@@ -48,6 +56,12 @@ package enum StrangeFile {
     /// Whether bytes begin as a gzip or a ZIP file does.
     static func isPacked(_ bytes: [UInt8]) -> Bool {
         bytes.starts(with: [0x1F, 0x8B]) || bytes.starts(with: [0x50, 0x4B, 0x03, 0x04])
+    }
+
+    /// Whether bytes begin as a workbook does, which is a ZIP file.
+    static func isWorkbook(_ bytes: [UInt8]) -> Bool {
+        let names = String(decoding: bytes.prefix(4096), as: UTF8.self)
+        return isPacked(bytes) && ["[Content_Types].xml", "xl/", "_rels/"].contains(where: names.contains)
     }
 
     /// Whether bytes begin with a mark of UTF-16.

@@ -146,6 +146,7 @@ extension Command {
     private func runOnce() throws -> ExitStatus {
         var input = try session.source(session.invocation.text(.input))
         let (isDry, old) = (session.invocation.has(.dryRun), session.oldOutput)
+        if !isDry, let path = input.rereadablePath { try setup.migration.refuseUnnamedConsent(in: path) }
         let output =
             isDry ? nil : try session.invocation.file(.output).map { try OutputFile(path: $0) } ?? .standardOutput()
         let rejects =
@@ -164,7 +165,7 @@ extension Command {
             },
             isCancelled: { session.interruption.signalNumber != nil }
         )
-        if !isDry { try setup.migration.refuseUnnamedConsent(report) }
+        if !isDry { try setup.migration.refuseUnnamedConsent(report, head: input.head) }
         guard session.interruption.signalNumber == nil else {
             let file = session.invocation.text(.input).flatMap { $0 == "-" ? nil : $0 }
             let pipe = file.map { "\($0) is not a regular file and" } ?? "Standard input"

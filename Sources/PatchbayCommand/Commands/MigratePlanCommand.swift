@@ -65,6 +65,9 @@ extension Command {
             return .findings
         }
         plan.contradictions = try contradictions(plan, size: input.size)
+        plan.unnamedConsent =
+            input.rereadablePath.map(setup.migration.unnamedConsent(in:))
+            ?? setup.migration.unnamedConsent(inHead: input.head)
         if let path = invocation.text(.html) {
             let page = try OutputFile(path: path, isPrivate: false)
             try page.write(
@@ -74,7 +77,7 @@ extension Command {
             session.console.say("Wrote \(path).")
         }
         if session.isJSON { try session.console.data(plan.json) } else { try tell(plan) }
-        return plan.losses.contains { $0.severity.matters } ? .findings : .fine
+        return plan.losses.contains { $0.severity.matters } || !plan.unnamedConsent.isEmpty ? .findings : .fine
     }
 
     /// The lines that contradict each other; nil where the source comes once, or is too large to be read again.
@@ -113,6 +116,12 @@ extension Command {
             plan.losses.map { ["\($0.count)", $0.severity.rawValue, $0.code, $0.reason] },
             under: ["count", "severity", "code", "reason"]
         )
+        if !plan.unnamedConsent.isEmpty {
+            try head("Columns that may hold consent: apply refuses the source until the settings name each")
+            for finding in plan.unnamedConsent {
+                try session.console.data("  \(finding.path): \(finding.reason) \(finding.remedy)")
+            }
+        }
         if !plan.mapping.isEmpty { try tell(plan.mapping) }
         try head("Attributes")
         try rows(

@@ -193,6 +193,8 @@ struct PatientSource: ByteSource {
     var size: Int? { source.size }
 
     var name: String { source.name }
+    var rereadablePath: String? { source.rereadablePath }
+    var head: [UInt8] { source.head }
 
     func change() throws(FileError) -> Finding? { try source.change() }
 

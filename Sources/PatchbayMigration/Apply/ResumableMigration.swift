@@ -141,13 +141,21 @@ public struct ResumableMigration: Sendable {
     ) throws -> Outcome {
         let phases = PhaseLog(log)
         defer { phases.end() }
+        var migration = migration
+        migration.readsAgain = true
+        if !restarts, try Checkpoint(of: files.output)?.settings == settings(ofSecondPass: true) {
+            migration.ownSource = files.input
+        }
         do {
             return try run(migration, restarts, phases, progress, isCancelled)
-        } catch let failure as Migration.Failure where failure.findings.contains(where: EarlierNoes.isUnheeded) {
-            var migration = migration
-            migration.optOutLimit = .max
+        } catch let failure as Migration.Failure where failure.findings.contains(where: EarlierOptOuts.isUnheeded) {
+            migration.ownSource = files.input
+            let isLater = failure.findings.contains { $0.code == EarlierOptOuts.later.code }
             secondPass(
-                "Some records opt in after an opt-out that was no longer in memory. All opt-outs are kept in memory now."
+                (isLater
+                    ? "Some records opt out of what earlier records opt in to."
+                    : "Some records opt in after an opt-out that was no longer in memory.")
+                    + " All opt-outs are kept in memory now."
             )
             let again: (Migration.Progress) -> Void = { done in
                 var done = done
@@ -158,6 +166,9 @@ public struct ResumableMigration: Sendable {
         }
     }
 
+    /// The settings that a checkpoint keeps: one of a second pass does not fit a first pass.
+    private func settings(ofSecondPass isSecond: Bool) -> String { isSecond ? settings + "-2" : settings }
+
     private func run(
         _ migration: Migration,
         _ restarts: Bool,
@@ -167,7 +178,8 @@ public struct ResumableMigration: Sendable {
     ) throws -> Outcome {
         var source = try FileSource(path: files.input, chunk: chunk)
         let input = try InputIdentity(source, path: files.input)
-        let checkpoint = restarts ? nil : try usable(input)
+        let settings = settings(ofSecondPass: migration.ownSource != nil)
+        let checkpoint = restarts ? nil : try usable(input, settings)
         if checkpoint?.place.report.isComplete == true, let checkpoint {
             return try Self.finish(checkpoint, files.outputs, journal: files.journal)
         }
@@ -209,6 +221,12 @@ public struct ResumableMigration: Sendable {
             guard try input.holds(for: source) else {
                 throw Migration.Failure([Checkpoint.changedInput.at(files.input)])
             }
+            // What an earlier run let through is not known to this one.
+            if report.isComplete, checkpoint != nil, migration.ownSource == nil,
+                try migration.hasOptInBeforeOptOut(in: files.input, workers, isCancelled)
+            {
+                throw Migration.Failure([EarlierOptOuts.later.at("subscriptions")])
+            }
             if report.isComplete {
                 phases.note(.moving, records: report.read, bytes: report.bytesRead)
                 phases.note(.naming)
@@ -228,7 +246,7 @@ public struct ResumableMigration: Sendable {
     }
 
     /// The checkpoint of an earlier run with the same settings and the same input; nil if there is none.
-    private func usable(_ input: InputIdentity) throws -> Checkpoint? {
+    private func usable(_ input: InputIdentity, _ settings: String) throws -> Checkpoint? {
         guard let checkpoint = try Checkpoint(of: files.output) else { return nil }
         let path = Checkpoint.path(of: files.output)
         guard checkpoint.settings == settings, checkpoint.lengths.count == files.outputs.count else {

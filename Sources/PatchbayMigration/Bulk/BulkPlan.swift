@@ -35,7 +35,7 @@ struct BulkPlan: Sendable {
     }
 
     /// The slow way of one thread.
-    func makeSlowWay(heeding noes: EarlierNoes? = nil, tellsWords: Bool = false) throws(SettingsError) -> SlowWay {
+    func makeSlowWay(heeding noes: EarlierOptOuts? = nil, tellsWords: Bool = false) throws(SettingsError) -> SlowWay {
         SlowWay(
             writer: try makeWriter(),
             catalogue: catalogue,
@@ -85,7 +85,7 @@ struct BulkPlan: Sendable {
 
     /// A mapper of its own, of records behind a header, or of those of a whole file. One that heeds noes is for the calling
     /// thread.
-    func makeMapper(behind header: Header?, heeding noes: EarlierNoes? = nil) throws -> ChunkMapper {
+    func makeMapper(behind header: Header?, heeding noes: EarlierOptOuts? = nil) throws -> ChunkMapper {
         let (arena, slow) = (Arena(), try makeSlowWay(heeding: noes, tellsWords: noes == nil))
         let rules = MappingCompiler(mapping, in: arena)
         func compile(

@@ -44,7 +44,7 @@ struct BulkRun {
     private let mender: Mender
     private let lowering: Mender
     /// What people said no to so far.
-    private let noes: EarlierNoes
+    private let noes: EarlierOptOuts
     private let deciding: [String: String]
     private let evidence: EvidenceWriter?
     private let follower: RecordFollower?
@@ -103,11 +103,13 @@ struct BulkRun {
         let isCancelled: () -> Bool
         let keeping: Checkpoints?
         let surveyor: Surveyor?
-        let noes: EarlierNoes
+        let noes: EarlierOptOuts
         /// The settings by the codes of the findings that follow from them.
         let deciding: [String: String]
         var evidence: EvidenceWriter?
         var follower: RecordFollower?
+        /// Whether a run that wrote an opt-in before an opt-out of the same fails, so that it is repeated with all opt-outs known.
+        var readsAgain = false
     }
 
     /// Runs it to its end, or until it is cancelled.
@@ -195,7 +197,12 @@ struct BulkRun {
                 try cutter.finish { cut in try take(cut, &lanes) }
                 while let result = try lanes.next(isLast: true) { try accept(result) }
                 try mend(with: ChunkJob(isLast: true), OutputBuffer())
-                if output != nil { try noes.finish(workers: lanes.threads) }
+                if output != nil {
+                    try noes.finish(workers: lanes.threads)
+                    if surroundings.readsAgain, try noes.optInsBeforeOptOuts() > 0 {
+                        throw Migration.Failure([EarlierOptOuts.later.at("subscriptions")])
+                    }
+                }
                 try write(footer[...])
                 try rejects?.flush()
                 report.isComplete = true
@@ -402,7 +409,7 @@ struct BulkRun {
 extension BulkRun.Surroundings {
     /// Those of a run over so many bytes for its noes alone.
     init(
-        hearing noes: EarlierNoes,
+        hearing noes: EarlierOptOuts,
         of bytes: Int,
         _ progress: @escaping (Migration.Progress) -> Void,
         _ isCancelled: @escaping () -> Bool

@@ -6,8 +6,8 @@ import PatchbayModel
 struct BulkWords: BitwiseCopyable {
     /// Most marks between two tellings.
     private static let limit = 4096
-    /// A yes to a subscription has three by the key and by the address, a consent two by each or one by the key and all addresses.
-    private static let marksOfView = 6 * RecordView.subscriptionLimit + 4 * RecordView.consentLimit
+    /// A yes to a subscription has four by the key and by the address, a consent two by each or one by the key and all addresses.
+    private static let marksOfView = 8 * RecordView.subscriptionLimit + 4 * RecordView.consentLimit
 
     // `marks` has room for `limit`, of which the first `count` are told next. `kinds` are the indexes of the kinds by which the
     // target knows contacts. `wishes` has a mark for each channel and topic of the lexicon, `consents` for each purpose and
@@ -22,6 +22,8 @@ struct BulkWords: BitwiseCopyable {
     private let messaging: Int
     private let wishes: Row<UInt64>
     private let consents: Row<UInt64>
+    /// A mark for each channel of the lexicon: an opt-out of it as a whole, for the topics of other records.
+    private let topicMarks: Row<UInt64>
     private let topics: Int
     private static let channels = Lexicon.channelNames.count
 
@@ -42,6 +44,7 @@ struct BulkWords: BitwiseCopyable {
         wishes = arena.make(
             Lexicon.channelNames.flatMap { channel in topics.map { ConsentMark.wish(channel, $0) } }
         )
+        topicMarks = arena.make(Lexicon.channelNames.map(ConsentMark.topics))
         let channels = [nil] + Lexicon.channelNames.map(Optional.some)
         consents = arena.make(
             Lexicon.purposeNames.flatMap { purpose in channels.map { ConsentMark.consent(purpose, $0) } }
@@ -130,8 +133,18 @@ struct BulkWords: BitwiseCopyable {
                 wish.state != lexicon.pointee.subscribed && wish.state != lexicon.pointee.unknownState
             )
             put(&place, ConsentMark.yes(key, subject) | (isNo ? ConsentMark.no : 0), if: isYes || isNo)
-            put(&place, ConsentMark.yes(key, consents[wish.channel &+ 1]), if: isYes)
-            put(&place, ConsentMark.yes(key, consents[0]), if: isYes)
+            put(
+                &place,
+                ConsentMark.yes(key, consents[wish.channel &+ 1]),
+                if: isYes && !refuses(wish.channel, view, lexicon)
+            )
+            put(&place, ConsentMark.yes(key, consents[0]), if: isYes && !refuses(Lexicon.none, view, lexicon))
+            let topics = ConsentMark.yes(key, topicMarks[wish.channel])
+            if wish.topic == Lexicon.none {
+                if isNo, !hasOptInToTopic(wish.channel, view, lexicon) { put(&place, topics | ConsentMark.no) }
+            } else {
+                put(&place, topics, if: isYes)
+            }
         }
         for index in 0..<view.consentCount {
             let consent = view.consents[index]
@@ -149,6 +162,36 @@ struct BulkWords: BitwiseCopyable {
                 if consent.channel != Lexicon.none { put(&place, ConsentMark.yes(key, consents[purpose])) }
             }
         }
+    }
+
+    /// Whether a view denies messages on a channel, or on every one.
+    @inline(__always) private func refuses(
+        _ channel: Int,
+        _ view: RecordView,
+        _ lexicon: UnsafePointer<Lexicon>
+    ) -> Bool {
+        for index in 0..<view.consentCount {
+            let consent = view.consents[index]
+            if consent.purpose == messaging, consent.channel == channel, consent.state == lexicon.pointee.refused {
+                return true
+            }
+        }
+        return false
+    }
+
+    /// Whether a view opts in to a topic of a channel.
+    private func hasOptInToTopic(
+        _ channel: Int,
+        _ view: RecordView,
+        _ lexicon: UnsafePointer<Lexicon>
+    ) -> Bool {
+        for index in 0..<view.subscriptionCount {
+            let wish = view.subscriptions[index]
+            if wish.channel == channel, wish.topic != Lexicon.none, wish.state == lexicon.pointee.subscribed {
+                return true
+            }
+        }
+        return false
     }
 
     @inline(__always) private func put(

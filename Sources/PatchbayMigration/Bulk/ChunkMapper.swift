@@ -157,7 +157,7 @@ struct ChunkMapper: ~Copyable {
     /// What hears the words of consent, where the target knows contacts by a key.
     private let words: UnsafePointer<BulkWords>?
     /// What earlier records said no to, if each record is to heed it: one that says yes behind a no goes the slow way.
-    private let noes: EarlierNoes?
+    private let noes: EarlierOptOuts?
     private let isHeeding: Bool
     /// Records of the job before the run of plain records at hand.
     private var recordsBefore = 0
@@ -189,7 +189,7 @@ struct ChunkMapper: ~Copyable {
         counter: BulkSurvey?,
         book: SurveyBook?,
         words: BulkWords?,
-        heeding noes: EarlierNoes?,
+        heeding noes: EarlierOptOuts?,
         rejecting: BulkPlan.Rejecting,
         evidence: ConsentEvidence?,
         log: WrittenLog?

@@ -34,6 +34,12 @@ struct NoesTable {
     private static let handful = 16 << 10
     /// The opt-outs that were added since ``takeAdded()``, if they are kept.
     private var added: [UInt64] = []
+    /// Whether opt-ins that are let through are kept, for ``optInsBeforeOptOuts()``.
+    var keepsOptIns = false
+    private var optIns: [UInt64] = []
+    private var optInFile: SpillFile?
+    /// The number of opt-ins that are kept in memory.
+    private static let optInsInMemory = 1 << 20
     /// Whether added opt-outs are kept, for a checkpoint.
     var keepsAdded = false
 
@@ -53,6 +59,11 @@ struct NoesTable {
         return false
     }
 
+    /// Keeps an opt-in that is let through.
+    mutating func keep(optIn subjects: [UInt64]) {
+        if keepsOptIns { optIns += subjects }
+    }
+
     @inline(__always) private func mayBeKnown(_ subject: UInt64) -> Bool {
         (hasConsents || subject & ConsentMark.consent == 0) && heard[subject]
     }
@@ -64,17 +75,21 @@ struct NoesTable {
     /// Notes the words of many records, in order; false, with none of them noted, if a yes stands behind a no. What there is no
     /// room for stays in memory until ``keepLate()``.
     mutating func hear(_ words: [UInt64]) -> Bool {
-        let (wasFull, lateBefore) = (isFull, lateWords.count)
+        let (wasFull, lateBefore, optInsBefore) = (isFull, lateWords.count, optIns.count)
         var noted: [UInt64] = []
         for word in words {
             if word & ConsentMark.no != 0 {
                 if note(word) { noted.append(word) }
-            } else if mayBeKnown(word) {
+                continue
+            }
+            if keepsOptIns { optIns.append(word) }
+            if mayBeKnown(word) {
                 if known.contains(word | ConsentMark.no) {
                     known.subtract(noted)
                     if keepsAdded { added.removeLast(noted.count) }
                     isFull = wasFull
                     lateWords.removeLast(lateWords.count - lateBefore)
+                    optIns.removeLast(optIns.count - optInsBefore)
                     return false
                 }
                 if isFull { lateWords.append(word) }
@@ -100,11 +115,33 @@ struct NoesTable {
 
     // MARK: What came when there was no room
 
-    /// Takes the words that came late out of memory, once they are many.
+    /// Takes the words that came late out of memory, once they are many, and the opt-ins.
     mutating func keepLate() throws(FileError) {
+        if optIns.count >= Self.optInsInMemory {
+            let file = if let optInFile { optInFile } else { try SpillFile() }
+            let bytes = optIns.withUnsafeBytes { Array($0) }
+            _ = try file.append(bytes: bytes)
+            (optInFile, optIns) = (file, [])
+        }
         guard lateWords.count >= Self.handful else { return }
         try late.add(lateWords)
         lateWords.removeAll(keepingCapacity: true)
+    }
+
+    /// The number of opt-ins that were let through though a later record opts out of the same; at least one if there were more
+    /// opt-outs than are known.
+    mutating func optInsBeforeOptOuts() throws(FileError) -> Int {
+        if isFull { return 1 }
+        var count = optIns.count(where: isKnown)
+        guard var source = try optInFile?.source(chunk: 1 << 20) else { return count }
+        while let bytes = try source.next() {
+            bytes.withUnsafeBytes { words in
+                for place in stride(from: 0, to: words.count, by: 8) {
+                    count += isKnown(words.loadUnaligned(fromByteOffset: place, as: UInt64.self)) ? 1 : 0
+                }
+            }
+        }
+        return count
     }
 
     /// How many yeses stand behind a no that found no room, looked for by so many threads; the last that is asked.

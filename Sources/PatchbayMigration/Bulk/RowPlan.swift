@@ -153,6 +153,7 @@ struct RowCompiler {
     /// What may be said.
     private(set) var notes: [FindingRow] = []
     private var tagColumns: [RowPlan.TagColumn] = []
+    private var stated: Set<Subscription.Key> = []
 
     /// Nil for a file that has more columns than the fast way knows, or such as it can't fill.
     init?(_ file: ContactFile, judging channels: [Channel], isSurveyed: Bool, in arena: Arena) {
@@ -252,12 +253,14 @@ struct RowCompiler {
         case .tags: row.tags = index ?? row.tags
         case .locale: row.locale = index ?? row.locale
         case .timeZone: row.timeZone = index ?? row.timeZone
-        case .state(let key):
+        case .state(let key, _):
             guard index != nil else { break }
             guard let channel = Lexicon.channelNames.firstIndex(of: key.channel.rawValue) else {
                 row.hasStrangeColumns = true
                 break
             }
+            // Two columns with words for one wish are for the writer.
+            guard stated.insert(key).inserted else { return nil }
             (compiled.channel, compiled.topic) = (channel, topic(key.topic))
             let words = Lexicon.states.map { column.states.written[$0] ?? "" }
             guard words.allSatisfy(Self.isPlain) else { return nil }

@@ -97,7 +97,15 @@ struct RowScanner: BitwiseCopyable {
 
     /// The columns that say a wish by dates or say more of it; -1 for none.
     private struct WishColumns: BitwiseCopyable {
-        var word = -1, optIn = -1, optOut = -1, changedAt = -1, source = -1
+        var optIn = -1, optOut = -1, changedAt = -1, source = -1
+        /// The columns with words: a file has at most one for each polarity.
+        var words = (WordColumn(), WordColumn(), WordColumn())
+    }
+
+    /// A column with words of a wish; -1 for none.
+    private struct WordColumn: BitwiseCopyable {
+        var column = -1
+        var words = Row<RowWord>(start: nil, count: 0)
     }
 
     private let delimiter: UInt8
@@ -280,10 +288,12 @@ struct RowScanner: BitwiseCopyable {
             name(key, in: &wish)
             switch part {
             case .word(let meanings):
-                wish.dates.word = step.column
-                wish.words = add(
+                let words = add(
                     meanings.mapValues { $0.map { Lexicon.states.firstIndex(of: $0) ?? 0 } ?? RowScanner.silent },
                     of: step.column
+                )
+                wish.dates.words = (
+                    WordColumn(column: step.column, words: words), wish.dates.words.0, wish.dates.words.1
                 )
             case .optIn: wish.dates.optIn = step.column
             case .optOut: wish.dates.optOut = step.column
@@ -613,11 +623,9 @@ struct RowScanner: BitwiseCopyable {
     ) -> Bool {
         let columns = step.pointee.dates
         var (state, changedAt) = (-1, RecordView.Detail())
-        if has(columns.word) {
-            state = meaning(of: columns.word, in: step.pointee.words)
-            guard state >= 0 else { return false }
-            if state == Self.silent { state = -1 }
-        }
+        guard word(columns.words.0, &state, lexicon), word(columns.words.1, &state, lexicon),
+            word(columns.words.2, &state, lexicon)
+        else { return false }
         if has(columns.optIn) || has(columns.optOut) {
             guard let dated = dated(columns, lexicon, view.scratch) else { return false }
             // Of both what allows least; dates that agree with a word know since when.
@@ -669,6 +677,19 @@ struct RowScanner: BitwiseCopyable {
             names: (step.pointee.names.0, step.pointee.names.1)
         )
         view.subscriptionCount &+= 1
+        return true
+    }
+
+    /// Reads a word beside what other columns say of the same: what allows least counts. False for an unknown word.
+    @inline(__always) private func word(
+        _ column: WordColumn,
+        _ state: inout Int,
+        _ lexicon: UnsafePointer<Lexicon>
+    ) -> Bool {
+        guard has(column.column) else { return true }
+        let next = meaning(of: column.column, in: column.words)
+        guard next >= 0 else { return false }
+        if next != Self.silent, state < 0 || lexicon.pointee.allows(next, noMoreThan: state) { state = next }
         return true
     }
 

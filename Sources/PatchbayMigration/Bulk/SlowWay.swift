@@ -12,7 +12,7 @@ struct SlowWay {
     /// The kinds of identifiers by which the target knows contacts.
     let keyKinds: [IdentifierKind]
     /// What earlier records said no to, where records come one by one.
-    private let noes: EarlierNoes?
+    private let noes: EarlierOptOuts?
     /// What the records say of consent, as marks, where somebody else hears it.
     private var words: [UInt64]?
     /// Whether a word about consent that can't be read, in a record that its reader refuses, counts as a no.
@@ -24,7 +24,7 @@ struct SlowWay {
         writer: any ContactWriter,
         catalogue: AttributeCatalogue,
         mapping: ContactMapping = ContactMapping(),
-        heeding noes: EarlierNoes? = nil,
+        heeding noes: EarlierOptOuts? = nil,
         tellsWords: Bool = false,
         fears: Bool = true
     ) {
@@ -44,14 +44,18 @@ struct SlowWay {
         guard var contact = record.contact else {
             try hearRefused(record)
             let isExplained = findings.contains { $0.severity == .error }
-            return isExplained ? findings : findings + [Self.unexplained.at()]
+            if !isExplained { findings.append(Self.unexplained.at()) }
+            if record.said.map({ fears ? $0.feared : $0.read })?.optsOut == true {
+                findings.append(EarlierOptOuts.rejected.at(findings.first { $0.severity == .error }?.path ?? ""))
+            }
+            return findings
         }
         if !mapping.isEmpty { findings += mapping.apply(to: &contact, counting: &effects) }
         findings += contact.settleContradictions()
         let marks = noes == nil && words == nil ? nil : ConsentMarks(contact, knownBy: keyKinds)
         // Words count, even of a record that is not written.
         if let marks, let noes { findings += try noes.heed(&contact, marks) }
-        if let marks, words != nil { words? += marks.yeses(of: contact) + marks.noes(of: contact) }
+        if let marks, words != nil { words? += marks.yeses(of: contact) + marks.optOuts(of: contact) }
         let (coerced, lost) = catalogue.coerce(contact)
         findings += lost
         if findings.contains(where: { $0.severity == .error }) { return findings }
@@ -83,7 +87,7 @@ struct SlowWay {
 
     private mutating func takeOptOuts(of contact: Contact) throws(FileError) {
         guard let marks = marks(of: contact) else { return }
-        if words != nil { words? += marks.noes(of: contact) }
+        if words != nil { words? += marks.optOuts(of: contact) }
         if let noes {
             var contact = contact
             _ = try noes.heed(&contact, marks)
@@ -124,6 +128,13 @@ struct SlowWay {
         reason: "The format gave neither a contact nor a reason",
         remedy: "Report it to the author of the format."
     )
+}
+
+extension Contact {
+    /// Whether it opts out of anything or denies a purpose.
+    fileprivate var optsOut: Bool {
+        subscriptions.contains { $0.state.isNo } || consents.contains { $0.state == .denied }
+    }
 }
 
 extension ContactWriter {

@@ -128,7 +128,7 @@ private final class ApplyFeed: DoorFeed {
         settled = run.earlier?.place.report.read ?? 0
         self.source = try DoorSource(migration, source, at: files.input, after: run.earlier?.place)
         writer = DoorWriter(DoorMapper(target.door, target.settings))
-        let earlierNoes = EarlierNoes(limit: .max)
+        let earlierNoes = EarlierOptOuts(limit: .max)
         slow = SlowWay(
             writer: writer,
             catalogue: migration.catalogue,
@@ -166,7 +166,9 @@ private final class ApplyFeed: DoorFeed {
             let writer = EvidenceWriter(Migration.Evidence(to: sink, salt: input.head, hasBegun: done > 0))
             return (try ConsentEvidence(migration, salt: input.head), writer)
         }
-        try migration.hearEarlier(in: earlierNoes, nil, surroundings.heard, surroundings.isCancelled)
+        var withOwn = migration
+        withOwn.ownSource = files.input
+        try withOwn.readEarlierOptOuts(into: earlierNoes, nil, surroundings.heard, surroundings.isCancelled)
         if surroundings.isCancelled() { throw CancellationError() }
         try hear(files.input, before: run.earlier?.place, by: migration)
     }

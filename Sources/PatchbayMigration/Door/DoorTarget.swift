@@ -219,7 +219,12 @@ final class DoorTally: Sendable {
 
 extension Migration {
     /// The findings about contacts that are sent to a server API, for reports that hold codes only.
-    package static var findings: [FindingRow] { DoorFinding.ofContacts }
+    package static var findings: [FindingRow] {
+        DoorFinding.ofContacts + [
+            EarlierOptOuts.heeded, EarlierOptOuts.heededAddress, EarlierOptOuts.later, EarlierOptOuts.rejected,
+            consentUnnamed,
+        ]
+    }
 }
 
 /// What may be wrong with a migration through a door.

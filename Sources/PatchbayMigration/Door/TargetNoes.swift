@@ -4,7 +4,7 @@ import PatchbayModel
 /// What people said no to at a target that shows itself in pages: a mark of eight bytes for each in a set of them, and
 /// no person's data.
 ///
-/// What an earlier record of the source said no to is heard by ``EarlierNoes``. As there, a no holds for the contact and for
+/// What an earlier record of the source said no to is heard by ``EarlierOptOuts``. As there, a no holds for the contact and for
 /// the address to which the channel's messages go, whoever else has it; and two spellings of either that differ in the case of
 /// letters are one, because a vendor may take them for one.
 struct TargetNoes {

@@ -17,6 +17,9 @@ enum ConsentMark {
         KeyMark("wish\u{0}\(channel)\u{0}\(topic ?? "\u{0}")", opinion: 0).folded & ~consent
     }
 
+    /// What an opt-out of a channel as a whole is about for the topics of other records.
+    static func topics(_ channel: String) -> UInt64 { wish(channel, "\u{0}topics") }
+
     /// What a consent is about; without a channel it is about all.
     static func consent(_ purpose: String, _ channel: String?) -> UInt64 {
         KeyMark("consent\u{0}\(purpose)\u{0}\(channel ?? "\u{0}")", opinion: 0).folded | consent
@@ -82,6 +85,12 @@ struct ConsentMarks {
         }
 
         var all: [UInt64] { own + addresses }
+
+        /// Those about which none of these opt-outs is.
+        func without(_ optOuts: Set<UInt64>) -> Holders {
+            func rest(_ marks: [UInt64]) -> [UInt64] { marks.filter { !optOuts.contains($0 | ConsentMark.no) } }
+            return Holders(own: rest(own), addresses: rest(addresses))
+        }
     }
 
     private func holders(_ channel: Channel?, reaching isReaching: Bool = true) -> Holders {
@@ -96,10 +105,12 @@ struct ConsentMarks {
     /// What a yes to a subscription must not stand behind: a no to the same, and to messages there or anywhere.
     func subjects(of wish: Subscription) -> Holders {
         let (channel, messaging) = (wish.channel.rawValue, Purpose.messaging.rawValue)
-        return holders(wish.channel).marks([
-            ConsentMark.wish(channel, wish.topic), ConsentMark.consent(messaging, channel),
-            ConsentMark.consent(messaging, nil),
-        ])
+        return holders(wish.channel).marks(
+            [
+                ConsentMark.wish(channel, wish.topic), ConsentMark.consent(messaging, channel),
+                ConsentMark.consent(messaging, nil),
+            ] + (wish.topic == nil ? [] : [ConsentMark.topics(channel)])
+        )
     }
 
     /// The same of a yes to a purpose.
@@ -110,9 +121,13 @@ struct ConsentMarks {
     }
 
     /// Each no of the contact.
-    func noes(of contact: Contact) -> [UInt64] {
+    func optOuts(of contact: Contact) -> [UInt64] {
         let wishes = contact.subscriptions.filter(\.state.isNo).flatMap {
-            holders($0.channel).marks([ConsentMark.wish($0.channel.rawValue, $0.topic)]).all
+            holders($0.channel).marks(
+                [ConsentMark.wish($0.channel.rawValue, $0.topic)]
+                    + (contact.endsTopics($0) ? [ConsentMark.topics($0.channel.rawValue)] : [])
+            )
+            .all
         }
         let consents = contact.consents.filter { $0.state == .denied }.flatMap {
             holders(of: $0).marks([ConsentMark.consent($0.purpose.rawValue, $0.channel?.rawValue)]).all
@@ -122,7 +137,16 @@ struct ConsentMarks {
 
     /// What each yes of the contact must not stand behind.
     func yeses(of contact: Contact) -> [UInt64] {
-        contact.subscriptions.filter { $0.state == .subscribed }.flatMap { subjects(of: $0).all }
-            + contact.consents.filter { $0.state == .granted }.flatMap { subjects(of: $0).all }
+        let own = Set(optOuts(of: contact))
+        return contact.subscriptions.filter { $0.state == .subscribed }.flatMap { subjects(of: $0).without(own).all }
+            + contact.consents.filter { $0.state == .granted }.flatMap { subjects(of: $0).without(own).all }
+    }
+}
+
+extension Contact {
+    /// Whether an opt-out of a channel as a whole also ends what other records say of its topics: not beside an own opt-in to one.
+    fileprivate func endsTopics(_ wish: Subscription) -> Bool {
+        wish.topic == nil
+            && !subscriptions.contains { $0.channel == wish.channel && $0.topic != nil && $0.state == .subscribed }
     }
 }

@@ -50,6 +50,19 @@ public struct MappingTable: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     public subscript(text: String) -> AttributeValue? { values[ScalarString(text)] }
 }
 
+extension MappingRule {
+    /// Whether it reads what is at a place.
+    func reads(_ place: MappingPlace) -> Bool {
+        switch self {
+        case .rename(let source, _), .split(let source, _, _), .replace(let source, _, _), .convert(let source, _),
+            .remove(let source):
+            source == place
+        case .join(let sources, _, _): sources.contains(place)
+        case .constant, .fallback: false
+        }
+    }
+}
+
 extension MappingRule: CustomStringConvertible {
     /// The rule in words, without the values that it writes.
     public var description: String {

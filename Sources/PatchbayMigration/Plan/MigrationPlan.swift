@@ -127,6 +127,8 @@ public struct MigrationPlan: Sendable {
     public let keys: [Keys]
     /// Lines that contradict each other, as far as somebody looked for them: ``Migration/lines(of:in:isCancelled:)``.
     public var contradictions: [Contradiction]?
+    /// Columns that may hold consent and that no setting names: ``Migration/unnamedConsent(in:)``.
+    public var unnamedConsent: [Finding] = []
     /// The kind of identifier that the target counts contacts by, if the format says one.
     public let billedKind: String?
     /// Contacts that the target will count: the different keys by which it knows those that are written.
@@ -183,10 +185,25 @@ extension Migration {
         progress: @escaping (Progress) -> Void = { _ in },
         isCancelled: @escaping () -> Bool = { false }
     ) throws -> MigrationPlan {
-        door?.tally.reset()
-        let surveyor = Surveyor(activity: activity.map { Activity(attribute: $0.attribute, today: $0.today) })
-        let company = Company(surveyor: surveyor)
-        let report = try run(&source, to: nil, nil, workers, company, progress, isCancelled)
+        let activity = activity.map { Activity(attribute: $0.attribute, today: $0.today) }
+        func measure(
+            _ migration: Migration,
+            _ source: inout some ByteSource
+        ) throws -> (MigrationReport, Surveyor, optIns: Int) {
+            door?.tally.reset()
+            var company = Company(surveyor: Surveyor(activity: activity))
+            let optOuts = EarlierOptOuts(limit: migration.ownSource == nil ? optOutLimit : .max)
+            if migration.ownSource == nil { optOuts.keepOptIns() }
+            company.optOuts = optOuts
+            let report = try migration.run(&source, to: nil, nil, workers, company, progress, isCancelled)
+            return (report, company.surveyor ?? Surveyor(activity: activity), try optOuts.optInsBeforeOptOuts())
+        }
+        var (report, surveyor, optIns) = try measure(self, &source)
+        if let path = source.rereadablePath, ownSource == nil, report.isComplete, optIns > 0 {
+            var (again, file) = (self, try FileSource(path: path, chunk: FileSource.planChunk))
+            again.ownSource = path
+            (report, surveyor, optIns) = try measure(again, &file)
+        }
         let counts = try surveyor.finish(workers: max(1, workers ?? Processors.usable))
         let amount = door?.tally.amount
         do {
@@ -354,7 +371,7 @@ extension MigrationPlan {
         .consent,
         reason:
             "Records with the same address opt in and out, and the target may receive both: an opt-in after "
-            + "the opt-out becomes an opt-out, but an opt-in before it under another key is written unchanged",
+            + "the opt-out becomes an opt-out, but of a source that is a pipe an opt-in before it under another key is written unchanged",
         remedy: "Leave one record of each address in the source, or put the opt-outs first."
     )
 
@@ -468,6 +485,13 @@ extension MigrationPlan {
             "loads": .array(loads.map(\.json)),
             "undo": .string(undo),
         ]
+        if !unnamedConsent.isEmpty {
+            json["unnamedConsent"] = .array(
+                unnamedConsent.map {
+                    ["path": .string($0.path), "reason": .string($0.reason), "remedy": .string($0.remedy)]
+                }
+            )
+        }
         json["noes"] = noes.map(JSONValue.string)
         json["contradictionLines"] = contradictions.map { all in
             .array(all.map { ["kind": .string($0.kind), "lines": .array($0.lines.map { .integer($0) })] })

@@ -8,6 +8,9 @@ public protocol ByteSource {
     /// What a person calls it: a file's path.
     var name: String { get }
 
+    /// The path of a regular file, which can be read again; nil for any other source.
+    var rereadablePath: String? { get }
+
     /// What says that the bytes were changed while they were read; nil if they were not, or if nobody can tell.
     func change() throws(FileError) -> Finding?
 }
@@ -21,6 +24,9 @@ extension ByteSource {
 
     /// Whether the bytes come once only.
     var isPipe: Bool { (self as? FileSource).map { $0.size == nil } ?? false }
+
+    /// A source that comes once only.
+    public var rereadablePath: String? { nil }
 
     /// All bytes up to the end; nil if there are more than that.
     package mutating func contents(limit: Int) throws(FileError) -> [UInt8]? {

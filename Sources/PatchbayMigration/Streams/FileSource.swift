@@ -13,6 +13,9 @@ public struct FileSource: ByteSource {
     /// Bytes in the whole file; nil where nobody knows: a pipe, a terminal.
     public let size: Int?
 
+    /// The first bytes of a source that can be read only once.
+    public private(set) var head: [UInt8] = []
+
     private let file: FileDescriptor
     private let chunk: Int
     /// How many bytes are still to be read, where not all are.
@@ -31,6 +34,8 @@ public struct FileSource: ByteSource {
 
     /// The file's path, or `standard input`.
     public var name: String { file.path }
+
+    public var rereadablePath: String? { size == nil || name == "standard input" ? nil : name }
 
     /// Opens a file.
     ///
@@ -86,6 +91,7 @@ public struct FileSource: ByteSource {
     private mutating func nextInOrder() throws(FileError) -> [UInt8]? {
         let bytes = try file.read(min(chunk, left))
         left -= bytes.count
+        if rereadablePath == nil, head.count < Migration.consentHeadBytes { head += bytes }
         return bytes.isEmpty ? nil : bytes
     }
 

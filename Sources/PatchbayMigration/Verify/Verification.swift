@@ -275,7 +275,18 @@ extension Migration {
     ) throws -> MigrationReport {
         let report = try withoutActuallyEscaping(take) { take in
             let company = Company(follower: take)
-            return try run(&source, to: nil, nil, nil, company, { watch.progress(.source, $0) }, watch.isCancelled)
+            var migration = self
+            // The order of the records does not decide what was written.
+            migration.ownSource = source.rereadablePath
+            return try migration.run(
+                &source,
+                to: nil,
+                nil,
+                nil,
+                company,
+                { watch.progress(.source, $0) },
+                watch.isCancelled
+            )
         }
         guard report.isComplete else { throw CancellationError() }
         return report

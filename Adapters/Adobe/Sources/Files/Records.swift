@@ -88,6 +88,7 @@ struct ProfileFileSettings: AdapterSettings {
             "What false in a blackList column means: that the person wants messages, or that nobody knows."
         ),
         .fileColumns(\.file, rule: .adobe("F3")),
+        .fileWords(\.file, rule: .adobe("F5")),
         .fileTypes(\.file, rule: .adobe("F3")),
         .lostOptOuts(\.file.lostOptOuts, rule: .adobe("F5")),
     ])
@@ -109,7 +110,8 @@ struct ProfileFileSettings: AdapterSettings {
                 },
             findings: .adobe,
             rules: .adobe,
-            deviceIdentity: "adobe.ecid"
+            deviceIdentity: "adobe.ecid",
+            notOptedOut: notOptedOut.state
         )
     }
 
@@ -133,7 +135,7 @@ struct ProfileFileSettings: AdapterSettings {
         )
         return ProfileFlags.channels.map { channel, field in
             let key = Subscription(channel: channel, state: .unknown).key
-            return ContactColumn(field, .state(key), isWritten: true, states: states)
+            return ContactColumn(field, .state(key, .optedOut), isWritten: true, states: states)
         } + [
             ContactColumn(ProfileFlags.all, .denied(.messaging), isWritten: true),
             ContactColumn(ProfileFlags.sale, .denied(Consent.Scope(.sale)), isWritten: true),

@@ -6,13 +6,21 @@ import PatchbayModel
 ///
 /// It knows ``limit`` opt-outs at once. Further ones, and each yes behind them, go to a temporary file without a name, as marks;
 /// at the end, ``finish(workers:)`` tells whether one of those came too late to be heeded.
-final class EarlierNoes {
-    /// A set of so many takes two MiB.
-    static let usualLimit = 6 << 15
+final class EarlierOptOuts {
+    /// A set of so many takes eight MiB.
+    static let usualLimit = 6 << 17
 
     private var table: NoesTable
 
-    init(limit: Int = EarlierNoes.usualLimit) { table = NoesTable(limit: limit) }
+    init(limit: Int = EarlierOptOuts.usualLimit) { table = NoesTable(limit: limit) }
+
+    // MARK: The order of records
+
+    /// Keeps the opt-ins that are let through, for ``optInsBeforeOptOuts()``.
+    func keepOptIns() { table.keepsOptIns = true }
+
+    /// The number of opt-ins that were let through though a later record opts out of the same.
+    func optInsBeforeOptOuts() throws(FileError) -> Int { try table.optInsBeforeOptOuts() }
 
     // MARK: Checkpoints
 
@@ -35,17 +43,19 @@ final class EarlierNoes {
     /// Lowers each yes of a contact to which an earlier record said no, and notes the contact's own noes.
     func heed(_ contact: inout Contact, _ marks: ConsentMarks) throws(FileError) -> [Finding] {
         var findings: [Finding] = []
+        // A denial of the record itself is written beside its opt-in.
+        let own = Set(marks.optOuts(of: contact))
         for place in contact.subscriptions.indices where contact.subscriptions[place].state == .subscribed {
-            guard let row = heed(marks.subjects(of: contact.subscriptions[place])) else { continue }
+            guard let row = heed(marks.subjects(of: contact.subscriptions[place]).without(own)) else { continue }
             contact.subscriptions[place].state = .unsubscribed
             findings.append(row.at("subscriptions[\(place)]"))
         }
         for place in contact.consents.indices where contact.consents[place].state == .granted {
-            guard let row = heed(marks.subjects(of: contact.consents[place])) else { continue }
+            guard let row = heed(marks.subjects(of: contact.consents[place]).without(own)) else { continue }
             contact.consents[place].state = .denied
             findings.append(row.at("consents[\(place)]"))
         }
-        for no in marks.noes(of: contact) { table.note(no) }
+        for no in marks.optOuts(of: contact) { table.note(no) }
         try table.keepLate()
         return findings
     }
@@ -54,6 +64,7 @@ final class EarlierNoes {
     private func heed(_ subjects: ConsentMarks.Holders) -> FindingRow? {
         // Each is looked for: of what is late the end of the run must know.
         let (isOwn, isAddress) = (table.holds(subjects.own), table.holds(subjects.addresses))
+        if !isOwn, !isAddress { table.keep(optIn: subjects.all) }
         return isOwn ? Self.heeded : isAddress ? Self.heededAddress : nil
     }
 
@@ -86,18 +97,35 @@ final class EarlierNoes {
         "migration.consent.earlierNo",
         .warning,
         .consent,
-        reason: "An earlier record of the same contact opts out, so the opt-out applies",
+        reason: "Another record of the same contact opts out, so the opt-out applies",
         remedy: "Ask the person, or leave one record of each contact in the source."
     )
     static let heededAddress = FindingRow(
         "migration.consent.earlierNoOfAddress",
         .warning,
         .consent,
-        reason: "An earlier record of another contact with the same address opts out, so the opt-out applies",
+        reason: "A record of another contact with the same address opts out, so the opt-out applies",
         remedy: "Ask the person, or leave one record of each address in the source."
     )
-    /// Whether a run failed because it had forgotten a no.
-    static func isUnheeded(_ finding: Finding) -> Bool { finding.code == unheeded.code }
+    /// Whether a run failed because of opt-outs that it did not know in time.
+    static func isUnheeded(_ finding: Finding) -> Bool { [unheeded.code, later.code].contains(finding.code) }
+
+    static let rejected = FindingRow(
+        "migration.consent.rejected",
+        .warning,
+        .consent,
+        reason:
+            "A rejected record opts out, or its consent cannot be read: this counts for other records of the same key or "
+            + "address, but the target does not receive it",
+        remedy: "Correct the rejected rows and migrate them with --after FILE, where FILE is this source."
+    )
+    static let later = FindingRow(
+        "migration.consent.laterNo",
+        .warning,
+        .consent,
+        reason: "A later record of the same contact or address opts out, but the earlier opt-in is written",
+        remedy: "Use --in FILE and --out FILE, so that the input can be read again with all opt-outs in memory."
+    )
 
     static let unheeded = FindingRow(
         "migration.consent.unheeded",

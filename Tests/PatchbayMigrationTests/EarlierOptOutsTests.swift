@@ -9,7 +9,7 @@ import Testing
 
 @testable import PatchbayMigration
 
-@Suite("Earlier opt-outs") struct EarlierNoesTests {
+@Suite("Earlier opt-outs") struct EarlierOptOutsTests {
     private static func person(_ email: String, _ state: String, topic: String? = nil, channel: String = "email")
         -> String
     {
@@ -33,7 +33,7 @@ import Testing
         _ lines: [String],
         chunk: Int = 1 << 20,
         workers: Int = 1,
-        limit: Int = EarlierNoes.usualLimit,
+        limit: Int = EarlierOptOuts.usualLimit,
         evidence: Migration.Evidence? = nil
     ) throws -> [[String]] {
         var migration = try Migration(from: .neutralContacts, to: .altcraftProfiles, targetSettings: settings)
@@ -71,9 +71,9 @@ import Testing
             ["subscribed"]
         ),
         (
-            "another topic",
+            "a topic of a channel that is opted out of",
             [person("a@x.example", "unsubscribed"), person("a@x.example", "subscribed", topic: "news")],
-            ["subscribed"]
+            ["unsubscribed"]
         ),
         (
             "the same topic",
@@ -127,7 +127,7 @@ import Testing
         let migration = try Migration(from: .neutralContacts, to: .altcraftProfiles, targetSettings: settings)
         let report = try migration.run(&source, to: sink)
         #expect(!sink.text.contains(#""status":"subscribed""#))
-        #expect(report.findings[EarlierNoes.heeded.code]?.count == 1)
+        #expect(report.findings[EarlierOptOuts.heeded.code]?.count == 1)
     }
 
     // MARK: One address of two people
@@ -199,7 +199,7 @@ import Testing
             var source = ChunkedSource(Array("\(row.first)\n\(row.second)\n".utf8), chunk: way.chunk)
             let report = try migration.run(&source, to: sink, workers: way.workers)
             #expect((report.read, report.written) == (2, 2), "\(row.name): \(report.json.text)")
-            let told = report.findings[EarlierNoes.heededAddress.code]?.count
+            let told = report.findings[EarlierOptOuts.heededAddress.code]?.count
             #expect(told == (row.isLowered ? 1 : nil), "\(row.name), \(format.id), \(way)")
             if format.id != target.id {
                 let last = try #require(sink.text.split(separator: "\n").last)
@@ -270,7 +270,7 @@ import Testing
         let error = #expect(throws: Migration.Failure.self) {
             try Self.states(raised, chunk: 300, workers: workers, limit: 4)
         }
-        #expect(error?.findings.map(\.code) == [EarlierNoes.unheeded.code])
+        #expect(error?.findings.map(\.code) == [EarlierOptOuts.unheeded.code])
         // Without a yes behind a forgotten no nothing is wrong, and evidence forgets none.
         #expect(try Self.states(first, chunk: 300, workers: workers, limit: 4).count == 10)
         let turned = first + [Self.person("q@x.example", "subscribed"), Self.person("q@x.example", "unsubscribed")]
@@ -326,7 +326,7 @@ import Testing
 
     @Test func `of a job in which one says yes behind a no that one alone goes the slow way`() throws {
         let migration = try Migration(from: .neutralContacts, to: .altcraftProfiles, targetSettings: Self.settings)
-        let noes = EarlierNoes()
+        let noes = EarlierOptOuts()
         var mapper = try migration.bulk.makeMapper(behind: .init(), heeding: noes)
         let people = (0..<20).map { Self.person("p\($0)@x.example", $0 % 2 == 0 ? "unsubscribed" : "subscribed") }
         let bytes = Array((people + [Self.person("p4@x.example", "subscribed")]).joined(separator: "\n").utf8)
@@ -337,7 +337,7 @@ import Testing
     }
 
     @Test func `what is heard of a job is taken back whole when a yes stands behind a no`() throws {
-        let noes = EarlierNoes(limit: 100_000)
+        let noes = EarlierOptOuts(limit: 100_000)
         func word(_ number: UInt64, isNo: Bool) -> UInt64 {
             ConsentMark.yes(number, 1) | (isNo ? ConsentMark.no : 0)
         }
@@ -353,8 +353,8 @@ import Testing
 
     @Test(arguments: [1, 2, 5])
     func `what found no room is looked at in the end, however much it is`(workers: Int) throws {
-        func heard(_ raised: [UInt64]) throws -> EarlierNoes {
-            let noes = EarlierNoes(limit: 1_000)
+        func heard(_ raised: [UInt64]) throws -> EarlierOptOuts {
+            let noes = EarlierOptOuts(limit: 1_000)
             func word(_ number: UInt64, isNo: Bool) -> UInt64 {
                 ConsentMark.yes(number &* 7_919, ConsentMark.wish("email", nil)) | (isNo ? ConsentMark.no : 0)
             }

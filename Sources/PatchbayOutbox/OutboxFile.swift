@@ -24,7 +24,6 @@ final class OutboxFile {
 
     init(_ path: String) {
         self.path = path
-        sidecarPaths = ["-wal", "-shm"].map { path + $0 }
         identity = Self.identity(of: path)
     }
 
@@ -95,7 +94,12 @@ final class OutboxFile {
 
     // MARK: The files that SQLite keeps beside it
 
-    private let sidecarPaths: [String]
+    /// Beside the file itself, where the path is a link to it.
+    private lazy var sidecarPaths: [String] = {
+        let resolved = realpath(path, nil)
+        defer { free(resolved) }
+        return ["-wal", "-shm"].map { (resolved.map { String(cString: $0) } ?? path) + $0 }
+    }()
     /// The write-ahead log and its index, as the first commit found them.
     private var sidecars: [Identity?]?
 

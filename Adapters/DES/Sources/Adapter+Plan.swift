@@ -488,9 +488,11 @@ final class Planner {
         return setPushToken(token, head)
     }
 
-    /// Whether the person who is there, and the one whose contact the vendor holds, allow push messages.
+    /// Whether the person who is there, and the one whose contact the vendor holds, allow push messages. Who was only
+    /// identified is known by the field's value.
     private var allowsPush: Bool {
-        pending.allowsPushMessages(to: memory.mayHaveContact ? memory.person?.contact : nil)
+        let names = memory.mayHaveContact ? [memory.person?.contact, memory.identity?.value] : []
+        return pending.allowsPushMessages(to: nil) && names.allSatisfy { pending.allowsPushMessages(to: $0) }
     }
 
     /// The push token that the vendor is to hold and does not; nil if there is none, or no person may be reached.

@@ -238,6 +238,7 @@ extension RuleEvidence {
         {"rule":"acoustic/P8","test":"PatchbayAcousticTests.PushPersonTests/`after a denial the next person is reached with the next registration`()"}
         {"rule":"acoustic/P8","test":"PatchbayAcousticTests.PushPersonTests/`push is enabled only while the person allows messages`(isRequired:registration:)"}
         {"rule":"acoustic/P8","test":"PatchbayAcousticTests.PushPersonTests/`the next person is not reached before that person's answer`()"}
+        {"rule":"acoustic/P8","test":"PatchbayAcousticTests.PushPersonTests/`the next person's consent does not enable push under the ids of a person who denied it`(isSaid:)"}
         {"rule":"acoustic/P9","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) each-person-s-push"}
         {"rule":"acoustic/P9","test":"PatchbayAcousticTests.PushPersonTests/`each person's last statement about push counts when the person comes back`(isOnline:)"}
         {"rule":"acoustic/Q1","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) back-off"}
@@ -1507,6 +1508,7 @@ extension RuleEvidence {
         {"rule":"salesforce/A14","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) two-people-offline"}
         {"rule":"salesforce/A14","test":"PatchbaySalesforceTests.IdentityTests/`a log-in says what happens to attributes of the person before`()"}
         {"rule":"salesforce/A14","test":"PatchbaySalesforceTests.PersonTests/`a lost reply does not mix two people`()"}
+        {"rule":"salesforce/A14","test":"PatchbaySalesforceTests.PersonTests/`a tag that a log-out cleared before it was sent is not called unchanged`()"}
         {"rule":"salesforce/A14","test":"PatchbaySalesforceTests.PersonTests/`the next contact gets nothing of the person before, and the finding names it`(_:)"}
         {"rule":"salesforce/A14","test":"PatchbaySalesforceTests.PersonTests/`work of two people that waited offline is kept apart`()"}
         {"rule":"salesforce/D1","test":"PatchbaySalesforceTests.LifeTests/`reading is refused, and a consent is applied here`()"}

@@ -371,7 +371,7 @@ extension MigrationPlan {
         .consent,
         reason:
             "Records with the same address opt in and out, and the target may receive both: an opt-in after "
-            + "the opt-out becomes an opt-out, but of a source that is a pipe an opt-in before it under another key is written unchanged",
+            + "the opt-out becomes an opt-out, but if the source is a pipe, an opt-in before it under another key is unchanged",
         remedy: "Leave one record of each address in the source, or put the opt-outs first."
     )
 

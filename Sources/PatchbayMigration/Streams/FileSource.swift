@@ -35,6 +35,7 @@ public struct FileSource: ByteSource {
     /// The file's path, or `standard input`.
     public var name: String { file.path }
 
+    /// The file's path if it can be read a second time; nil for a pipe and for standard input.
     public var rereadablePath: String? { size == nil || name == "standard input" ? nil : name }
 
     /// Opens a file.

@@ -20,6 +20,8 @@ struct PersonHistory {
 
     /// Notes whether the person who is there refuses push messages.
     mutating func noteRefusal(in snapshot: SubjectSnapshot) {
+        // An erasure forgets what every person of the installation refused.
+        if snapshot == SubjectSnapshot() { (messaging, unsubscribed) = ([:], []) }
         guard let contact = contacts[era] else { return }
         messaging[contact] = snapshot.consent(for: .messaging, channel: .push)
         unsubscribed.remove(contact)

@@ -27,7 +27,7 @@ public struct ContactColumn: Sendable {
             read.mapValues(Optional.some).merging(silent.map { ($0, nil) }) { own, _ in own }
         }
 
-        /// The words of ``ConsentAnswers`` for a column of consent. Written are the neutral ones.
+        /// The words of `ConsentAnswers` for a column of consent. Written are the neutral ones.
         public static let neutral = States(.consent)
 
         /// The words of a column that settings name.

@@ -79,11 +79,12 @@ struct Person: Codable, Sendable, Equatable {
     func differs(from contact: String) -> Bool { !isUnknown && !isNamed(contact) }
 
     /// Whether a log-in of `other` is a change of person: nothing that is known of one names the other.
-    func differs(from other: Person) -> Bool { !isUnknown && !other.digests.contains(where: digests.contains) }
+    func differs(from other: Person) -> Bool { !isUnknown && Set(digests).isDisjoint(with: other.digests) }
 
     /// Adds what else is known of the same person.
     mutating func join(_ other: Person) {
-        for digest in other.digests where !digests.contains(digest) { digests.append(digest) }
+        var known = Set(digests)
+        for digest in other.digests where known.insert(digest).inserted { digests.append(digest) }
         external = other.external ?? external
     }
 

@@ -298,10 +298,10 @@ class EndToEnd:
         for code, body, term in [(400, refusal, "rejected"), (200, {"operationInitiated": True, "operationID": 7}, "accepted")]:
             status.update(delete=code, body=body)
             for form in ([], ["--json"]):
-                done = self.run("erase", "--config", file, "--contact", "c-77", *form)
+                done = self.run("erase", "--config", file, "--contact", "customer-77", *form)
                 self.expect_end(done, 1 if term == "rejected" else 0)
                 said = done.stdout.decode()
-                self.expect("c-77" not in said, "the person is named")
+                self.expect("customer-77" not in said, "the person is named")
                 if form:
                     [provider] = json.loads(said)["providers"]
                     [answer] = provider["answers"]

@@ -46,6 +46,18 @@ package struct OutboxOperation: Sendable, Equatable {
     }
 }
 
+/// What became of the requests that carried an operation to one provider.
+package struct RequestHistory: OptionSet, Sendable {
+    package let rawValue: Int64
+
+    package init(rawValue: Int64) { self.rawValue = rawValue }
+
+    /// The last request left, and no reply says what became of it.
+    package static let uncertain = RequestHistory(rawValue: 1)
+    /// The vendor answered a request, after which the operation went on to its next step.
+    package static let answered = RequestHistory(rawValue: 2)
+}
+
 /// One operation on its way to one provider.
 package struct OutboxRow: Sendable, Equatable {
     package var operation: OutboxOperation
@@ -59,8 +71,8 @@ package struct OutboxRow: Sendable, Equatable {
     package var refusals: Int
     /// The kind of operation, where the caller wants to find it by kind; nil for the bulk of operations.
     package var kind: String?
-    /// Whether a request that carried the operation left, and no reply says what became of it.
-    package var isUncertain: Bool
+    /// What became of the requests that carried the operation so far.
+    package var requests: RequestHistory
 
     package init(
         operation: OutboxOperation,
@@ -72,7 +84,7 @@ package struct OutboxRow: Sendable, Equatable {
         failures: Int = 0,
         refusals: Int = 0,
         kind: String? = nil,
-        isUncertain: Bool = false
+        requests: RequestHistory = []
     ) {
         self.operation = operation
         self.provider = provider
@@ -83,6 +95,6 @@ package struct OutboxRow: Sendable, Equatable {
         self.failures = failures
         self.refusals = refusals
         self.kind = kind
-        self.isUncertain = isUncertain
+        self.requests = requests
     }
 }

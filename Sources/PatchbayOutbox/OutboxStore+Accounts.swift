@@ -99,7 +99,7 @@ extension OutboxStore {
         return try change(
             """
             UPDATE route SET hold = NULL,
-                checksum = row_checksum('route', sequence, provider, lane, queue, NULL, step, failures, refusals, kind, uncertain)
+                checksum = row_checksum('route', sequence, provider, lane, queue, NULL, step, failures, refusals, kind, requests)
             WHERE sequence IN (SELECT sequence FROM operation WHERE subject = ?2)
                 AND (?1 IS NULL OR provider = ?1) AND hold = ?3 AND \(Table.route.isSound())
             """,
@@ -118,7 +118,7 @@ extension OutboxStore {
         return try change(
             """
             UPDATE route SET hold = ?3,
-                checksum = row_checksum('route', sequence, provider, lane, queue, ?3, step, failures, refusals, kind, uncertain)
+                checksum = row_checksum('route', sequence, provider, lane, queue, ?3, step, failures, refusals, kind, requests)
             WHERE sequence IN (SELECT sequence FROM operation WHERE subject = ?2)
                 AND (?1 IS NULL OR provider = ?1) AND hold IS NULL AND \(Table.route.isSound())
             """,

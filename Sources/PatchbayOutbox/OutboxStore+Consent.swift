@@ -88,7 +88,7 @@ extension OutboxStore {
         return try change(
             """
             UPDATE route SET hold = ?3,
-                checksum = row_checksum('route', sequence, provider, lane, queue, ?3, step, failures, refusals, kind, uncertain)
+                checksum = row_checksum('route', sequence, provider, lane, queue, ?3, step, failures, refusals, kind, requests)
             WHERE sequence = ?1 AND provider = ?2 AND \(Table.route.isSound())
             """,
             .integer(sequence),

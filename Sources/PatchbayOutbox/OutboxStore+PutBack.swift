@@ -12,7 +12,7 @@ extension OutboxStore {
         let changed = try connection.run(
             """
             UPDATE route SET refusals = refusals + \(Self.mark),
-                checksum = row_checksum('route', sequence, provider, lane, queue, hold, step, failures, refusals + \(Self.mark), kind, uncertain)
+                checksum = row_checksum('route', sequence, provider, lane, queue, hold, step, failures, refusals + \(Self.mark), kind, requests)
             WHERE sequence BETWEEN ?1 AND ?2 AND provider = ?3
             """,
             .integer(range.lowerBound),

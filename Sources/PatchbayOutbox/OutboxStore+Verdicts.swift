@@ -9,7 +9,7 @@ extension OutboxStore {
         step: [UInt8]?,
         failures: Int,
         refusals: Int,
-        isUncertain: Bool = false
+        requests: RequestHistory = []
     ) throws(OutboxError) -> Bool {
         try atomically { () throws(OutboxError) in
             let changed = try connection.run(
@@ -19,7 +19,7 @@ extension OutboxStore {
                 .optional(step),
                 .integer(failures),
                 .integer(refusals),
-                .integer(isUncertain ? 1 : 0)
+                .integer(requests.rawValue)
             )
             if changed == 0 { try quarantineIfDamaged(provider: provider, sequence: sequence) }
             return changed > 0
@@ -28,7 +28,7 @@ extension OutboxStore {
 
     private static let progressRoute = Query(
         """
-        UPDATE route SET step = ?3, failures = ?4, refusals = ?5, uncertain = ?6,
+        UPDATE route SET step = ?3, failures = ?4, refusals = ?5, requests = ?6,
             checksum = row_checksum('route', sequence, provider, lane, queue, hold, ?3, ?4, ?5, kind, ?6)
         WHERE sequence = ?1 AND provider = ?2 AND \(Table.route.isSound())
         """

@@ -418,7 +418,7 @@ enum RowReader {
             failures: Int(row.integer(route + 6)),
             refusals: Int(row.integer(route + 7)),
             kind: row.optionalText(route + 8),
-            isUncertain: row.integer(route + 9) != 0
+            requests: RequestHistory(rawValue: row.integer(route + 9))
         )
     }
 }

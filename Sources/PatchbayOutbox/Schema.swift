@@ -15,7 +15,7 @@ struct Migration {
                 CREATE INDEX operation_by_subject ON operation (subject, sequence);
                 CREATE TABLE route (
                     sequence INTEGER NOT NULL, provider TEXT NOT NULL, lane TEXT NOT NULL, queue TEXT NOT NULL, hold TEXT,
-                    step BLOB, failures INTEGER NOT NULL, refusals INTEGER NOT NULL, kind TEXT, uncertain INTEGER NOT NULL,
+                    step BLOB, failures INTEGER NOT NULL, refusals INTEGER NOT NULL, kind TEXT, requests INTEGER NOT NULL,
                     checksum INTEGER NOT NULL,
                     PRIMARY KEY (sequence, provider)) WITHOUT ROWID;
                 CREATE INDEX route_by_queue ON route (provider, lane, hold, queue, sequence);
@@ -191,7 +191,7 @@ struct Table {
         "failures",
         "refusals",
         "kind",
-        "uncertain"
+        "requests"
     )
     static let account = Table("account", key: 3, "provider", "term", "code", "count")
     static let block = Table("block", key: 3, "provider", "lane", "queue", "until", "or_woken")

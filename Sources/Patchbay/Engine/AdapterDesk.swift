@@ -1,6 +1,7 @@
 import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
+import PatchbayOutbox
 import Synchronization
 
 /// An adapter as the engine speaks to it.
@@ -100,7 +101,7 @@ final class Waiting: Sendable {
         var step: Step?
         var failures = 0
         var refusals = 0
-        var isUncertain = false
+        var requests: RequestHistory = []
         var credential: Secret?
     }
 
@@ -125,8 +126,11 @@ final class Waiting: Sendable {
     var step: Step? { facts.step }
     var failures: Int { facts.failures }
     var refusals: Int { facts.refusals }
-    /// Whether a request that carried it left, and no reply says what became of it.
-    var isUncertain: Bool { facts.isUncertain }
+    var requests: RequestHistory { facts.requests }
+    /// The same when the operation goes on to its next step, with a reply to a request or without one.
+    func requests(behind answer: Bool) -> RequestHistory {
+        requests.intersection(.answered).union(answer ? .answered : [])
+    }
     var credential: Secret? { facts.credential }
 }
 
@@ -223,6 +227,12 @@ enum Judgement: Sendable {
     /// The outcome of an operation that ended; nil while it is pending.
     var outcome: OperationOutcome? { if case .ended(let outcome) = self { outcome } else { nil } }
     var isFinal: Bool { if case .ended = self { true } else { false } }
+    /// The same for an operation that no request has carried: nothing was sent, so the vendor accepted nothing.
+    var withoutRequest: Judgement {
+        guard case .ended(var outcome) = self, outcome.term == .accepted else { return self }
+        outcome.term = .unchanged
+        return .ended(outcome)
+    }
     /// Whether it tells of something that went wrong, and the vendor's own words may say how, or say it already.
     var hasFault: Bool {
         if case .ended(let outcome) = self {

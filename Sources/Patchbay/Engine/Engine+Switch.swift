@@ -312,7 +312,7 @@ extension Engine {
         }
         try context.store.forEachRow(provider: change.name, subject: nil) { row in
             // What may have been processed stays; the new provider gets the state it leads to with the snapshot.
-            let mayBeDone = row.isUncertain && policy == .retarget && plan.onUnacknowledged == .keep
+            let mayBeDone = row.requests.contains(.uncertain) && policy == .retarget && plan.onUnacknowledged == .keep
             guard row.step == nil, !journaled.contains(row.operation.id), !mayBeDone,
                 let operation = try? EngagementOperation(jsonBytes: row.operation.body),
                 // Both concern the vendor that knows the person.

@@ -6,9 +6,9 @@ public import PatchbayModel
 public struct OperationOutcome: Hashable, Sendable {
     /// The terms of the accounts: each ended operation counts under exactly one.
     public enum Term: String, NeutralWord, Codable {
-        /// The vendor took it.
+        /// The vendor took it: a request carried it and was answered.
         case accepted
-        /// The vendor held it already.
+        /// Nothing had to be sent: the vendor held it already, or it is for this device alone.
         case unchanged
         /// A later operation replaced it before it left.
         case superseded

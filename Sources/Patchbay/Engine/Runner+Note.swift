@@ -13,9 +13,10 @@ extension Runner {
         _ verdicts: [(pending: Waiting, verdict: Judgement)],
         remembering after: Memory,
         in lane: Lane,
+        answered: Bool,
         _ journaled: Flight?
     ) throws -> Bool {
-        guard let (endings, advanced) = plain(meaning, verdicts, in: lane),
+        guard let (endings, advanced) = plain(meaning, verdicts, answered: answered),
             let version = lane.window?.index.version
         else { return false }
         // The next request of the lane notes itself in place of this one, if another follows.
@@ -61,7 +62,7 @@ extension Runner {
     private func plain(
         _ meaning: Meaning,
         _ verdicts: [(pending: Waiting, verdict: Judgement)],
-        in lane: Lane
+        answered: Bool
     ) -> (endings: [PlainEnd], advanced: [Waiting])? {
         guard meaning.park == nil, meaning.followUps.isEmpty, !verdicts.isEmpty else { return nil }
         var endings: [PlainEnd] = []
@@ -70,7 +71,15 @@ extension Runner {
         for (pending, verdict) in verdicts {
             guard !pending.isImmediate, !pending.isErasure else { return nil }
             if case .underway(let step, .now) = verdict {
-                advanced.append(pending.advanced(to: step, failures: 0, refusals: 0, by: desk))
+                advanced.append(
+                    pending.advanced(
+                        to: step,
+                        failures: 0,
+                        refusals: 0,
+                        requests: pending.requests(behind: answered),
+                        by: desk
+                    )
+                )
             } else if let outcome = verdict.outcome, outcome.term != .rejected {
                 endings.append(end(of: pending, booked(outcome)))
             } else {
@@ -104,7 +113,8 @@ extension Runner {
             sequence: pending.sequence,
             step: pending.step?.bytes,
             failures: pending.failures,
-            refusals: pending.refusals
+            refusals: pending.refusals,
+            requests: pending.requests
         )
     }
 }

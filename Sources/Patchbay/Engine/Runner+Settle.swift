@@ -130,9 +130,11 @@ extension Runner {
         verdicts.reserveCapacity(operations.count)
         for (pending, judgement) in zip(operations, meaning.judgements) {
             let verdict = judgement ?? (answered == nil ? nil : missing(&events))
-            if let verdict { verdicts.append((pending, verdict)) }
+            guard let verdict else { continue }
+            let isSent = answered != nil || pending.isImmediate || pending.requests.contains(.answered)
+            verdicts.append((pending, isSent ? verdict : verdict.withoutRequest))
         }
-        if try settlePlainly(meaning, verdicts, remembering: remembered ?? before, in: lane, journaled) {
+        if try settlePlainly(meaning, verdicts, remembering: remembered ?? before, in: lane, answered: answered ?? false, journaled) {
             return context.emit(events)
         }
         let erased = verdicts.filter { $0.pending.isErasure && $0.verdict.isFinal }
@@ -265,14 +267,16 @@ extension Runner {
             case .retry(let when): (pending.step, when, pending.failures + 1, pending.refusals + (answered ? 1 : 0))
             default: (nil, .now, 0, 0)
             }
-        var mayHaveArrived = false
-        if case .retry = verdict { mayHaveArrived = isUncertain || pending.isUncertain }
+        var requests = pending.requests(behind: answered)
+        if case .retry = verdict {
+            requests = isUncertain ? pending.requests.union(.uncertain) : pending.requests
+        }
         let when = said.orWoken && lane.wokenInFlight ? .now : said
         let now = pending.advanced(
             to: step,
             failures: failures,
             refusals: refusals,
-            isUncertain: mayHaveArrived,
+            requests: requests,
             by: desk
         )
         if pending.isImmediate {
@@ -289,7 +293,7 @@ extension Runner {
             step: step?.bytes,
             failures: failures,
             refusals: refusals,
-            isUncertain: mayHaveArrived
+            requests: requests
         )
         return (isPending ? now : nil, when)
     }

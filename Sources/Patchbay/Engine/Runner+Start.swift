@@ -68,7 +68,7 @@ extension Runner {
                     step: stepNow.bytes,
                     failures: row.failures,
                     refusals: row.refusals,
-                    isUncertain: row.isUncertain
+                    requests: row.requests
                 )
             }
             try placeAgain()
@@ -103,7 +103,7 @@ extension Runner {
                 step: row.step,
                 failures: row.failures,
                 refusals: row.refusals,
-                isUncertain: row.isUncertain
+                requests: row.requests
             )
         }
     }
@@ -148,7 +148,7 @@ extension Runner {
                         step: row.step,
                         failures: row.failures,
                         refusals: row.refusals,
-                        isUncertain: true
+                        requests: row.requests.union(.uncertain)
                     )
                 }
                 try context.store.clearJournal(provider: name, lane: entry.lane)

@@ -172,7 +172,7 @@ extension Runner {
             step: step,
             failures: row.failures,
             refusals: row.refusals,
-            isUncertain: row.isUncertain,
+            requests: row.requests,
             credential: credentials?.credential(of: operation.contact.map(ScalarString.init))
         )
         return Waiting(facts, desk)
@@ -266,11 +266,11 @@ extension Waiting {
         to step: Step?,
         failures: Int,
         refusals: Int,
-        isUncertain: Bool = false,
+        requests: RequestHistory,
         by desk: any AdapterDesk
     ) -> Waiting {
         changed(by: desk) {
-            ($0.step, $0.failures, $0.refusals, $0.isUncertain) = (step, failures, refusals, isUncertain)
+            ($0.step, $0.failures, $0.refusals, $0.requests) = (step, failures, refusals, requests)
         }
     }
 }

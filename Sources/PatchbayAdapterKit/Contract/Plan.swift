@@ -143,9 +143,10 @@ public struct FollowUp: Hashable, Sendable {
 
 /// What became of one operation.
 public enum Verdict<Adapter: VendorAdapter>: Sendable, Equatable {
-    /// Final: the vendor took it. The finding says how far (visible later, partly); the answer goes to whoever waits.
+    /// Final: the vendor took it. The finding says how far (visible later, partly); the answer goes to whoever waits. Of an
+    /// operation that no request carried the engine says `unchanged` instead.
     case accepted(Finding? = nil, answer: JSONValue? = nil)
-    /// Final: the vendor holds it already, nothing was left to send.
+    /// Final: nothing was left to send. The vendor holds it already, or it is for this device alone; the finding says which.
     case unchanged(Finding? = nil)
     /// Final: a later operation replaced it before it left.
     case superseded(by: OperationID)

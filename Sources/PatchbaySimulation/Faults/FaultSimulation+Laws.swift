@@ -223,6 +223,20 @@ extension FaultSimulation {
                 )
             }
         }
+        // The process may have died behind the commit of a reply, before it told of it.
+        let answered = world.sent.filter { sent in
+            let settled = world.settled[sent.number]
+            return sent.provider == provider
+                && (settled.map { $0.outcome.reply != nil } ?? processed.contains(sent.number))
+        }
+        let acknowledged = Set(answered.flatMap(\.operations).map(\.rawValue))
+        for ending in endings where ending.entry.term == "accepted" && !acknowledged.contains(ending.entry.id) {
+            guard let kind = known[OperationID(rawValue: ending.entry.id)]?.action.kind, kind != .readBack else { continue }
+            expect(
+                false,
+                "\(provider): \(kind) \(ending.entry.id.suffix(4)) is accepted (\(ending.entry.code)), and no reply acknowledged it"
+            )
+        }
     }
 
     /// A denial ends operations of the person who denies, for the purpose that the operation serves.

@@ -505,7 +505,8 @@ public final class FaultSimulation {
             }
             throw error
         }
-        if actions.contains(where: { $0.kind == .setConsent }) { try learnWhatWasCreated() }
+        let creating: Set<Action.Kind> = [.setConsent, .switchContact, .identify]
+        if actions.contains(where: { creating.contains($0.kind) }) { try learnWhatWasCreated() }
     }
 
     /// Notes an operation that is captured, and what a person's word means for those before it.

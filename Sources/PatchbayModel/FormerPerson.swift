@@ -22,7 +22,7 @@ struct FormerPerson: ScannedValue {
         self.contact = contact
         pushMessages = snapshot.consent(for: .messaging, channel: .push)
         denials = snapshot.consents.filter { $0.state == .denied && $0.purpose != .profile }
-        subscriptions = snapshot.subscriptions.values.filter { [.unsubscribed, .suspended].contains($0.state) }
+        subscriptions = snapshot.subscriptions.values.filter(\.state.isOptOut)
             .sorted { $0.key < $1.key }
     }
 
@@ -67,7 +67,7 @@ package struct PushWord {
     init(consent: Consent.State, subscriptions: some Sequence<Subscription>) {
         self.consent = consent
         isEnded = subscriptions.contains {
-            $0.channel == .push && $0.topic == nil && [.unsubscribed, .suspended].contains($0.state)
+            $0.channel == .push && $0.topic == nil && $0.state.isOptOut
         }
     }
 }

@@ -27,6 +27,9 @@ public struct Subscription: ScannedValue {
         case suspended
         /// Nobody knows; treated as not subscribed.
         case unknown
+
+        /// Whether the person said so to receive no messages, for good or for now.
+        public var isOptOut: Bool { self == .unsubscribed || self == .suspended }
     }
 
     /// The way to reach the person.

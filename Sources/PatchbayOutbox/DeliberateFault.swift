@@ -8,6 +8,8 @@ package enum DeliberateFault: String, CaseIterable, Sendable {
     case doubtForgotten
     /// What a request carried that failed is remembered as what the vendor took.
     case failureBelieved
+    /// What no request carried counts as accepted.
+    case acceptedUnsent
     /// A lane is shown the memory of another.
     case memoryOfAnother
     /// A request leaves that the journal should know, and it does not.

@@ -288,13 +288,19 @@ extension AcousticDevice {
     }
 
     private func planRegistration(_ window: Window, _ memory: Memory, _ moment: Moment) -> Plan<Self>? {
-        // Where the app gives the ids, a registration without them does not hold up one that has them.
-        let givesIDs = settings.registration == .given && memory.ids == nil
-        guard
-            let pending = (givesIDs ? window.registrations.first(where: Self.hasIDs) : nil)
-                ?? window.registrations.first,
-            case .registerDevice(let device) = pending.operation.action
-        else { return nil }
+        // Where the app gives the ids, a registration without them does not hold up one that has them: that one replaces it.
+        if settings.registration == .given, memory.ids == nil,
+            let given = window.registrations.first(where: Self.hasIDs)
+        {
+            let earlier = window.registrations.prefix { $0.id != given.id }
+            if !earlier.isEmpty {
+                let verdicts = earlier.map { ($0.id, Verdict<Self>.superseded(by: given.id)) }
+                return .settle(Dictionary(verdicts) { first, _ in first })
+            }
+        }
+        guard let pending = window.registrations.first, case .registerDevice(let device) = pending.operation.action else {
+            return nil
+        }
         let contact = pending.operation.contact
         let begun = Step(done: (pending.step?.done ?? 0) + 1)
         let mayPush =

@@ -368,7 +368,7 @@ extension Contact {
     /// Whether the person must get no e-mail, now or ever.
     fileprivate var saysNoToEmail: Bool {
         subscriptions.contains {
-            $0.channel == .email && $0.topic == nil && ($0.state == .unsubscribed || $0.state == .suspended)
+            $0.channel == .email && $0.topic == nil && $0.state.isOptOut
         }
             || consents.contains {
                 $0.purpose == .messaging && $0.state == .denied && ($0.channel == nil || $0.channel == .email)

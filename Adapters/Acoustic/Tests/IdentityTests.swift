@@ -308,6 +308,6 @@ import Testing
         let bench = try Bench.ready()
         let id = bench.capture(.setConsent(Consent(purpose: .tracking, state: .denied)), at: 0)
         bench.settle(at: 0)
-        #expect(bench.summary(id) == "accepted consent.kept")
+        #expect(bench.summary(id) == "unchanged consent.kept")
     }
 }

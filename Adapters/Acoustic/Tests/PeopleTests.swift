@@ -155,7 +155,7 @@ extension AdapterTestDriver<AcousticDevice, AcousticSimulator> {
         // The first log-in was settled at once, because it needs no request.
         #expect(
             summaries(driver, [logIn, optIn, second]) == [
-                "accepted logIn.backEnd", "rejected person.left", "accepted logIn.backEnd",
+                "unchanged logIn.backEnd", "rejected person.left", "unchanged logIn.backEnd",
             ]
         )
         #expect(driver.reached.isEmpty)

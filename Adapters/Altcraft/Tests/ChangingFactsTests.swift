@@ -121,7 +121,7 @@ import Testing
         driver.capture(Self.change(.unsubscribed))
         let erasure = driver.capture(.erase)
         driver.drain()
-        #expect(driver.outcome(of: erasure)?.summary == "accepted altcraft.erase.byHand")
+        #expect(driver.outcome(of: erasure)?.summary == "unchanged altcraft.erase.byHand")
         #expect(statuses(driver) == (status == 400 ? ["11 7c1f subscribed"] : ["11 7c1f unsubscribed"]))
         #expect(driver.pendingCount == 0)
     }
@@ -133,7 +133,7 @@ import Testing
         driver.restart()
         let erasure = driver.capture(.erase)
         driver.advance(by: .seconds(1))
-        #expect(driver.outcome(of: erasure)?.summary == "accepted altcraft.erase.byHand")
+        #expect(driver.outcome(of: erasure)?.summary == "unchanged altcraft.erase.byHand")
     }
 
     @Test func `an opt-out without a push token is applied when a log-in makes the subscription`() throws {

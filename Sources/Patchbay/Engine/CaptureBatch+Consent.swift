@@ -136,17 +136,52 @@ extension CaptureBatch {
     }
 
     /// Registers the installation again for the next person, where a denial of the person who left had ended or prevented
-    /// that: the denial does not bind anybody else.
+    /// that, or the delivery of push messages: the denial does not bind anybody else.
     mutating func registerAgain(
         _ operation: EngagementOperation,
         _ before: SubjectSnapshot,
         _ mirror: SubjectSnapshot
     ) throws {
         let gate = context.gate
+        let deniedPush = before.consent(for: .messaging, channel: .push) == .denied
         for position in routed where receives(position, operation, mirror) {
             try tellAgain(position, operation, mirror) { action in
-                action.kind == .registerDevice && gate.decision(for: action, before) == .deny
+                action.kind == .registerDevice && (deniedPush || gate.decision(for: action, before) == .deny)
             }
+        }
+    }
+
+    /// Logs a person out at each provider that does not receive the log-in of the next person now, because that one's consent
+    /// is missing: the provider would go on to reach the person who has left.
+    mutating func logOut(
+        _ before: SubjectSnapshot,
+        aheadOf operation: EngagementOperation,
+        _ snapshot: SubjectSnapshot
+    ) throws {
+        guard before.isAnotherPerson(after: operation.action) else { return }
+        let isDenied: Bool
+        switch context.gate.decision(for: operation.action, snapshot) {
+        case .pass: return
+        case .hold: isDenied = false
+        case .deny: isDenied = true
+        }
+        let (subject, logOut) = (operation.subject, Action.switchContact(ContactSwitch(.logOut)))
+        for position in routed
+        where shares[position].holds(before.contact, on: subject) && receives(position, operation, snapshot) {
+            let runner = runners[position]
+            guard isDenied || runner.place(operation).waitsForConsent,
+                context.isTaken(logOut, for: subject, snapshot, runner),
+                let entry = try context.create(
+                    logOut,
+                    for: subject,
+                    snapshot,
+                    because: "mirror",
+                    runner,
+                    contact: .some(nil)
+                ),
+                let ready = entry.ready
+            else { continue }
+            touched[position, default: [:]][entry.lane, default: []] += [ready]
         }
     }
 

@@ -33,7 +33,7 @@ struct CaptureBatch {
     }
 
     var routed: [Int] { hearing.routed }
-    private var shares: [Share] { hearing.shares }
+    var shares: [Share] { hearing.shares }
 
     mutating func add(_ operation: EngagementOperation, _ stored: OutboxOperation) throws {
         count += 1
@@ -64,6 +64,7 @@ struct CaptureBatch {
         case .setConsent: try enforce(operation, before, mirror)
         default: break
         }
+        try logOut(before, aheadOf: operation, mirror)
         let changesPerson =
             before.isAnotherPerson(after: operation.action) || before.identifiers.isEmpty && !mirror.identifiers.isEmpty
         let sequence = try context.store.insert(stored, behindGap: changesPerson)

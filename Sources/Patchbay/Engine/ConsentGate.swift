@@ -99,7 +99,7 @@ extension Action {
     var isOptOut: Bool {
         switch self {
         case .changeSubscription(let subscription):
-            subscription.state == .unsubscribed || subscription.state == .suspended
+            subscription.state.isOptOut
         case .setConsent(let consent): consent.state == .denied
         case .erase, .farewell: true
         case .identify, .switchContact, .registerDevice, .changeAttributes, .changeTags, .track, .readBack: false

@@ -364,6 +364,20 @@ final class EngineContext {
         try end(row, provider, outcome, keepsReject: true)
     }
 
+    /// Ends the registrations of an installation that wait for a consent and that a later one replaces: released behind it,
+    /// they would bring back what no longer holds.
+    private func supersedeHeld(by device: Device, _ sequence: Int64, of subject: Subject, _ runner: Runner) throws {
+        guard try store.holds(subject: subject.rawValue).contains(where: { $0.provider == runner.name }) else { return }
+        try store.forEachRow(provider: runner.name, subject: subject.rawValue) { row in
+            guard row.hold != nil, row.operation.sequence < sequence,
+                let operation = try? EngagementOperation(jsonBytes: row.operation.body),
+                case .registerDevice(let earlier) = operation.action,
+                earlier.identities.allSatisfy({ device.identities[$0.key] != nil })
+            else { return }
+            try end(row, runner.name, OperationOutcome(.superseded))
+        }
+    }
+
     /// Puts a stored operation on its way to a provider, or ends it there: what examination refuses, and what the person
     /// does not allow, never leaves. What is pending of a person who has left was allowed by that person. The operation stays
     /// for its other routes: the caller discards it if it has none.
@@ -402,6 +416,9 @@ final class EngineContext {
             kind: runner.kindName(of: operation)
         )
         guard let end else {
+            if case .registerDevice(let device) = operation.action, runner.descriptor.memory == .lane {
+                try supersedeHeld(by: device, sequence, of: operation.subject, runner)
+            }
             let ready = hold == nil ? LaneEntry(sequence: sequence, queue: place.queue) : nil
             return Entry(lane: place.lane, end: nil, ready: ready)
         }

@@ -132,7 +132,9 @@ extension Runner {
             let verdict = judgement ?? (answered == nil ? nil : missing(&events))
             guard let verdict else { continue }
             let isSent = answered != nil || pending.isImmediate || pending.requests.contains(.answered)
-            verdicts.append((pending, isSent ? verdict : verdict.withoutRequest))
+            verdicts.append(
+                (pending, isSent || DeliberateFault.acceptedUnsent.isPresent ? verdict : verdict.withoutRequest)
+            )
         }
         if try settlePlainly(meaning, verdicts, remembering: remembered ?? before, in: lane, answered: answered ?? false, journaled) {
             return context.emit(events)

@@ -26,7 +26,7 @@ extension Command {
         let doors = try Vendors.scenes.map { try SceneAPI($0, among: Vendors.modules.flatMap(\.doors)) }
         let (table, console) = (FaultTable(doors: doors), session.console)
         let (campaign, clock) = (FaultCampaign(table), ContinuousClock())
-        let (count, begun) = (Int(seeds.upperBound - seeds.lowerBound) + 1, clock.now)
+        let (count, begun) = ((Int(seeds.upperBound - seeds.lowerBound) + 1) * FaultCampaign.runsPerSeed, clock.now)
         let report = try await campaign.play(
             seeds,
             workers: Processors.usable,

@@ -37,6 +37,8 @@ public struct FaultCampaign: Sendable {
 
     private let table: FaultTable
     private static let portion: UInt64 = 25
+    /// How many runs a seed stands for.
+    public static let runsPerSeed = 2
 
     /// A campaign over the set-ups of a table.
     public init(_ table: FaultTable) { self.table = table }

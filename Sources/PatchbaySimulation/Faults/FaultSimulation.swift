@@ -593,7 +593,7 @@ public final class FaultSimulation {
     /// Whether it is an opt-out, which no consent holds back.
     static func isOptOut(_ action: Action) -> Bool {
         guard case .changeSubscription(let subscription) = action else { return false }
-        return subscription.state == .unsubscribed || subscription.state == .suspended
+        return subscription.state.isOptOut
     }
 
     /// Whether any of these is in the outbox; of what is captured together all is, or nothing.

@@ -230,7 +230,7 @@ extension Subscription {
 
     /// Whether it is reported by the vendor's own call: the end of all e-mail, where no column holds that.
     func isOptOut(_ settings: AcousticServerSettings) -> Bool {
-        channel == .email && topic == nil && (state == .unsubscribed || state == .suspended) && column(settings) == nil
+        channel == .email && topic == nil && state.isOptOut && column(settings) == nil
     }
 }
 

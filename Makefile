@@ -83,7 +83,6 @@ examples: tools ## builds and tests the example packages, which see public API a
 .PHONY: programs
 programs: tools
 	swift build --product patchbay
-	swift build --product patchbay-network
 
 end-to-end: programs ## the built command over HTTP: providers, migration, bad inputs
 	@python3 Tests/EndToEnd/end_to_end.py
@@ -99,12 +98,10 @@ simulate: tools ## random days of crashes, outages and lies, on all cores: SEEDS
 
 soak: tools ## kills, full disks, read-only files and damage, in turn, a thousand rounds in all, and a table: ROUNDS=n, SEED=n, KIND=migration
 	swift build -c release --product patchbay
-	swift build -c release --product patchbay-network
 	@PATCHBAY="$(CURDIR)/.build/release/patchbay" python3 Tests/EndToEnd/soak.py $(ROUNDS) --seed $(SEED) $(if $(KIND),--kind '$(KIND)')
 
 million: tools ## a million contacts through server doors over HTTP, killed and gone on with, and a recount: CONTACTS=n, DOORS="name …"
 	swift build -c release --product patchbay
-	swift build -c release --product patchbay-network
 	@PATCHBAY="$(CURDIR)/.build/release/patchbay" python3 Tests/EndToEnd/million.py --contacts $(CONTACTS) $(DOORS:%=--door %)
 
 fuzz: tools ## libFuzzer at every door that takes bytes of others: TIME=seconds in all, DOORS="json reply …"

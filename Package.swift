@@ -65,18 +65,10 @@ let house: [Target] = [
         "PatchbayCommand",
         [
             "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayOutbox", "Patchbay", "PatchbayMigration",
-            "PatchbaySimulation",
+            "PatchbaySimulation", "PatchbayHTTP", "PatchbaySandbox",
         ] + vendorModules + vendorSimulators
     ),
-    // Two programs with the same commands: what speaks HTTP takes as long to load as a short command to run.
-    program("PatchbayFront", ["PatchbayCommand"]),
-    program(
-        "PatchbayNetwork",
-        [
-            "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "Patchbay", "PatchbayHTTP", "PatchbaySandbox",
-            "PatchbayCommand",
-        ]
-    ),
+    program("PatchbayMain", ["PatchbayCommand"]),
 ]
 
 let adapters: [Target] = vendors.flatMap { vendor -> [Target] in
@@ -144,7 +136,7 @@ let houseTests: [Target] = [
         "PatchbaySandboxTests",
         ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbaySandbox"] + vendorSimulators
     ),
-    tests("PatchbayCommandTests", ["PatchbayJSON", "PatchbayFront", "PatchbayNetwork"]),
+    tests("PatchbayCommandTests", ["PatchbayJSON", "PatchbayMain"]),
     tests("RepositoryTests", ["PatchbayJSON"]),
 ]
 
@@ -156,8 +148,7 @@ let package = Package(
         .library(name: "PatchbayAdapterKit", targets: ["PatchbayAdapterKit", "PatchbayModel", "PatchbayJSON"]),
         .library(name: "PatchbayMigration", targets: ["PatchbayMigration"]),
         .library(name: "PatchbayTesting", targets: ["PatchbayTesting", "PatchbaySimulation"]),
-        .executable(name: "patchbay", targets: ["PatchbayFront"]),
-        .executable(name: "patchbay-network", targets: ["PatchbayNetwork"]),
+        .executable(name: "patchbay", targets: ["PatchbayMain"]),
     ]
         + vendors.flatMap { vendor -> [Product] in
             [

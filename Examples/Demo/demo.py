@@ -66,8 +66,7 @@ def build():
     heading("Building")
     begun = time.monotonic()
     show("The first build takes some minutes.")
-    for program in ["patchbay", "patchbay-network"]:
-        subprocess.run(["swift", "build", "--package-path", str(ROOT), "--product", program, "--quiet"], check=True)
+    subprocess.run(["swift", "build", "--package-path", str(ROOT), "--product", "patchbay", "--quiet"], check=True)
     show(f"Built in {time.monotonic() - begun:.0f} s.")
 
 

@@ -12,8 +12,8 @@ package struct OutboxError: Error, Equatable, CustomStringConvertible {
         case full
         /// Another process holds the file longer than the busy timeout.
         case busy
-        /// A newer release wrote the file; it was left untouched.
-        case newer
+        /// The file has another version of the schema; it was left untouched.
+        case otherVersion
         /// The file's structure is damaged.
         case corrupt
         /// The operating system failed to read or write.
@@ -43,7 +43,8 @@ extension OutboxError.Code {
         case .readOnly: "Allow this user to write the file and its folder, or open the file read-only."
         case .full: "Free space on the disk of the outbox, or lower its storage limits. Stored operations are safe."
         case .busy: "Another process is writing. Try again; if that does not help, look for a process that hangs."
-        case .newer: "Update this program, or use another outbox file. The file was not changed."
+        case .otherVersion:
+            "Use the release of this program that made the file, or another outbox file. The file was not changed."
         case .corrupt: "Close the outbox and open it again. It is recovered then, and the old file is kept beside it."
         case .io: "Check the volume for faults, then open the outbox again."
         case .misuse: "This is a fault in the calling code. Please report it."

@@ -2,8 +2,6 @@
 package struct OpenReport: Sendable, Equatable {
     /// A new, empty outbox was made (also when nothing could be read from a damaged one).
     package var created = false
-    /// Names of the schema migrations that were applied to an existing file.
-    package var migrated: [String] = []
     /// Set when the file was damaged and rebuilt from what could still be read.
     package var recovery: RecoveryReport?
 

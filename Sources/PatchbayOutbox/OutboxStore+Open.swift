@@ -4,13 +4,14 @@ extension OutboxStore {
     /// Stands in every outbox file's header, so that another program's file is never taken for one: "Pbay".
     static let applicationID: Int64 = 0x5062_6179
 
-    /// Opens an outbox; makes, migrates or recovers the file where needed.
+    /// Opens an outbox; makes or recovers the file where needed.
     ///
     /// - Parameters:
     ///   - location: The file, or a private store in memory.
-    ///   - readOnly: Looks only: nothing is made, migrated or recovered.
+    ///   - readOnly: Looks only: nothing is made or recovered.
     /// - Returns: The store; its `openReport` says what happened.
-    /// - Throws: `cannotOpen`, also for a file of another program; `newer` for a file of a later release, left untouched;
+    /// - Throws: `cannotOpen`, also for a file of another program; `otherVersion` for a file of another schema, left
+    ///   untouched;
     ///   `readOnly`, `full`, `busy`, `io`; with `readOnly` also `corrupt`.
     package static func open(_ location: OutboxLocation, readOnly: Bool = false) throws(OutboxError) -> OutboxStore {
         switch location {
@@ -33,25 +34,15 @@ extension OutboxStore {
 
     private static func openForLooking(_ path: String) throws(OutboxError) -> OutboxStore {
         let connection = try openForReading(path)
-        guard case .outbox(let missing) = try examine(connection) else {
+        guard case .outbox = try examine(connection) else {
             throw OutboxError(
                 .cannotOpen,
                 "\(path) is empty.",
                 remedy: "Check the path. `patchbay send` creates an outbox."
             )
         }
-        let current = missing.isEmpty ? connection : try migratedCopy(of: connection)
-        try requireSoundSchema(current, path)
-        return OutboxStore(current, file: OutboxFile(path), isReadOnly: true, report: OpenReport())
-    }
-
-    /// A file of an earlier release as this one reads it, in memory: the file stays as it is.
-    private static func migratedCopy(of connection: Connection) throws(OutboxError) -> Connection {
-        let copy = try Connection(.memory, .readWrite)
-        try copy.become(copyOf: connection)
-        var ignored = OpenReport()
-        try migrate(copy, &ignored)
-        return copy
+        try requireSoundSchema(connection, path)
+        return OutboxStore(connection, file: OutboxFile(path), isReadOnly: true, report: OpenReport())
     }
 
     /// Opens for looking; a file in a folder that cannot be written is read as it stands, if it has no write-ahead log.
@@ -132,8 +123,7 @@ extension OutboxStore {
     /// Proves that the tables and indexes are those that this release makes.
     private static func requireSoundSchema(_ connection: Connection, _ path: String) throws(OutboxError) {
         let reference = try Connection(.memory, .readWrite)
-        var ignored = OpenReport()
-        try migrate(reference, &ignored)
+        try makeTables(reference)
         guard try schemaImage(connection) == schemaImage(reference) else {
             throw OutboxError(.corrupt, "\(path): the schema is damaged.")
         }
@@ -147,20 +137,18 @@ extension OutboxStore {
 
     /// What stands in a database file.
     enum Content {
-        case empty
-        /// An outbox that lacks these migrations.
-        case outbox(missing: [Migration])
+        case empty, outbox
     }
 
     /// Looks at a file without writing to it.
     ///
-    /// - Throws: `cannotOpen` for another program's file, `newer` for a later release's, `corrupt` for a damaged one.
+    /// - Throws: `cannotOpen` for another program's file, `otherVersion` for one of another version, `corrupt` for a damaged one.
     static func examine(_ connection: Connection) throws(OutboxError) -> Content {
         let tables = try connection.number("SELECT count(*) FROM sqlite_schema") ?? 0
         let identity = try connection.number("PRAGMA application_id") ?? 0
         if tables == 0, identity == 0 { return .empty }
         let ownTables = try connection.number(
-            "SELECT count(*) FROM sqlite_schema WHERE name IN ('migration', 'operation', 'route') AND type = 'table'"
+            "SELECT count(*) FROM sqlite_schema WHERE name IN ('meta', 'operation', 'route') AND type = 'table'"
         )
         switch (identity == applicationID, ownTables == 3) {
         case (true, true): break
@@ -181,31 +169,21 @@ extension OutboxStore {
                 remedy: "Find out who added them, and choose another path for the outbox."
             )
         }
-        let applied = try appliedMigrations(connection)
-        let known = Set(Migration.all.map(\.name))
-        let strangers = applied.filter { !known.contains($0) }
-        guard strangers.isEmpty else {
-            throw OutboxError(
-                .newer,
-                "\(connection.name) holds \(strangers.count) schema migrations that this release does not know."
-            )
+        let version = try version(of: connection)
+        guard version == String(Schema.version) else {
+            throw OutboxError(.otherVersion, "\(connection.name) has schema version \(version), not \(Schema.version).")
         }
-        return .outbox(missing: Migration.all.filter { !applied.contains($0.name) })
+        return .outbox
     }
 
-    private static func appliedMigrations(_ connection: Connection) throws(OutboxError) -> [String] {
-        let statement = try connection.statement(
-            "SELECT name, checksum = row_checksum('migration', name) FROM migration"
-        )
+    private static func version(of connection: Connection) throws(OutboxError) -> String {
+        let statement = try connection.statement("SELECT value, \(Table.meta.isSound()) FROM meta WHERE key = ?1")
         defer { statement.reset() }
-        var names: [String] = []
-        while try statement.step() {
-            guard statement.bool(1) else {
-                throw OutboxError(.corrupt, "\(connection.name): the list of migrations is damaged.")
-            }
-            names.append(statement.text(0))
+        try statement.bind([.text(Schema.versionKey)])
+        guard try statement.step(), statement.bool(1) else {
+            throw OutboxError(.corrupt, "\(connection.name): the version of the schema is damaged.")
         }
-        return names
+        return statement.text(0)
     }
 
     /// Brings a connection and its file into working order.
@@ -223,10 +201,7 @@ extension OutboxStore {
                 remedy: "Move the outbox to a local disk."
             )
         }
-        switch try examine(connection) {
-        case .outbox(let missing) where missing.isEmpty: return
-        default: try migrate(connection, &report, of: file)
-        }
+        if case .empty = try examine(connection) { report.created = try makeTables(connection, of: file) }
     }
 
     /// Sets how a connection writes.
@@ -240,39 +215,22 @@ extension OutboxStore {
         return mode
     }
 
-    /// Applies what is missing in one transaction; another process may have been faster.
-    static func migrate(
-        _ connection: Connection,
-        _ report: inout OpenReport,
-        _ migrations: ArraySlice<Migration> = Migration.all[...],
-        of file: OutboxFile? = nil
-    ) throws(OutboxError) {
+    /// Makes the tables of an empty file in one transaction; another process may have been faster.
+    ///
+    /// - Returns: Whether this call made them.
+    @discardableResult
+    static func makeTables(_ connection: Connection, of file: OutboxFile? = nil) throws(OutboxError) -> Bool {
         try connection.script("BEGIN IMMEDIATE")
         do {
             try file?.requireUnmoved()
-            let missing: [Migration]
-            switch try examine(connection) {
-            case .empty:
-                report.created = true
-                missing = Array(migrations)
-                try connection.script(
-                    """
-                    PRAGMA application_id = \(applicationID);
-                    CREATE TABLE migration (name TEXT NOT NULL PRIMARY KEY, checksum INTEGER NOT NULL)
-                    """
-                )
-            case .outbox(let found):
-                missing = found
-                report.migrated = found.map(\.name)
+            guard case .empty = try examine(connection) else {
+                try connection.script("COMMIT")
+                return false
             }
-            for migration in missing {
-                try connection.script(migration.script)
-                try connection.run(
-                    "INSERT INTO migration (name, checksum) VALUES (?1, row_checksum('migration', ?1))",
-                    .text(migration.name)
-                )
-            }
-            try connection.script("PRAGMA user_version = \(migrations.count); COMMIT")
+            try connection.script("PRAGMA application_id = \(applicationID)")
+            try connection.script(Schema.script)
+            try connection.script("PRAGMA user_version = \(Schema.version); COMMIT")
+            return true
         } catch {
             if connection.isInTransaction { try? connection.script("ROLLBACK") }
             throw error

@@ -18,8 +18,8 @@ extension OutboxStore {
 
     /// Opens the file again.
     ///
-    /// - Throws: `io` if another process has moved it away (a recovery): then it must be opened anew. `newer` if a later
-    ///   release has changed it. And what opening throws.
+    /// - Throws: `io` if another process has moved it away (a recovery): then it must be opened anew. And what opening
+    ///   throws.
     package func wakeUp() throws(OutboxError) {
         guard isSuspended, let file else { return }
         try file.requireUnmoved()

@@ -64,9 +64,8 @@ struct Recovery {
         do {
             let connection = try Connection(.file(target.path), .readWrite)
             try connection.script("PRAGMA page_size = 4096; PRAGMA synchronous = FULL")
-            var ignored = OpenReport()
-            try OutboxStore.migrate(connection, &ignored)
-            let store = OutboxStore(connection, file: nil, isReadOnly: false, report: ignored)
+            try OutboxStore.makeTables(connection)
+            let store = OutboxStore(connection, file: nil, isReadOnly: false, report: OpenReport(created: true))
             try store.atomically { () throws(OutboxError) in try fill(store) }
         }
         let number = file.nextDamagedNumber()
@@ -80,10 +79,7 @@ struct Recovery {
 
     private mutating func fill(_ store: OutboxStore) throws(OutboxError) {
         let readable = try copyRows(from: held.source, to: store)
-        if !readable {
-            // Where the tables begin depends on the release that made the file, and nothing says any more which that was.
-            for count in Migration.all.indices.reversed() { try copyGrafted(migrations: count + 1, to: store) }
-        }
+        if !readable { try copyGrafted(to: store) }
         try leaveOrphans(store)
         let highest =
             try store.connection.number(
@@ -101,8 +97,8 @@ struct Recovery {
         store.mustRecount = true
     }
 
-    /// Copies what can be read with the schema that a fresh file has after so many migrations.
-    private mutating func copyGrafted(migrations count: Int, to store: OutboxStore) throws(OutboxError) {
+    /// Copies what can be read with the schema of a fresh file.
+    private mutating func copyGrafted(to store: OutboxStore) throws(OutboxError) {
         let template = OutboxFile(file.path + Self.template)
         defer { for end in ["", "-journal"] { OutboxFile.delete(template.path + end) } }
         OutboxFile.delete(template.path)
@@ -110,8 +106,7 @@ struct Recovery {
         do {
             let connection = try Connection(.file(template.path), .readWrite)
             try connection.script("PRAGMA page_size = 4096; PRAGMA synchronous = OFF")
-            var ignored = OpenReport()
-            try OutboxStore.migrate(connection, &ignored, Migration.all.prefix(count))
+            try OutboxStore.makeTables(connection)
         }
         let graft = try SchemaGraft(damaged: held.source, template: template.path, copy: file.path + Self.grafted)
         defer { graft.remove() }

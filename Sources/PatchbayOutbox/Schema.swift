@@ -1,118 +1,79 @@
-/// One named step of the schema.
-///
-/// Steps are only ever added at the end of `all`; a released step never changes.
-struct Migration {
-    let name: String
-    let script: String
+/// The tables and indexes of an outbox.
+enum Schema {
+    /// The version that the file names. A change of the tables raises it; files of another version are refused.
+    static let version: Int64 = 1
+    /// The key of the version among the facts about the file.
+    static let versionKey = "schema"
 
-    static let all: [Migration] = [
-        Migration(
-            name: "1 outbox",
-            script: """
-                CREATE TABLE operation (
-                    sequence INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, subject TEXT NOT NULL, grouping TEXT,
-                    captured_at INTEGER NOT NULL, since INTEGER NOT NULL, body BLOB NOT NULL, checksum INTEGER NOT NULL);
-                CREATE INDEX operation_by_subject ON operation (subject, sequence);
-                CREATE TABLE route (
-                    sequence INTEGER NOT NULL, provider TEXT NOT NULL, lane TEXT NOT NULL, queue TEXT NOT NULL, hold TEXT,
-                    step BLOB, failures INTEGER NOT NULL, refusals INTEGER NOT NULL, kind TEXT, requests INTEGER NOT NULL,
-                    checksum INTEGER NOT NULL,
-                    PRIMARY KEY (sequence, provider)) WITHOUT ROWID;
-                CREATE INDEX route_by_queue ON route (provider, lane, hold, queue, sequence);
-                CREATE INDEX route_by_order ON route (provider, lane, hold, sequence, queue);
-                CREATE INDEX route_by_kind ON route (provider, lane, kind, sequence) WHERE kind IS NOT NULL AND hold IS NULL;
-                CREATE TABLE account (
-                    provider TEXT NOT NULL, term TEXT NOT NULL, code TEXT NOT NULL, count INTEGER NOT NULL,
-                    checksum INTEGER NOT NULL, PRIMARY KEY (provider, term, code));
-                CREATE TABLE block (
-                    provider TEXT NOT NULL, lane TEXT NOT NULL, queue TEXT NOT NULL, until INTEGER, or_woken INTEGER NOT NULL,
-                    checksum INTEGER NOT NULL, PRIMARY KEY (provider, lane, queue));
-                CREATE TABLE memory (
-                    provider TEXT NOT NULL, lane TEXT NOT NULL, version INTEGER NOT NULL, body BLOB NOT NULL,
-                    checksum INTEGER NOT NULL, PRIMARY KEY (provider, lane));
-                CREATE TABLE journal (
-                    provider TEXT NOT NULL, lane TEXT NOT NULL, endpoint TEXT NOT NULL, operations BLOB NOT NULL,
-                    request BLOB NOT NULL, started_at INTEGER NOT NULL, checksum INTEGER NOT NULL,
-                    PRIMARY KEY (provider, lane));
-                CREATE TABLE mirror (subject TEXT NOT NULL PRIMARY KEY, body BLOB NOT NULL, checksum INTEGER NOT NULL);
-                CREATE TABLE meta (key TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL, checksum INTEGER NOT NULL);
-                CREATE TABLE provider (
-                    name TEXT NOT NULL PRIMARY KEY, adapter TEXT NOT NULL, state_version INTEGER NOT NULL, state TEXT NOT NULL,
-                    parked BLOB, settings_digest TEXT NOT NULL, checksum INTEGER NOT NULL);
-                CREATE TABLE history (
-                    number INTEGER PRIMARY KEY AUTOINCREMENT, provider TEXT NOT NULL, id TEXT NOT NULL, term TEXT NOT NULL,
-                    code TEXT NOT NULL, at INTEGER NOT NULL, checksum INTEGER NOT NULL);
-                CREATE TABLE reject (
-                    number INTEGER PRIMARY KEY AUTOINCREMENT, provider TEXT NOT NULL, sequence INTEGER NOT NULL,
-                    id TEXT NOT NULL, subject TEXT NOT NULL, grouping TEXT, captured_at INTEGER NOT NULL,
-                    since INTEGER NOT NULL, body BLOB NOT NULL, code TEXT NOT NULL, at INTEGER NOT NULL,
-                    finding BLOB NOT NULL, checksum INTEGER NOT NULL);
-                CREATE INDEX reject_by_subject ON reject (subject);
-                CREATE TABLE quarantine (
-                    number INTEGER PRIMARY KEY AUTOINCREMENT, origin TEXT NOT NULL, sequence INTEGER, provider TEXT,
-                    image BLOB NOT NULL, checksum INTEGER NOT NULL);
-                CREATE TABLE lease (
-                    number INTEGER PRIMARY KEY, owner TEXT NOT NULL, epoch INTEGER NOT NULL, expires_at INTEGER NOT NULL,
-                    checksum INTEGER NOT NULL);
-                """
-        ),
-        Migration(
-            name: "2 consent trail",
-            script: """
-                CREATE TABLE consent (
-                    number INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, subject TEXT NOT NULL,
-                    purpose TEXT NOT NULL, channel TEXT, before TEXT NOT NULL, after TEXT NOT NULL,
-                    operation TEXT NOT NULL, effects BLOB NOT NULL, checksum INTEGER NOT NULL);
-                CREATE INDEX consent_by_subject ON consent (subject, number);
-                """
-        ),
-        Migration(
-            name: "3 usage",
-            script: """
-                CREATE TABLE usage (
-                    number INTEGER PRIMARY KEY, operations INTEGER NOT NULL, bytes INTEGER NOT NULL, rejects INTEGER NOT NULL,
-                    checksum INTEGER NOT NULL);
-                INSERT INTO usage (number, operations, bytes, rejects, checksum)
-                SELECT 1, o, b, r, row_checksum('usage', 1, o, b, r) FROM (
-                    SELECT count(*) AS o, ifnull(sum(length(body)), 0) AS b, (SELECT count(*) FROM reject) AS r FROM operation);
-                """
-        ),
-        Migration(
-            name: "4 arrivals and endings",
-            script: """
-                CREATE TABLE arrival (
-                    number INTEGER PRIMARY KEY, routes TEXT NOT NULL, captures BLOB NOT NULL, checksum INTEGER NOT NULL);
-                CREATE TABLE ending (
-                    number INTEGER PRIMARY KEY, provider TEXT NOT NULL, sequence INTEGER NOT NULL, id TEXT NOT NULL,
-                    term TEXT NOT NULL, code TEXT NOT NULL, at INTEGER NOT NULL, checksum INTEGER NOT NULL);
-                """
-        ),
-        Migration(
-            name: "5 chapters",
-            script: """
-                CREATE TABLE chapter (
-                    number INTEGER PRIMARY KEY AUTOINCREMENT, first INTEGER NOT NULL, provider TEXT NOT NULL,
-                    term TEXT NOT NULL, code TEXT NOT NULL, endings BLOB NOT NULL, checksum INTEGER NOT NULL);
-                """
-        ),
-        Migration(
-            name: "6 hearings",
-            script: """
-                CREATE TABLE hearing (sequence INTEGER PRIMARY KEY, providers BLOB NOT NULL, checksum INTEGER NOT NULL);
-                """
-        ),
-        Migration(
-            name: "7 ends of waits",
-            script: """
-                CREATE INDEX block_by_end ON block (provider, lane, until);
-                """
-        ),
-        // Nothing is to be changed: from here on a row of `arrival` may hold deltas, which no release before could read.
-        Migration(
-            name: "8 deltas of arrivals",
-            script: "-- A capture may be stored as its delta to the one before it."
-        ),
-    ]
+    static let script = """
+        CREATE TABLE operation (
+            sequence INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, subject TEXT NOT NULL, grouping TEXT,
+            captured_at INTEGER NOT NULL, since INTEGER NOT NULL, body BLOB NOT NULL, checksum INTEGER NOT NULL);
+        CREATE INDEX operation_by_subject ON operation (subject, sequence);
+        CREATE TABLE route (
+            sequence INTEGER NOT NULL, provider TEXT NOT NULL, lane TEXT NOT NULL, queue TEXT NOT NULL, hold TEXT,
+            step BLOB, failures INTEGER NOT NULL, refusals INTEGER NOT NULL, kind TEXT, requests INTEGER NOT NULL,
+            checksum INTEGER NOT NULL,
+            PRIMARY KEY (sequence, provider)) WITHOUT ROWID;
+        CREATE INDEX route_by_queue ON route (provider, lane, hold, queue, sequence);
+        CREATE INDEX route_by_order ON route (provider, lane, hold, sequence, queue);
+        CREATE INDEX route_by_kind ON route (provider, lane, kind, sequence) WHERE kind IS NOT NULL AND hold IS NULL;
+        CREATE TABLE account (
+            provider TEXT NOT NULL, term TEXT NOT NULL, code TEXT NOT NULL, count INTEGER NOT NULL,
+            checksum INTEGER NOT NULL, PRIMARY KEY (provider, term, code));
+        CREATE TABLE block (
+            provider TEXT NOT NULL, lane TEXT NOT NULL, queue TEXT NOT NULL, until INTEGER, or_woken INTEGER NOT NULL,
+            checksum INTEGER NOT NULL, PRIMARY KEY (provider, lane, queue));
+        CREATE INDEX block_by_end ON block (provider, lane, until);
+        CREATE TABLE memory (
+            provider TEXT NOT NULL, lane TEXT NOT NULL, version INTEGER NOT NULL, body BLOB NOT NULL,
+            checksum INTEGER NOT NULL, PRIMARY KEY (provider, lane));
+        CREATE TABLE journal (
+            provider TEXT NOT NULL, lane TEXT NOT NULL, endpoint TEXT NOT NULL, operations BLOB NOT NULL,
+            request BLOB NOT NULL, started_at INTEGER NOT NULL, checksum INTEGER NOT NULL,
+            PRIMARY KEY (provider, lane));
+        CREATE TABLE mirror (subject TEXT NOT NULL PRIMARY KEY, body BLOB NOT NULL, checksum INTEGER NOT NULL);
+        CREATE TABLE meta (key TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL, checksum INTEGER NOT NULL);
+        CREATE TABLE provider (
+            name TEXT NOT NULL PRIMARY KEY, adapter TEXT NOT NULL, state_version INTEGER NOT NULL, state TEXT NOT NULL,
+            parked BLOB, settings_digest TEXT NOT NULL, checksum INTEGER NOT NULL);
+        CREATE TABLE history (
+            number INTEGER PRIMARY KEY AUTOINCREMENT, provider TEXT NOT NULL, id TEXT NOT NULL, term TEXT NOT NULL,
+            code TEXT NOT NULL, at INTEGER NOT NULL, checksum INTEGER NOT NULL);
+        CREATE TABLE reject (
+            number INTEGER PRIMARY KEY AUTOINCREMENT, provider TEXT NOT NULL, sequence INTEGER NOT NULL,
+            id TEXT NOT NULL, subject TEXT NOT NULL, grouping TEXT, captured_at INTEGER NOT NULL,
+            since INTEGER NOT NULL, body BLOB NOT NULL, code TEXT NOT NULL, at INTEGER NOT NULL,
+            finding BLOB NOT NULL, checksum INTEGER NOT NULL);
+        CREATE INDEX reject_by_subject ON reject (subject);
+        CREATE TABLE quarantine (
+            number INTEGER PRIMARY KEY AUTOINCREMENT, origin TEXT NOT NULL, sequence INTEGER, provider TEXT,
+            image BLOB NOT NULL, checksum INTEGER NOT NULL);
+        CREATE TABLE lease (
+            number INTEGER PRIMARY KEY, owner TEXT NOT NULL, epoch INTEGER NOT NULL, expires_at INTEGER NOT NULL,
+            checksum INTEGER NOT NULL);
+        CREATE TABLE consent (
+            number INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, subject TEXT NOT NULL,
+            purpose TEXT NOT NULL, channel TEXT, before TEXT NOT NULL, after TEXT NOT NULL,
+            operation TEXT NOT NULL, effects BLOB NOT NULL, checksum INTEGER NOT NULL);
+        CREATE INDEX consent_by_subject ON consent (subject, number);
+        CREATE TABLE usage (
+            number INTEGER PRIMARY KEY, operations INTEGER NOT NULL, bytes INTEGER NOT NULL, rejects INTEGER NOT NULL,
+            checksum INTEGER NOT NULL);
+        INSERT INTO usage (number, operations, bytes, rejects, checksum)
+        VALUES (1, 0, 0, 0, row_checksum('usage', 1, 0, 0, 0));
+        CREATE TABLE arrival (
+            number INTEGER PRIMARY KEY, routes TEXT NOT NULL, captures BLOB NOT NULL, checksum INTEGER NOT NULL);
+        CREATE TABLE ending (
+            number INTEGER PRIMARY KEY, provider TEXT NOT NULL, sequence INTEGER NOT NULL, id TEXT NOT NULL,
+            term TEXT NOT NULL, code TEXT NOT NULL, at INTEGER NOT NULL, checksum INTEGER NOT NULL);
+        CREATE TABLE chapter (
+            number INTEGER PRIMARY KEY AUTOINCREMENT, first INTEGER NOT NULL, provider TEXT NOT NULL,
+            term TEXT NOT NULL, code TEXT NOT NULL, endings BLOB NOT NULL, checksum INTEGER NOT NULL);
+        CREATE TABLE hearing (sequence INTEGER PRIMARY KEY, providers BLOB NOT NULL, checksum INTEGER NOT NULL);
+        INSERT INTO meta (key, value, checksum)
+        VALUES ('\(versionKey)', '\(version)', row_checksum('meta', '\(versionKey)', '\(version)'));
+        """
 }
 
 /// A table whose rows carry a checksum: its columns in the order of the schema, the checksum left out.

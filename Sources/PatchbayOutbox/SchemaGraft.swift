@@ -8,9 +8,7 @@ import Musl
 
 /// A copy of a damaged file whose header and schema pages come from a new, empty outbox.
 ///
-/// A table begins on the same page in every file that was made by the same migrations. A migration that runs on a filled file
-/// puts its tables where there is room: those are found by no graft, and the tables of the release that made the file are found
-/// with the schema of that release. The checksums of the rows keep anything wrong out.
+/// A table begins on the same page in every file of the same schema. The checksums of the rows keep anything wrong out.
 struct SchemaGraft {
     let path: String
     private static let pageSize = 4096

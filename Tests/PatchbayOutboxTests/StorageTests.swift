@@ -92,19 +92,19 @@ import Glibc
         #expect(folder.names == ["outbox.sqlite"])
     }
 
-    @Test func `a file of a later release is refused and left as it is`() throws {
+    @Test func `a file of another schema version is refused and left as it is`() throws {
         do {
             let store = try OutboxStore.open(.file(folder.outbox))
             try store.capture("o-1")
             try store.connection.run(
-                "INSERT INTO migration (name, checksum) VALUES ('9 later', row_checksum('migration', '9 later'))"
+                "UPDATE meta SET value = '2', checksum = row_checksum('meta', key, '2') WHERE key = 'schema'"
             )
         }
         let before = try folder.bytes(folder.outbox)
         let error = outboxError { _ = try OutboxStore.open(.file(folder.outbox)) }
-        #expect(error?.code == .newer)
-        #expect(error?.remedy.contains("Update") == true)
-        #expect(outboxError { _ = try OutboxStore.open(.file(folder.outbox), readOnly: true) }?.code == .newer)
+        #expect(error?.code == .otherVersion)
+        #expect(error?.remedy.contains("Use the release") == true)
+        #expect(outboxError { _ = try OutboxStore.open(.file(folder.outbox), readOnly: true) }?.code == .otherVersion)
         #expect(try folder.bytes(folder.outbox) == before)
     }
 

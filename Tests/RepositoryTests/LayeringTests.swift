@@ -17,18 +17,13 @@ import Testing
         "PatchbayTesting": [
             "Testing", "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "Patchbay", "PatchbaySimulation",
         ],
-        // Neither PatchbayHTTP nor PatchbaySandbox: what they load would delay every command.
         "PatchbayCommand": Set(
             [
                 "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayOutbox", "Patchbay",
-                "PatchbayMigration", "PatchbaySimulation",
+                "PatchbayMigration", "PatchbaySimulation", "PatchbayHTTP", "PatchbaySandbox",
             ] + vendors.flatMap { ["Patchbay\($0)", "Patchbay\($0)Simulator"] }
         ),
-        "PatchbayFront": ["PatchbayCommand"],
-        "PatchbayNetwork": [
-            "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "Patchbay", "PatchbayHTTP", "PatchbaySandbox",
-            "PatchbayCommand",
-        ],
+        "PatchbayMain": ["PatchbayCommand"],
     ]
     private static let adapterMay: Set<String> = ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit"]
     /// Libraries of the toolchain that stand for no layer.

@@ -285,7 +285,7 @@ actor DeliveryLoop {
         guard let error = error as? OutboxError else { return false }
         return switch error.code {
         case .misuse, .full: false
-        case .cannotOpen, .readOnly, .busy, .newer, .corrupt, .io: true
+        case .cannotOpen, .readOnly, .busy, .otherVersion, .corrupt, .io: true
         }
     }
 

@@ -59,8 +59,6 @@ package struct Command: Sendable {
     let findings: String?
     /// At least two examples.
     let examples: [Example]
-    /// Returns whether a command line uses the network. Called before anything is read: standard input can be read only once.
-    let usesNetwork: @Sendable (Invocation) throws -> Bool
     /// Runs the command.
     let run: @MainActor @Sendable (Session) async throws -> ExitStatus
 
@@ -74,13 +72,12 @@ package struct Command: Sendable {
         optional: [Flag] = [],
         findings: String? = nil,
         examples: [Example],
-        usesNetwork: @escaping @Sendable (Invocation) throws -> Bool = { _ in false },
         run: @escaping @MainActor @Sendable (Session) async throws -> ExitStatus
     ) {
         self.words = words.split(separator: " ").map(String.init)
         (self.summary, self.task, self.details, self.arguments) = (summary, task, details, arguments)
         (self.required, self.optional, self.findings, self.examples) = (required, optional, findings, examples)
-        (self.usesNetwork, self.run) = (usesNetwork, run)
+        self.run = run
     }
 
     /// Every command, in the order of help.

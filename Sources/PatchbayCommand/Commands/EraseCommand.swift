@@ -1,5 +1,6 @@
 import Patchbay
 import PatchbayAdapterKit
+import PatchbayHTTP
 import PatchbayJSON
 import PatchbayModel
 
@@ -28,8 +29,7 @@ extension Command {
                 "patchbay erase --config altcraft.json --contact - < names.txt"
             ),
             Example("Erase an installation", "patchbay erase --config altcraft.json --subject phone-1"),
-        ],
-        usesNetwork: { _ in true }
+        ]
     ) { session in
         let configuration = try session.configuration()
         let (given, subject) = (session.invocation.text(.contact), session.invocation.text(.erased))
@@ -41,7 +41,7 @@ extension Command {
         let client = try await EngagementClient(
             configuration: configuration,
             subject: Subject(rawValue: isContact ? "command" : names.first ?? "command"),
-            transport: try session.linkedNetwork().makeTransport(configuration),
+            transport: HTTPTransport(configuration),
             host: try session.host()
         )
         let complaints = Complaints()

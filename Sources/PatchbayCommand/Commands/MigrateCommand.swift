@@ -46,8 +46,7 @@ extension Command {
                 "Migrate a file to a server API",
                 "patchbay migrate apply --from salesforce.contacts --to altcraft-server --config server.json --in contacts.csv --out results.ndjson"
             ),
-        ],
-        usesNetwork: { $0.leadsThroughDoor && !$0.has(.dryRun) }
+        ]
     ) { session in
         let setup = try MigrationSetup(session)
         try session.requireDistinctFiles(setup)

@@ -1,5 +1,6 @@
 import Patchbay
 import PatchbayAdapterKit
+import PatchbayHTTP
 import PatchbayJSON
 import PatchbayMigration
 import PatchbayModel
@@ -69,7 +70,7 @@ extension Session {
     func surroundings(size: Int?) throws -> DoorSurroundings {
         var line = ProgressLine(console, total: size)
         return DoorSurroundings(
-            transport: try linkedNetwork().makeTransport(configuration()),
+            transport: try HTTPTransport(configuration()),
             host: try host(),
             log: try log(),
             interval: .seconds(invocation.number(.checkpoint) ?? 2),

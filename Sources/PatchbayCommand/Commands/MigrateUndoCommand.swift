@@ -28,8 +28,7 @@ extension Command {
                 "Undo a migration to a server API",
                 "patchbay migrate undo --config server.json server-journal.json"
             ),
-        ],
-        usesNetwork: { try $0.argument(0) != "-" && DoorUndo.door(of: $0.argument(0) ?? "") != nil }
+        ]
     ) { session in
         let journal = session.invocation.argument(0) ?? ""
         guard journal != "-" else { throw session.notAFile("JOURNAL") }

@@ -33,8 +33,7 @@ extension Command {
                 "Compare a sample with what a server API holds",
                 "patchbay migrate verify --from salesforce.contacts --to altcraft-server --config server.json --in contacts.csv --target results.ndjson --sample 100"
             ),
-        ],
-        usesNetwork: \.leadsThroughDoor
+        ]
     ) { session in
         try await MigrationCheck(session).run()
     }

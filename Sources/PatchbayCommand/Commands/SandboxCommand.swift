@@ -2,6 +2,7 @@ import Patchbay
 import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
+import PatchbaySandbox
 
 extension Command {
     static let sandbox = Command(
@@ -21,13 +22,12 @@ extension Command {
                 "Simulate one vendor whose first two replies fail",
                 "patchbay sandbox --port 8731 --vendor salesforce --faults faults.json"
             ),
-        ],
-        usesNetwork: { _ in true }
+        ]
     ) { session in
         let simulators = try session.simulators()
         let faults = try session.invocation.text(.faults).map { (rules: try session.json($0), file: $0) }
         let host = try session.host()
-        let server = try session.linkedNetwork().startSandbox(
+        let server = try start(
             simulators,
             port: UInt16(session.invocation.number(.port) ?? 0),
             faults: faults,
@@ -44,6 +44,29 @@ extension Command {
         session.interruption.wait()
         server.stop()
         return .fine
+    }
+
+    /// Starts the server; the message about a fault rule names the file that holds it.
+    private static func start(
+        _ simulators: [any VendorSimulator],
+        port: UInt16,
+        faults: (rules: JSONValue, file: String)?,
+        logPath: String?,
+        clock: @escaping @Sendable () -> Instant
+    ) throws(CommandFailure) -> SandboxServer {
+        do {
+            return try SandboxServer.start(
+                simulators,
+                port: port,
+                faults: FaultRule.list(from: faults?.rules ?? []),
+                logPath: logPath,
+                clock: clock
+            )
+        } catch {
+            let file = error.code == .badFaultRule ? faults.map { "\($0.file): " } ?? "" : ""
+            let problems = error.problems.map { SandboxError.Problem(file + $0.place, $0.problem, remedy: $0.remedy) }
+            throw CommandFailure(SandboxError(error.code, problems).description)
+        }
     }
 }
 

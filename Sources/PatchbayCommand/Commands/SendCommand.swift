@@ -1,5 +1,6 @@
 import Patchbay
 import PatchbayAdapterKit
+import PatchbayHTTP
 import PatchbayJSON
 import PatchbayModel
 
@@ -32,8 +33,7 @@ extension Command {
                 "cat event.ndjson | patchbay send --config salesforce.json --subject phone-1"
             ),
             Example("Deliver what is pending", "patchbay send --config salesforce.json /dev/null"),
-        ],
-        usesNetwork: { _ in true }
+        ]
     ) { session in
         let log = try session.log()
         let configuration = try session.configuration()
@@ -41,7 +41,7 @@ extension Command {
         let client = try await EngagementClient(
             configuration: configuration,
             subject: Subject(rawValue: session.invocation.text(.subject) ?? "command"),
-            transport: try session.linkedNetwork().makeTransport(configuration),
+            transport: HTTPTransport(configuration),
             host: host,
             log: log
         )

@@ -9,19 +9,13 @@ extension Command {
     static let version = "0.1.0"
 
     /// Understands a command line, runs it, and says how it ended, as a number for the shell.
-    ///
-    /// Without a network, ``NetworkProgram`` takes over what uses one.
-    @MainActor package static func run(_ line: [String], network: (any Network)?) async -> Int32 {
+    @MainActor package static func run(_ line: [String]) async -> Int32 {
         let environment = ProcessInfo.processInfo.environment
         let console = Console(environment: environment)
         var command: Command?
         do {
             let invocation = try invocation(of: line, console, HelpText(environment: environment))
             command = invocation?.command
-            if let invocation, network == nil, try invocation.command.usesNetwork(invocation) {
-                try NetworkProgram.takeOver(for: invocation.command)
-            }
-            // Only now, so that another program finds the process's signals as they were.
             let interruption = Interruption()
             let listener = SignalListener(interruption)
             defer { withExtendedLifetime(listener) {} }
@@ -31,8 +25,7 @@ extension Command {
                     invocation: invocation,
                     console: console,
                     interruption: interruption,
-                    environment: environment,
-                    network: network
+                    environment: environment
                 )
                 status = try await invocation.command.run(session)
             }

@@ -16,18 +16,6 @@ import PatchbaySimulation
     let interruption: Interruption
     /// The environment's variables.
     let environment: [String: String]
-    /// What speaks HTTP, if this program was linked with it.
-    let network: (any Network)?
-
-    /// What speaks HTTP: for a line of which its command says beforehand that it uses the network.
-    func linkedNetwork() throws(CommandFailure) -> any Network {
-        guard let network else {
-            throw CommandFailure(
-                "\"\(invocation.command.name)\" uses the network, but is not declared to. Please report it."
-            )
-        }
-        return network
-    }
 
     /// Whether JSON is wanted.
     var isJSON: Bool { invocation.has(.json) }

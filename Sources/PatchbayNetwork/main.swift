@@ -1,6 +1,0 @@
-import Foundation
-import PatchbayCommand
-
-StandardFiles.fillIn()
-let status = await Command.run(Array(CommandLine.arguments.dropFirst()), network: HTTPNetwork())
-exit(status)

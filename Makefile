@@ -25,7 +25,7 @@ export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= $(shell echo $$((4 * $$
 empty :=
 VENDORS := $(subst $(empty) ,|,$(notdir $(wildcard Adapters/*)))
 
-.PHONY: help setup build test unit end-to-end demo goldens rules format lint docs examples schemas simulate soak million test-browser fuzz sanitize bench clean
+.PHONY: help setup build test unit end-to-end demo goldens rules format lint docs examples schemas simulate large soak million test-browser fuzz sanitize bench clean
 
 help: ## lists the targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | while IFS=$$'\t' read -r name what; do \
@@ -95,6 +95,9 @@ test-browser: ## opens the page of a migration plan in headless Chromium, light 
 simulate: tools ## random days of crashes, outages and lies, on all cores: SEEDS=n or first-last
 	swift build -c release --product patchbay
 	@.build/release/patchbay faults $(SEEDS)
+
+large: programs ## measures that an operation of twice the size takes at most 2.5 times the processor time
+	@python3 Tests/EndToEnd/hardening.py large_operations
 
 soak: tools ## kills, full disks, read-only files and damage, in turn, a thousand rounds in all, and a table: ROUNDS=n, SEED=n, KIND=migration
 	swift build -c release --product patchbay

@@ -284,6 +284,12 @@ public struct Migration: Sendable {
         var optOutLimit = EarlierOptOuts.usualLimit
     }
 
+    /// How the source's rows are delimited, if rejected ones get guards against spreadsheet programs.
+    var guardedRejects: DelimitedDialect? {
+        guard case .columns(let layout)? = sourceLayout, layout.guardsRejects else { return nil }
+        return layout.dialect
+    }
+
     func run(
         _ source: inout some ByteSource,
         to output: (any ByteSink)?,
@@ -293,6 +299,8 @@ public struct Migration: Sendable {
         _ progress: @escaping (Progress) -> Void,
         _ isCancelled: @escaping () -> Bool
     ) throws -> MigrationReport {
+        var rejects = rejects
+        rejects?.guarded = guardedRejects
         var surroundings = BulkRun.Surroundings(
             output: output,
             rejects: rejects,

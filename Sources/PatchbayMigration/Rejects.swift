@@ -7,10 +7,12 @@ import PatchbayModel
 /// The list has one JSON object a line: `{number, line, code, path, reason, remedy, original}`, with `originalBase64`
 /// for bytes that are not UTF-8, `findings` where there are several, and `vendor` with the vendor's own code and request id
 /// where an answer of it is the reason. The replay file has the source's own header and
-/// the original rows, byte for byte: mended, it can be fed in again.
+/// the original rows, byte for byte but for guards against spreadsheet programs: corrected, it can be fed in again.
 public struct Rejects {
     private var list: any ByteSink
     private var replay: any ByteSink
+    /// How the rows are delimited, where cells get guards against spreadsheet programs.
+    var guarded: DelimitedDialect?
     private var writer = JSONWriter()
     private var head: SourceHead? = SourceHead()
     private var lineEnd: [UInt8] = [0x0A]
@@ -66,7 +68,12 @@ public struct Rejects {
         writer.endObject()
         writer.endLine()
         listed += writer.bytes
-        if !original.isEmpty { replayed += original + lineEnd }
+        if !original.isEmpty {
+            // A row of such a file may be an object.
+            let isObject = original.first == UInt8(ascii: "{")
+            replayed += (isObject ? nil : guarded).map { FormulaGuard.guarded(original, in: $0) } ?? original
+            replayed += lineEnd
+        }
         if listed.count + replayed.count >= Self.writeSize { try flush() }
     }
 

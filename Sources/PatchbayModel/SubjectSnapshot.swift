@@ -129,6 +129,19 @@ public struct SubjectSnapshot: ScannedValue {
         recall(formerPeople.remove(at: place))
     }
 
+    /// Removes everything of an erased contact that left before: what the contact refused, and device identities that belong to it.
+    ///
+    /// - Returns: Whether there was anything.
+    package mutating func forgetFormerContact(_ contact: String) -> Bool {
+        let before = self
+        formerPeople.removeAll { ScalarString.equal($0.contact, contact) }
+        if let deviceContact, ScalarString.equal(deviceContact, contact), self.contact != contact {
+            self.deviceContact = nil
+            device?.identities = [:]
+        }
+        return self != before
+    }
+
     private mutating func recall(_ person: FormerPerson) {
         for consent in person.denials { note(consent) }
         for subscription in person.subscriptions { subscriptions[subscription.key] = subscription }

@@ -34,6 +34,9 @@ final class LogFile: Sendable {
     /// The bytes that must stay free on the volume: 16 MiB.
     private static let leastFree: UInt64 = 16 << 20
 
+    /// Returns whether a volume with `free` bytes may give some of them to the log ahead of time.
+    static func mayGrow(by count: UInt64, free: UInt64) -> Bool { free >= leastFree + count }
+
     /// Asks whether somebody has to make the file longer; says so only once until that is done.
     ///
     /// - Parameter end: where the last commit ends.
@@ -65,7 +68,7 @@ final class LogFile: Sendable {
         // The last free space is for commits.
         var volume = statvfs()
         guard fstatvfs(file, &volume) == 0,
-            UInt64(volume.f_bavail) * UInt64(volume.f_frsize) >= Self.leastFree + UInt64(left)
+            Self.mayGrow(by: UInt64(left), free: UInt64(volume.f_bavail) * UInt64(volume.f_frsize))
         else { return nil }
         let zeros = [UInt8](repeating: 0, count: 1 << 16)
         while left > 0 {

@@ -103,13 +103,13 @@ final class OutboxFile {
     /// The write-ahead log and its index, as the first commit found them.
     private var sidecars: [Identity?]?
 
-    /// Fails when the file, its write-ahead log or the log's index was deleted or replaced since the first commit: a commit into
-    /// a file without a name is lost with the process.
+    /// Fails when the write-ahead log or its index was deleted or replaced since the first commit: a commit into a file without a
+    /// name is lost with the process. Every transaction checks the outbox file itself when it begins.
     func requireSidecars() throws(OutboxError) {
         let present = sidecarPaths.map(Self.identity)
         let known = sidecars ?? present
         sidecars = known
-        guard present != known || present.contains(nil) else { return try requireUnmoved() }
+        guard present != known || present.contains(nil) else { return }
         throw OutboxError(
             .io,
             "The write-ahead log of \(path) was deleted or replaced while it was in use.",
@@ -160,6 +160,20 @@ final class OutboxFile {
     }
 
     static func delete(_ path: String) { unlink(path) }
+
+    /// Deletes the damaged files that recoveries set aside, and what a recovery that was killed left of its copies.
+    ///
+    /// - Returns: The number of damaged files.
+    func removeDamaged() -> Int {
+        var count = 0
+        for number in 1..<nextDamagedNumber() {
+            for suffix in ["", "-wal", "-shm"] { Self.delete(damagedPath(number) + suffix) }
+            count += 1
+        }
+        for suffix in [".grafted", ".template"] { Self.delete(path + suffix) }
+        if count > 0 { Self.syncFolder(of: path) }
+        return count
+    }
 
     /// Makes renames in a file's folder last through a power failure.
     static func syncFolder(of path: String) {

@@ -53,12 +53,13 @@ extension OutboxStore {
         )
     }
 
-    /// Opens every queue that is named after a subject and empty.
+    /// Opens every empty queue that is named after a subject, or that is in a lane of that name.
     package func forgetEmptyQueues(named subject: String) throws(OutboxError) {
         try change(
             """
-            DELETE FROM block WHERE queue = ?1 AND NOT EXISTS (
-                SELECT 1 FROM route WHERE route.provider = block.provider AND route.lane = block.lane AND route.queue = ?1)
+            DELETE FROM block WHERE (queue = ?1 OR lane = ?1) AND NOT EXISTS (
+                SELECT 1 FROM route
+                WHERE route.provider = block.provider AND route.lane = block.lane AND route.queue = block.queue)
             """,
             .text(subject)
         )
@@ -72,6 +73,11 @@ extension OutboxStore {
     }
 
     // MARK: Bytes on the disk
+
+    /// Deletes the damaged files that recoveries set aside: no row of theirs can be erased alone.
+    ///
+    /// - Returns: The number of files.
+    package func removeDamagedFiles() -> Int { isReadOnly ? 0 : file?.removeDamaged() ?? 0 }
 
     private static let unswept = "unswept"
 

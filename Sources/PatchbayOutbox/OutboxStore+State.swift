@@ -86,6 +86,18 @@ extension OutboxStore {
         try soundRows(.memory, where: "provider = ?1", order: "lane", .text(provider), make: MemoryRecord.init(row:))
     }
 
+    /// What an adapter remembers where a text is in it, by lane.
+    package func memories(provider: String, mentioning text: [UInt8]) throws(OutboxError) -> [MemoryRecord] {
+        try soundRows(
+            .memory,
+            where: "provider = ?1 AND instr(body, ?2) > 0",
+            order: "lane",
+            .text(provider),
+            .blob(text),
+            make: MemoryRecord.init(row:)
+        )
+    }
+
     /// Shows all memory of a provider, by lane, a page at a time; `body` may write to the store.
     package func forEachMemory(provider: String, _ body: (MemoryRecord) throws -> Void) throws {
         try walk(

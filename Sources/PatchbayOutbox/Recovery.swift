@@ -186,11 +186,14 @@ extension String {
 }
 
 /// Keeps others from recovering or making the same file at the same time.
-private struct FileLock {
+struct FileLock {
     private let path: String
     private let descriptor: Int32
 
-    init(beside file: OutboxFile) throws(OutboxError) {
+    /// Waits for the lock.
+    ///
+    /// - Parameter seconds: How long to wait for another process; then it fails as `busy`.
+    init(beside file: OutboxFile, waitingFor seconds: Int = 60) throws(OutboxError) {
         path = file.path + ".recovering"
         while true {
             let opened = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
@@ -200,11 +203,11 @@ private struct FileLock {
                     "Cannot create a file in the folder of \(file.path): \(OutboxFile.systemText())."
                 )
             }
-            guard Self.lock(opened) else {
+            guard Self.lock(opened, seconds) else {
                 close(opened)
                 throw OutboxError(
                     .busy,
-                    "Another process has held \(path) for \(Self.seconds) s.",
+                    "Another process has held \(path) for \(seconds) s.",
                     remedy: "Wait until it has recovered the outbox, or end it."
                 )
             }
@@ -217,10 +220,7 @@ private struct FileLock {
         }
     }
 
-    /// The time that a lock of another process is waited for.
-    private static let seconds = 60
-
-    private static func lock(_ descriptor: Int32) -> Bool {
+    private static func lock(_ descriptor: Int32, _ seconds: Int) -> Bool {
         for _ in 0..<(seconds * 20) {
             if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return true }
             guard errno == EWOULDBLOCK || errno == EINTR else { return false }

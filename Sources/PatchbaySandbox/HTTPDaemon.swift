@@ -8,12 +8,6 @@ import Synchronization
 ///
 /// The only file of the house that calls the library.
 final class HTTPDaemon {
-    /// Bytes that one connection may use for a request line, its headers and its buffers.
-    private static let connectionMemory = 256 << 10
-    /// The maximum number of connections at the same time.
-    private static let connectionLimit = 256
-    /// The seconds after which an idle connection is closed.
-    private static let idleTimeout = 60
     /// The maximum number of bytes of all bodies that are being read, in multiples of the limit of one.
     private static let bodiesAtOnce = 4
 
@@ -73,11 +67,13 @@ final class HTTPDaemon {
     /// - Parameters:
     ///   - port: The port; 0 for any free one.
     ///   - bodyLimit: The most bytes of a body; a longer one is thrown away, and the answer hears of it.
+    ///   - limits: The limits of connections.
     ///   - answer: Called on the thread of the request's connection.
     /// - Throws: ``SandboxError`` if the port can't be opened or the server can't start.
     init(
         port: UInt16,
         bodyLimit: Int,
+        limits: SandboxServer.Limits,
         answer: @escaping @Sendable (HTTPRequest) -> HTTPAnswer
     ) throws(SandboxError) {
         let stopSignal = try StopSignal()
@@ -95,9 +91,9 @@ final class HTTPDaemon {
             | MHD_USE_POLL.rawValue | MHD_USE_ITC.rawValue
         var options = [
             MHD_OptionItem(option: .LISTEN_SOCKET, value: Int(socket.descriptor), ptr_value: nil),
-            MHD_OptionItem(option: .CONNECTION_MEMORY_LIMIT, value: Self.connectionMemory, ptr_value: nil),
-            MHD_OptionItem(option: .CONNECTION_LIMIT, value: Self.connectionLimit, ptr_value: nil),
-            MHD_OptionItem(option: .CONNECTION_TIMEOUT, value: Self.idleTimeout, ptr_value: nil),
+            MHD_OptionItem(option: .CONNECTION_MEMORY_LIMIT, value: limits.headerBytes, ptr_value: nil),
+            MHD_OptionItem(option: .CONNECTION_LIMIT, value: limits.connections, ptr_value: nil),
+            MHD_OptionItem(option: .CONNECTION_TIMEOUT, value: limits.idleSeconds, ptr_value: nil),
             MHD_OptionItem(
                 option: .URI_LOG_CALLBACK,
                 value: unsafeBitCast(Self.began, to: Int.self),

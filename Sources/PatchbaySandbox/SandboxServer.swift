@@ -17,9 +17,23 @@ import Synchronization
 /// | `POST /sandbox/reset` | takes states and rules back to the start; the log goes on |
 ///
 /// It is a tool for development, not for a network: it listens on the loopback interface alone, and refuses requests for
-/// another host or from another site in a browser. It takes at most 256 connections, closes idle ones after a minute, and
-/// bounds the memory of headers and bodies.
+/// another host or from another site in a browser. ``Limits`` bounds connections, idle time and the memory of headers; the memory
+/// of all bodies together is at most four times the limit of one.
 public final class SandboxServer: Sendable {
+    /// The limits of connections.
+    public struct Limits: Sendable {
+        /// The maximum number of connections at the same time: 256. Further ones are closed at once.
+        public var connections = 256
+        /// The time after which an idle connection is closed, in seconds: 60.
+        public var idleSeconds = 60
+        /// The memory of one connection for the request line and the headers, in bytes: 256 KiB. Longer headers are answered
+        /// with 431, and longer request lines with 414.
+        public var headerBytes = 256 << 10
+
+        /// The default limits.
+        public init() {}
+    }
+
     /// Bytes of a request's body that are taken unless the caller says otherwise: 16 MiB.
     public static let defaultBodyLimit = 16 << 20
 
@@ -44,6 +58,7 @@ public final class SandboxServer: Sendable {
     ///   - logPath: The file that gets a line of JSON for each vendor request before its answer goes out. It is
     ///     appended to; nil keeps the lines for the control endpoint only.
     ///   - bodyLimit: The most bytes of a request's body; a longer one is answered with 413.
+    ///   - limits: The limits of connections.
     ///   - clock: The time that the simulators and the log are told.
     /// - Returns: The server, which answers already.
     /// - Throws: ``SandboxError`` if the port or the log can't be opened, or two simulators share an id, or a rule
@@ -54,10 +69,11 @@ public final class SandboxServer: Sendable {
         faults: [FaultRule] = [],
         logPath: String? = nil,
         bodyLimit: Int = defaultBodyLimit,
+        limits: Limits = Limits(),
         clock: @escaping @Sendable () -> Instant
     ) throws(SandboxError) -> SandboxServer {
         let sandbox = try Sandbox(simulators, faults: faults, log: RequestLog(path: logPath), clock: clock)
-        let daemon = try HTTPDaemon(port: port, bodyLimit: bodyLimit) { sandbox.answer(to: $0) }
+        let daemon = try HTTPDaemon(port: port, bodyLimit: bodyLimit, limits: limits) { sandbox.answer(to: $0) }
         return SandboxServer(daemon, token: sandbox.token)
     }
 

@@ -128,18 +128,18 @@ DOORS = [
 class Shop:
     """A sandbox, a configuration with a provider for each door, and the people who are there from the beginning."""
 
-    def __init__(self, folder, chance, doors=DOORS):
-        self.folder, self.chance, self.doors = folder, chance, doors
+    def __init__(self, folder, chance, servers=DOORS):
+        self.folder, self.chance, self.servers = folder, chance, servers
         # An hour of the engine passes in a second.
         self.environment = {"PATCHBAY_CLOCK": processes.clock(speed=3600), **KEYS}
 
     def __enter__(self):
-        names = [door.name for door in self.doors]
-        accounts = {door.name: door.account for door in self.doors}
+        names = [door.name for door in self.servers]
+        accounts = {door.name: door.account for door in self.servers}
         self.sandbox = processes.Sandbox(self.folder, names, accounts, self.environment)
         providers = {
             door.name.split("-")[0]: {"adapter": door.name, "settings": door.settings(self.sandbox.vendors[door.name])}
-            for door in self.doors
+            for door in self.servers
         }
         self.configuration = processes.write_configuration(
             self.folder / "patchbay.json", providers, live=providers, outbox=self.folder / "outbox.sqlite", side="server"
@@ -335,7 +335,7 @@ def check_way_back(before, after, door, problem):
 
 
 def play(folder, rounds, seed):
-    """All rounds, the doors in turn."""
+    """All rounds, the server APIs in turn."""
     tally, chance = scene.Tally(rounds=rounds), random.Random(seed)
     with Shop(pathlib.Path(folder), chance) as shop:
         for number in range(rounds):

@@ -117,7 +117,7 @@ class EndToEnd:
     # What works
 
     def deliver_a_morning(self, vendor):
-        """What a vendor has no door for is refused with a reason; all else arrives."""
+        """What a vendor has no API for is refused with a reason; all else arrives."""
         configuration = self.configuration(vendor)
         # Vendors have their pace: how many requests are needed depends on the machine's speed, so time flies.
         done = processes.run(
@@ -213,7 +213,7 @@ class EndToEnd:
                 self.expect(secret.encode() not in done.stdout, "a secret is shown")
 
     def check_server_door(self):
-        """a back end's configuration sends rows, jobs, events and deletions over HTTP; an app's can't hold its door"""
+        """a back end's configuration sends rows, jobs, events and deletions over HTTP; an app's configuration cannot name a server API"""
         secret = self.environment["SALESFORCE_CLIENT_SECRET"] = "s3cret-of-an-installed-package"
         account = {"salesforce-server": {"clientSecret": secret, "dataExtensions": ["People"], "jobTime": 10}}
         folder = self.folder / "back end"
@@ -314,7 +314,7 @@ class EndToEnd:
         server.shutdown()
 
     def erase_after_a_morning(self, vendor):
-        """An erasure at an app's door: nothing is left of the person here, and a person is told what is left to do there."""
+        """An erasure at an app's device API: nothing is left of the person here, and a person is told what is left to do there."""
         configuration = self.configuration(vendor)
         done = processes.run("send", "--config", configuration, "-", environment=self.hurried(), input=lines(a_morning()).encode())
         self.expect(done.returncode in (0, 1), f"ended with {done.returncode}: {done.stderr.decode()[-400:]}")
@@ -327,7 +327,7 @@ class EndToEnd:
         self.expect(len(provider.get("manualStep", "")) > 20, f"nobody is told what to do at {vendor}: {provider}")
         self.expect(CONTACT not in done.stdout.decode(), "the person is named")
 
-    def check_server_doors(self):
+    def check_server_apis(self):
         """a back end's configuration writes and forgets people at Acoustic, Adobe and Altcraft over HTTP, each by its own talk"""
         secrets = {name: f"s3cret-{name.lower().replace('_', '-')}" for name in ("ACOUSTIC_SECRET", "REFRESH", "ADOBE_SECRET", "TOKEN")}
         self.environment.update(secrets)
@@ -585,7 +585,7 @@ class EndToEnd:
             "--in", source, *more,
         )
 
-    def check_migration_through_doors(self):
+    def check_migration_to_servers(self):
         """a migration through each server API, killed and resumed, is what the vendor holds, and undo brings back what was"""
         tally = scene.Tally(rounds=len(doors.DOORS))
         with doors.Shop(self.folder, random.Random(11)) as shop:
@@ -632,7 +632,7 @@ class EndToEnd:
             self.expect_end(shop.run(*verify), 0)
 
     def check_wrong_door(self):
-        """a door that can't be migrated through, or not with this configuration, is refused with the reason"""
+        """a server API that takes no migration, or not with this configuration, is refused with the reason"""
         with doors.Shop(self.folder, random.Random(13), doors.DOORS[:1]) as shop:
             (self.folder / "contacts.ndjson").write_text("")
             words = ["migrate", "apply", "--from", "neutral.contacts", "--in", str(self.folder / "contacts.ndjson"), "--out", "x"]
@@ -1052,7 +1052,8 @@ def for_each_vendor():
 
 def main(suite=EndToEnd):
     wanted = sys.argv[1] if len(sys.argv) > 1 else ""
-    checks = [name for name in vars(suite) if name.startswith("check_") and wanted in name]
+    # A measurement has no prefix, and runs by its whole name alone.
+    checks = [name for name in vars(suite) if name == wanted or name.startswith("check_") and wanted in name]
     root = pathlib.Path(tempfile.mkdtemp(prefix="patchbay end to end "))
     failed = []
     for name in checks:

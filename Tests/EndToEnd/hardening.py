@@ -18,6 +18,7 @@ import sys
 import threading
 import unicodedata
 
+import doors
 import end_to_end
 import processes
 import vendors
@@ -37,6 +38,7 @@ LARGE = {
     },
     "list": lambda count: {"kind": "changeAttributes", "changes": {"list": {"append": list(range(count))}}},
 }
+SUBJECT, VALUES = "installation-of-sybil", ["poetry", "Order Placed", "Zo\u00eb"]
 AFTER = {"kind": "track", "event": {"kind": "custom", "name": "After", "attributes": {}}}
 PROXY_VARIABLES = ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
 TLS_SERVER = processes.ROOT / "Tests/PatchbayHTTPTests/tls_server.py"
@@ -128,12 +130,14 @@ class Hardening(end_to_end.EndToEnd):
 
     # Size
 
-    # Not run by default: at Salesforce the large attributes take longer than the hurried clock of the vendor allows.
+    # A measurement, which takes minutes: `make large`.
     def large_operations(self):
-        """an operation of twice the size takes at most 2.5 times the processor time, at every vendor"""
+        """an operation of twice the size takes at most 2.5 times the processor time, at every device API"""
         for vendor in vendors.ALL:
             for shape in LARGE:
-                small, large = [self.processor_time(vendor, shape, count) for count in (15_000, 30_000)]
+                # Another process of the machine only adds to a time: the least of three counts.
+                small, large = [min(self.processor_time(vendor, shape, count) for _ in range(3)) for count in (15_000, 30_000)]
+                print(f"          {vendor}, {shape}: {small:.2f} s, then {large:.2f} s", flush=True)
                 # A run without anything in it takes some time, too.
                 self.expect(large < 2.5 * small + 0.1, f"{vendor}, {shape}: {small:.2f} s, then {large:.2f} s")
 
@@ -142,7 +146,7 @@ class Hardening(end_to_end.EndToEnd):
         operations = [*a_morning(), end_to_end.operation(90, LARGE[shape](count)), end_to_end.operation(91, AFTER)]
         before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
         done = processes.run(
-            "send", "--config", configuration, "-", environment=self.hurried(), input=lines(operations).encode()
+            "send", "--config", configuration, "--until-idle", 120, "-", environment=self.hurried(), input=lines(operations).encode()
         )
         used = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
         self.expect(done.returncode in (0, 1), f"{vendor}, {shape}: {done.stderr.decode()[-400:]}")
@@ -183,6 +187,28 @@ class Hardening(end_to_end.EndToEnd):
             for file in self.folder.glob("outbox.sqlite*"):
                 file.unlink()
 
+    def check_forged_migration(self):
+        """no name of a file, a column or an attribute makes a line of its own in the output of a migration"""
+        forged = "x\nFORGED\x1b[2J\x7f\u009b31m"
+        source, settings = self.folder / f"in {forged}.csv", self.folder / f"settings {forged}.json"
+        source.write_text(f'"Contact Key","{forged}","Zip {forged}"\nk-1,"{forged}",1\n,"{forged}",1\n', newline="")
+        settings.write_text(json.dumps({"from": {"columns": {forged: f"attribute:{forged}"}}}))
+        ways = ["--from", "salesforce.contacts", "--to", "neutral.contacts", "--in", source, "--settings", settings]
+        runs = []
+        for options in ([], ["--json"]):
+            output = ["--out", self.folder / f"out {forged}", "--rejects", self.folder / f"rejects {forged}"]
+            runs += [
+                self.run("migrate", "plan", *ways, *options), self.run("migrate", "apply", *ways, *output, *options, "--restart"),
+                self.run("migrate", "verify", *ways, "--target", output[1], *options),
+                self.run("migrate", "plan", *ways[:4], "--in", self.folder / f"absent {forged}", *options),
+                self.run("check", "--config", settings, *options), self.run("outbox", "stats", self.folder / f"no {forged}", *options),
+            ]
+        for done in runs:
+            shown = (done.stdout + done.stderr).decode()
+            bad = [c for c in shown if c != "\n" and unicodedata.category(c) == "Cc"]
+            self.expect(shown and not bad, f"{done.args[1:3]} prints {bad[:3]} in {shown[:300]!r}")
+            self.expect("\nFORGED" not in shown, f"{done.args[1:3]} prints a forged line: {shown[:600]!r}")
+
     def check_clocks(self):
         """a clock out of range is an error"""
         clocks = [
@@ -201,27 +227,70 @@ class Hardening(end_to_end.EndToEnd):
     # Erasure
 
     def check_erasure(self):
-        """after an erasure no byte of the contact or a value is in any file of the outbox"""
-        subject = "installation-of-sybil"
-        operations = [{**each, "subject": subject} for each in a_morning()]
-        # The name of the installation, which stands for a device, is still the key of what some adapters remember.
-        words = [CONTACT, "poetry", "Order Placed", "Zo\u00eb"]
+        """after an erasure no byte of the subject, the contact or a value is in any file of the outbox, at every device API"""
+        operations = [{**each, "subject": SUBJECT} for each in a_morning()]
         for vendor in vendors.ALL:
-            configuration = self.configuration(vendor)
             for url in (self.sandbox.vendors[vendor], "http://127.0.0.1:1"):
-                processes.write_configuration(configuration, {vendor: self.provider(vendor, url)}, [vendor])
-                processes.run("send", "--config", configuration, "--until-idle", "2", "-", environment=self.hurried(), input=lines(operations).encode())
-                processes.write_configuration(configuration, {vendor: self.provider(vendor)}, [vendor])
-                done = processes.run(
-                    "erase", "--config", configuration, "--contact", "-", environment=self.hurried(), input=f"{CONTACT}\n".encode()
+                self.send_and_erase(vendor, url, operations)
+                self.expect_erased(vendor, [SUBJECT, CONTACT, *VALUES])
+
+    def check_erasure_of_a_former_contact(self):
+        """after an erasure nothing is left of a contact whose installation another person uses, at every device API"""
+        log_in = {"kind": "switchContact", "switch": {"direction": "logIn", "identifiers": [{"kind": "external", "value": "member-2"}]}}
+        operations = [{**each, "subject": SUBJECT} for each in [*a_morning(), end_to_end.operation(7, log_in, "member-2")]]
+        for vendor in vendors.ALL:
+            self.send_and_erase(vendor, self.sandbox.vendors[vendor], operations)
+            self.expect_erased(vendor, [CONTACT, *VALUES])
+
+    def check_erasure_at_servers(self):
+        """after an erasure no byte of the subject, the contact or a value is in any file of the outbox, at every server API"""
+        operations = [{**each, "subject": SUBJECT} for each in a_morning()[1:]]
+        for server in doors.DOORS:
+            folder = self.folder / server.name
+            folder.mkdir()
+            with doors.Shop(folder, None, [server]) as shop:
+                self.erase_after(shop.configuration, operations, {**self.environment, **shop.environment})
+            self.expect_erased(server.name, [SUBJECT, CONTACT, *VALUES], folder)
+
+    def check_erasure_of_damaged_files(self):
+        """an erasure deletes the files that a recovery has set aside"""
+        self.send(a_morning(), "http://127.0.0.1:1")
+        with open(self.outbox, "r+b") as file:
+            file.seek(0)
+            file.write(b"\0" * 4096)
+        self.send([])
+        self.expect(list(self.folder.glob("outbox.sqlite.damaged-*")), "the damaged file was not set aside")
+        self.erase_after(self.configuration("altcraft"), [], self.hurried())
+        self.expect_erased("altcraft", [CONTACT, *VALUES])
+
+    def send_and_erase(self, vendor, url, operations):
+        """Sends operations to an address, then erases the contact at the sandbox."""
+        configuration, contacts = self.folder / "patchbay.json", sorted({each["contact"] for each in operations})
+        for address, each in ((url, operations), (self.sandbox.vendors[vendor], [])):
+            provider = vendors.ALL[vendor].provider(address, contacts, self.environment)
+            processes.write_configuration(configuration, {vendor: provider}, [vendor])
+            if each:
+                processes.run(
+                    "send", "--config", configuration, "--until-idle", "2", "-", environment=self.hurried(), input=lines(each).encode()
                 )
-                self.expect(done.returncode in (0, 1), f"{vendor}: {done.stderr.decode()[-300:]}")
-                self.expect(CONTACT.encode() not in done.stdout + done.stderr, f"{vendor}: the report names the contact")
-                for file in self.folder.glob("outbox.sqlite*"):
-                    data = file.read_bytes()
-                    found = [word for word in words if word.encode() in data]
-                    self.expect(not found, f"{vendor}: {file.name} holds {found}")
-                    file.unlink()
+        self.erase_after(configuration, [], self.hurried())
+
+    def erase_after(self, configuration, operations, environment):
+        if operations:
+            processes.run("send", "--config", configuration, "-", environment=environment, input=lines(operations).encode())
+        done = processes.run("erase", "--config", configuration, "--contact", "-", environment=environment, input=f"{CONTACT}\n".encode())
+        self.expect(done.returncode in (0, 1), f"erase ended with {done.returncode}: {done.stderr.decode()[-300:]}")
+        self.expect(CONTACT.encode() not in done.stdout + done.stderr, "the report names the contact")
+
+    def expect_erased(self, vendor, words, folder=None):
+        """No file of an outbox holds one of the words; the files are removed."""
+        files = list((folder or self.folder).glob("outbox.sqlite*"))
+        self.expect(files, f"{vendor}: there is no outbox")
+        for file in files:
+            data = file.read_bytes()
+            found = [word for word in words if word.encode() in data]
+            self.expect(not found, f"{vendor}: {file.name} holds {found}")
+            file.unlink()
 
     # Files
 

@@ -18,8 +18,13 @@ import Testing
 
     @Test func `the table has a line for each capability, without colours in a file`() async throws {
         let adapters = try JSONValue(parsing: try await Workbench().run("adapters", "--json").output)
-        let text = try await Workbench().run("adapters").output
-        #expect(!text.contains("\u{1B}"))
+        let id = try #require(adapters[0]?["id"]?.string)
+        let text = try await Workbench().run("adapters", id).output
+        let table = try await Workbench().run("adapters").output
+        #expect(!text.contains("\u{1B}") && !table.contains("\u{1B}"))
+        for adapter in adapters.array ?? [] {
+            #expect(table.split(separator: "\n").count { $0.hasPrefix("\(adapter["id"]?.string ?? "?") ") } == 1)
+        }
         for capability in adapters[0]?["capabilities"]?.object?.names ?? [] {
             #expect(text.contains("\n  \(capability) "))
         }

@@ -33,6 +33,56 @@ import Testing
         return (report, sink.text)
     }
 
+    @Test(arguments: [0, 1])
+    func `rejected rows have guards against spreadsheet programs, and are read without them`(_ workers: Int) throws {
+        let file = "Contact Key,Email Address,Mobile,Note\nNULL,ada@x.example,+358401234567,\"=HYPERLINK(\"\"x\"\")\"\n"
+        func replay(_ settings: JSONObject) throws -> String {
+            let migration = try Migration(
+                from: #require(Self.salesforce),
+                to: .neutralContacts,
+                sourceSettings: settings
+            )
+            let (list, replay) = (MemorySink(), MemorySink())
+            var bytes = ChunkedSource(Array(file.utf8), chunk: 1 << 20)
+            let rejects = Rejects(list: list, replay: replay)
+            _ = try migration.path(workers).run(&bytes, to: MemorySink(), rejects: rejects, workers: workers)
+            return replay.text
+        }
+        #expect(try replay(["formulas": "none"]) == file)
+        let guarded = try replay([:])
+        #expect(
+            guarded
+                == "Contact Key,Email Address,Mobile,Note\nNULL,ada@x.example,'+358401234567,\"'=HYPERLINK(\"\"x\"\")\"\n"
+        )
+        let corrected = guarded.replacing("NULL", with: "k-1")
+        let (report, text) = try run(corrected, from: Self.salesforce, workers: workers)
+        #expect((report.written, report.rejected) == (1, 0))
+        #expect(text.contains(#""note":"=HYPERLINK(\"x\")""#) && text.contains(#""+358401234567""#))
+    }
+
+    @Test(arguments: [0, 1], [("rejects", #""+358401234567","=1""#), ("all", #""'+358401234567","'=1""#)])
+    func `cells of a file for the vendor have guards where a setting says so`(_ workers: Int, _ row: (String, String))
+        throws
+    {
+        let contact =
+            #"{"identifiers":[{"kind":"external","value":"k-1"}],"attributes":{"mobile":"+358401234567","note":"=1"}}"#
+        let (report, text) = try run(
+            contact + "\n",
+            from: .neutralContacts,
+            to: #require(Self.salesforce),
+            settings: (
+                [:],
+                [
+                    "formulas": .string(row.0),
+                    "columns": ["Key": "identifier:external", "Mobile": "attribute:mobile", "Note": "attribute:note"],
+                ]
+            ),
+            workers: workers
+        )
+        #expect(report.written == 1)
+        #expect(text.contains(row.1), "\(text)")
+    }
+
     @Test(arguments: ["NULL", "n/a", "#N/A", "1.23457E+12", "1.2e+10", "####", "-", "a\u{200B}b", "a\u{1F}b"], [0, 1])
     func `a row with a damaged key is rejected`(_ key: String, _ workers: Int) throws {
         let file = "Contact Key,Email Address\nk-1,ada@x.example\n\(key),bea@x.example\nk-3,cem@x.example\n"

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import PatchbayOutbox
@@ -360,6 +361,29 @@ import Testing
         try Connection(.file(folder.outbox), .readWrite).script(statement)
         let error = outboxError { _ = try OutboxStore.open(.file(folder.outbox)) }
         #expect(error?.code == .cannotOpen)
+    }
+
+    @Test func `a lock that another process holds on the recovery is an error after the stated time`() throws {
+        let file = OutboxFile(folder.outbox)
+        let other = open(folder.outbox + ".recovering", O_CREAT | O_RDWR, 0o600)
+        defer { close(other) }
+        try #require(flock(other, LOCK_EX) == 0)
+        let start = ContinuousClock.now
+        let error = outboxError { _ = try FileLock(beside: file, waitingFor: 1) }
+        #expect(error?.code == .busy && error?.detail.contains("for 1 s") == true)
+        #expect((1...30).contains((ContinuousClock.now - start) / .seconds(1)))
+        flock(other, LOCK_UN)
+        try FileLock(beside: file, waitingFor: 1).release()
+    }
+
+    @Test func `damaged files that were set aside are removed with what stands beside them`() throws {
+        let store = try OutboxStore.open(.file(folder.outbox))
+        for name in [".damaged-1", ".damaged-1-wal", ".damaged-2", ".grafted"] {
+            try OutboxFile.write([1], to: folder.outbox + name, at: 0)
+        }
+        #expect(store.removeDamagedFiles() == 2)
+        let left = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        #expect(left.allSatisfy { !$0.contains("damaged") && !$0.contains("grafted") })
     }
 
     @Test func `a store whose file was moved away by a recovery refuses to write`() throws {

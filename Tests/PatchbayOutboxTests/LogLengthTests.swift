@@ -146,6 +146,11 @@ import Testing
         #expect(OutboxFile.size(log) == before + chunk)
     }
 
+    @Test(arguments: [(0, false), (16 << 20, false), (17 << 20, true), (1 << 40, true)] as [(UInt64, Bool)])
+    func `the last 16 MiB of a volume are for commits`(free: UInt64, isAllowed: Bool) {
+        #expect(LogFile.mayGrow(by: 1 << 20, free: free) == isAllowed)
+    }
+
     @Test func `behind a large commit nothing is done`() throws {
         let store = try OutboxStore.open(.file(folder.outbox))
         _ = try store.transaction(.normal) { try store.capture("o-1", body: [UInt8](repeating: 7, count: 200_000)) }

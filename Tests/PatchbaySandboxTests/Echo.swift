@@ -82,9 +82,10 @@ extension SandboxServer {
     static func echo(
         faults: [FaultRule] = [],
         logPath: String? = nil,
-        bodyLimit: Int = defaultBodyLimit
+        bodyLimit: Int = defaultBodyLimit,
+        limits: Limits = Limits()
     ) throws -> SandboxServer {
-        try start([Echo(), Second()], faults: faults, logPath: logPath, bodyLimit: bodyLimit) {
+        try start([Echo(), Second()], faults: faults, logPath: logPath, bodyLimit: bodyLimit, limits: limits) {
             Echo.instant
         }
     }

@@ -188,6 +188,72 @@ import Testing
         #expect(try log.json["n"] == 3)
     }
 
+    @Test func `connections over the limit are closed, and one that ends makes room`() throws {
+        var limits = SandboxServer.Limits()
+        limits.connections = 3
+        let server = try SandboxServer.echo(limits: limits)
+        var open: [Connection] = []
+        for _ in 0..<3 {
+            let connection = try Connection(port: server.port)
+            #expect(try connection.exchange("GET", "/echo").status == 201)
+            open.append(connection)
+        }
+        #expect(throws: Connection.Failed.self) { try Connection(port: server.port).exchange("GET", "/echo") }
+        #expect(try open[0].exchange("GET", "/echo").status == 201)
+        open.removeLast()
+        let isFree = (0..<100).contains { _ in
+            usleep(50_000)
+            return (try? Connection(port: server.port).exchange("GET", "/echo").status) == 201
+        }
+        #expect(isFree)
+    }
+
+    @Test func `an idle connection is closed, before and within a request`() throws {
+        var limits = SandboxServer.Limits()
+        limits.idleSeconds = 1
+        let server = try SandboxServer.echo(limits: limits)
+        let (silent, half) = (try Connection(port: server.port), try Connection(port: server.port))
+        try half.write(Array("GET /echo HTTP/1.1\r\nHost: 127".utf8))
+        let start = ContinuousClock.now
+        for connection in [silent, half] { _ = try? connection.end() }
+        #expect((0.5...30).contains((ContinuousClock.now - start) / .seconds(1)))
+        #expect(try Connection(port: server.port).exchange("GET", "/sandbox/state/echo").text == #"{"requests":0}"#)
+    }
+
+    @Test func `headers over the limit are refused`() throws {
+        var limits = SandboxServer.Limits()
+        limits.headerBytes = 16 << 10
+        let server = try SandboxServer.echo(limits: limits)
+        let large = "X-Large: " + String(repeating: "x", count: 32 << 10)
+        let connection = try Connection(port: server.port)
+        let status = (try? connection.exchange("GET", "/echo", headers: [large]))?.status
+        #expect(status.map { (400...499).contains($0) } ?? true)
+        #expect(try Connection(port: server.port).exchange("GET", "/sandbox/state/echo").text == #"{"requests":0}"#)
+    }
+
+    @Test func `all bodies together have a limit`() throws {
+        let server = try SandboxServer.echo(bodyLimit: 100_000)
+        let body = [UInt8](repeating: 7, count: 90_000)
+        // Four bodies wait for their last byte; the bytes of the fifth are more than all may have.
+        var waiting: [Connection] = []
+        for _ in 0..<4 {
+            let connection = try Connection(port: server.port)
+            let head = "POST /echo HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 90000\r\n\r\n"
+            try connection.write(Array(head.utf8) + body.dropLast())
+            waiting.append(connection)
+        }
+        let isRefused = (0..<100).contains { _ in
+            usleep(50_000)
+            return (try? Connection(port: server.port).exchange("POST", "/echo", body: body).status) == 413
+        }
+        #expect(isRefused)
+        for connection in waiting {
+            try connection.write([7])
+            #expect(try connection.reply().status == 201)
+        }
+        #expect(try Connection(port: server.port).exchange("POST", "/echo", body: body).status == 201)
+    }
+
     struct Refusal: CustomTestStringConvertible {
         let method: String
         let target: String

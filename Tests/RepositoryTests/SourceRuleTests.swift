@@ -71,7 +71,7 @@ import Testing
         "static let opposites", "static let belief", "static var belief:", "static var handedOut:",
         "static func problems(in", "func isDead(", "func chance()",
         "func makeID()", "func realTime(", "var afterErase", "func afterDenial(", "func mustRegisterAgain(",
-        "var registeredContacts",
+        "var registeredContacts", "func withoutContact(",
         "static var changingSettings", "static var changingAccount", "static func action(", "static func identities(of",
         "static func expiredCredential(of", "static func interactionCounts(in", "static var retriesWhenWoken",
         "static let retriesWhenWoken", "static func records(in", "func write(_ bytes",

@@ -70,6 +70,12 @@ extension AcousticDevice {
             return memory
         }
 
+        public func withoutContact(_ contact: String) -> Memory {
+            var memory = self
+            memory.decisions?.forget(contact)
+            return memory
+        }
+
         /// Forgets the values and tags if the profile is denied. A denial of anything else covers nothing that is kept here:
         /// ids, pacing and push state are needed for an opt-out and an unregister.
         public func afterDenial(of scope: Consent.Scope) -> Memory {

@@ -238,6 +238,7 @@ struct ContactFileSettings: AdapterSettings {
         .fileColumns(\.file, rule: .acoustic("F3")),
         .fileWords(\.file, rule: .acoustic("F9")),
         .fileTypes(\.file, rule: .acoustic("F6")),
+        .fileFormulas(\.file.formulas),
         .lostOptOuts(\.file.lostOptOuts, rule: .acoustic("F9")),
         .withoutOptIn(
             \.file.withoutOptIn,

@@ -115,9 +115,10 @@ struct ProfileChange {
         case "add":
             let added = try texts(name, operand)
             let present = old?.array ?? []
-            return .array(present + added.filter { !present.contains($0) })
+            let known = Set(present)
+            return .array(present + added.filter { !known.contains($0) })
         case "delete":
-            let removed = try texts(name, operand)
+            let removed = Set(try texts(name, operand))
             return .array((old?.array ?? []).filter { !removed.contains($0) })
         case "upsert" where operand.object != nil: return operand
         default: throw .profileField(name)

@@ -112,6 +112,17 @@ public struct AltcraftMemory: AdapterMemory {
     /// All of it: the token and how it is subscribed, no value of a profile.
     public func afterDenial(of scope: Consent.Scope) -> AltcraftMemory { self }
 
+    /// Subscriptions that the vendor may still have stay: the next log-in or unregister ends them.
+    public func withoutContact(_ contact: String) -> AltcraftMemory {
+        let isSame = { (other: String?) in other.map { ScalarString.equal($0, contact) } ?? false }
+        var memory = self
+        memory.holdings.removeAll { isSame($0.contact) && !$0.mayBeSubscribed }
+        memory.decisions.removeAll { isSame($0.contact) }
+        memory.departures.removeAll { isSame($0.contact) }
+        if isSame(owed?.contact) { memory.owed = nil }
+        return memory
+    }
+
     /// Everybody under whom the vendor may still reach this installation.
     public var registeredContacts: [String?] { holdings.filter(\.mayBeSubscribed).map(\.contact) }
 

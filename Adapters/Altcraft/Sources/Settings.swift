@@ -148,7 +148,8 @@ public struct AltcraftSettings: AdapterSettings {
             \.apiURL,
             allowsQuery: true,
             rule: .altcraft("Q1"),
-            "The address of the mobile interface, as the platform shows it."
+            "The address of the mobile interface, as the platform shows it. A query is kept, as the vendor's SDKs do, and each "
+                + "request adds its own items to it; a fragment or a user name is refused."
         ),
         .secret(
             "rToken",

@@ -153,6 +153,12 @@ public struct DESMemory: AdapterMemory {
         return next
     }
 
+    public func withoutContact(_ contact: String) -> DESMemory {
+        var memory = self
+        memory.decisions?.forget(contact)
+        return memory
+    }
+
     /// Removes what a denied purpose covers for every channel: tracking the views, clicks, session, and device event state;
     /// profile the registration and the inbox.
     ///

@@ -86,6 +86,7 @@ struct ContactFileSettings: AdapterSettings {
         .fileColumns(\.file, rule: .des("F7")),
         .fileWords(\.file, rule: .des("F9")),
         .fileTypes(\.file, rule: .des("F5")),
+        .fileFormulas(\.file.formulas),
         .lostOptOuts(\.file.lostOptOuts, rule: .des("F9")),
     ])
 

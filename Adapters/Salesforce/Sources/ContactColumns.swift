@@ -59,6 +59,7 @@ struct ContactFileSettings: AdapterSettings {
         .fileColumns(\.file, rule: .salesforce("F3")),
         .fileWords(\.file, rule: .salesforce("F7")),
         .fileTypes(\.file, rule: .salesforce("F6")),
+        .fileFormulas(\.file.formulas),
         .flag(
             "byteOrderMark",
             \.file.hasByteOrderMark,

@@ -51,6 +51,12 @@ extension SalesforceDevice {
             return memory
         }
 
+        public func withoutContact(_ contact: String) -> SalesforceDevice.Memory {
+            var memory = self
+            memory.registration.decisions?.forget(contact)
+            return memory
+        }
+
         /// Forgets what a denied purpose covers: the person's attributes, tags and signed string with the profile, the push
         /// token and permission with the profile on the push channel (D8).
         ///

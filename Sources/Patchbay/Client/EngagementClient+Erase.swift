@@ -6,9 +6,9 @@ import Synchronization
 extension EngagementClient {
     /// Forgets the current subject: here at once, at the vendors as far as they let themselves be told.
     ///
-    /// The outbox, the mirror and what was refused are empty of the person when this returns. What an adapter remembers,
-    /// and the contact that selects the credential, stay until that vendor's deletion has ended. Damaged files that were
-    /// moved aside are not touched.
+    /// Pending operations, the subject snapshot and rejects are deleted when this returns. What an adapter remembers,
+    /// and the contact that selects the credential, stay until that vendor's deletion has ended. Damaged files that a recovery
+    /// has set aside are deleted: no row of theirs can be erased alone.
     ///
     /// - Returns: what was done, and what a person still has to do.
     /// - Throws: ``CaptureError`` if it could not be stored: then nothing has happened.
@@ -112,7 +112,8 @@ extension DeliveryLoop {
                 for receipt in receipts { receipt.settleDurability(.success(())) }
                 // A reader in the way is met again by the housekeeping.
                 _ = try? engine.store.sweep()
-                return ErasureReport(erasures, receipts: receipts)
+                let damagedFiles = engine.store.removeDamagedFiles()
+                return ErasureReport(erasures, damagedFiles: damagedFiles, receipts: receipts)
             } catch {
                 for receipt in receipts { receipt.settleDurability(.failure(CaptureError(storage: error))) }
                 throw error

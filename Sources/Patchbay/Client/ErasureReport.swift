@@ -114,11 +114,14 @@ public struct ErasureReport: NeutralValue, CustomStringConvertible {
     public var mirrors: Int
     /// Damaged rows in which a subject could still be read.
     public var damagedRows: Int
+    /// Damaged files beside the outbox that were deleted.
+    public var damagedFiles: Int
     /// What was done, sorted by provider.
     public var providers: [Provider]
     private var receipts: [Receipt] = []
 
-    init(_ erasures: [Erasure], receipts: [Receipt]) {
+    init(_ erasures: [Erasure], damagedFiles: Int, receipts: [Receipt]) {
+        self.damagedFiles = damagedFiles
         subjects = erasures.count
         mirrors = erasures.count(where: \.hadMirror)
         damagedRows = erasures.reduce(0) { $0 + $1.damagedRows }
@@ -177,6 +180,7 @@ public struct ErasureReport: NeutralValue, CustomStringConvertible {
     public var description: String {
         var lines = [
             "Erased subjects: \(subjects) (with stored state: \(mirrors)). Erased damaged rows: \(damagedRows)."
+                + (damagedFiles > 0 ? " Deleted damaged files: \(damagedFiles)." : "")
         ]
         for provider in providers {
             let kinds = provider.withdrawn.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
@@ -207,10 +211,15 @@ public struct ErasureReport: NeutralValue, CustomStringConvertible {
     }
 
     public init(json: JSONValue, at path: String) throws(ModelError) {
-        let reader = try ObjectReader(json, at: path, known: ["subjects", "mirrors", "damagedRows", "providers"])
+        let reader = try ObjectReader(
+            json,
+            at: path,
+            known: ["subjects", "mirrors", "damagedRows", "damagedFiles", "providers"]
+        )
         subjects = try reader.required("subjects")
         mirrors = try reader.required("mirrors")
         damagedRows = try reader.required("damagedRows")
+        damagedFiles = try reader.optional("damagedFiles") ?? 0
         providers = try reader.list("providers")
     }
 
@@ -219,12 +228,14 @@ public struct ErasureReport: NeutralValue, CustomStringConvertible {
         writer.member("subjects", subjects)
         writer.member("mirrors", mirrors)
         writer.member("damagedRows", damagedRows)
+        if damagedFiles > 0 { writer.member("damagedFiles", damagedFiles) }
         writer.member("providers", providers)
         writer.endObject()
     }
 
     public static func == (left: ErasureReport, right: ErasureReport) -> Bool {
         left.subjects == right.subjects && left.mirrors == right.mirrors && left.damagedRows == right.damagedRows
+            && left.damagedFiles == right.damagedFiles
             && left.providers == right.providers
     }
 

@@ -4,10 +4,10 @@ import PatchbayModel
 import PatchbayOutbox
 import Synchronization
 
-/// An adapter as the engine speaks to it.
+/// An adapter as the engine calls it.
 ///
-/// The engine is one piece of code, made once, and not one for each adapter: behind a desk, and only there, it matters which
-/// adapter it is. What belongs to the adapter alone crosses the desk in a wrapping that the engine does not open.
+/// The engine is compiled once, not once for each adapter. Only the implementations of this protocol know the adapter's types;
+/// the engine stores and returns its values without looking into them.
 protocol AdapterDesk: Sendable {
     var descriptor: AdapterDescriptor { get }
     func examine(_ operation: EngagementOperation) -> [Finding]
@@ -48,6 +48,8 @@ struct Memory: Equatable, Sendable {
     var afterErase: Memory { form.afterErase }
     /// Returns the memory without what denied scopes cover.
     func afterDenial(of scopes: [Consent.Scope]) -> Memory { form.afterDenial(of: scopes) }
+    /// Returns the memory without an erased contact that left the installation before.
+    func withoutContact(_ contact: String) -> Memory { form.withoutContact(contact) }
 
     /// The contacts that an unregister concerns.
     var registeredContacts: [String?] { form.registeredContacts }
@@ -59,6 +61,7 @@ private protocol MemoryForm: AnyObject, Sendable {
     func bytes() throws -> [UInt8]
     var afterErase: Memory { get }
     func afterDenial(of scopes: [Consent.Scope]) -> Memory
+    func withoutContact(_ contact: String) -> Memory
     var registeredContacts: [String?] { get }
     func isEqual(to other: Memory) -> Bool
 }
@@ -74,6 +77,7 @@ private final class Remembering<Value: AdapterMemory>: MemoryForm {
     func afterDenial(of scopes: [Consent.Scope]) -> Memory {
         Memory(scopes.reduce(value) { memory, scope in memory.afterDenial(of: scope) })
     }
+    func withoutContact(_ contact: String) -> Memory { Memory(value.withoutContact(contact)) }
     var registeredContacts: [String?] { value.registeredContacts }
     func isEqual(to other: Memory) -> Bool { (other.form as? Remembering)?.value == value }
 }
@@ -243,7 +247,7 @@ enum Judgement: Sendable {
     }
 }
 
-/// The desk of one kind of adapter. Held by reference: a descriptor is large to copy.
+/// The implementation for one kind of adapter. Held by reference: a descriptor is large to copy.
 final class Desk<Adapter: VendorAdapter>: AdapterDesk {
     private let adapter: Adapter
     let descriptor: AdapterDescriptor
@@ -281,7 +285,7 @@ final class Desk<Adapter: VendorAdapter>: AdapterDesk {
 
     // Every view that a runner has was made by `view(of:)` of its own desk, so each is a `Pending<Adapter>`; an array that Swift
     // made, and a slice of it, look the same whatever the class of their objects. To ask each would cost more than many a plan.
-    // Memory, too, is the desk's own.
+    // Memory, too, is the adapter's own.
 
     /// Views in the adapter's form.
     private func known(_ views: ArraySlice<AnyObject>) -> ArraySlice<Pending<Adapter>> {

@@ -294,4 +294,10 @@ extension EngineContext {
         try store.setMeta(ConsentTrail.saltKey, host.makeSalt())
         return try ConsentTrail.digest(of: subject, in: store) ?? ""
     }
+
+    /// The name under which the outbox keeps what may stay of an erased person's lane.
+    func erasedKey(_ lane: String) throws -> String {
+        _ = try digest(of: Subject(rawValue: lane))
+        return try ConsentTrail.erasedKey(lane, in: store) ?? ""
+    }
 }

@@ -63,7 +63,10 @@ extension CaptureBatch {
     private func forgetMemory(ofGone provider: String, _ subject: String) throws -> Erasure.Memory {
         let before = try context.store.memories(provider: provider).count
         let isAlone = try context.store.mirrorCount() == 0
-        try context.store.clearMemory(provider: provider, lane: isAlone ? nil : Place.name(subject))
+        let lane = Place.name(subject)
+        for key in isAlone ? [nil] : [lane, try context.erasedKey(lane)] {
+            try context.store.clearMemory(provider: provider, lane: key)
+        }
         return try context.store.memories(provider: provider).count < before ? .forgotten : .none
     }
 
@@ -88,7 +91,7 @@ extension CaptureBatch {
             part.isRequested = true
             part.memory = runner.descriptor.memory == .lane ? .untilDeletion : .none
         } else {
-            if try runner.forget(lane: entry.lane, denied: [.messaging, .profile, .tracking]) {
+            if try runner.erase(lane: entry.lane) {
                 forgotten.append((position, entry.lane))
                 part.memory = .forgotten
             }

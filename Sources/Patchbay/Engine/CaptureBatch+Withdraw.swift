@@ -39,12 +39,28 @@ extension CaptureBatch {
             parts[reject.provider, default: Erasure.Part()].rejects += 1
         }
         for name in try providersOfOutbox() { try emptyJournal(of: name, withdrawn) }
+        try forgetFormer(contact, text)
         let damagedRows = try store.removeQuarantine(mentioning: text)
         erasures.add(parts, damagedRows: damagedRows, to: erasure)
         for (position, operations) in untold.sorted(by: { $0.key < $1.key }) {
             for (_, operation) in operations.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
                 try tellDeviceAgain(operation, position)
             }
+        }
+    }
+
+    /// Removes the contact from what is known of installations that another person uses by now: the subject snapshots, and the
+    /// memories of adapters.
+    private mutating func forgetFormer(_ contact: String, _ text: [UInt8]) throws {
+        for (name, body) in try context.store.subjects(mentioning: text) {
+            let subject = Subject(rawValue: name)
+            guard var snapshot = mirrors[subject] ?? (try? SubjectSnapshot(jsonBytes: body)),
+                snapshot.forgetFormerContact(contact)
+            else { continue }
+            mirrors[subject] = snapshot
+        }
+        for position in runners.indices {
+            for lane in try runners[position].forgetContact(contact, text) { forgotten.append((position, lane)) }
         }
     }
 

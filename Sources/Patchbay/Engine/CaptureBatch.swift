@@ -3,7 +3,7 @@ import PatchbayJSON
 import PatchbayModel
 import PatchbayOutbox
 
-/// The captures of one transaction on their way in: examined and placed for each route, folded into the mirrors.
+/// The captures of one transaction on their way in: examined and placed for each route, folded into the subject snapshots.
 struct CaptureBatch {
     let context: EngineContext
     let runners: [Runner]
@@ -12,7 +12,7 @@ struct CaptureBatch {
     /// How many operations were added.
     private(set) var count = 0
     /// The states of the subjects that changed, read inside the transaction: another process may capture too.
-    private(set) var mirrors: [Subject: SubjectSnapshot] = [:]
+    var mirrors: [Subject: SubjectSnapshot] = [:]
     /// The same as the outbox holds them: what has not changed is not written.
     var storedMirrors: [Subject: SubjectSnapshot] = [:]
     /// What others had committed then.

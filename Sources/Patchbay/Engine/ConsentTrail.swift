@@ -12,6 +12,11 @@ package enum ConsentTrail {
         return SHA256.digest(of: Array("\(salt)/\(subject.rawValue)".utf8)).hexText
     }
 
+    /// The name of an erased person's lane in that outbox, which no lane can have; nil while it has no trail.
+    static func erasedKey(_ lane: String, in store: OutboxStore) throws -> String? {
+        try digest(of: Subject(rawValue: lane), in: store).map { "%erased-\($0)" }
+    }
+
     /// What a subject refuses by the trail of that outbox, for a state that is lost.
     ///
     /// A yes is not taken from there: with the state it is lost who said it, and the next one's log-in could not end it.

@@ -231,7 +231,7 @@ package final class Engine {
 
     // MARK: Capture
 
-    /// Stores captured operations, their places and the mirror in one transaction that reaches the disk.
+    /// Stores captured operations, their places and the subject snapshots in one transaction that reaches the disk.
     ///
     /// What arrived before gets its places first. With a contact, what waits of that contact anywhere goes with the erasures
     /// among them.

@@ -41,6 +41,8 @@ final class Lane {
     var window: KeptWindow?
     /// What the adapter remembers, once it was read; always nil where the lanes of a provider share one memory.
     var memory: Memory?
+    /// Whether the outbox stores the memory under a digest, because the person was erased.
+    var isErased = false
     /// Whether the journal still notes a request that is settled: the note of the next request replaces it, for less than a
     /// removal costs.
     var hasSettledNote = false

@@ -10,7 +10,8 @@ extension Runner {
             return memory
         }
         if let memory = keptMemory(of: lane) { return memory }
-        let stored = try context.store.memory(provider: name, lane: memoryKey(of: lane))
+        let stored = try storedMemory(of: descriptor.memory == .lane ? lane.key : "")
+        lane.isErased = stored.map { descriptor.memory == .lane && $0.key != lane.key } ?? false
         guard var memory = try? desk.memory(stored?.body) else {
             try park(FindingRow.Engine.stateUnreadable.at())
             return nil
@@ -22,7 +23,10 @@ extension Runner {
     }
 
     /// Where the outbox keeps the memory that a lane uses.
-    func memoryKey(of lane: Lane) -> String { descriptor.memory == .lane ? lane.key : "" }
+    func memoryKey(of lane: Lane) throws -> String {
+        guard descriptor.memory == .lane else { return "" }
+        return try lane.isErased ? context.erasedKey(lane.key) : lane.key
+    }
 
     func keptMemory(of lane: Lane) -> Memory? { descriptor.memory == .lane ? lane.memory : sharedMemory }
 
@@ -53,7 +57,7 @@ extension Runner {
     /// - Returns: Whether the memory changed, so that what is still allowed must be sent again. Memory that cannot be read
     ///   stays as it is.
     func forget(lane key: String, denied scopes: [Consent.Scope]) throws -> Bool {
-        guard descriptor.memory == .lane, let stored = try context.store.memory(provider: name, lane: key),
+        guard descriptor.memory == .lane, let stored = try storedMemory(of: key),
             let known = try? desk.memory(stored.body)
         else { return false }
         let rest = known.afterDenial(of: scopes)
@@ -61,8 +65,59 @@ extension Runner {
         let isKnownInFlight = lanes[key]?.doubt.map { $0.full.afterDenial(of: scopes) != $0.full } ?? false
         guard rest != known || isKnownInFlight else { return false }
         try context.store.setMeta(Self.denialsKey, String((denials().flatMap { Int($0) } ?? 0) + 1))
-        if rest != known { try save(rest, key: key) }
+        if rest != known { try save(rest, key: stored.key) }
         return true
+    }
+
+    /// Removes everything of an erased person from a lane's memory, inside the caller's transaction. What may stay, such as the
+    /// vendor's pacing, is stored under a digest of the lane's name, which is the subject's.
+    ///
+    /// - Returns: Whether anything was stored. Memory that cannot be read is removed.
+    func erase(lane key: String) throws -> Bool {
+        guard descriptor.memory == .lane, let stored = try storedMemory(of: key) else { return false }
+        try context.store.setMeta(Self.denialsKey, String((denials().flatMap { Int($0) } ?? 0) + 1))
+        try saveErased((try? desk.memory(stored.body))?.afterErase, lane: key)
+        return true
+    }
+
+    /// Removes an erased contact from the memories of lanes that another person uses, inside the caller's transaction.
+    ///
+    /// - Parameter text: The contact as stored memory has it.
+    /// - Returns: The lanes whose memory changed.
+    func forgetContact(_ contact: String, _ text: [UInt8]) throws -> [String] {
+        guard descriptor.memory == .lane else { return [] }
+        var lanes: [String] = []
+        // A text inside a stored text has its quotes escaped.
+        for stored in try context.store.memories(provider: name, mentioning: Array(text.dropFirst().dropLast())) {
+            guard let known = try? desk.memory(stored.body), case let rest = known.withoutContact(contact),
+                rest != known
+            else { continue }
+            try save(rest, key: stored.lane)
+            lanes.append(stored.lane)
+        }
+        if !lanes.isEmpty {
+            try context.store.setMeta(Self.denialsKey, String((denials().flatMap { Int($0) } ?? 0) + 1))
+        }
+        return lanes
+    }
+
+    /// Stores what may stay of an erased person's lane, and returns whether that is anything.
+    @discardableResult
+    func saveErased(_ memory: Memory?, lane key: String) throws -> Bool {
+        let erased = try context.erasedKey(key)
+        for stored in [key, erased] { try context.store.clearMemory(provider: name, lane: stored) }
+        guard let memory, try memory != desk.memory(nil) else { return false }
+        try save(memory, key: erased)
+        return true
+    }
+
+    /// The stored memory of a lane, and the key under which it is: the lane's name, or the digest that an erasure left.
+    private func storedMemory(of key: String) throws -> (key: String, body: [UInt8])? {
+        let keys = [key, key.isEmpty ? nil : try ConsentTrail.erasedKey(key, in: context.store)].compactMap(\.self)
+        for key in keys {
+            if let stored = try context.store.memory(provider: name, lane: key) { return (key, stored.body) }
+        }
+        return nil
     }
 
     /// The contacts that the stored memory of a subject's lane names for an unregister.
@@ -85,7 +140,7 @@ extension Runner {
             capturedAt: context.date,
             action: .farewell
         )
-        let stored = try context.store.memory(provider: name, lane: place(unregister).lane)
+        let stored = try storedMemory(of: place(unregister).lane)
         return stored.flatMap { try? desk.memory($0.body) }
     }
 

@@ -148,6 +148,7 @@ extension Runner {
         // Changed with the transaction, or not at all.
         var waits = lane.waits
         var closed: [String: When] = [:]
+        var isErased = lane.isErased
         try context.transaction(.normal) {
             try context.requireLease()
             if try forgetOutdated() { throw MemoryOutdated() }
@@ -193,7 +194,10 @@ extension Runner {
                     erased.isEmpty
                     ? try kept(of: after, behind: operations.filter { withdrawn.contains($0.id) }) : after.afterErase
             }
-            if after != before || lane.doubt != nil, !DeliberateFault.memoryNotStored.isPresent {
+            if descriptor.memory == .lane, !erased.isEmpty {
+                isErased = try saveErased(after, lane: lane.key)
+                try context.store.forgetEmptyQueues(named: lane.key)
+            } else if after != before || lane.doubt != nil, !DeliberateFault.memoryNotStored.isPresent {
                 try save(after, key: memoryKey(of: lane))
             }
             if journaled != nil || lane.hasSettledNote {
@@ -202,7 +206,7 @@ extension Runner {
             if let park = meaning.park { try saveRecord { $0.parked = park.jsonBytes } }
         }
         keep(after, of: lane)
-        (lane.doubt, lane.hasSettledNote) = (nil, false)
+        (lane.doubt, lane.hasSettledNote, lane.isErased) = (nil, false, isErased)
         if withdrawn.isEmpty || withdrawn.count < operations.count {
             events = meaning.incoming.map { .incoming(provider: name, $0) } + events
         }

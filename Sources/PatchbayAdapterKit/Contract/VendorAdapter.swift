@@ -100,6 +100,13 @@ public protocol AdapterMemory: Codable, Sendable, Equatable {
     /// - Returns: The memory to keep. The default is ``afterErase``.
     func afterDenial(of scope: Consent.Scope) -> Self
 
+    /// Returns the memory without an erased contact who used the installation before.
+    ///
+    /// The engine calls it where the contact's text is in the stored memory and another person uses the installation. Keep
+    /// what concerns others, and what ends a subscription that the vendor may still have. The default changes nothing: an
+    /// adapter whose memory names contacts implements it.
+    func withoutContact(_ contact: String) -> Self
+
     /// The contacts under whose credentials the vendor may hold a registration or a subscription of this installation; nil
     /// stands for the anonymous one.
     ///
@@ -111,6 +118,7 @@ public protocol AdapterMemory: Codable, Sendable, Equatable {
 extension AdapterMemory {
     public var afterErase: Self { Self() }
     public func afterDenial(of scope: Consent.Scope) -> Self { afterErase }
+    public func withoutContact(_ contact: String) -> Self { self }
     public var registeredContacts: [String?] { [] }
 }
 

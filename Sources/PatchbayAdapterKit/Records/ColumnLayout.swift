@@ -90,6 +90,9 @@ public struct ColumnLayout: Sendable {
     /// What every row states besides, whatever it holds: of it and the row's own statement the less permissive applies.
     public var everyRow: [Subscription] = []
 
+    /// Whether the cells of rejected rows get guards against spreadsheet programs.
+    package var guardsRejects = false
+
     /// The findings of the file's rows, and the name of the vendor's own device id; nil without a contact file.
     package var contactFile: (findings: ContactFileFindings, deviceIdentity: Device.IdentityName)?
 

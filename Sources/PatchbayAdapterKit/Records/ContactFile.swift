@@ -176,6 +176,16 @@ public struct ContactFile: Sendable {
         case warn
     }
 
+    /// Which cells that a spreadsheet program could take for formulas get an apostrophe before them.
+    public enum FormulaCells: String, NeutralWord {
+        /// Those of rejected rows, which people correct; files for the vendor stay as they are.
+        case rejects
+        /// Those of files for the vendor, too.
+        case all
+        /// None.
+        case none
+    }
+
     /// What a configuration may say of a file.
     public struct Settings: Sendable {
         /// What stands between two fields.
@@ -222,6 +232,8 @@ public struct ContactFile: Sendable {
         public var needsYes: [Channel] = []
         /// What becomes of a contact that would be added to one of those, and of whom no yes is known.
         public var withoutOptIn = LostOptOut.reject
+        /// Which cells get a guard against spreadsheet programs.
+        public var formulas = FormulaCells.rejects
 
         /// Settings.
         public init(delimiter: Delimiter = .comma, isQuoted: Bool = true, forms: FieldForms = FieldForms()) {
@@ -419,6 +431,7 @@ public struct ContactFile: Sendable {
         }
         (layout.encoding, layout.everyRow) = (settings.encoding, settings.everyRow)
         layout.contactFile = (kind.findings, kind.deviceIdentity)
+        layout.guardsRejects = settings.formulas != .none
         return .columns(layout)
     }
 
@@ -690,6 +703,19 @@ extension SettingRow {
             }
             return nil
         }
+    }
+
+    /// Which cells get a guard against spreadsheet programs.
+    public static func fileFormulas(
+        _ path: any WritableKeyPath<Settings, ContactFile.FormulaCells> & Sendable
+    ) -> SettingRow {
+        .choice(
+            "formulas",
+            path,
+            default: .rejects,
+            "Cells that begin with =, +, -, @, a tab or CR get an apostrophe, so that no spreadsheet program runs them: in "
+                + "rejected rows (`rejects`), also in the file for the vendor (`all`), or nowhere (`none`)."
+        )
     }
 
     /// The zone of dates that name none.

@@ -272,7 +272,7 @@ public struct ContactFileReader: RowReader, Sendable {
 
     private func texts(of fields: [String]) -> [String] {
         let forms = file.settings.forms
-        return fields.map { forms.undoubled($0.trimmed) }
+        return fields.map { FormulaGuard.unguarded(forms.undoubled($0.trimmed)).trimmed }
     }
 
     // MARK: What refused rows say

@@ -47,7 +47,7 @@ public struct ContactFileWriter: RecordWriter, Sendable {
         let findings = (check?(contact) ?? []) + composer.findings
         guard !findings.contains(where: { $0.severity == .error }) else { return findings }
         // Fields that the dialect can't hold were left out before.
-        try? writer.record(composer.fields)
+        try? writer.record(file.settings.formulas == .all ? composer.fields.map(FormulaGuard.guarded) : composer.fields)
         bytes += file.settings.encoding.encoded(writer.takeBytes())
         return findings
     }

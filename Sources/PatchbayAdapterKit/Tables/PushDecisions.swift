@@ -43,6 +43,9 @@ public struct PushDecisions: Codable, Sendable, Equatable {
         }
     }
 
+    /// Removes the statement of an erased person, who is known by a name.
+    public mutating func forget(_ name: String) { _ = remove([name]) }
+
     /// Notes that a person came, and returns the person's last statement; nil if there was none.
     ///
     /// The sequence says when the person came, in the order of capture: a later statement without names is not the person's.

@@ -9,9 +9,14 @@ struct HelpText {
 
     /// Help for the terminal at standard output: `COLUMNS`, else the width of the terminal, else 80 columns.
     init(environment: [String: String]) {
+        self.init(width: Self.columns(of: STDOUT_FILENO, environment))
+    }
+
+    /// `COLUMNS`, else the width of the terminal at a descriptor, else 80 columns.
+    static func columns(of descriptor: Int32, _ environment: [String: String]) -> Int {
         var size = winsize()
-        let isTerminal = ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
-        self.init(width: environment["COLUMNS"].flatMap(Int.init) ?? (isTerminal ? Int(size.ws_col) : 80))
+        let isTerminal = ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
+        return environment["COLUMNS"].flatMap(Int.init) ?? (isTerminal ? Int(size.ws_col) : 80)
     }
 
     // MARK: Pages
@@ -212,6 +217,18 @@ extension HelpText {
 }
 
 extension String {
+    /// The lines of the text on a terminal: broken at spaces, further lines with an indent.
+    func wrapped(at width: Int) -> [String] {
+        guard count > width, width > 20 else { return [self] }
+        return split(separator: " ", omittingEmptySubsequences: false).reduce(into: [String]()) { lines, word in
+            if let last = lines.last, last.count + 1 + word.count <= width {
+                lines[lines.count - 1] += " \(word)"
+            } else {
+                lines.append(lines.isEmpty ? String(word) : "    \(word)")
+            }
+        }
+    }
+
     /// The text, followed by spaces up to a number of characters.
     func padded(to width: Int) -> String { self + padding(to: width) }
 

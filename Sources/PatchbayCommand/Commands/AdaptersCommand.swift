@@ -9,8 +9,9 @@ extension Command {
         "List adapters, capabilities and file formats",
         task: .inspect,
         details: """
-            An adapter connects to one API of a vendor: a device API serves apps, a server API serves back ends. Each
-            capability is native, emulated (the note says how) or unsupported (the note says why).
+            An adapter connects to one API of a vendor: a device API serves apps, a server API serves back ends. Without NAME, a
+            table counts the capabilities of each adapter. With NAME, each capability is listed as native, emulated (the note
+            says how) or unsupported (the note says why), with the limits and file formats.
             """,
         arguments: [
             .optional("NAME", "Adapter or vendor (default: all adapters)")
@@ -33,10 +34,11 @@ extension Command {
         } else if session.isJSON {
             try session.console.data(.array(modules.flatMap(AdaptersReport.json)))
         } else {
-            for module in modules { try AdaptersReport.describe(module, on: session.console) }
-            if session.invocation.arguments.isEmpty {
-                try AdaptersReport.describe([.neutralContacts], on: session.console)
+            guard session.invocation.arguments.isEmpty else {
+                for module in modules { try AdaptersReport.describe(module, on: session.console) }
+                return .fine
             }
+            try AdaptersReport.summarize(descriptors, modules.flatMap(\.formats), on: session.console)
         }
         return .fine
     }
@@ -59,6 +61,15 @@ extension Session {
         throw UsageError(
             "Unknown adapter \"\(name)\".\(guess) Adapters: \(known.joined(separator: ", ")).",
             command: invocation.command.name
+        )
+    }
+}
+
+extension RecordFormat {
+    /// Whether it is read, written or both.
+    fileprivate var directions: String {
+        [makeReader.map { _ in "read" }, makeWriter.map { _ in "written" }].compactMap(\.self).joined(
+            separator: " and "
         )
     }
 }
@@ -92,9 +103,30 @@ extension Session {
         }
     }
 
+    /// A line for each adapter and each file format.
+    static func summarize(
+        _ descriptors: [AdapterDescriptor],
+        _ formats: [RecordFormat],
+        on console: Console
+    ) throws {
+        let words = ["native", "emulated", "unsupported"]
+        let rows = descriptors.map { descriptor -> [String] in
+            let listed = descriptor.capabilities.listed
+            return [descriptor.id.rawValue, descriptor.door.rawValue]
+                + words.map { word in "\(listed.count { $0.support.word == word })" }
+        }
+        for line in AccountsText.table([["adapter", "API"] + words] + rows, texts: 2) { try console.data(line) }
+        try console.data("")
+        let formats = (formats + [.neutralContacts]).map { [$0.id, $0.directions] }
+        for line in AccountsText.table([["file format", "use"]] + formats.filter { $0[1] != "" }, texts: 2) {
+            try console.data(line)
+        }
+        try console.data("")
+        try console.data("Run `patchbay adapters NAME` for the capabilities, limits and formats of an adapter.")
+    }
+
     static func describe(_ module: AdapterModule, on console: Console) throws {
-        for door in module.doors {
-            let descriptor = door.descriptor
+        for descriptor in module.doors.map({ $0.descriptor }) {
             let id = descriptor.id.rawValue
             try console.data(id, .bold, then: "  \(descriptor.title), \(descriptor.door) API")
             let capabilities = descriptor.capabilities.listed
@@ -112,10 +144,8 @@ extension Session {
 
     static func describe(_ formats: [RecordFormat], on console: Console) throws {
         for format in formats {
-            let ways = [format.makeReader.map { _ in "read" }, format.makeWriter.map { _ in "written" }]
-            let directions = ways.compactMap { $0 }.joined(separator: " and ")
-            if directions.isEmpty { continue }
-            try console.data("  file format \(format.id): \(format.title); is \(directions)")
+            if format.directions.isEmpty { continue }
+            try console.data("  file format \(format.id): \(format.title); is \(format.directions)")
         }
     }
 

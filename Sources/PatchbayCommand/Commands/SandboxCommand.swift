@@ -41,6 +41,10 @@ extension Command {
             "vendors": .object(JSONObject(vendors.map { ($0, .string(server.url(of: $0))) })),
         ])
         try session.console.flush()
+        if session.console.isWatched {
+            let adapters = vendors.count.counted("adapter")
+            session.console.say("The sandbox simulates \(adapters) at \(server.url). Press Ctrl-C to end it.")
+        }
         session.interruption.wait()
         server.stop()
         return .fine

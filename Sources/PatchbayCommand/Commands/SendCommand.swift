@@ -1,8 +1,10 @@
+import Foundation
 import Patchbay
 import PatchbayAdapterKit
 import PatchbayHTTP
 import PatchbayJSON
 import PatchbayModel
+import PatchbayOutbox
 
 extension Command {
     static let send = Command(
@@ -14,8 +16,8 @@ extension Command {
             counts of each provider, and ends when nothing more can be delivered or --until-idle has passed. The next run
             delivers the operations that are still pending. Ctrl-C ends the command at once and loses nothing.
 
-            The counts are totals of the outbox, of this run and of earlier ones. `patchbay help outbox stats` explains the
-            outcomes.
+            The counts of this run come first, then the totals of the outbox. `patchbay help outbox stats` explains the outcomes.
+            If the configuration serves other providers than the outbox, one line says so before anything is sent.
 
             An operation without contact belongs to the installation and to no known person: after a log-in, name the contact
             in each operation. An operation may leave out id and capturedAt and, with --subject, its subject. Operations whose id the outbox knows
@@ -38,6 +40,7 @@ extension Command {
         let log = try session.log()
         let configuration = try session.configuration()
         let host = try session.host()
+        try session.announceSwitch(under: configuration)
         let client = try await EngagementClient(
             configuration: configuration,
             subject: Subject(rawValue: session.invocation.text(.subject) ?? "command"),
@@ -56,13 +59,14 @@ extension Command {
                 host: host,
                 complaints: complaints
             )
+            let before = try await client.accounts(explainingWaits: false)
             try await delivery.capture(session.invocation.argument(0))
             try await delivery.deliver(atMost: .seconds(session.invocation.number(.untilIdle) ?? 30))
             let accounts = try await client.accounts()
             await client.close()
             await listener.value
-            try delivery.report(accounts)
             for line in refusals.lines { session.console.say(line) }
+            try delivery.report(accounts, since: before)
             return delivery.status
         } catch {
             await client.close()
@@ -97,6 +101,27 @@ extension Command {
 }
 
 extension Session {
+    /// Says which providers the configuration adds and removes, if the outbox serves others.
+    fileprivate func announceSwitch(under configuration: Configuration) throws {
+        let path = configuration.outbox.path
+        guard access(path, F_OK) == 0,
+            let store = try? OutboxStore.open(.file(path), readOnly: true),
+            let change = try? ServedProviders(of: store, under: configuration), change.isSwitch
+        else { return }
+        let removed = change.removed.map { "\($0.name) (\($0.pending) pending)" }.joined(separator: ", ")
+        let added = change.added.joined(separator: ", ")
+        let parts = [removed.isEmpty ? nil : "removed: \(removed)", added.isEmpty ? nil : "added: \(added)"]
+        let work =
+            switch configuration.onSwitch {
+            case .drain: "pending operations are delivered to the old provider"
+            case .retarget: "pending operations that have not begun move to the new providers"
+            case .both: "pending operations are delivered to the old provider and to the new ones"
+            }
+        let policy =
+            change.removed.contains { $0.pending > 0 } ? "; \(work) (onSwitch: \(configuration.onSwitch.rawValue))" : ""
+        console.say("Switching providers: \(parts.compactMap { $0 }.joined(separator: "; "))\(policy).")
+    }
+
     /// A log on standard error, from the level on that was asked for.
     func log() throws(UsageError) -> LineLog? {
         guard let word = invocation.text(.logLevel) else { return nil }
@@ -241,11 +266,11 @@ extension Session {
     }
 
     /// Prints the counts of each provider.
-    mutating func report(_ accounts: [ProviderAccounts]) throws {
+    mutating func report(_ accounts: [ProviderAccounts], since before: [ProviderAccounts]) throws {
         if session.isJSON {
             try session.console.data(["accounts": .array(accounts.map(\.json))])
         } else {
-            for line in AccountsText(accounts).lines { session.console.say(line) }
+            for line in AccountsText(accounts, since: before).lines { session.console.say(line) }
         }
         let isUnsettled = accounts.contains { account in
             let replayed = account.lines["created"]?["replayed"] ?? 0

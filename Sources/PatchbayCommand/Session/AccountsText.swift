@@ -6,26 +6,43 @@ struct AccountsText {
     /// The lines, without line ends.
     let lines: [String]
 
-    init(_ accounts: [ProviderAccounts]) {
-        let terms = OperationOutcome.Term.allCases.map(\.rawValue).filter { term in
-            accounts.contains { $0.total(term) > 0 }
+    /// The details, then the table of the totals.
+    ///
+    /// - Parameter before: The accounts when a run began: its own counts have a table of their own.
+    init(_ accounts: [ProviderAccounts], since before: [ProviderAccounts] = []) {
+        let details = accounts.flatMap(Self.details)
+        let totals = Self.table(of: accounts, since: [])
+        // Of a new outbox all counts are this run's.
+        guard before.contains(where: { $0.incoming > 0 }) else {
+            lines = accounts.isEmpty ? [] : details + ["Totals of the outbox since it was created:"] + totals
+            return
         }
-        let rows = accounts.map { account in
-            [account.provider, "\(account.incoming)"] + terms.map { "\(account.total($0))" } + ["\(account.pending)"]
-        }
-        lines =
-            accounts.isEmpty
-            ? []
-            : ["Totals of the outbox since it was created:"]
-                + Self.table([["provider", "operations"] + terms + ["pending"]] + rows) + accounts.flatMap(Self.details)
+        let run = Self.table(of: accounts, since: before)
+        lines = details + ["This run:"] + run + ["Totals of the outbox since it was created:"] + totals
     }
 
-    /// Rows with the first column on the left and the numbers on the right.
-    private static func table(_ rows: [[String]]) -> [String] {
+    private static func table(of accounts: [ProviderAccounts], since before: [ProviderAccounts]) -> [String] {
+        let earlier = Dictionary(before.map { ($0.provider, $0) }) { first, _ in first }
+        func total(_ term: String, _ account: ProviderAccounts) -> Int {
+            account.total(term) - (earlier[account.provider]?.total(term) ?? 0)
+        }
+        let terms = OperationOutcome.Term.allCases.map(\.rawValue).filter { term in
+            accounts.contains { total(term, $0) > 0 }
+        }
+        let rows = accounts.map { account in
+            let incoming = account.incoming - (earlier[account.provider]?.incoming ?? 0)
+            return [account.provider, "\(incoming)"] + terms.map { "\(total($0, account))" } + ["\(account.pending)"]
+        }
+        return table([["provider", "operations"] + terms + ["pending"]] + rows)
+    }
+
+    /// Rows with the texts of the first columns on the left and the numbers on the right.
+    static func table(_ rows: [[String]], texts: Int = 1) -> [String] {
         let widths = (rows.first ?? []).indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
         return rows.map { row in
             zip(row, widths).enumerated().map { column, cell in
-                column == 0 ? cell.0.padded(to: cell.1) : cell.0.rightAligned(to: cell.1)
+                guard column < texts else { return cell.0.rightAligned(to: cell.1) }
+                return column == row.count - 1 ? cell.0 : cell.0.padded(to: cell.1)
             }
             .joined(separator: "  ")
         }

@@ -78,8 +78,8 @@ extension Command {
             return .configuration
         case let error as FileError where error.isBrokenPipe:
             return .signal(SIGPIPE)
-        case let error as FileError: console.say(lines: "patchbay: \(error)", .red)
-        case let error as OutboxError: console.say(lines: "patchbay: \(error)", .red)
+        case let error as FileError: console.say("patchbay: \(error)", .red)
+        case let error as OutboxError: console.say("patchbay: \(error)", .red)
         case let error as CommandFailure: console.say(lines: "patchbay: \(error)", .red)
         case let error as CaptureError: console.say(lines: "patchbay: \(error)", .red)
         case let error as Migration.Failure: console.say(lines: "patchbay: \(error)", .red)

@@ -21,7 +21,9 @@ import PatchbayModel
     private let paintsOutput: Bool
 
     /// Whether a person watches standard error.
-    private let isWatched: Bool
+    let isWatched: Bool
+    /// The columns after which lines to the person are wrapped; nil without a terminal.
+    private let width: Int?
     /// How often progress is told; nil for never.
     private let interval: Duration?
     private var told = ContinuousClock.now
@@ -35,6 +37,7 @@ import PatchbayModel
     init(environment: [String: String]) {
         let isPlain = environment["NO_COLOR"].map { !$0.isEmpty } ?? false || environment["TERM"] == "dumb"
         isWatched = isatty(STDERR_FILENO) == 1
+        width = isWatched ? HelpText.columns(of: STDERR_FILENO, environment) : nil
         let seconds = environment["PATCHBAY_PROGRESS"].flatMap(Int.init) ?? 60
         interval = isWatched ? .milliseconds(200) : seconds > 0 ? .seconds(seconds) : nil
         usesColour = isWatched && !isPlain
@@ -88,7 +91,10 @@ import PatchbayModel
     /// Says a line to the person. Control characters, line ends too, are escaped.
     func say(_ text: String, _ colour: Colour? = nil) {
         // Where nobody can be told, there is nothing to do about it.
-        try? failures.write(Array("\(clearLine)\(Self.shown(text, usesColour ? colour : nil))\n".utf8))
+        let lines = width.map { text.onOneLine.wrapped(at: $0) } ?? [text]
+        for line in lines {
+            try? failures.write(Array("\(clearLine)\(Self.shown(line, usesColour ? colour : nil))\n".utf8))
+        }
     }
 
     /// Says a finding, with where it was found.

@@ -184,7 +184,9 @@ struct RowCompiler {
         row.delimiter = dialect.delimiter
         (row.quotesAll, row.isQuoted) = (dialect.quoting == .always, dialect.quoting != .never)
         row.endsWithReturn = dialect.lineEnding == .carriageReturnLineFeed
-        guard dialect.quote == 0x22, forms.separator.isASCII, forms.doubled?.isASCII ?? true else { return false }
+        guard file.settings.formulas != .all, dialect.quote == 0x22, forms.separator.isASCII,
+            forms.doubled?.isASCII ?? true
+        else { return false }
         row.separator = UInt8(ascii: forms.separator)
         if let doubled = forms.doubled { row.doubled = UInt8(ascii: doubled) }
         (row.takesUnicode, row.takesHighUnicode) = (forms.highestScalar >= 0xFFFF, forms.highestScalar >= 0x10FFFF)

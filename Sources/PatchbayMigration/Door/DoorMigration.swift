@@ -135,7 +135,12 @@ private final class ApplyFeed: DoorFeed {
             mapping: migration.mapping,
             heeding: earlierNoes
         )
-        results = DoorResults(run.outputs, hasRejects: files.rejects != nil, after: run.earlier?.place)
+        results = DoorResults(
+            run.outputs,
+            hasRejects: files.rejects != nil,
+            guarded: migration.guardedRejects,
+            after: run.earlier?.place
+        )
         let done = settled
         let goesOn = run.earlier != nil || restarts
         // The journal is there before the outbox is.

@@ -12,10 +12,16 @@ final class DoorResults {
     private var buffer: [UInt8] = []
     private static let writeSize = 64 << 10
 
-    init(_ outputs: [OutputFile], hasRejects: Bool, after earlier: Checkpoints.Place?) {
+    init(
+        _ outputs: [OutputFile],
+        hasRejects: Bool,
+        guarded: DelimitedDialect? = nil,
+        after earlier: Checkpoints.Place?
+    ) {
         output = outputs[0]
         guard hasRejects else { return }
         var rejects = Rejects(list: outputs[1], replay: outputs[2])
+        rejects.guarded = guarded
         if let earlier, earlier.hasBegun { rejects.resume(hasBegun: true, hasReturns: earlier.hasReturns) }
         hasBegun = earlier?.hasBegun ?? false
         self.rejects = rejects

@@ -129,6 +129,26 @@ import Testing
         for account in try world.accounts() { #expect(account.balances) }
     }
 
+    @Test func `what is kept of an erased person's lane has no name, and counts for the next person (E14)`() throws {
+        let world = try VirtualWorld()
+        world.network = { _ in .status(200) }
+        try world.start(.probe { $0.suppresses = true })
+        let subject = Subject(rawValue: Self.canary)
+        try world.capture(.set("tier", "gold"), subject: subject, contact: "aino")
+        try world.capture(.erase, subject: subject, contact: "aino")
+        #expect(try world.drain())
+        #expect(try world.memory(of: "p").keys.allSatisfy { !$0.contains(Self.canary) })
+        try world.capture(.set("tier", "gold"), subject: subject, contact: "bo")
+        #expect(try world.drain())
+        #expect(world.sent.count { $0.request.url.hasSuffix("/changeAttributes") } == 2)
+        try world.restart()
+        let again = try world.capture(.set("tier", "gold"), subject: subject, contact: "bo")
+        #expect(try world.drain())
+        #expect(world.outcome(of: again.id, on: "p")?.term == .unchanged)
+        #expect(try world.memory(of: "p").count == 1)
+        try world.expectSound()
+    }
+
     // MARK: The client
 
     private func client(_ file: String, _ transport: ScriptedTransport, plan: RoutingPlan = .probe()) async throws

@@ -90,6 +90,7 @@ struct ProfileFileSettings: AdapterSettings {
         .fileColumns(\.file, rule: .adobe("F3")),
         .fileWords(\.file, rule: .adobe("F5")),
         .fileTypes(\.file, rule: .adobe("F3")),
+        .fileFormulas(\.file.formulas),
         .lostOptOuts(\.file.lostOptOuts, rule: .adobe("F5")),
     ])
 

@@ -1,0 +1,47 @@
+import PatchbayJSON
+import Testing
+
+@Suite("Guards against spreadsheet programs") struct FormulaGuardTests {
+    private static let texts = [
+        "", "a", "=1+1", "+4930123", "-5", "@SUM(A1)", "\tx", "\rx", "'", "'a", "'=1", "''+1", "a=1", " =1", "\"=1\"",
+        "=1,=2", "é=",
+    ]
+
+    @Test(arguments: texts) func `what is guarded is no formula, and comes back`(_ text: String) {
+        let guarded = FormulaGuard.guarded(text)
+        #expect(guarded.unicodeScalars.first.map { !"=+-@\t\r".unicodeScalars.contains($0) } ?? true)
+        #expect(FormulaGuard.unguarded(guarded) == text)
+        #expect(
+            "=+-@\t\r".unicodeScalars.contains { $0 == text.unicodeScalars.first }
+                == (guarded == "'" + text && text.first != "'")
+        )
+    }
+
+    @Test(arguments: [DelimitedDialect.Quoting.whenNeeded, .always], [",", ";", "\t"])
+    func `a guarded record has the same fields, each with its guard`(
+        _ quoting: DelimitedDialect.Quoting,
+        _ delimiter: String
+    ) throws {
+        var dialect = DelimitedDialect()
+        (dialect.quoting, dialect.delimiter, dialect.hasHeader) = (
+            quoting, UInt8(ascii: delimiter.unicodeScalars.first ?? ","), false
+        )
+        for fields in [Self.texts, Self.texts.reversed(), ["", "", "=1"], ["=1", ""]] {
+            var writer = DelimitedWriter(dialect: dialect)
+            try writer.record(fields)
+            let end = dialect.lineEnding.rawValue.utf8.count
+            var reader = DelimitedReader(dialect: dialect)
+            reader.append(FormulaGuard.guarded(Array(writer.bytes.dropLast(end)), in: dialect))
+            reader.finish()
+            let record = reader.next()
+            #expect(try record?.get().fields == fields.map(FormulaGuard.guarded))
+        }
+    }
+
+    @Test func `without quotes a quote is an ordinary character`() {
+        var dialect = DelimitedDialect()
+        dialect.quoting = .never
+        let guarded = FormulaGuard.guarded(Array("\"a,=1,\"=2".utf8), in: dialect)
+        #expect(String(decoding: guarded, as: UTF8.self) == "\"a,'=1,\"=2")
+    }
+}

@@ -70,6 +70,8 @@ public struct ColumnLayout: Sendable {
         public var header = ""
         /// Whether neither the format nor a setting says what the column holds.
         public var isUnexplained = false
+        /// How its values are text, where they are not as in other columns.
+        public var forms: FieldForms?
 
         /// A column.
         public init(_ role: Role, form: Form = .any, isRequired: Bool = false) {
@@ -89,6 +91,9 @@ public struct ColumnLayout: Sendable {
 
     /// What every row states besides, whatever it holds: of it and the row's own statement the less permissive applies.
     public var everyRow: [Subscription] = []
+
+    /// The country of telephone numbers that name none.
+    public var defaultCountry: CountryCode?
 
     /// The findings of the file's rows, and the name of the vendor's own device id; nil without a contact file.
     package var contactFile: (findings: ContactFileFindings, deviceIdentity: Device.IdentityName)?

@@ -143,7 +143,7 @@ struct BulkPlan: Sendable {
                 compiled,
                 .rows(RowScanner(rows, columns, compiled, in: arena), reader, rows.dialect)
             )
-            rowMapper.isConverted = rows.encoding != .utf8
+            rowMapper.isConverted = !rows.encoding.isUTF8
             return rowMapper
         case (_, .rows), (_, .file): return mapper(compile(), .file)
         }

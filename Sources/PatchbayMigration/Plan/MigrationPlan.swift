@@ -19,19 +19,8 @@ public struct MigrationPlan: Sendable {
         let kind: String?
     }
 
-    /// A finding, and how often it came.
-    public struct Loss: Hashable, Sendable {
-        /// Its code.
-        public let code: String
-        /// How much it matters.
-        public let severity: Finding.Severity
-        /// How often it came.
-        public let count: Int
-        /// What is the case.
-        public let reason: String
-        /// What to do about it.
-        public let remedy: String
-    }
+    /// A reason for findings, and how often it came.
+    public typealias Loss = MigrationReport.Line
 
     /// An attribute of the source.
     public struct Attribute: Hashable, Sendable {
@@ -380,25 +369,38 @@ extension MigrationPlan {
         let count = keys.filter { key in kinds.contains { $0.rawValue == key.kind } }.reduce(0) { $0 + $1.torn }
         guard count > 0 else { return nil }
         let row = tornAddress.at()
-        return Loss(code: row.code, severity: row.severity, count: count, reason: row.reason, remedy: row.remedy)
+        return Loss(
+            code: row.code,
+            severity: row.severity,
+            count: count,
+            reason: row.reason,
+            remedy: row.remedy,
+            places: []
+        )
     }
 
+    /// What was found; where the bulk path counts a reason for all attributes, the survey knows which.
     private static func losses(_ report: MigrationReport, _ survey: Survey, _ more: Loss?) -> [Loss] {
-        let severities: [Finding.Severity] = [.error, .warning, .foreign, .note]
-        let found = report.findings.map { code, tally in
-            let remark = survey.remarks[code]
+        let attributes = Dictionary(grouping: survey.attributeFindings, by: \.key.code)
+        let (lines, extra) = (report.lines, [more].compactMap(\.self))
+        let found = lines.map { line in
+            guard line.places.reduce(0, { $0 + $1.count }) < line.count,
+                lines.count(where: { $0.code == line.code }) == 1
+            else { return line }
+            let places = (attributes[line.code] ?? [])
+                .map { Loss.Place(path: "attributes.\($0.key.name)", count: $0.value) }
+                .sorted { (-$0.count, $0.path) < (-$1.count, $1.path) }
             return Loss(
-                code: code,
-                severity: tally.severity,
-                count: tally.count,
-                reason: remark?.reason ?? "",
-                remedy: remark?.remedy ?? ""
+                code: line.code,
+                severity: line.severity,
+                count: line.count,
+                reason: line.reason,
+                remedy: line.remedy,
+                places: places.isEmpty ? line.places : places
             )
         }
-        return (found + [more].compactMap(\.self)).sorted { one, other in
-            let ranks = [one, other].map { severities.firstIndex(of: $0.severity) ?? 0 }
-            return (ranks[0], -one.count, one.code) < (ranks[1], -other.count, other.code)
-        }
+        let place = found.firstIndex { $0.severity != .error } ?? found.endIndex
+        return Array(found[..<place]) + extra + found[place...]
     }
 
     private static func attributes(_ survey: Survey, _ probe: FormatProbe) -> [Attribute] {
@@ -509,6 +511,7 @@ extension MigrationPlan.Loss {
         [
             "code": .string(code), "severity": .string(severity.rawValue), "count": .integer(count),
             "reason": .string(reason), "remedy": .string(remedy),
+            "places": .array(places.map { ["path": .string($0.path), "count": .integer($0.count)] }),
         ]
     }
 }

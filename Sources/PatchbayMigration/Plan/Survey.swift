@@ -41,13 +41,6 @@ struct Survey: Sendable {
         case fresh, quarter, stale, unknown
     }
 
-    /// What a finding is, without where it was found.
-    struct Remark: Hashable, Sendable {
-        var severity: Finding.Severity
-        var reason: String
-        var remedy: String
-    }
-
     /// A finding about an attribute.
     struct AttributeFinding: Hashable, Sendable {
         var name: String
@@ -74,7 +67,6 @@ struct Survey: Sendable {
     var withOtherKey = 0
     var tokens: [Token: Int] = [:]
     var ages: [Age: Int] = [:]
-    var remarks: [String: Remark] = [:]
     /// The marks of identifiers by their kind, and of push tokens by ``tokenKey``.
     var marks: [String: [KeyMark]] = [:]
     /// The marks of words about topics, by the kind of the identifier that says whose they are.
@@ -203,7 +195,6 @@ struct Survey: Sendable {
     mutating func note(_ findings: [Finding], isWritten: Bool) {
         for finding in findings {
             if isWritten, finding.code.hasSuffix(".record.keyOther") { withOtherKey += 1 }
-            note(finding.code, finding.severity, Self.withoutDetail(finding.reason), finding.remedy)
             guard finding.path.hasPrefix("attributes.") else { continue }
             let name = String(finding.path.dropFirst("attributes.".count))
             note(AttributeFinding(name: name, code: finding.code), 1)
@@ -214,29 +205,6 @@ struct Survey: Sendable {
         let isNew = attributeFindings[finding] == nil && attributeFindings.count >= 4 * Self.mostNames
         guard !isNew else { return }
         attributeFindings[finding, default: 0] += count
-    }
-
-    mutating func note(_ code: String, _ severity: Finding.Severity, _ reason: String, _ remedy: String) {
-        // One finding may have several remedies; the same one stays, whoever came first.
-        let remark = Remark(severity: severity, reason: reason, remedy: remedy)
-        if let known = remarks[code], (known.reason, known.remedy) <= (reason, remedy) { return }
-        remarks[code] = remark
-    }
-
-    /// A reason without the sizes and names of one case.
-    static func withoutDetail(_ reason: String) -> String {
-        guard reason.hasSuffix(").") else { return reason }
-        var (depth, place) = (0, reason.utf8.index(reason.endIndex, offsetBy: -1))
-        while place > reason.startIndex {
-            place = reason.utf8.index(before: place)
-            switch reason.utf8[place] {
-            case UInt8(ascii: ")"): depth += 1
-            case UInt8(ascii: "("): depth -= 1
-            default: break
-            }
-            if depth == 0 { return reason[..<place].trimmed + "." }
-        }
-        return reason
     }
 
     // MARK: Together
@@ -256,7 +224,6 @@ struct Survey: Sendable {
         answers.merge(other.answers, uniquingKeysWith: +)
         for (token, count) in other.tokens { note(token, count) }
         ages.merge(other.ages, uniquingKeysWith: +)
-        for (code, remark) in other.remarks { note(code, remark.severity, remark.reason, remark.remedy) }
     }
 }
 

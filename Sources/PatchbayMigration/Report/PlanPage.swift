@@ -108,13 +108,12 @@ private struct PlanPage {
         guard !plan.losses.isEmpty else {
             return Page.section("Losses and changes", "<p>No loss or change was found.</p>")
         }
-        let most = plan.losses.map(\.count).max() ?? 1
         let rows = plan.losses.enumerated().map { place, loss in
             """
             <li><div class="row"><span class="chip \(Page.colour(loss.severity))">\(Page.word(loss.severity))</span>\
             <strong>\(Page.figure(loss.count, "losses.\(place).count")) ×</strong>\
             <span class="what">\(Page.text(loss.reason))</span></div>\
-            \(Page.bar(loss.count, of: most, Page.colour(loss.severity), "\(loss.count) times"))\
+            \(Page.bar(loss.count, of: max(1, report.read), Page.colour(loss.severity), "\(loss.count) times"))\
             \(concerns(loss))<p class="help">\(Page.prose(loss.remedy)) <code>\(Page.text(loss.code))</code></p></li>
             """
         }
@@ -127,7 +126,10 @@ private struct PlanPage {
 
     /// What the finding may be about.
     private func concerns(_ loss: MigrationPlan.Loss) -> String {
-        let parts = plan.concerns(loss.code).map { "\(Page.text($0.name)) (\(Page.number($0.count ?? 0)))" }
+        let parts =
+            loss.places.isEmpty
+            ? plan.concerns(loss.code).map { "\(Page.text($0.name)) (\(Page.number($0.count ?? 0)))" }
+            : [Page.text(loss.placesText)]
         return parts.isEmpty ? "" : "<p class=\"help about\">About: \(parts.joined(separator: "; "))</p>"
     }
 
@@ -312,7 +314,7 @@ private struct PlanPage {
             guard !rows.isEmpty else { return nil }
             let items = rows.map { part in
                 let reason =
-                    part.finding.map { "<br><small>\(Page.text(Survey.withoutDetail($0.reason)))</small>" } ?? ""
+                    part.finding.map { "<br><small>\(Page.text($0.summary ?? $0.reason))</small>" } ?? ""
                 let count = part.count ?? 0
                 let number = count > 0 ? " <b>\(Page.number(count))</b>" : ""
                 return "<li\(count > 0 ? "" : " class=\"absent\"")>\(Page.text(part.name))\(number)\(reason)</li>"

@@ -173,8 +173,8 @@ public struct MigrationReport: Hashable, Sendable {
             return shown.joined(separator: ", ") + (places.count > 8 ? ", …" : "")
         }
 
-        /// The reason with its places and its code, for people.
-        package var sentence: String { "\(reason) [\(places.isEmpty ? code : "\(placesText); \(code)")]" }
+        /// The reason with its places, for people.
+        package var sentence: String { places.isEmpty ? reason : "\(reason) [\(placesText)]" }
     }
 
     // MARK: Lines
@@ -214,7 +214,7 @@ public struct MigrationReport: Hashable, Sendable {
     public var refusalLines: [String] {
         let (all, lines) = (refusalsInOrder, lines)
         guard let most = all.first else { return [] }
-        func sentence(_ code: String) -> String { lines.first { $0.code == code }?.sentence ?? code }
+        func sentence(_ code: String) -> String { (lines.first { $0.code == code }?.sentence).map { "\($0) (\(code))" } ?? code }
         let decides =
             most.refusal.setting.map {
                 " The setting \($0) can change this; the list of rejects has a remedy for each."

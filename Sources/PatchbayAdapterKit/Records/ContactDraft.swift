@@ -194,7 +194,10 @@ struct ContactDraft: Sendable {
             if cleaned.contains(column) { note(rows.identifierCleaned, place) }
             guard FieldForm.fits(value, kind) || kind != .email && kind != .phone else {
                 let row = kind == .email ? rows.email : rows.phone
-                guard place == found || table.required.contains(column) || table.file.onInvalid(table.columns[column]) == .reject
+                // A number that has lost its digits shows a damaged export.
+                guard
+                    place == found || table.required.contains(column) || damages[column] == .scientific
+                        || table.file.onInvalid(table.columns[column]) == .reject
                 else {
                     noteInvalid(row, place)
                     leftOut.insert(kind)

@@ -287,7 +287,7 @@ extension Session {
         for line in report.lines {
             let count = "\(line.count)".rightAligned(to: width)
             let severity = line.severity.rawValue.padded(to: 7)
-            console.say("  \(count)  \(severity)  \(line.sentence)", line.severity.colour)
+            console.say("  \(count)  \(severity)  \(line.sentence) (\(line.code))", line.severity.colour)
         }
         for line in report.refusalLines { console.say(line) }
         guard invocation.command.flags.contains(.rejects) else { return }

@@ -113,8 +113,8 @@ extension Command {
         for line in report.refusalLines { try session.console.data("  \(line)") }
         try head("Losses and notes")
         try rows(
-            plan.losses.map { ["\($0.count)", $0.severity.rawValue, $0.sentence] },
-            under: ["count", "severity", "reason, places and code"]
+            plan.losses.map { ["\($0.count)", $0.severity.rawValue, $0.code, $0.sentence] },
+            under: ["count", "severity", "code", "reason"]
         )
         if !plan.unnamedConsent.isEmpty {
             try head("Columns that may hold consent: apply refuses the source until the settings name each")

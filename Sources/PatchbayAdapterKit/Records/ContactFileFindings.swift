@@ -395,8 +395,8 @@ public struct ContactFileFindings: Sendable {
             .note,
             rule: rules.key,
             reason:
-                "Invisible characters or a spreadsheet's guard (=\"…\", an apostrophe) stand around the identifier, which is "
-                + "read without them",
+                "Invisible characters, a spreadsheet's guard (=\"…\", an apostrophe) or its fraction (.0) stand around the identifier, "
+                + "which is read without them; a telephone number without a country gets the default one",
             remedy: "No action is needed. Take them out in the source to silence this note."
         )
         dateAmbiguous = row(

@@ -174,7 +174,7 @@ extension MemberLayout {
     fileprivate var attributes: [AttributeName] {
         members.compactMap { member in
             switch member.role {
-            case .attribute(let name, _), .code(let name, _): name
+            case .attribute(let name, _), .code(let name, _), .status(let name, _): name
             case .identifier, .timeZone, .tags, .subscriptions: nil
             }
         }

@@ -694,7 +694,7 @@ struct ChunkMapper: ~Copyable {
         }
         let isRejected = findings.contains { $0.severity == .error }
         log?.add(isRejected ? nil : written.count, RecordTraits(record.contact, findings))
-        book?.note(record, findings)
+        book?.note(record, findings, isRejected ? nil : slow.final)
         if result.linesBeforeFirst == nil { result.linesBeforeFirst = result.lines }
         if isRejected {
             let told = findings.dropFirst(record.findings.count)

@@ -79,6 +79,18 @@ public struct MigrationPlan: Sendable {
         public let count: Int
     }
 
+    /// A decision in the source and what the target holds of it.
+    public struct Decision: Hashable, Sendable {
+        /// `e-mail`, `e-mail, topic weekly`, `messaging on sms`.
+        public let about: String
+        /// The state in the source; `unreadable`, or `not stated`.
+        public let before: String
+        /// The state at the target; `not stored`, or `record rejected`.
+        public let after: String
+        /// How many contacts.
+        public let count: Int
+    }
+
     /// A rule of the mapping, and how often it did what.
     public struct Rule: Hashable, Sendable {
         /// The rule in words, without the values that it writes.
@@ -126,6 +138,10 @@ public struct MigrationPlan: Sendable {
     public let subscriptions: [Count]
     /// Purpose, channel, state.
     public let consents: [Count]
+    /// What becomes of each decision about a channel, a topic or a purpose: before, after, and how many contacts.
+    public let decisions: [Decision]
+    /// Contacts that state no decision at all.
+    public let undecided: Int
     /// Contacts that say yes and no about one channel.
     public let torn: Int
     /// Contacts that say yes and no about one topic.
@@ -321,6 +337,8 @@ extension MigrationPlan {
         }
         subscriptions = Self.counts(survey.wishes) { [$0.channel, $0.topic == nil ? "channel" : "topic", $0.state] }
         consents = Self.counts(survey.answers) { [$0.purpose, $0.channel ?? "every", $0.state] }
+        decisions = Self.decisions(survey, probe, migration)
+        undecided = survey.undecided
         (torn, tornTopics) = (survey.torn, survey.tornTopics)
         tokens = Self.counts(survey.tokens) {
             [
@@ -438,6 +456,25 @@ extension MigrationPlan {
         losing.contains(code.split(separator: ".").suffix(2).joined(separator: "."))
     }
 
+    /// What the target holds of each decision: a sample of each is written and read back.
+    private static func decisions(_ survey: Survey, _ probe: FormatProbe, _ migration: Migration) -> [Decision] {
+        let reader = try? ConsentReader(migration)
+        let counted = survey.moves.map { move, count in
+            var about = [move.purpose, move.channel].compactMap(\.self).joined(separator: " on ")
+            if let topic = move.topic { about += ", topic \(topic)" }
+            return Decision(
+                about: about,
+                before: move.before,
+                after: probe.stored(move, reader) ?? move.after,
+                count: count
+            )
+        }
+        func key(_ each: Decision) -> [String] { [each.about, each.before, each.after] }
+        return Dictionary(counted.map { (key($0), $0.count) }, uniquingKeysWith: +)
+            .map { Decision(about: $0.key[0], before: $0.key[1], after: $0.key[2], count: $0.value) }
+            .sorted { key($0).lexicographicallyPrecedes(key($1)) }
+    }
+
     private static func counts<Key>(_ counts: [Key: Int], _ words: (Key) -> [String]) -> [Count] {
         Dictionary(counts.map { (words($0.key), $0.value) }, uniquingKeysWith: +)
             .map { Count(what: $0.key, count: $0.value) }
@@ -474,6 +511,15 @@ extension MigrationPlan {
             ],
             "subscriptions": .array(subscriptions.map { object(["channel", "about", "state"], $0) }),
             "consents": .array(consents.map { object(["purpose", "channel", "state"], $0) }),
+            "decisions": .array(
+                decisions.map {
+                    [
+                        "about": .string($0.about), "before": .string($0.before), "after": .string($0.after),
+                        "count": .integer($0.count),
+                    ]
+                }
+            ),
+            "withoutKnownConsent": .integer(undecided),
             "contradictions": .integer(torn),
             "topicContradictions": .integer(tornTopics),
             "tokens": .array(tokens.map { object(["service", "environment", "app", "form"], $0) }),

@@ -40,6 +40,7 @@ final class Surveyor {
         } else if let refused = record.said?.read.identifiers, !refused.isEmpty {
             pending.note(Contact(identifiers: refused), activity: activity, isWritten: false)
         }
+        pending.note(decisionsOf: record, nil)
         pending.note(findings, isWritten: isWritten)
         if pending.contacts >= Self.batch { try settle() }
     }

@@ -53,6 +53,12 @@ public struct FileSource: ByteSource {
         try self.init(FileDescriptor(path, O_RDONLY), chunk: chunk)
     }
 
+    /// Opens a file whose bytes are read as they are, compressed or not.
+    init(raw path: String) throws(FileError) {
+        try self.init(path: path)
+        isRecognized = true
+    }
+
     /// Opens a plain file at a place.
     init(path: String, at offset: Int, chunk: Int = FileSource.chunk) throws(FileError) {
         try self.init(path: path, chunk: chunk)

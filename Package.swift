@@ -39,6 +39,7 @@ let house: [Target] = [
         pkgConfig: "libmicrohttpd",
         providers: [.apt(["libmicrohttpd-dev"]), .brew(["libmicrohttpd"])]
     ),
+    .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     // Linux only: Apple platforms have URLSession.
     .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(name: "CBlocks"),
@@ -51,7 +52,7 @@ let house: [Target] = [
         "PatchbayHTTP",
         [.target(name: "CCurl", condition: .when(platforms: [.linux])), "PatchbayAdapterKit", "Patchbay"]
     ),
-    module("PatchbayMigration", ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "Patchbay"]),
+    module("PatchbayMigration", ["CZlib", "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "Patchbay"]),
     module(
         "PatchbaySimulation",
         ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayOutbox", "Patchbay"]

@@ -58,6 +58,23 @@ public struct Migration: Sendable {
     /// the source may have the same record mended. Nil where there is none.
     public var earlier: String?
 
+    /// A share of rejected records above which a run stops.
+    public struct RejectLimit: Hashable, Sendable {
+        /// The largest share, in percent.
+        public var percent: Int
+        /// The number of records that a shorter source must have for the limit to apply.
+        public var fewestRecords: Int
+
+        /// A limit.
+        public init(percent: Int = 50, fewestRecords: Int = 100) {
+            (self.percent, self.fewestRecords) = (percent, fewestRecords)
+        }
+    }
+
+    /// The share of rejected records above which a run that writes stops, examined once: after the first 10,000 records, or at the end of a
+    /// shorter source. Nil stops at no share.
+    public var rejectLimit: RejectLimit?
+
     /// The settings by the codes of the findings that follow from them.
     var deciding: [String: String] {
         source.deciding.mapValues { "from.\($0)" }
@@ -312,6 +329,7 @@ public struct Migration: Sendable {
             deciding: deciding
         )
         (surroundings.evidence, surroundings.follower) = (company.evidence.map(EvidenceWriter.init), company.follower)
+        surroundings.rejectLimit = output == nil ? nil : rejectLimit
         do {
             let checkpoints = company.checkpoints
             if checkpoints?.optOuts != nil { surroundings.noes.keepAdded() }

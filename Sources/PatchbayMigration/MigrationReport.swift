@@ -15,6 +15,79 @@ public struct MigrationReport: Hashable, Sendable {
         public init(severity: Finding.Severity, count: Int) { (self.severity, self.count) = (severity, count) }
     }
 
+    /// A reason for findings, and the column or the part of a contact that they are about.
+    public struct Reason: Hashable, Sendable {
+        /// The code of the findings.
+        public let code: String
+        /// The column or the part: `columns.Birth Date`, `attributes.city`; empty for the whole record, or where the bulk path
+        /// counts a reason for all columns.
+        public let path: String
+        /// The reason, without the places and sizes of one case.
+        public let reason: String
+    }
+
+    /// Findings by code and by reason.
+    struct Counts: Hashable, Sendable {
+        var codes: [String: Tally] = [:]
+        /// How often each reason came, and what to do about it.
+        var reasons: [Reason: Counted] = [:]
+
+        struct Counted: Hashable, Sendable {
+            var count: Int
+            var remedy: String
+        }
+
+        /// The number of reasons that are counted apart.
+        private static let mostReasons = 2000
+
+        mutating func add(_ finding: Finding) {
+            add(finding.code, finding.severity, 1)
+            let reason = Reason(
+                code: finding.code,
+                path: Self.withoutIndexes(finding.path),
+                reason: finding.summary ?? finding.reason
+            )
+            add(reason, 1, finding.remedy)
+        }
+
+        mutating func add(_ row: FindingRow, _ count: Int) {
+            add(row.code, row.severity, count)
+            let finding = row.at()
+            add(Reason(code: row.code, path: "", reason: finding.reason), count, row.remedy)
+        }
+
+        mutating func add(_ other: Counts) {
+            for (code, tally) in other.codes { add(code, tally.severity, tally.count) }
+            for (reason, counted) in other.reasons { add(reason, counted.count, counted.remedy) }
+        }
+
+        private mutating func add(_ code: String, _ severity: Finding.Severity, _ count: Int) {
+            codes[code, default: Tally(severity: severity, count: 0)].count += count
+        }
+
+        mutating func add(_ reason: Reason, _ count: Int, _ remedy: String) {
+            var reason = reason
+            if reasons.count >= Self.mostReasons, reasons[reason] == nil {
+                reason = Reason(code: reason.code, path: "", reason: "Further reasons.")
+            }
+            // One reason may have several remedies; the same one stays, whichever came first.
+            let known = reasons[reason]
+            reasons[reason] = Counted(count: (known?.count ?? 0) + count, remedy: min(known?.remedy ?? remedy, remedy))
+        }
+
+        /// `subscriptions[2].state` is a `subscriptions.state`.
+        private static func withoutIndexes(_ path: String) -> String {
+            guard path.utf8.contains(UInt8(ascii: "[")) else { return path }
+            var (kept, isInside) = ("", false)
+            for character in path {
+                if character == "[" { isInside = true }
+                if !isInside { kept.append(character) }
+                if character == "]" { isInside = false }
+            }
+            return kept
+        }
+    }
+
     /// Records that were not written and of which one thing was said.
     public struct Refusal: Hashable, Sendable {
         /// The setting that it follows from: `to.withoutOptIn`; nil where no one setting decides it.
@@ -39,7 +112,8 @@ public struct MigrationReport: Hashable, Sendable {
     /// Records that were not written and stand in the rejects file.
     public internal(set) var rejected = 0
     /// How often each finding came, by code.
-    public internal(set) var findings: [String: Tally] = [:]
+    public var findings: [String: Tally] { counts.codes }
+    var counts = Counts()
     /// Why records were not written, by the code of what was said of them: each error, and what else follows from a setting.
     /// A record counts once for each code.
     public internal(set) var refusals: [String: Refusal] = [:]
@@ -55,9 +129,7 @@ public struct MigrationReport: Hashable, Sendable {
     public internal(set) var isComplete = false
 
     mutating func count(_ findings: [Finding]) {
-        for finding in findings {
-            self.findings[finding.code, default: Tally(severity: finding.severity, count: 0)].count += 1
-        }
+        for finding in findings { counts.add(finding) }
     }
 
     /// Counts a record that is not written; `deciding` are the settings by the codes of the findings that follow from them.
@@ -66,13 +138,68 @@ public struct MigrationReport: Hashable, Sendable {
         refusals.refuse(findings, deciding: deciding)
     }
 
-    /// The findings, the errors and the most frequent first.
-    package var findingsInOrder: [(code: String, tally: Tally)] {
-        let severities: [Finding.Severity] = [.error, .warning, .foreign, .note]
-        return findings.map { (code: $0.key, tally: $0.value) }.sorted { one, other in
-            let ranks = [one, other].map { severities.firstIndex(of: $0.tally.severity) ?? 0 }
-            return (ranks[0], -one.tally.count, one.code) < (ranks[1], -other.tally.count, other.code)
+    /// A reason with its count, and the columns or parts that it is about.
+    public struct Line: Hashable, Sendable {
+        /// The code of the findings.
+        public let code: String
+        /// How much they matter.
+        public let severity: Finding.Severity
+        /// How often the reason came.
+        public let count: Int
+        /// The reason.
+        public let reason: String
+        /// What to do about it.
+        public let remedy: String
+        /// The columns or parts with their counts, the most frequent first.
+        public let places: [Place]
+
+        /// A column or a part of a contact, and how often it is meant.
+        public struct Place: Hashable, Sendable {
+            /// Its path: `columns.Birth Date`.
+            public let path: String
+            /// How often.
+            public let count: Int
         }
+
+        /// The places in words: `columns.Age (3), columns.Birth Date (1)`; empty where none is known.
+        package var placesText: String {
+            func name(_ path: String) -> String {
+                for (prefix, word) in [("columns.", "column"), ("attributes.", "attribute")] where path.hasPrefix(prefix) {
+                    return "\(word) \"\(path.dropFirst(prefix.count))\""
+                }
+                return path
+            }
+            let shown = places.prefix(8).map { places.count == 1 && $0.count == count ? name($0.path) : "\(name($0.path)) (\($0.count))" }
+            return shown.joined(separator: ", ") + (places.count > 8 ? ", …" : "")
+        }
+
+        /// The reason with its places, for people.
+        package var sentence: String { places.isEmpty ? reason : "\(reason) [\(placesText)]" }
+    }
+
+    // MARK: Lines
+
+    /// What was found, a line for each reason: the errors and the most frequent first.
+    public var lines: [Line] {
+        struct Key: Hashable { var (code, reason): (String, String) }
+        let severities: [Finding.Severity] = [.error, .warning, .foreign, .note]
+        return Dictionary(grouping: counts.reasons, by: { Key(code: $0.key.code, reason: $0.key.reason) })
+            .map { key, entries in
+                Line(
+                    code: key.code,
+                    severity: findings[key.code]?.severity ?? .note,
+                    count: entries.reduce(0) { $0 + $1.value.count },
+                    reason: key.reason,
+                    remedy: entries.map(\.value.remedy).min() ?? "",
+                    places: entries.filter { !$0.key.path.isEmpty }
+                        .map { Line.Place(path: $0.key.path, count: $0.value.count) }
+                        .sorted { (-$0.count, $0.path) < (-$1.count, $1.path) }
+                )
+            }
+            .sorted { one, other in
+                let ranks = [one, other].map { severities.firstIndex(of: $0.severity) ?? 0 }
+                return (ranks[0], -one.count, one.code, one.reason) < (ranks[1], -other.count, other.code, other.reason)
+            }
     }
 
     /// The refusals, the errors and the most frequent first.
@@ -83,26 +210,40 @@ public struct MigrationReport: Hashable, Sendable {
         return refusals.map { (code: $0.key, refusal: $0.value) }.sorted { rank($0) < rank($1) }
     }
 
-    /// What refuses most, what decides it, and what else that a setting decides was said of those that are not written: a line
-    /// each, for people.
+    /// The main reason for rejects, the setting that decides it, and what else a setting decides: a line each, for people.
     public var refusalLines: [String] {
-        let all = refusalsInOrder
+        let (all, lines) = (refusalsInOrder, lines)
         guard let most = all.first else { return [] }
+        func sentence(_ code: String) -> String { (lines.first { $0.code == code }?.sentence).map { "\($0) (\(code))" } ?? code }
         let decides =
             most.refusal.setting.map {
                 " The setting \($0) can change this; the list of rejects has a remedy for each."
             }
             ?? " The list of rejects has a remedy for each."
-        return ["\(most.refusal.contacts) of \(rejected) rejected with \(most.code).\(decides)"]
+        return ["\(most.refusal.contacts) of \(rejected) rejected: \(sentence(most.code))\(decides)"]
             + all.dropFirst().compactMap { code, refusal in
                 refusal.setting.map {
-                    "\(refusal.contacts) of \(rejected) also have \(code). The setting \($0) can change this."
+                    "\(refusal.contacts) of \(rejected) also have: \(sentence(code)) The setting \($0) can change this."
                 }
             }
     }
 
-    mutating func count(_ tally: Tally, of code: String) {
-        findings[code, default: Tally(severity: tally.severity, count: 0)].count += tally.count
+    /// The number of records after which the share of rejected ones is examined.
+    static let sampledRecords = 10_000
+
+    private static let mostlyRejected = FindingRow(
+        "migration.rejects.share",
+        .error,
+        .invalid,
+        reason: "Too many records are rejected, and the run stops",
+        remedy: "Correct the settings or the source; `patchbay migrate plan` lists all reasons. --max-rejects 100 writes the rest."
+    )
+
+    /// Why a run stops whose share of rejected records is above a limit; nil if it goes on.
+    func stops(by limit: Migration.RejectLimit?) -> Finding? {
+        guard let limit, read >= limit.fewestRecords, rejected * 100 > limit.percent * read else { return nil }
+        let detail = "\(rejected) of the first \(read), more than \(limit.percent) %"
+        return Self.mostlyRejected.at("records", detail: detail, remedy: "\(refusalLines.first ?? "") \(Self.mostlyRejected.remedy)")
     }
 
     /// Into how many files the output must be cut for a way into the vendor; 1 where it fits, or where no size of a file is
@@ -125,6 +266,15 @@ public struct MigrationReport: Hashable, Sendable {
             "rejected": .integer(rejected),
             "refusals": .array(refusalsInOrder.map { $1.json($0) }),
             "findings": .object(JSONObject(tallies)),
+            "reasons": .array(
+                counts.reasons.sorted { ($0.key.code, $0.key.path, $0.key.reason) < ($1.key.code, $1.key.path, $1.key.reason) }
+                    .map { reason, counted in
+                        [
+                            "code": .string(reason.code), "path": .string(reason.path), "reason": .string(reason.reason),
+                            "remedy": .string(counted.remedy), "count": .integer(counted.count),
+                        ]
+                    }
+            ),
             "bytesRead": .integer(bytesRead),
             "bytesWritten": .integer(bytesWritten),
         ]
@@ -154,7 +304,14 @@ public struct MigrationReport: Hashable, Sendable {
             guard let severity = value["severity"]?.string.flatMap(Finding.Severity.init(rawValue:)),
                 let count = value["count"]?.integer
             else { return nil }
-            findings[name] = Tally(severity: severity, count: Int(count))
+            counts.codes[name] = Tally(severity: severity, count: Int(count))
+        }
+        for value in json["reasons"]?.array ?? [] {
+            guard let code = value["code"]?.string, let path = value["path"]?.string,
+                let reason = value["reason"]?.string, let remedy = value["remedy"]?.string,
+                let count = value["count"]?.integer
+            else { return nil }
+            counts.add(Reason(code: code, path: path, reason: reason), Int(count), remedy)
         }
         for value in json["refusals"]?.array ?? [] {
             guard let code = value["code"]?.string, let contacts = value["contacts"]?.integer else { return nil }

@@ -3,7 +3,8 @@ import PatchbayJSON
 import PatchbayModel
 
 extension RecordFormat {
-    /// Contacts of the neutral model, one JSON object a line (`Schemas/model`), for both directions.
+    /// Contacts of the neutral model, one JSON object a line (`Schemas/model`), for both directions. A file that is read may as
+    /// well be an array, or have objects of several lines each.
     ///
     /// It holds everything that a contact may hold, so nothing is lost on the way out.
     public static let neutralContacts = RecordFormat(
@@ -74,7 +75,7 @@ enum NeutralContacts {
             record.contact = Contact(scanning: text)
             if record.contact != nil { return record }
             do {
-                let json = try JSONValue(parsing: text)
+                let json = try JSONValue(parsing: text).givenMembers
                 record.contact = try Contact(json: json, at: "")
             } catch let error as ModelError {
                 let finding = NeutralContacts.notContact.at(error.path, detail: error.reason, remedy: error.remedy)
@@ -125,6 +126,24 @@ enum NeutralContacts {
             json.endLine()
             bytes += json.bytes
             return []
+        }
+    }
+}
+
+extension JSONValue {
+    /// The value without members that are null, and without identifiers whose value is: null means "not given".
+    fileprivate var givenMembers: JSONValue {
+        switch self {
+        case .object(let object):
+            let members = object.filter { !$0.value.isNull }.map { member -> (String, JSONValue) in
+                guard member.name == "identifiers", let all = member.value.array else {
+                    return (member.name, member.value.givenMembers)
+                }
+                return (member.name, .array(all.filter { $0["value"]?.isNull != true }))
+            }
+            return .object(JSONObject(members))
+        case .array(let values): return .array(values.map(\.givenMembers))
+        default: return self
         }
     }
 }

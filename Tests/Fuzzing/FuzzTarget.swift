@@ -31,6 +31,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case migration
     /// The same of rows with columns for all that a row can say: wishes by word and by day, denials, tags, days and times.
     case rows
+    /// Consent in a cell of a delimited file: case and spaces change nothing, and a word that settings call an opt-out is never an opt-in.
+    case consent
     /// Everything that the engine reads back from the outbox: bodies, steps, memory, journal, mirror, marks.
     case records
     /// A vendor's reply, for every vendor: it gets a verdict, and the books balance.
@@ -47,6 +49,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         case .contacts: Self.contacts(bytes)
         case .migration: Self.migration(bytes) { try MigrationDoor($0) }
         case .rows: Self.migration(bytes) { try MigrationDoor(rows: $0) }
+        case .consent: Self.consent(bytes)
         case .records: Self.records(bytes)
         case .reply: Self.reply(bytes)
         }
@@ -110,6 +113,38 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
             try? reader.read(Array(bytes[cut...]), take)
             try? reader.finish(take)
             if !isInOrder { return "\(format.id) counts its records wrong" }
+        }
+        return nil
+    }
+
+    /// The first byte says which format and what a yes means; the rest is the text of a cell.
+    private static func consent(_ bytes: [UInt8]) -> String? {
+        let formats = modules.flatMap(\.formats).filter { ["csv", "txt"].contains($0.fileExtension) }
+        let text = String(decoding: bytes.dropFirst(), as: UTF8.self)
+        let isPlain = text.unicodeScalars.allSatisfy { !$0.properties.isWhitespace && $0.value >= 0x20 && !"\",;|\\".unicodeScalars.contains($0) }
+        guard let first = bytes.first, isPlain, !text.isEmpty, !formats.isEmpty else { return nil }
+        let format = formats[Int(first) % formats.count]
+        let polarity = ["optedIn", "optedOut", "consent"][Int(first >> 4) % 3]
+        func states(_ cell: String, _ words: JSONObject) -> [Subscription.State]? {
+            let settings: JSONObject = [
+                "delimiter": "comma", "key": "external", "words": .object(words),
+                "columns": ["k": "identifier:external", "c": .string("\(polarity):sms")],
+            ]
+            guard let make = format.makeReader, var reader = try? make(settings) else { return nil }
+            var states: [Subscription.State] = []
+            func take(_ record: SourceRecord) {
+                states += record.contact?.subscriptions.filter { $0.channel == .sms }.map(\.state) ?? []
+            }
+            try? reader.read(Array("k,c\nk-1,\(cell)\n".utf8), take)
+            try? reader.finish(take)
+            return states
+        }
+        let plain = states(text, [:])
+        if text.utf8.allSatisfy({ $0 < 0x80 }), states("  \(text.uppercased()) ", [:]) != plain {
+            return "\(format.id) reads a consent value otherwise in another case"
+        }
+        if states(text, [text: "unsubscribed"])?.contains(.subscribed) == true {
+            return "\(format.id) reads an opt-out as an opt-in"
         }
         return nil
     }

@@ -333,7 +333,7 @@ import Testing
         let padded = bytes + [UInt8](repeating: 0, count: Padding.count)
         let result = try mapper.map(ChunkJob(chunk: padded, range: 0..<bytes.count), OutputBuffer())
         #expect((result.written, result.slow) == (21, 1))
-        #expect(result.findings["migration.consent.earlierNo"]?.count == 1)
+        #expect(result.findings.codes["migration.consent.earlierNo"]?.count == 1)
     }
 
     @Test func `what is heard of a job is taken back whole when a yes stands behind a no`() throws {

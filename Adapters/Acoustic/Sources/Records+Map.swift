@@ -57,7 +57,7 @@ struct ImportMapReader {
             let word = declaration.quoted(behind: "encoding")?.lowercased()
         else { return bytes }
         if ["utf-8", "us-ascii"].contains(word) { return bytes }
-        guard let encoding = FileEncoding(rawValue: word) else {
+        guard let encoding = FileEncoding(rawValue: word), encoding != .utf16 else {
             throw SettingsError([FindingRow.mapEncoding.at("", detail: "line 1")])
         }
         return encoding.decoded(bytes)

@@ -16,7 +16,9 @@ extension RecordFormat {
             let settings = try ContactFileSettings.read(object)
             let problems = settings.problemsOfWriting
             if !problems.isEmpty { throw SettingsError(problems) }
-            return try ContactFileWriter(settings.contactFile) { settings.findings(of: $0) }
+            return try ContactFileWriter(
+                settings.contactFile.written(delimiters: [.comma, .tab, .bar], encodings: [.utf8, .latin1])
+            ) { settings.findings(of: $0) }
         },
         makeCompanions: { object throws(SettingsError) in
             let settings = try ContactFileSettings.read(object)
@@ -179,7 +181,7 @@ struct ContactFileSettings: AdapterSettings {
             rule: .acoustic("F10"),
             "The SMS programme whose consents the file carries; without it there are no consent columns."
         ),
-        .fileDelimiter(\.file.delimiter, of: [.comma, .tab, .bar], default: .bar, rule: .acoustic("F1")),
+        .fileDelimiter(\.file.delimiter, of: [.comma, .semicolon, .tab, .bar], default: .bar, rule: .acoustic("F1")),
         .flag(
             "quoted",
             \.file.isQuoted,
@@ -187,12 +189,10 @@ struct ContactFileSettings: AdapterSettings {
             rule: .acoustic("F1"),
             "Whether fields may stand in quotes. The vendor's quoting rules are not published, so none is written by default."
         ),
-        .choice(
-            "encoding",
-            \.file.encoding,
-            default: .utf8,
+        .fileEncoding(
+            \.file,
             rule: .acoustic("F2"),
-            "How characters are bytes; the import is told by FILE_ENCODING."
+            "How characters are bytes; an import is told by FILE_ENCODING and takes UTF-8 and ISO 8859-1."
         ),
         .list(
             "header",
@@ -237,6 +237,9 @@ struct ContactFileSettings: AdapterSettings {
         ),
         .fileColumns(\.file, rule: .acoustic("F3")),
         .fileWords(\.file, rule: .acoustic("F9")),
+        .fileColumnDates(\.file, rule: .acoustic("F5")),
+        .fileInvalidValues(\.file, rule: .acoustic("F6")),
+        .fileCountry(\.file, rule: .acoustic("F6")),
         .fileTypes(\.file, rule: .acoustic("F6")),
         .fileFormulas(\.file.formulas),
         .lostOptOuts(\.file.lostOptOuts, rule: .acoustic("F9")),

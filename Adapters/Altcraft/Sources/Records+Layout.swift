@@ -7,7 +7,7 @@ extension ImportSettings {
     var members: MemberLayout? {
         let fields = ImportFields(self)
         func name(_ field: String) -> AttributeName { fields.names[field] ?? AttributeName(rawValue: field) }
-        guard types[name("_sex")] == nil else { return nil }
+        guard types[name("_sex")] == nil, types[name(ShownSubscription.globalStatus)] == nil else { return nil }
         var members: [(name: String, role: MemberLayout.Role)] = fields.kinds.compactMap { kind in
             identifierFields[kind].map { ($0, .identifier(kind)) }
         }
@@ -16,11 +16,13 @@ extension ImportSettings {
         let taken = Set(members.map(\.name))
         let usual = fields.usualTypes
         let typed = types.keys.filter { fieldNames[$0] == nil }.map(\.rawValue)
-        for field in Set(fieldNames.values).union(usual.keys).union(typed).union(["_sex"]).subtracting(taken).sorted() {
+        for field in Set(fieldNames.values).union(usual.keys).union(typed).union(["_sex", ShownSubscription.globalStatus]).subtracting(taken).sorted() {
             let name = name(field)
             let role: MemberLayout.Role =
                 field == "_sex"
                 ? .code(name, [1: "male", 2: "female"])
+                : field == ShownSubscription.globalStatus
+                ? .status(name, neutral: ShownSubscription.neutralStatuses)
                 : .attribute(name, types[name].flatMap(AttributeType.init) ?? usual[field])
             members.append((field, role))
         }

@@ -50,7 +50,7 @@ struct ProfileReader: LineReader {
             record.addressOptOuts = profile.addressOptOuts
             // A no may stand in what can't be read.
             if profile.findings.contains(where: { $0.severity == .error }) {
-                record.said = contact.map { RefusedWords(of: $0, unread: profile.unread) }
+                record.said = contact.map { RefusedWords(of: $0, unread: profile.unread, profile.deniesAll ? [Consent.Scope(.messaging, channel: nil)] : []) }
             } else {
                 record.contact = contact
             }
@@ -85,6 +85,8 @@ private struct ProfileDraft {
     private(set) var findings: [Finding] = []
     /// Subscriptions whose status can't be read.
     private(set) var unread: Set<Subscription.Key> = []
+    /// Whether the global status cannot be read.
+    private(set) var deniesAll = false
     /// Opt-outs of addresses other than the one to which the contact's messages go.
     private(set) var addressOptOuts: [Contact] = []
     private let settings: ImportSettings
@@ -121,6 +123,7 @@ private struct ProfileDraft {
             )
         }
         addSubscriptions(data["subscriptions"], to: &contact)
+        addGlobalStatus(data[ShownSubscription.globalStatus], to: &contact)
         return contact
     }
 
@@ -213,6 +216,18 @@ private struct ProfileDraft {
         for (path, entry) in shown where entry.isDeleted { addDeleted(entry, path, besides: live, to: &contact) }
         for (place, device) in contact.devices.enumerated() {
             contact.devices[place].allowsPush = device.pushToken.flatMap { words[$0] }?.allowPush ?? false
+        }
+    }
+
+    /// A profile that opted out as a whole denies messages on every channel.
+    private mutating func addGlobalStatus(_ json: JSONValue?, to contact: inout Contact) {
+        guard let json, !json.isNull else { return }
+        switch ShownSubscription.state(json) {
+        case .unsubscribed?, .suspended?: contact.consents.append(Consent(purpose: .messaging, state: .denied))
+        case .subscribed?, .unknown?: break
+        case nil:
+            findings.append(FindingRow.profileStatus.at("data".dot(ShownSubscription.globalStatus)))
+            deniesAll = true
         }
     }
 

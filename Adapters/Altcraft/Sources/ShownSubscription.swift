@@ -24,11 +24,19 @@ struct ShownSubscription: Sendable {
     var hasStatus: Bool { json["status"].map { !$0.isNull } ?? false }
 
     /// The state of the status, which is a word in either case or a number; nil if it is none of the vendor's.
-    var state: Subscription.State? {
-        let status = json["status"]
-        let text = status?.string?.trimmed.lowercased() ?? status?.integer.map { String($0) }
-        return text.flatMap { Self.states[$0] }
+    var state: Subscription.State? { json["status"].flatMap(Self.state) }
+
+    /// The state of a status; nil if it is none of the vendor's.
+    static func state(_ status: JSONValue) -> Subscription.State? {
+        let text = status.string?.trimmed.lowercased() ?? status.integer.map { String($0) }
+        return text.flatMap { states[$0] }
     }
+
+    /// The member of a profile with its global status: an opt-out there is one of every channel, and an opt-in says nothing.
+    static let globalStatus = "_status"
+
+    /// The words and numbers that are no opt-out.
+    static let neutralStatuses: [String] = states.filter { $0.value == .subscribed || $0.value == .unknown }.keys.sorted()
 
     /// The vendor's statuses: each is written as its word or as its number.
     ///

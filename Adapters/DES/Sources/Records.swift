@@ -13,14 +13,14 @@ extension RecordFormat {
             ContactFileReader(try ContactFileSettings.read(object).contactFile)
         },
         makeWriter: { object throws(SettingsError) in
-            try ContactFileWriter(ContactFileSettings.read(object).contactFile)
+            try ContactFileWriter(ContactFileSettings.read(object).contactFile.written())
         },
         deciding: ContactFileFindings.des.deciding,
         makeSourceLayout: { object throws(SettingsError) in
             try ContactFileSettings.read(object).contactFile.sourceLayout
         },
         makeTargetLayout: { object throws(SettingsError) in
-            try ContactFileSettings.read(object).contactFile.targetLayout()
+            try ContactFileSettings.read(object).contactFile.written().targetLayout()
         }
     )
 }
@@ -85,6 +85,10 @@ struct ContactFileSettings: AdapterSettings {
         ),
         .fileColumns(\.file, rule: .des("F7")),
         .fileWords(\.file, rule: .des("F9")),
+        .fileColumnDates(\.file, rule: .des("F4")),
+        .fileInvalidValues(\.file, rule: .des("F5")),
+        .fileCountry(\.file, rule: .des("F5")),
+        .fileEncoding(\.file, rule: .des("F1")),
         .fileTypes(\.file, rule: .des("F5")),
         .fileFormulas(\.file.formulas),
         .lostOptOuts(\.file.lostOptOuts, rule: .des("F9")),

@@ -25,7 +25,7 @@ struct ContactFileSettings: AdapterSettings {
         .fileKey(\.file, default: .external, else: [.email, .phone], rule: .salesforce("K1")),
         .fileDelimiter(
             \.file.delimiter,
-            of: [.comma, .tab, .bar],
+            of: [.comma, .semicolon, .tab, .bar],
             default: .comma,
             rule: .salesforce("F1")
         ),
@@ -58,6 +58,10 @@ struct ContactFileSettings: AdapterSettings {
         ),
         .fileColumns(\.file, rule: .salesforce("F3")),
         .fileWords(\.file, rule: .salesforce("F7")),
+        .fileColumnDates(\.file, rule: .salesforce("F7")),
+        .fileInvalidValues(\.file, rule: .salesforce("F6")),
+        .fileCountry(\.file, rule: .salesforce("F6")),
+        .fileEncoding(\.file, rule: .salesforce("F1")),
         .fileTypes(\.file, rule: .salesforce("F6")),
         .fileFormulas(\.file.formulas),
         .flag(

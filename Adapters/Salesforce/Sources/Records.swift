@@ -43,7 +43,7 @@ extension RecordFormat {
     private static func written(_ kind: ContactFileKind, _ object: JSONObject) throws(SettingsError) -> ContactFile {
         var settings = try file(kind, object).settings
         settings.header = []
-        return ContactFile(kind, settings)
+        return try ContactFile(kind, settings).written(delimiters: [.comma, .tab, .bar])
     }
 }
 

@@ -70,6 +70,8 @@ public struct ColumnLayout: Sendable {
         public var header = ""
         /// Whether neither the format nor a setting says what the column holds.
         public var isUnexplained = false
+        /// How its values are text, where they are not as in other columns.
+        public var forms: FieldForms?
 
         /// A column.
         public init(_ role: Role, form: Form = .any, isRequired: Bool = false) {
@@ -92,6 +94,8 @@ public struct ColumnLayout: Sendable {
 
     /// Whether the cells of rejected rows get guards against spreadsheet programs.
     package var guardsRejects = false
+    /// The country of telephone numbers that name none.
+    public var defaultCountry: CountryCode?
 
     /// The findings of the file's rows, and the name of the vendor's own device id; nil without a contact file.
     package var contactFile: (findings: ContactFileFindings, deviceIdentity: Device.IdentityName)?

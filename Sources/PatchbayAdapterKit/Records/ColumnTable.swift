@@ -17,11 +17,14 @@ final class ColumnTable: Sendable {
     let states: [Subscription.Key: [Int]]
     /// What columns forbid, with what their words mean.
     let denials: [(scope: Consent.Scope, column: Int, words: [String: Bool])]
+    /// How the values of each column are read.
+    let forms: [FieldForms]
 
     init(_ file: ContactFile, _ columns: [ContactColumn]) {
         (self.file, self.columns) = (file, columns)
         let places = Dictionary(columns.enumerated().map { ($0.element.place, $0.offset) }) { first, _ in first }
         self.places = places
+        forms = columns.map(file.forms)
         required = columns.indices.filter { file.isRequired(columns[$0]) }
             .sorted { columns[$0].name < columns[$1].name }
         identifiers = places.compactMap { place, column in

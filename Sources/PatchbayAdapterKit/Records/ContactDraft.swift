@@ -14,15 +14,18 @@ struct ContactDraft: Sendable {
     /// around them.
     private var damages: [Int: IdentifierText.Damage] = [:]
     private var cleaned: Set<Int> = []
+    /// The kinds of identifiers whose values are left out because they cannot be read.
+    private var leftOut: Set<IdentifierKind> = []
     /// The row's number and line, for findings.
     private let row: String
 
     init(_ table: ColumnTable, _ texts: [String], _ row: String) {
         (self.table, self.texts, self.row) = (table, texts, row)
-        for (_, column) in table.identifiers where !texts[column].isEmpty {
+        for (kind, column) in table.identifiers where !texts[column].isEmpty {
             let text = IdentifierText(texts[column])
-            if text.value != texts[column] { cleaned.insert(column) }
-            (self.texts[column], damages[column]) = (text.value, text.damage)
+            let value = kind == .phone ? PhoneNumber.cleaned(text.value, in: table.file.settings.defaultCountry) : text.value
+            if value != texts[column] { cleaned.insert(column) }
+            (self.texts[column], damages[column]) = (value, text.damage)
         }
     }
 
@@ -32,6 +35,11 @@ struct ContactDraft: Sendable {
         let offset = utcOffset()
         contact.timeZone = zoneName
         contact.subscriptions = subscriptions()
+        // An opt-in counts for the address that is left out, and for no other.
+        for kind in leftOut {
+            let channel = ContactPlace.identifier(kind).reach
+            contact.subscriptions.removeAll { $0.channel == channel && $0.state == .subscribed }
+        }
         contact.consents = consents()
         let push = contact.subscriptions.first { $0.key == Subscription.Key(channel: .push) }
         if let device = device(isSubscribed: push.flatMap(\.isYes), utcOffset: offset) {
@@ -53,6 +61,9 @@ struct ContactDraft: Sendable {
     private var rows: ContactFileFindings { table.file.kind.findings }
     private var forms: FieldForms { table.file.settings.forms }
 
+    /// How the values of the column at that place are read.
+    private func forms(_ place: ContactPlace) -> FieldForms { table.places[place].map { table.forms[$0] } ?? forms }
+
     /// A field's text; nil if the file has no such column or the field is blank.
     private func text(_ place: ContactPlace) -> String? {
         table.places[place].flatMap { texts[$0].isEmpty ? nil : texts[$0] }
@@ -65,37 +76,85 @@ struct ContactDraft: Sendable {
         remedy: String? = nil
     ) {
         let name = table.places[place].map { table.columns[$0].name } ?? ""
-        let detail = [row, detail].compactMap(\.self).joined(separator: ", ")
-        findings.append(finding.at("columns.\(name)", detail: detail, remedy: remedy))
+        let row = [row, detail].compactMap(\.self).joined(separator: ", ")
+        var found = finding.at("columns.\(name)", detail: row, remedy: remedy)
+        if let detail { found.summary = "\(finding.reason) (\(detail))." }
+        findings.append(found)
+    }
+
+    /// Notes that a value cannot be read that is neither a key nor about consent: it is left out, unless settings reject the row.
+    private mutating func noteInvalid(
+        _ finding: FindingRow,
+        _ place: ContactPlace,
+        _ detail: String? = nil,
+        remedy: String? = nil
+    ) {
+        let column = table.places[place].map { table.columns[$0] }
+        guard column.map(table.file.onInvalid) == .omit else { return note(finding, place, detail, remedy: remedy) }
+        let omitted = FindingRow(
+            rows.omitted.code,
+            rows.omitted.severity,
+            finding.error,
+            rule: finding.rule,
+            reason: "\(finding.reason), so the value is left out",
+            remedy: remedy ?? finding.remedy
+        )
+        note(omitted, place, detail)
     }
 
     /// Notes that a text is no date, or that it may be one of two.
-    private mutating func noteDate(_ place: ContactPlace) {
-        let text = text(place) ?? ""
+    private mutating func noteDate(_ place: ContactPlace, isOptional: Bool = false) {
+        let (text, forms) = (text(place) ?? "", forms(place))
         if forms.readings(text).count > 1 { return note(rows.dateAmbiguous, place) }
-        let expected = forms.dayForms.map(\.rawValue).joined(separator: " or ")
+        let column = table.places[place].map { ColumnName(rawValue: table.columns[$0].name).key } ?? ""
+        if case .others(let fitting)? = table.file.settings.columnDates[column] {
+            let (expected, found) = (Self.words(self.forms.dayForms), Self.words(fitting))
+            return note(
+                rows.date,
+                place,
+                reason: "The column's dates do not have the form \(expected); they fit \(found)",
+                remedy: "Set dateForm to \(found)."
+            )
+        }
+        let expected = Self.words(forms.dayForms)
         let fitting = DayForm.allCases.filter { FileMoment(text, forms: [$0], zone: forms.zone) != nil }
-            .map(\.rawValue).joined(separator: " or ")
         let (date, isUnknown) = (rows.date, fitting.isEmpty)
         let first = text.split(whereSeparator: { $0 == " " || $0 == "T" }).first.map(String.init) ?? ""
         if isUnknown, ([.iso] + forms.dayForms).contains(where: { $0.isAbsentDay(first) }) {
-            return note(date, place, reason: "The calendar has no such day", remedy: "Correct the day in the source.")
+            return note(
+                date,
+                place,
+                reason: "The calendar has no such day",
+                remedy: "Correct the day in the source.",
+                isOptional: isOptional
+            )
         }
         let reason =
-            "The column's text is not a date of the form \(expected)" + (isUnknown ? "" : "; it fits \(fitting)")
+            "The column's text is not a date of the form \(expected)" + (isUnknown ? "" : "; it fits \(Self.words(fitting))")
         let remedy =
-            isUnknown ? date.remedy : "Set dateForm to \(fitting) if the whole file has that form, or correct the text."
-        note(date, place, reason: reason, remedy: remedy)
+            isUnknown
+            ? date.remedy
+            : "Set dateForm to \(Self.words(fitting)) if the whole file has that form, or correct the text."
+        note(date, place, reason: reason, remedy: remedy, isOptional: isOptional)
     }
 
+    private static func words(_ forms: [DayForm]) -> String { forms.map(\.rawValue).joined(separator: " or ") }
+
     /// Notes a finding with a reason and a remedy of its own.
-    private mutating func note(_ row: FindingRow, _ place: ContactPlace, reason: String, remedy: String) {
-        note(FindingRow(row.code, row.severity, row.error, rule: row.rule, reason: reason, remedy: remedy), place)
+    private mutating func note(
+        _ row: FindingRow,
+        _ place: ContactPlace,
+        reason: String,
+        remedy: String,
+        isOptional: Bool = false
+    ) {
+        let row = FindingRow(row.code, row.severity, row.error, rule: row.rule, reason: reason, remedy: remedy)
+        if isOptional { noteInvalid(row, place) } else { note(row, place) }
     }
 
     /// Notes that a text is no value of a type, and how such values are written.
     private mutating func noteValue(_ place: ContactPlace, _ type: AttributeType) {
-        note(rows.value, place, Self.expectations[type].map { "not \($0)" })
+        noteInvalid(rows.value, place, Self.expectations[type].map { "not \($0)" })
     }
 
     /// What a column of a type takes, with an example.
@@ -125,6 +184,7 @@ struct ContactDraft: Sendable {
             if let damage = damages[column], damage != .scientific || kind != .phone {
                 guard place == found || table.required.contains(column) else {
                     note(rows.identifierDamaged, place, damage.rawValue)
+                    leftOut.insert(kind)
                     continue
                 }
                 note(rows.keyDamaged, place, damage.rawValue)
@@ -132,8 +192,21 @@ struct ContactDraft: Sendable {
                 continue
             }
             if cleaned.contains(column) { note(rows.identifierCleaned, place) }
-            if kind == .email, !FieldForm.isEmail(value) { note(rows.email, .identifier(kind)) }
-            if kind == .phone, !FieldForm.isPhone(value) { note(rows.phone, .identifier(kind)) }
+            guard FieldForm.fits(value, kind) || kind != .email && kind != .phone else {
+                let row = kind == .email ? rows.email : rows.phone
+                // A number that has lost its digits shows a damaged export.
+                guard
+                    place == found || table.required.contains(column) || damages[column] == .scientific
+                        || table.file.onInvalid(table.columns[column]) == .reject
+                else {
+                    noteInvalid(row, place)
+                    leftOut.insert(kind)
+                    continue
+                }
+                note(row, place)
+                identifiers.append(Identifier(kind, value))
+                continue
+            }
             identifiers.append(Identifier(kind, value))
         }
         return identifiers
@@ -153,7 +226,7 @@ struct ContactDraft: Sendable {
         for (name, index) in table.attributes {
             let (column, text) = (table.columns[index], texts[index])
             if text.isEmpty { continue }
-            let likely = table.file.likelyType(of: column)
+            let (likely, forms) = (table.file.likelyType(of: column), table.forms[index])
             if [.date, .timestamp].contains(likely ?? table.file.type(of: column)), forms.readings(text).count > 1 {
                 note(rows.dateAmbiguous, .attribute(name))
                 if likely != nil { attributes[name] = .string(text) }
@@ -174,7 +247,7 @@ struct ContactDraft: Sendable {
                 if type == .time, FileTime(text)?.isCut == true { note(rows.seconds, .attribute(name)) }
             } else {
                 if type == .date || type == .timestamp {
-                    noteDate(.attribute(name))
+                    noteDate(.attribute(name), isOptional: true)
                 } else {
                     noteValue(.attribute(name), type)
                 }
@@ -225,7 +298,7 @@ struct ContactDraft: Sendable {
     private func moment(_ place: ContactPlace) -> Timestamp? {
         text(place).flatMap { text in
             table.file.kind.rules.moments.fire()
-            return forms.moment(text)?.timestamp
+            return forms(place).moment(text)?.timestamp
         }
     }
 
@@ -251,7 +324,7 @@ struct ContactDraft: Sendable {
         let dates = columns.filter { text($0) != nil }
         let isReachable = isAlone && key.channel == .push && hasDevice
         guard let first = columns.first, isReachable || !dates.isEmpty else { return nil }
-        let readings = places.map { text($0).map(forms.readings) ?? [] }
+        let readings = places.map { place in text(place).map(forms(place).readings) ?? [] }
         table.file.kind.rules.moments.fire()
         for place in dates where moment(place) == nil { noteDate(place) }
         let bad = zip(places, readings).filter { text($0) != nil && $1.isEmpty }.map(\.0)
@@ -329,7 +402,7 @@ struct ContactDraft: Sendable {
         let environment = word.flatMap { PushToken.Environment(rawValue: $0.lowercased()) }
         if word != nil, environment == nil {
             let words = PushToken.Environment.allCases.map(\.rawValue).joined(separator: " or ")
-            note(rows.value, .device(.pushEnvironment), "not \(words)", remedy: "Write \(words), or leave it blank.")
+            noteInvalid(rows.value, .device(.pushEnvironment), "not \(words)", remedy: "Write \(words), or leave it blank.")
         }
         return PushToken(
             value,

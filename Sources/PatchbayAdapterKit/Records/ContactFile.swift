@@ -186,6 +186,22 @@ public struct ContactFile: Sendable {
         case none
     }
 
+    /// What becomes of a value that cannot be read and that is neither a key nor about consent.
+    public enum InvalidValue: String, NeutralWord {
+        /// The value is left out, with a warning.
+        case omit
+        /// The row is rejected.
+        case reject
+    }
+
+    /// The form of the dates of one column.
+    public enum ColumnDates: Hashable, Sendable {
+        /// This form.
+        case form(DayForm)
+        /// Not the configured form: all dates of the column have one of these.
+        case others([DayForm])
+    }
+
     /// What a configuration may say of a file.
     public struct Settings: Sendable {
         /// What stands between two fields.
@@ -224,6 +240,13 @@ public struct ContactFile: Sendable {
         public var words: [String: Subscription.State] = [:]
         /// What words mean in one column of consent, by its name's key.
         public var columnWords: [String: [String: Subscription.State]] = [:]
+        /// What becomes of values that cannot be read, in all columns and by a column's key.
+        public var onInvalid = InvalidValue.omit
+        public var columnInvalid: [String: InvalidValue] = [:]
+        /// The country of telephone numbers that name none.
+        public var defaultCountry: CountryCode?
+        /// The forms of dates by a column's key, over ``FieldForms/day``.
+        public var columnDates: [String: ColumnDates] = [:]
         /// The types of attributes over what is known.
         public var types: [AttributeName: AttributeType] = [:]
         /// What becomes of a contact whose no the file can't say.
@@ -381,6 +404,42 @@ public struct ContactFile: Sendable {
         return usual + own.filter { column in !usual.contains { $0.place == column.place } }
     }
 
+    /// The same file, to be written.
+    ///
+    /// - Throws: ``SettingsError`` if its delimiter or encoding is only for files that are read.
+    public func written(
+        delimiters: [Delimiter] = Delimiter.allCases,
+        encodings: [FileEncoding] = [.utf8]
+    ) throws(SettingsError) -> ContactFile {
+        var problems: [Finding] = []
+        if !delimiters.contains(settings.delimiter) {
+            let words = delimiters.map(\.rawValue).joined(separator: ", ")
+            problems.append(kind.findings.onlyRead.at("delimiter", remedy: "Use one of \(words)."))
+        }
+        if !encodings.contains(settings.encoding) {
+            let words = encodings.map(\.rawValue).joined(separator: ", ")
+            problems.append(kind.findings.onlyRead.at("encoding", remedy: "Use one of \(words)."))
+        }
+        if !problems.isEmpty { throw SettingsError(problems) }
+        return self
+    }
+
+    /// What becomes of a value of the column that cannot be read.
+    func onInvalid(_ column: ContactColumn) -> InvalidValue {
+        settings.columnInvalid[ColumnName(rawValue: column.name).key] ?? settings.onInvalid
+    }
+
+    /// How the values of a column are read.
+    func forms(of column: ContactColumn) -> FieldForms {
+        var forms = settings.forms
+        switch settings.columnDates[ColumnName(rawValue: column.name).key] {
+        case .form(let form)?: forms.day = form
+        case .others?: (forms.day, forms.alsoRead) = (.iso, [])
+        case nil: break
+        }
+        return forms
+    }
+
     /// Whether a row needs the column.
     public func isRequired(_ column: ContactColumn) -> Bool { column.isRequired || isKey(column) }
 
@@ -426,10 +485,12 @@ public struct ContactFile: Sendable {
                 var column = layoutColumn(of: known)
                 if known.place == first { column.isRequired = true }
                 (column.header, column.isUnexplained) = (found.trimmed, known.isUnexplained)
+                if settings.columnDates[ColumnName(rawValue: known.name).key] != nil { column.forms = forms(of: known) }
                 return column
             }
         }
         (layout.encoding, layout.everyRow) = (settings.encoding, settings.everyRow)
+        layout.defaultCountry = settings.defaultCountry
         layout.contactFile = (kind.findings, kind.deviceIdentity)
         layout.guardsRejects = settings.formulas != .none
         return .columns(layout)
@@ -666,6 +727,121 @@ extension SettingRow {
                     "Use one of \(states.joined(separator: ", "))."
                 )
             }
+            return nil
+        }
+    }
+
+    /// What becomes of values that cannot be read.
+    public static func fileInvalidValues(
+        _ path: any WritableKeyPath<Settings, ContactFile.Settings> & Sendable,
+        rule: RuleID? = nil
+    ) -> SettingRow {
+        let words = ContactFile.InvalidValue.allCases.map(\.rawValue)
+        let word: JSONValue = ["enum": .array(words.map(JSONValue.string))]
+        return SettingRow(
+            "onInvalid",
+            form: "`omit`, `reject`, or an object of these by column",
+            schema: ["anyOf": [word, ["type": "object", "additionalProperties": word]]],
+            default: "omit",
+            rule: rule,
+            "What becomes of a value that cannot be read: `omit` leaves it out, with a warning, `reject` rejects the row. A key "
+                + "or a consent value that cannot be read always rejects the row."
+        ) { value, settings in
+            let problem = Problem(
+                "The value is not one of the allowed values.",
+                "Use \(words.joined(separator: " or ")), or an object of these by column."
+            )
+            if let word = value.string {
+                guard let read = ContactFile.InvalidValue(rawValue: word) else { return problem }
+                settings[keyPath: path].onInvalid = read
+                return nil
+            }
+            guard let object = value.object else { return problem }
+            for member in object {
+                guard let read = member.value.string.flatMap(ContactFile.InvalidValue.init) else { return problem }
+                settings[keyPath: path].columnInvalid[ColumnName(rawValue: member.name).key] = read
+            }
+            return nil
+        }
+    }
+
+    /// The country of telephone numbers that name none.
+    public static func fileCountry(
+        _ path: any WritableKeyPath<Settings, ContactFile.Settings> & Sendable,
+        rule: RuleID? = nil
+    ) -> SettingRow {
+        SettingRow(
+            "defaultCountry",
+            form: "country code",
+            schema: ["type": "string", "pattern": "^[A-Za-z]{2}$"],
+            default: "none",
+            rule: rule,
+            "The country of telephone numbers that name none, such as DE: they get its calling code and lose the trunk prefix."
+        ) { value, settings in
+            guard let country = value.string.flatMap(CountryCode.init(text:)), PhoneNumber.callingCode(of: country) != nil
+            else {
+                return Problem("The value is no country with a calling code.", "Write two letters of ISO 3166-1, such as DE.")
+            }
+            settings[keyPath: path].defaultCountry = country
+            return nil
+        }
+    }
+
+    /// The forms of dates by column.
+    public static func fileColumnDates(
+        _ path: any WritableKeyPath<Settings, ContactFile.Settings> & Sendable,
+        rule: RuleID? = nil
+    ) -> SettingRow {
+        let words = DayForm.allCases.map(\.rawValue)
+        return SettingRow(
+            "dateForms",
+            form: "object of forms by column",
+            schema: ["type": "object", "additionalProperties": ["enum": .array(words.map(JSONValue.string))]],
+            default: "{}",
+            rule: rule,
+            "The forms of dates by column name, over `dateForm`. Without it a form is chosen for a column of a regular file if it is "
+                + "the only known one that all its dates have."
+        ) { value, settings in
+            guard let object = value.object else {
+                return Problem("The value is \(value.typePhrase).", "Give an object.")
+            }
+            for member in object {
+                let key = ColumnName(rawValue: member.name).key
+                if let form = member.value.string.flatMap(DayForm.init) {
+                    settings[keyPath: path].columnDates[key] = .form(form)
+                } else if let forms = member.value.array?.compactMap({ $0.string.flatMap(DayForm.init) }), !forms.isEmpty {
+                    // Only the command writes this, of a column whose dates do not have the configured form.
+                    settings[keyPath: path].columnDates[key] = .others(forms)
+                } else {
+                    return Problem(
+                        "The form of the column \"\(member.name)\" is not known.",
+                        "Use one of \(words.joined(separator: ", "))."
+                    )
+                }
+            }
+            return nil
+        }
+    }
+
+    /// How the characters of a file that is read are bytes.
+    public static func fileEncoding(
+        _ path: any WritableKeyPath<Settings, ContactFile.Settings> & Sendable,
+        rule: RuleID? = nil,
+        _ summary: String = "How the characters of a file that is read are bytes; UTF-16 is also recognized by its first bytes."
+    ) -> SettingRow {
+        let words = FileEncoding.allCases.map(\.rawValue)
+        return SettingRow(
+            "encoding",
+            form: words.map { "`\($0)`" }.joined(separator: ", "),
+            schema: ["enum": .array(words.map(JSONValue.string))],
+            default: FileEncoding.utf8.rawValue,
+            rule: rule,
+            summary
+        ) { value, settings in
+            guard let encoding = value.string.flatMap(FileEncoding.init) else {
+                return Problem("The value is not one of the allowed values.", "Use one of \(words.joined(separator: ", ")).")
+            }
+            settings[keyPath: path].encoding = encoding
             return nil
         }
     }

@@ -94,6 +94,12 @@ public struct ContactFileFindings: Sendable {
     let email: FindingRow
     let phone: FindingRow
     let value: FindingRow
+    /// A value that cannot be read is left out; each reason has its own words.
+    let omitted: FindingRow
+    /// All dates of a column have a form that no setting names.
+    let dateForm: FindingRow
+    /// A setting has a value that only a file that is read may have.
+    let onlyRead: FindingRow
     /// The same of a column that tells by a word what the person wants.
     let word: FindingRow
     /// Settings ignore a column that says what a person wants.
@@ -154,7 +160,7 @@ public struct ContactFileFindings: Sendable {
             fault, headerAgain,
             manyLines,
             control, keyBlank, keyDamaged, identifierDamaged, identifierCleaned, date, dateAmbiguous, email, phone,
-            value, word,
+            value, omitted, dateForm, onlyRead, word,
             consentIgnored, consentUnnamed, seconds,
             unused, optInUnknown, timeZone, devicePart, deviceAssumed, keyMissing, optOutLost, noColumn, noPlace,
             second,
@@ -389,8 +395,8 @@ public struct ContactFileFindings: Sendable {
             .note,
             rule: rules.key,
             reason:
-                "Invisible characters or a spreadsheet's guard (=\"…\", an apostrophe) stand around the identifier, which is "
-                + "read without them",
+                "Invisible characters, a spreadsheet's guard (=\"…\", an apostrophe) or its fraction (.0) stand around the identifier, "
+                + "which is read without them; a telephone number without a country gets the default one",
             remedy: "No action is needed. Take them out in the source to silence this note."
         )
         dateAmbiguous = row(
@@ -434,6 +440,29 @@ public struct ContactFileFindings: Sendable {
             rule: rules.values,
             reason: "The column's text is not what the column takes",
             remedy: "Correct the text, or give the column another type in the setting types."
+        )
+        omitted = row(
+            "row.valueOmitted",
+            .warning,
+            .invalid,
+            rule: rules.values,
+            reason: "The column's text cannot be read, so the value is left out",
+            remedy: "Correct the text, or set onInvalid to reject to reject such rows."
+        )
+        dateForm = row(
+            "file.dateForm",
+            .note,
+            rule: rules.moments,
+            reason: "The column's dates are read in the only form that all of them have",
+            remedy: "No action is needed if this is the form; otherwise name it in the setting dateForms."
+        )
+        onlyRead = row(
+            "file.onlyRead",
+            .error,
+            .misconfigured,
+            rule: rules.dialect.last,
+            reason: "The value of the setting is only for files that are read",
+            remedy: "Choose another value."
         )
         word = row(
             "row.consentValue",

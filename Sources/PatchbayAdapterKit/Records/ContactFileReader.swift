@@ -79,7 +79,7 @@ public struct ContactFileReader: RowReader, Sendable {
         if isJSON { throw SettingsError([StrangeFile.json.finding(encoding)]) }
         if StrangeFile.isWorkbook(all) { throw SettingsError([StrangeFile.workbook.finding(encoding)]) }
         if StrangeFile.isPacked(all) { throw SettingsError([StrangeFile.packed.finding(encoding)]) }
-        if all.starts(with: Self.byteOrderMark), file.settings.encoding != .utf8 {
+        if all.starts(with: Self.byteOrderMark), !file.settings.encoding.isUTF8 {
             throw SettingsError([findings.otherEncoding.at("encoding", detail: "line 1, byte 1")])
         }
         if StrangeFile.isWide(all) {
@@ -235,10 +235,16 @@ public struct ContactFileReader: RowReader, Sendable {
             }
             return file.finding(on: column)
         }
+        let dated = columns.compactMap { column -> Finding? in
+            guard case .form(let form)? = file.settings.columnDates[ColumnName(rawValue: column.name).key] else { return nil }
+            var finding = findings.dateForm.at("columns.\(column.name)", detail: "\(form.rawValue), \(once)")
+            finding.summary = "\(findings.dateForm.reason) (\(form.rawValue))."
+            return finding
+        }
         let places = Set(columns.map(\.place))
         let absent = file.settings.types.keys.filter { !places.contains(.attribute($0)) }
             .map(\.rawValue).sorted().joined(separator: ", ")
-        return other + said + (absent.isEmpty ? [] : [findings.typeAbsent.at("types", detail: "\(absent); \(once)")])
+        return other + said + dated + (absent.isEmpty ? [] : [findings.typeAbsent.at("types", detail: "\(absent); \(once)")])
     }
 
     // MARK: Rows
@@ -251,7 +257,10 @@ public struct ContactFileReader: RowReader, Sendable {
             let detail = "row \(fault.number), line \(fault.line), \(fault.reason)"
             let isTooLong = fault.code == .recordTooLong
             let row = isTooLong ? findings.faultLong : findings.fault
-            let remedy = isTooLong ? nil : fault.remedy
+            let remedy =
+                fault.code == .invalidUTF8 && file.settings.encoding == .utf8
+                ? "Save the file as UTF-8, or set {\"from\": {\"encoding\": \"windows-1252\"}} if a Windows program wrote it."
+                : isTooLong ? nil : fault.remedy
             return SourceRecord(
                 number: fault.number,
                 line: fault.line,

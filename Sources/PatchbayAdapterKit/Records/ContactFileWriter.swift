@@ -244,7 +244,7 @@ private struct RowComposer {
             var value = identifier.value
             if column.phoneForm != .any, FieldForm.isPhone(value) {
                 rules.addresses.fire()
-                guard let number = PhoneNumber(value).text(in: column.phoneForm) else {
+                guard let number = PhoneNumber(value).text(in: column.phoneForm, defaultCountry: file.settings.defaultCountry) else {
                     note(rows.phoneCountry, path, "column \(column.name)")
                     continue
                 }
@@ -598,7 +598,7 @@ private enum FieldText {
 
     /// Whether the file can hold every character.
     static func isWritable(_ text: String, in file: ContactFile) -> Bool {
-        let highest = file.settings.encoding == .latin1 ? 0xFF : file.settings.forms.highestScalar
+        let highest = !file.settings.encoding.isUTF8 ? 0xFF : file.settings.forms.highestScalar
         let isQuoted = file.settings.isQuoted
         let delimiter = UInt32(file.settings.delimiter.byte)
         return text.unicodeScalars.allSatisfy { scalar in

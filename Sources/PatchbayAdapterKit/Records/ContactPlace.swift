@@ -174,14 +174,14 @@ extension Subscription.Key {
     init(channel: Channel) { self = Subscription(channel: channel, state: .unknown).key }
 
     /// Reads `email` or `email/weekly`.
-    init(text: String) {
+    package init(text: String) {
         let parts = text.split(separator: "/", maxSplits: 1).map(String.init)
         let channel = Channel(rawValue: parts.first ?? "")
         self = Subscription(channel: channel, topic: parts.count > 1 ? parts[1] : nil, state: .unknown).key
     }
 
     /// `email`, `email/weekly`.
-    var text: String { topic.map { "\(channel.rawValue)/\($0)" } ?? channel.rawValue }
+    package var text: String { topic.map { "\(channel.rawValue)/\($0)" } ?? channel.rawValue }
 }
 
 extension Consent.Scope {

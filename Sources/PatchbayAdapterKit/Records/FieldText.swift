@@ -371,14 +371,40 @@ public enum FileEncoding: String, NeutralWord {
     case utf8 = "utf-8"
     /// ISO 8859-1, one byte a character.
     case latin1 = "iso-8859-1"
+    /// Windows 1252: ISO 8859-1 with letters, quotes and the euro sign in place of controls.
+    case windows1252 = "windows-1252"
+    /// UTF-16, which whoever opens the file has turned into UTF-8.
+    case utf16 = "utf-16"
+
+    /// Whether the bytes that a reader gets are UTF-8.
+    package var isUTF8: Bool { self == .utf8 || self == .utf16 }
+
+    /// The characters of Windows 1252 from 0x80 to 0x9F; a byte without one stands for the control.
+    private static let windows: [UInt16] = [
+        0x20AC, 0x81, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0x8D, 0x017D, 0x8F,
+        0x90, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0x9D, 0x017E, 0x0178,
+    ]
+
+    private static let windowsBytes: [UInt32: UInt8] = Dictionary(
+        uniqueKeysWithValues: windows.enumerated().map { (UInt32($0.element), 0x80 + UInt8($0.offset)) }
+    )
 
     /// The bytes as UTF-8.
     public func decoded(_ bytes: [UInt8]) -> [UInt8] {
-        guard self == .latin1, bytes.contains(where: { $0 >= 0x80 }) else { return bytes }
+        guard !isUTF8, bytes.contains(where: { $0 >= 0x80 }) else { return bytes }
         var decoded: [UInt8] = []
         decoded.reserveCapacity(bytes.count + bytes.count / 8)
         for byte in bytes {
-            if byte < 0x80 { decoded.append(byte) } else { decoded += [0xC0 | byte >> 6, 0x80 | byte & 0x3F] }
+            if byte < 0x80 {
+                decoded.append(byte)
+            } else if self == .windows1252, byte < 0xA0 {
+                let scalar = Self.windows[Int(byte) - 0x80]
+                if scalar >= 0x800 { decoded.append(0xE0 | UInt8(scalar >> 12)) }
+                decoded.append(scalar >= 0x800 ? 0x80 | UInt8(scalar >> 6 & 0x3F) : 0xC0 | UInt8(scalar >> 6))
+                decoded.append(0x80 | UInt8(scalar & 0x3F))
+            } else {
+                decoded += [0xC0 | byte >> 6, 0x80 | byte & 0x3F]
+            }
         }
         return decoded
     }
@@ -386,13 +412,17 @@ public enum FileEncoding: String, NeutralWord {
     /// Whether bytes that were read as this are most likely of another encoding: every sign beyond ASCII in them is one of
     /// UTF-8, or one is a control that Windows 1252 has letters and quotes for.
     func isDoubtful(_ bytes: [UInt8]) -> Bool {
-        guard self == .latin1, bytes.contains(where: { $0 >= 0x80 }) else { return false }
-        return bytes.contains { (0x80..<0xA0).contains($0) } || String(validating: bytes, as: UTF8.self) != nil
+        guard !isUTF8, bytes.contains(where: { $0 >= 0x80 }) else { return false }
+        return self == .latin1 && bytes.contains { (0x80..<0xA0).contains($0) }
+            || String(validating: bytes, as: UTF8.self) != nil
     }
 
     /// The bytes of a text in UTF-8 that the encoding can hold.
     package func encoded(_ bytes: [UInt8]) -> [UInt8] {
-        guard self == .latin1, bytes.contains(where: { $0 >= 0x80 }) else { return bytes }
-        return String(decoding: bytes, as: UTF8.self).unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
+        guard !isUTF8, bytes.contains(where: { $0 >= 0x80 }) else { return bytes }
+        return String(decoding: bytes, as: UTF8.self).unicodeScalars.map { scalar in
+            let own = self == .windows1252 ? Self.windowsBytes[scalar.value] : nil
+            return own ?? UInt8(truncatingIfNeeded: scalar.value)
+        }
     }
 }

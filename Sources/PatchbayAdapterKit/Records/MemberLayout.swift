@@ -13,6 +13,8 @@ public struct MemberLayout: Sendable {
         case attribute(AttributeName, AttributeType?)
         /// An attribute whose whole numbers stand for these texts.
         case code(AttributeName, [Int: String])
+        /// An attribute that may be an opt-out: with another value than these words and numbers a record is for the reader.
+        case status(AttributeName, neutral: [String])
         /// The time zone.
         case timeZone
         /// A list of tags.

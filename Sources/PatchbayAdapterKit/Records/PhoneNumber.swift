@@ -1,4 +1,4 @@
-import PatchbayModel
+public import PatchbayModel
 
 /// A telephone number as people and spreadsheets write it: with spaces, dashes, brackets and points.
 public struct PhoneNumber: Hashable, Sendable {
@@ -56,6 +56,62 @@ public struct PhoneNumber: Hashable, Sendable {
         return behind.first == UInt8(ascii: ")") ? behind.startIndex : nil
     }
 
+    /// The same number with its country's calling code, where it names none.
+    private func international(in country: CountryCode) -> String? {
+        guard let rule = Self.callingCodes[country.text] else { return nil }
+        let isLong = digits.hasPrefix(rule.code) && digits.utf8.count >= Self.fewestDigitsWithoutPlus
+        if isInternational || isLong && !hasAreaCode { return digits }
+        let isTrunk = !rule.trunk.isEmpty && digits.hasPrefix(rule.trunk)
+        let number = rule.code + digits.dropFirst(isTrunk ? rule.trunk.utf8.count : 0)
+        return (8...15).contains(number.utf8.count) ? number : nil
+    }
+
+    /// A text as a reader takes it: without the fraction that a spreadsheet adds, and with the calling code of a default country
+    /// where it names none.
+    package static func cleaned(_ text: String, in country: CountryCode?) -> String {
+        var text = text
+        if text.hasSuffix(".0"), text.dropLast(2).allSatisfy({ ("0"..."9").contains($0) || $0 == "+" }) { text.removeLast(2) }
+        guard let country, FieldForm.isPhone(text) else { return text }
+        let number = PhoneNumber(text)
+        guard !number.isInternational, let digits = number.international(in: country) else { return text }
+        return "+\(digits)"
+    }
+
+    /// The calling code of a country; nil if it has none.
+    package static func callingCode(of country: CountryCode) -> String? { callingCodes[country.text]?.code }
+
+    /// Calling codes (ITU-T E.164) and the trunk prefixes that national numbers begin with, by country.
+    private static let callingCodes: [String: (code: String, trunk: String)] = {
+        let codes = """
+            AD376 AE971 AF93 AG1 AI1 AL355 AM374 AO244 AR54 AS1 AT43 AU61 AW297 AX358 AZ994 BA387 BB1 BD880 BE32 BF226 BG359 \
+            BH973 BI257 BJ229 BL590 BM1 BN673 BO591 BQ599 BR55 BS1 BT975 BW267 BY375 BZ501 CA1 CC61 CD243 CF236 CG242 CH41 \
+            CI225 CK682 CL56 CM237 CN86 CO57 CR506 CU53 CV238 CW599 CX61 CY357 CZ420 DE49 DJ253 DK45 DM1 DO1 DZ213 EC593 \
+            EE372 EG20 EH212 ER291 ES34 ET251 FI358 FJ679 FK500 FM691 FO298 FR33 GA241 GB44 GD1 GE995 GF594 GG44 GH233 GI350 \
+            GL299 GM220 GN224 GP590 GQ240 GR30 GT502 GU1 GW245 GY592 HK852 HN504 HR385 HT509 HU36 ID62 IE353 IL972 IM44 IN91 \
+            IO246 IQ964 IR98 IS354 IT39 JE44 JM1 JO962 JP81 KE254 KG996 KH855 KI686 KM269 KN1 KP850 KR82 KW965 KY1 KZ7 LA856 \
+            LB961 LC1 LI423 LK94 LR231 LS266 LT370 LU352 LV371 LY218 MA212 MC377 MD373 ME382 MF590 MG261 MH692 MK389 ML223 \
+            MM95 MN976 MO853 MP1 MQ596 MR222 MS1 MT356 MU230 MV960 MW265 MX52 MY60 MZ258 NA264 NC687 NE227 NF672 NG234 NI505 \
+            NL31 NO47 NP977 NR674 NU683 NZ64 OM968 PA507 PE51 PF689 PG675 PH63 PK92 PL48 PM508 PR1 PS970 PT351 PW680 PY595 \
+            QA974 RE262 RO40 RS381 RU7 RW250 SA966 SB677 SC248 SD249 SE46 SG65 SH290 SI386 SJ47 SK421 SL232 SM378 SN221 \
+            SO252 SR597 SS211 ST239 SV503 SX1 SY963 SZ268 TC1 TD235 TG228 TH66 TJ992 TK690 TL670 TM993 TN216 TO676 TR90 TT1 \
+            TV688 TW886 TZ255 UA380 UG256 US1 UY598 UZ998 VA39 VC1 VE58 VG1 VI1 VN84 VU678 WF681 WS685 XK383 YE967 YT262 \
+            ZA27 ZM260 ZW263
+            """
+        // In these countries a leading zero is a part of the number, or there is no trunk prefix.
+        let without: Set<String> = [
+            "AD", "BF", "BH", "BJ", "BZ", "CI", "CL", "CM", "CO", "CR", "CV", "CY", "CZ", "DJ", "DK", "DO", "ES", "GA", "GI", "GL",
+            "GR", "GT", "HK", "HN", "IS", "IT", "KW", "LI", "LU", "LV", "MC", "ML", "MO", "MT", "MU", "MV", "MX", "NE", "NI", "NO",
+            "OM", "PA", "PL", "PT", "QA", "RW", "SC", "SG", "SJ", "SM", "SN", "SV", "TG", "TN", "TT", "UZ", "VA",
+        ]
+        return Dictionary(
+            uniqueKeysWithValues: codes.split(separator: " ").map { entry in
+                let (country, code) = (String(entry.prefix(2)), String(entry.dropFirst(2)))
+                let trunk = code == "1" ? "1" : ["HU": "06", "RU": "8", "KZ": "8", "BY": "8", "LT": "0"][country] ?? "0"
+                return (country, (code, without.contains(country) ? "" : trunk))
+            }
+        )
+    }()
+
     /// The fewest digits with which a number without a plus sign is taken for one with a country's code, where a column wants
     /// the plus sign.
     public static let fewestDigitsWithoutPlus = 11
@@ -64,8 +120,15 @@ public struct PhoneNumber: Hashable, Sendable {
     ///
     /// Digits alone, such as `4915100000001`, are a vendor's way to write an international number; ten digits or fewer may
     /// as well be a national one.
-    public func text(in form: Form) -> String? {
+    ///
+    /// - Parameters:
+    ///   - form: the column's form.
+    ///   - country: the country of numbers that name none.
+    public func text(in form: Form, defaultCountry country: CountryCode? = nil) -> String? {
         guard (4...15).contains(digits.utf8.count) else { return nil }
+        if !isInternational, let country, let number = international(in: country) {
+            return form == .digits ? number : "+\(number)"
+        }
         let mayBeNational = !isInternational && (digits.hasPrefix("0") || hasAreaCode)
         switch form {
         case .any: return isInternational ? "+\(digits)" : digits

@@ -163,6 +163,11 @@ public struct RefusedWords: Hashable, Sendable {
         (self.read, self.wishes, self.denials) = (read, wishes, denials)
     }
 
+    /// The subscriptions whose states cannot be read.
+    package var unreadSubscriptions: [Subscription.Key] { wishes.sorted() }
+    /// The purposes whose decisions cannot be read.
+    package var unreadConsents: [Consent.Scope] { denials.sorted() }
+
     /// The same, with a no for each word that can't be read.
     public var feared: Contact {
         var feared = read

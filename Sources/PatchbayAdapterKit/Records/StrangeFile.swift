@@ -59,7 +59,7 @@ package enum StrangeFile {
     }
 
     /// Whether bytes begin as a workbook does, which is a ZIP file.
-    static func isWorkbook(_ bytes: [UInt8]) -> Bool {
+    package static func isWorkbook(_ bytes: [UInt8]) -> Bool {
         let names = String(decoding: bytes.prefix(4096), as: UTF8.self)
         return isPacked(bytes) && ["[Content_Types].xml", "xl/", "_rels/"].contains(where: names.contains)
     }
@@ -92,6 +92,8 @@ package enum StrangeFile {
     enum Lines {
         /// Each is to be read: some may be damaged.
         case readable
+        /// Objects of an array, or of several lines each.
+        case items
         /// None is JSON.
         case strange(StrangeFile)
         /// More bytes must tell.
@@ -109,7 +111,7 @@ package enum StrangeFile {
         if isWide(bytes) { return .strange(.wide) }
         let text = bytes.withoutByteOrderMark.drop(while: isBlank)
         guard let first = text.first else { return isOpen ? .open : .readable }
-        if isBracket(first) { return .readable }
+        if isBracket(first) { return areItems(text).map { $0 ? .items : .readable } ?? (isOpen ? .open : .readable) }
         for delimiter in [",", ";", "\t", "|"] as [Unicode.Scalar] {
             switch rows(text, between: UInt8(ascii: delimiter), isWhole: !isOpen) {
             case true?: return .strange(.rows)
@@ -118,6 +120,31 @@ package enum StrangeFile {
             }
         }
         return .readable
+    }
+
+    /// Whether a text that begins with a bracket is an array of objects, or has objects of several lines each; nil if there is too
+    /// little of it.
+    private static func areItems(_ text: ArraySlice<UInt8>) -> Bool? {
+        if text.first == UInt8(ascii: "[") {
+            return text.dropFirst().first { !isBlank($0) }.map { $0 == UInt8(ascii: "{") || $0 == UInt8(ascii: "]") }
+        }
+        var (depth, isQuoted, isEscaped, last) = (0, false, false, UInt8(0))
+        for byte in text {
+            switch byte {
+            case UInt8(ascii: "\n"):
+                // A line that was cut off ends elsewhere.
+                return depth > 0 && !isQuoted
+                    && [UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: ",")].contains(last)
+            case _ where isEscaped: isEscaped = false
+            case UInt8(ascii: "\\") where isQuoted: isEscaped = true
+            case UInt8(ascii: "\""): isQuoted.toggle()
+            case UInt8(ascii: "{") where !isQuoted, UInt8(ascii: "[") where !isQuoted: depth += 1
+            case UInt8(ascii: "}") where !isQuoted, UInt8(ascii: "]") where !isQuoted: depth -= 1
+            default: break
+            }
+            if !isBlank(byte) { last = byte }
+        }
+        return depth > 0 || isQuoted ? nil : false
     }
 
     /// Whether a text begins with a header of several names and a row of as many fields; nil if there is too little of it.

@@ -85,6 +85,9 @@ public struct Finding: Hashable, Sendable {
     public var remedy: String
     /// What the vendor itself said, where an answer of it is the cause.
     public var vendor: VendorReply?
+    /// The reason without the places and sizes of one case, by which findings are counted; nil where it is ``reason``. It is not a
+    /// part of the value.
+    package var summary: String?
 
     /// A finding.
     public init(
@@ -108,6 +111,20 @@ extension Finding {
         var finding = self
         finding.path = path.isEmpty ? file : "\(file): \(path)"
         return finding
+    }
+}
+
+extension Finding {
+    public static func == (left: Self, right: Self) -> Bool {
+        (left.code, left.severity, left.error, left.path) == (right.code, right.severity, right.error, right.path)
+            && (left.rule, left.reason, left.remedy) == (right.rule, right.reason, right.remedy)
+            && left.vendor == right.vendor
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(code)
+        hasher.combine(path)
+        hasher.combine(reason)
     }
 }
 
@@ -211,7 +228,7 @@ public final class FindingRow: Hashable, Sendable {
     /// - Returns: the finding.
     public func at(_ path: String = "", detail: String? = nil, remedy: String? = nil) -> Finding {
         rule?.fire()
-        return Finding(
+        var finding = Finding(
             code: code,
             severity: severity,
             error: error,
@@ -220,5 +237,7 @@ public final class FindingRow: Hashable, Sendable {
             reason: detail.map { "\(reason) (\($0))." } ?? sentence,
             remedy: remedy ?? self.remedy
         )
+        if detail != nil { finding.summary = sentence }
+        return finding
     }
 }

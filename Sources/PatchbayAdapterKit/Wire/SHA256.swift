@@ -13,24 +13,49 @@ public enum SHA256: Sendable {
 
     /// The 32 bytes of the digest.
     public static func digest(of message: some Collection<UInt8>) -> [UInt8] {
-        var padded = Array(message)
-        let bitCount = UInt64(padded.count) * 8
-        padded.reserveCapacity(padded.count + 72)
-        padded.append(0x80)
-        while padded.count % 64 != 56 { padded.append(0) }
-        withUnsafeBytes(of: bitCount.bigEndian) { padded.append(contentsOf: $0) }
-        var state = State()
-        padded.withUnsafeBytes { bytes in
-            roundConstants.withUnsafeBufferPointer { constants in
-                withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 64) { words in
-                    for start in stride(from: 0, to: bytes.count, by: 64) {
-                        schedule(bytes, from: start, into: words)
-                        state.mix(words, constants)
+        var stream = Stream()
+        stream.add(Array(message))
+        return stream.finish()
+    }
+
+    /// A digest of bytes that come in parts.
+    package struct Stream {
+        private var state = State()
+        private var rest: [UInt8] = []
+        private var count: UInt64 = 0
+
+        package init() {}
+
+        /// Takes in the next bytes.
+        package mutating func add(_ bytes: [UInt8]) {
+            count += UInt64(bytes.count)
+            let all = rest.isEmpty ? bytes : rest + bytes
+            let whole = all.count / 64 * 64
+            mix(all, whole)
+            rest = Array(all[whole...])
+        }
+
+        /// The 32 bytes of the digest.
+        package mutating func finish() -> [UInt8] {
+            var padded = rest + [0x80]
+            while padded.count % 64 != 56 { padded.append(0) }
+            withUnsafeBytes(of: (count * 8).bigEndian) { padded.append(contentsOf: $0) }
+            mix(padded, padded.count)
+            return state.bytes
+        }
+
+        private mutating func mix(_ blocks: [UInt8], _ count: Int) {
+            blocks.withUnsafeBytes { bytes in
+                roundConstants.withUnsafeBufferPointer { constants in
+                    withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 64) { words in
+                        for start in stride(from: 0, to: count, by: 64) {
+                            schedule(bytes, from: start, into: words)
+                            state.mix(words, constants)
+                        }
                     }
                 }
             }
         }
-        return state.bytes
     }
 
     /// Fills 64 words from the block of 64 bytes at `start`.

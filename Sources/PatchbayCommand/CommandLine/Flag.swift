@@ -153,6 +153,13 @@ struct Flag: Hashable, Sendable {
         "Write rejected records to FILE, each with reason and remedy",
         topic: .output
     )
+    static let maxRejects = Flag(
+        "max-rejects",
+        .number("PERCENT", 0...100),
+        "Stop if more than PERCENT of the first 10,000 records, or of all records of a shorter source, are rejected",
+        topic: .output,
+        default: "50 from 100 records on"
+    )
     static let replay = Flag("replay", .none, "Wait until the time in `capturedAt` before capturing each operation")
     static let rules = Flag("rules", .none, "List the vendors' rules, each with its source and the tests that show it")
     static let sample = Flag(

@@ -17,6 +17,8 @@ extension Command {
             can be resumed only with --evidence, --journal or a server API as target: a copy is then kept as FILE.input beside
             --out.
 
+            A run stops when more than --max-rejects percent of the first 10,000 records are rejected, and names the main reason.
+
             Records that the target cannot accept go to the --rejects file, one JSON object each with number, reason, remedy
             and original. A second file beside it holds the original rows. Correct these rows and migrate them with --after
             naming the first source, so that opt-outs in that source remain in force.
@@ -33,7 +35,7 @@ extension Command {
         required: [.from, .to],
         optional: [
             .input, .settings, .config, .provider, .sidecar, .after, .output, .rejects, .consentEvidence, .journal,
-            .dryRun,
+            .maxRejects, .dryRun,
             .checkpoint, .restart, .logLevel, .json,
         ],
         findings: "records were rejected or have warnings",
@@ -280,11 +282,11 @@ extension Session {
     /// The numbers of a migration, for a person.
     func tell(_ report: MigrationReport, verb: String) {
         console.say("\(report.read) read, \(report.written) \(verb), \(report.rejected) rejected.", .bold)
-        let width = report.findings.values.map { "\($0.count)".count }.max() ?? 0
-        for (code, tally) in report.findingsInOrder {
-            let count = "\(tally.count)".rightAligned(to: width)
-            let severity = tally.severity.rawValue.padded(to: 7)
-            console.say("  \(count)  \(severity)  \(Vendors.sentence(for: code))", tally.severity.colour)
+        let width = report.lines.map { "\($0.count)".count }.max() ?? 0
+        for line in report.lines {
+            let count = "\(line.count)".rightAligned(to: width)
+            let severity = line.severity.rawValue.padded(to: 7)
+            console.say("  \(count)  \(severity)  \(line.sentence) (\(line.code))", line.severity.colour)
         }
         for line in report.refusalLines { console.say(line) }
         guard invocation.command.flags.contains(.rejects) else { return }

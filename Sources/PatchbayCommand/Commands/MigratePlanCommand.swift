@@ -71,13 +71,32 @@ extension Command {
         if let path = invocation.text(.html) {
             let page = try OutputFile(path: path, isPrivate: false)
             try page.write(
-                Array(plan.page(of: invocation.file(.input).map { String($0.split(separator: "/").last ?? "") }).utf8)
+                Array(
+                    plan.page(of: invocation.file(.input).map { String($0.split(separator: "/").last ?? "") }, facts: try facts())
+                        .utf8
+                )
             )
             try page.commit()
             session.console.say("Wrote \(path).")
         }
         if session.isJSON { try session.console.data(plan.json) } else { try tell(plan) }
         return plan.losses.contains { $0.severity.matters } || !plan.unnamedConsent.isEmpty ? .findings : .fine
+    }
+
+    /// What the page names beside its counts: when, with which version and settings, and of which files it was made.
+    private func facts() throws -> [(name: String, value: String)] {
+        let invocation = session.invocation
+        var facts = [
+            ("date", Timestamp(try session.host().date()).text), ("version", Command.version),
+            ("formats", "\(setup.source.id) to \(setup.target.id)"),
+        ]
+        for flag in [Flag.input, .after, .settings] {
+            guard let path = invocation.file(flag) else { continue }
+            let file = try FileFingerprint(of: path)
+            facts.append(("--\(flag.name)", "\(path.split(separator: "/").last ?? ""), \(file.size) bytes, SHA-256 \(file.digest)"))
+        }
+        if let settings = setup.parts.first(where: { $0.0 == "settings" })?.1 { facts.append(("settings", settings.text)) }
+        return facts
     }
 
     /// The lines that contradict each other; nil where the source comes once, or is too large to be read again.
@@ -113,7 +132,7 @@ extension Command {
         for line in report.refusalLines { try session.console.data("  \(line)") }
         try head("Losses and notes")
         try rows(
-            plan.losses.map { ["\($0.count)", $0.severity.rawValue, $0.code, $0.reason] },
+            plan.losses.map { ["\($0.count)", $0.severity.rawValue, $0.code, $0.sentence] },
             under: ["count", "severity", "code", "reason"]
         )
         if !plan.unnamedConsent.isEmpty {
@@ -139,6 +158,12 @@ extension Command {
             let lines = each.lines.map { "\($0)" }.joined(separator: ", ")
             try session.console.data("  lines \(lines): the same \(each.kind) opts in and out")
         }
+        try head("Consent before and after")
+        try session.console.data("  \(plan.undecided) of \(plan.report.read) contacts have no known consent.")
+        try rows(
+            plan.decisions.map { [$0.about, $0.before, $0.after, "\($0.count)"] },
+            under: ["about", "in the source", "at the target", "contacts"]
+        )
         try head("Subscriptions")
         try rows(
             plan.subscriptions.map { $0.what + ["\($0.count)"] },

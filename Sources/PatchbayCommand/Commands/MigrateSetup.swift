@@ -33,6 +33,9 @@ import PatchbayModel
         let sourceSettings = settings["from"]?.object ?? [:]
         let companion = try session.companion(of: source, given: sourceSettings)
         self.companion = companion
+        let readSettings = companion?.settings ?? sourceSettings
+        var datedSettings = readSettings
+        if let path = session.invocation.file(.input) { datedSettings = source.decidingDateForms(readSettings, in: path) }
         let beside = session.pathBesideSource(source).flatMap { ResumableMigration.size(of: $0) == nil ? nil : $0 }
         pathsBesideSource = [companion?.path, beside].compactMap(\.self)
         let catalogue = session.invocation.has(.config) ? try session.configuration().catalogue : AttributeCatalogue()
@@ -54,12 +57,16 @@ import PatchbayModel
             var migration = try Migration(
                 from: source,
                 to: target,
-                sourceSettings: companion?.settings ?? sourceSettings,
+                sourceSettings: datedSettings,
                 targetSettings: targetSettings,
                 catalogue: catalogue,
                 mapping: try ContactMapping(json: settings["mapping"] ?? [], catalogue: catalogue)
             )
             migration.earlier = session.invocation.text(.after)
+            if session.invocation.command.flags.contains(.maxRejects) {
+                let percent = session.invocation.number(.maxRejects)
+                migration.rejectLimit = percent.map { .init(percent: $0, fewestRecords: 1) } ?? .init()
+            }
             self.migration = migration
         } catch {
             throw session.settingsError(error.findings)

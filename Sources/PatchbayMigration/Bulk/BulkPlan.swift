@@ -143,7 +143,7 @@ struct BulkPlan: Sendable {
                 compiled,
                 .rows(RowScanner(rows, columns, compiled, in: arena), reader, rows.dialect)
             )
-            rowMapper.isConverted = rows.encoding != .utf8
+            rowMapper.isConverted = !rows.encoding.isUTF8
             return rowMapper
         case (_, .rows), (_, .file): return mapper(compile(), .file)
         }
@@ -174,7 +174,7 @@ extension MemberLayout {
     fileprivate var attributes: [AttributeName] {
         members.compactMap { member in
             switch member.role {
-            case .attribute(let name, _), .code(let name, _): name
+            case .attribute(let name, _), .code(let name, _), .status(let name, _): name
             case .identifier, .timeZone, .tags, .subscriptions: nil
             }
         }

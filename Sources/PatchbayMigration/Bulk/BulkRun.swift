@@ -49,6 +49,8 @@ struct BulkRun {
     private let evidence: EvidenceWriter?
     private let follower: RecordFollower?
     private let encoding: FileEncoding
+    /// The share of rejected records above which the run stops; nil once it is examined.
+    private var rejectLimit: Migration.RejectLimit?
     /// Reads one row alone, where records are rows.
     private let rows: DelimitedReader
 
@@ -62,6 +64,7 @@ struct BulkRun {
         (self.reader, self.notes) = (reader, notes)
         (noes, deciding) = (surroundings.noes, surroundings.deciding)
         (evidence, follower) = (surroundings.evidence, surroundings.follower)
+        rejectLimit = surroundings.rejectLimit
         encoding = plan.encoding
         slow = try plan.makeSlowWay()
         (self.header, footer) = (slow.header, slow.footer)
@@ -110,6 +113,8 @@ struct BulkRun {
         var follower: RecordFollower?
         /// Whether a run that wrote an opt-in before an opt-out of the same fails, so that it is repeated with all opt-outs known.
         var readsAgain = false
+        /// The share of rejected records above which the run stops.
+        var rejectLimit: Migration.RejectLimit?
     }
 
     /// Runs it to its end, or until it is cancelled.
@@ -159,6 +164,7 @@ struct BulkRun {
 
     private mutating func resume(at place: Checkpoints.Place) {
         (report, lines, settled, hasBegun) = (place.report, place.lines, place.offset, place.hasBegun)
+        if report.read >= MigrationReport.sampledRecords { rejectLimit = nil }
         rejects?.resume(hasBegun: place.hasBegun, hasReturns: place.hasReturns)
     }
 
@@ -197,6 +203,7 @@ struct BulkRun {
                 try cutter.finish { cut in try take(cut, &lanes) }
                 while let result = try lanes.next(isLast: true) { try accept(result) }
                 try mend(with: ChunkJob(isLast: true), OutputBuffer())
+                try checkShare(isLast: true)
                 if output != nil {
                     try noes.finish(workers: lanes.threads)
                     if surroundings.readsAgain, try noes.optInsBeforeOptOuts() > 0 {
@@ -211,7 +218,7 @@ struct BulkRun {
             }
             report.bytesRead += chunk.count
             if !hasBegun { rejects?.note(chunk) }
-            if !isWhole, encoding != .utf8 { chunk = encoding.decoded(chunk) }
+            if !isWhole, !encoding.isUTF8 { chunk = encoding.decoded(chunk) }
             if isWhole {
                 try read(chunk, &lanes)
             } else if goesSlow {
@@ -254,7 +261,7 @@ struct BulkRun {
 
     /// How many bytes in the source these are, which were converted to UTF-8.
     private static func count(ofSource bytes: ArraySlice<UInt8>, in encoding: FileEncoding) -> Int {
-        encoding == .utf8 ? bytes.count : bytes.count { $0 & 0xC0 != 0x80 }
+        encoding.isUTF8 ? bytes.count : bytes.count { $0 & 0xC0 != 0x80 }
     }
 
     private mutating func writeHeader() throws {
@@ -283,6 +290,12 @@ struct BulkRun {
             lines += 1
             settled += bytes
         }
+    }
+
+    /// Stops the run if too large a share of the first records, or of all of a shorter source, is rejected.
+    private mutating func checkShare(isLast: Bool = false) throws(Migration.Failure) {
+        guard isLast || report.read >= MigrationReport.sampledRecords, let limit = rejectLimit.take() else { return }
+        if let finding = report.stops(by: limit) { throw Migration.Failure([finding]) }
     }
 
     // MARK: What comes of a job
@@ -334,25 +347,23 @@ struct BulkRun {
         report.written += result.written
         for (reason, count) in result.left { report.leftBulkPath[reason.rawValue, default: 0] += count }
         report.writtenWithFindings += result.writtenWithFindings
-        for (row, count) in zip(notes, result.notes) where count > 0 {
-            report.count(MigrationReport.Tally(severity: row.severity, count: count), of: row.code)
-        }
-        for (code, tally) in result.findings { report.count(tally, of: code) }
+        for (row, count) in zip(notes, result.notes) where count > 0 { report.counts.add(row, count) }
+        report.counts.add(result.findings)
         report.mapping = zip(report.mapping, result.mapping).map { $0 + $1 }
         if let surveyor, let survey = result.survey {
             try surveyor.add(survey)
-            for (row, count) in zip(notes, result.notes) where count > 0 { surveyor.note(row) }
         }
         lines += result.lines
         if isWhole, result.job.isLast { footer = result.footer }
         leftoverGaps = result.job.gaps(ofLast: result.leftover.count)
-        if encoding == .utf8 || isWhole {
+        if encoding.isUTF8 || isWhole {
             settled += result.job.count - result.leftover.count - leftoverGaps.reduce(0) { $0 + $1.count }
         } else {
             settled += Self.count(ofSource: result.job.bytes.dropLast(result.leftover.count), in: encoding)
             // The number of bytes that were left out is known in UTF-8 only.
             isExact = isExact && result.job.gaps.isEmpty
         }
+        try checkShare()
         try write(result.output.prefix(result.used))
         spare.append(result.output)
         leftover = result.leftover

@@ -106,8 +106,8 @@ struct ChunkResult: Sendable {
     var linesBeforeFirst: Int?
     /// How often each note of the plan was made.
     var notes: [Int] = []
-    /// How often each finding of the slow way came.
-    var findings: [String: MigrationReport.Tally] = [:]
+    /// The findings of the general path.
+    var findings = MigrationReport.Counts()
     /// Records that are not written, why, and themselves if anybody wants to see them.
     var rejected = 0
     var refusals: [String: MigrationReport.Refusal] = [:]
@@ -342,7 +342,7 @@ struct ChunkMapper: ~Copyable {
         reject(.told(Array(bytes)), [finding], telling: [finding], &result)
         book?.note(refusal: finding)
         log?.add(nil, [])
-        result.findings[finding.code, default: .init(severity: finding.severity, count: 0)].count += 1
+        result.findings.add(finding)
         result.records += 1
         result.lines += bytes.reduce(0) { $0 + ($1 == 0x0A ? 1 : 0) }
     }
@@ -694,7 +694,7 @@ struct ChunkMapper: ~Copyable {
         }
         let isRejected = findings.contains { $0.severity == .error }
         log?.add(isRejected ? nil : written.count, RecordTraits(record.contact, findings))
-        book?.note(record, findings)
+        book?.note(record, findings, isRejected ? nil : slow.final)
         if result.linesBeforeFirst == nil { result.linesBeforeFirst = result.lines }
         if isRejected {
             let told = findings.dropFirst(record.findings.count)
@@ -708,9 +708,7 @@ struct ChunkMapper: ~Copyable {
             result.written += 1
             if !findings.isEmpty { result.writtenWithFindings += 1 }
         }
-        for finding in findings {
-            result.findings[finding.code, default: .init(severity: finding.severity, count: 0)].count += 1
-        }
+        for finding in findings { result.findings.add(finding) }
         result.records += 1
     }
 

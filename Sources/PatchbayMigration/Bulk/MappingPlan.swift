@@ -69,6 +69,13 @@ final class MappingPlan {
 
     /// Compiles rules for a plan that knows their names and kinds; nil if it does not know all of them.
     init?(_ compiler: MappingCompiler, for plan: CompiledPlan) {
+        let hasOwnRules = compiler.mapping.rules.contains { rule in
+            // Several words, and consent, are for the rules themselves.
+            if case .split(_, _, [.tags]) = rule { return true }
+            if case .replace(.tags, _, _) = rule { return true }
+            return rule.places.contains { if case .subscription = $0 { true } else { false } }
+        }
+        guard !hasOwnRules else { return nil }
         var compiler = compiler
         let steps = compiler.steps(kinds: plan.index)
         (names, tables, arena) = (compiler.names, compiler.tables, compiler.arena)
@@ -225,6 +232,7 @@ struct MappingCompiler {
         case .tag(let tag):
             guard let name = view(of: .string(tag.rawValue)), name.isASCII, name.text.count > 0 else { return nil }
             return MappingPlan.Spot(part: .tag, tag: name.text)
+        case .subscription: return nil
         }
     }
 
@@ -268,7 +276,7 @@ extension MappingPlace {
     fileprivate var hasValue: Bool {
         switch self {
         case .attribute, .identifier, .locale, .timeZone: true
-        case .tags, .tag: false
+        case .tags, .tag, .subscription: false
         }
     }
 }

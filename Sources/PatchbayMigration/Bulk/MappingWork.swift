@@ -66,6 +66,7 @@ extension MappingPlan {
             case .timeZone: contact.timeZone = view.hasTimeZone ? view.timeZone.text : nil
             case .tags, .tag:
                 for index in 0..<view.tagCount { contact.tags.insert(Tag(rawValue: view.tags[index].text)) }
+            case .subscription: return nil
             }
         }
         return contact
@@ -107,6 +108,7 @@ extension MappingPlan {
                 for tag in contact.tags {
                     guard let text = view.scratch.keep(tag.rawValue), view.insert(tag: text) else { return false }
                 }
+            case .subscription: return false
             }
         }
         return true

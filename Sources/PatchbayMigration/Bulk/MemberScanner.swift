@@ -23,7 +23,7 @@ extension NeutralScanner: LineScanner {}
 /// own reader reads with the same meaning.
 struct MemberScanner: LineScanner {
     private enum Work: UInt8, BitwiseCopyable {
-        case identifier, attribute, code, timeZone, tags, subscriptions, marker
+        case identifier, attribute, code, status, timeZone, tags, subscriptions, marker
     }
 
     /// What a member of a record fills.
@@ -120,6 +120,10 @@ struct MemberScanner: LineScanner {
                 member.codes = arena.make(
                     codes.map { Code(number: arena.text(String($0.key)), text: arena.text($0.value)) }
                 )
+                roles.append(member)
+            case .status(let name, let neutral):
+                var member = Member(work: .status, name: arena.text(name.rawValue))
+                member.codes = arena.make(neutral.map { Code(number: arena.text($0), text: arena.text($0)) })
                 roles.append(member)
             case .timeZone: roles.append(Member(work: .timeZone))
             case .tags: roles.append(Member(work: .tags))
@@ -317,7 +321,7 @@ struct MemberScanner: LineScanner {
         case .timeZone: return Grammar.text(at: place, false, &view)
         case .tags: return Grammar.tags(place, &view)
         case .subscriptions: return subscriptions(place, &view, lexicon)
-        case .attribute, .code:
+        case .attribute, .code, .status:
             let rank = names.match(member.pointee.name)
             guard rank.index >= 0 else {
                 unknownName = member.pointee.name
@@ -342,6 +346,11 @@ struct MemberScanner: LineScanner {
                 }
             }
             return true
+        }
+        if member.pointee.work == .status {
+            let codes = member.pointee.codes
+            return [.integer, .string].contains(value.pointee.kind)
+                && (0..<codes.count).contains { codes.place($0).pointee.number.compare(value.pointee.text) == 0 }
         }
         let type = member.pointee.type
         guard type != .any, type != value.pointee.kind.code else { return true }

@@ -60,6 +60,8 @@ struct RowPlan: BitwiseCopyable {
     var takesHighUnicode = true
     /// Whether the file has a byte for each character, as ISO 8859-1 says.
     var isLatin1 = false
+    /// Whether telephone numbers without a country get one.
+    var hasCountry = false
     var day = Day(.iso)
     /// Seconds by which the zone of instants is east of UTC.
     var zone = 0
@@ -190,7 +192,8 @@ struct RowCompiler {
         row.separator = UInt8(ascii: forms.separator)
         if let doubled = forms.doubled { row.doubled = UInt8(ascii: doubled) }
         (row.takesUnicode, row.takesHighUnicode) = (forms.highestScalar >= 0xFFFF, forms.highestScalar >= 0x10FFFF)
-        row.isLatin1 = file.settings.encoding == .latin1
+        row.hasCountry = file.settings.defaultCountry != nil
+        row.isLatin1 = !file.settings.encoding.isUTF8
         // The rules of the file itself say which characters it has no byte for.
         if row.isLatin1 { (row.takesUnicode, row.takesHighUnicode) = (false, false) }
         row.takesLineBreaks = forms.takesLineBreaks

@@ -55,11 +55,18 @@ struct RowScanner: BitwiseCopyable {
     /// What only the layout's own rules can read, and what is said of a row, by index of the plan's notes.
     final class Rules {
         let layout: ColumnLayout
+        /// How the values of each column are text.
+        let forms: [FieldForms]
         fileprivate let words: [Int: [String: Int]]
         let notes: (seconds: Int, optInUnknown: Int, timeZone: Int, devicePart: Int, deviceAssumed: Int)
 
-        fileprivate init(_ layout: ColumnLayout, words: [Int: [String: Int]], _ plan: CompiledPlan) {
-            (self.layout, self.words) = (layout, words)
+        fileprivate init(
+            _ layout: ColumnLayout,
+            _ forms: [FieldForms],
+            words: [Int: [String: Int]],
+            _ plan: CompiledPlan
+        ) {
+            (self.layout, self.forms, self.words) = (layout, forms, words)
             let findings = layout.contactFile?.findings
             func index(_ row: FindingRow?) -> Int { row.flatMap { plan.notes.firstIndex(of: $0) } ?? -1 }
             notes = (
@@ -117,7 +124,10 @@ struct RowScanner: BitwiseCopyable {
     private let separator: UInt8
     private let columnCount: Int
     private let steps: Row<Step>
-    private let moments: Moments
+    /// How the dates of each column are read.
+    private let moments: UnsafeMutablePointer<Moments>
+    /// Whether telephone numbers without a country get one, which the reader does.
+    private let hasCountry: Bool
     /// The words of a boolean, and what JSON has for them.
     private let truths: Row<RowWord>
     private let yes: Stretch
@@ -135,7 +145,12 @@ struct RowScanner: BitwiseCopyable {
         hasQuotes = layout.dialect.quoting != .never
         unusual = layout.forms.doubled.map { $0.isASCII ? UInt8(ascii: $0) : 0 } ?? 0
         separator = layout.forms.separator.isASCII ? UInt8(ascii: layout.forms.separator) : 0
-        moments = Moments(layout.forms, in: arena)
+        let usual = Moments(layout.forms, in: arena)
+        moments = arena.make(max(1, columns.count), of: usual)
+        for (index, column) in columns.enumerated() {
+            if let forms = column.forms { moments[index] = Moments(forms, in: arena) }
+        }
+        hasCountry = layout.defaultCountry != nil
         truths = Self.row(AttributeValue.booleanWords.mapValues { $0 ? 1 : 0 }, in: arena)
         (yes, no) = (arena.text("true"), arena.text("false"))
         columnCount = columns.count
@@ -147,7 +162,7 @@ struct RowScanner: BitwiseCopyable {
         device = compiler.device
         deviceIdentity = arena.text(layout.contactFile?.deviceIdentity.rawValue ?? "")
         notes = Notes(indexes: arena.make(Notes.limit, of: 0), count: arena.make(1, of: 0))
-        rules = arena.keep(object: Rules(layout, words: compiler.words, plan))
+        rules = arena.keep(object: Rules(layout, columns.map { $0.forms ?? layout.forms }, words: compiler.words, plan))
     }
 
     /// Makes the steps of columns, in the order in which a contact has its parts.
@@ -397,7 +412,7 @@ struct RowScanner: BitwiseCopyable {
             switch step.pointee.work {
             case .identifier:
                 guard identifiers < RecordView.identifierLimit, Forms.isSoundIdentifier(value.pointee),
-                    Self.fits(value, step.pointee.form)
+                    Self.fits(value, step.pointee.form), step.pointee.form != .phone || isWhole(value.pointee.text)
                 else { return nil }
                 let identifier = view.identifiers + identifiers
                 (identifier.pointee.kind, identifier.pointee.name) = (step.pointee.index, step.pointee.names.0)
@@ -409,7 +424,7 @@ struct RowScanner: BitwiseCopyable {
                 attribute.pointee = value.pointee
                 let type = step.pointee.type
                 guard
-                    type == .string || read(attribute, as: type, view.scratch)
+                    type == .string || read(attribute, as: type, moments[step.pointee.column], view.scratch)
                         || readSlowly(attribute, step, view.scratch)
                 else { return nil }
             case .locale: (view.hasLocale, view.locale) = (true, value.pointee.text)
@@ -441,6 +456,12 @@ struct RowScanner: BitwiseCopyable {
             value.pointee.isASCII
                 ? Forms.isPhone(value.pointee.text) : FieldForm.isPhone(value.pointee.text.text)
         }
+    }
+
+    /// Whether a telephone number needs no country and has no fraction of a spreadsheet, which the reader deals with.
+    @inline(__always) private func isWhole(_ text: Stretch) -> Bool {
+        if hasCountry, text[0] != 0x2B { return false }
+        return text.count < 2 || text[text.count &- 1] != 0x30 || text[text.count &- 2] != 0x2E
     }
 
     // MARK: Values
@@ -477,6 +498,7 @@ struct RowScanner: BitwiseCopyable {
     @inline(__always) private func read(
         _ value: UnsafeMutablePointer<ValueView>,
         as type: TypeCode,
+        _ moments: Moments,
         _ scratch: Scratch
     ) -> Bool {
         guard value.pointee.isASCII, !value.pointee.needsEscapes, var pen = scratch.pen(for: 64) else { return false }
@@ -536,7 +558,7 @@ struct RowScanner: BitwiseCopyable {
         _ step: UnsafePointer<Step>,
         _ scratch: Scratch
     ) -> Bool {
-        let forms = rules.takeUnretainedValue().layout.forms
+        let forms = rules.takeUnretainedValue().forms[step.pointee.column]
         let text = fields[step.pointee.column].text.text
         guard let type = step.pointee.type.kind?.type else { return false }
         var found: AttributeValue?
@@ -700,13 +722,13 @@ struct RowScanner: BitwiseCopyable {
     /// A point in time as the model writes it; nil for a text that is none.
     private func instant(_ column: Int, _ scratch: Scratch) -> Stretch? {
         let text = fields[column].text
-        if fields[column].isASCII, let seconds = moments.instant(text), text.count != 20 || !Forms.isTimestamp(text) {
+        if fields[column].isASCII, let seconds = moments[column].instant(text), text.count != 20 || !Forms.isTimestamp(text) {
             guard var pen = scratch.pen(for: 32) else { return nil }
             pen.put(instant: seconds)
             return scratch.keep(pen)
         }
         if fields[column].isASCII, Forms.isTimestamp(text) { return text }
-        let moment = rules.takeUnretainedValue().layout.forms.moment(text.text)
+        let moment = rules.takeUnretainedValue().forms[column].moment(text.text)
         return moment.flatMap { scratch.keep($0.timestamp.text) }
     }
 

@@ -217,7 +217,7 @@ extension LineWriter {
             var text = identifier.pointee.value.text
             let form = plan.pointee.row.pointee.columns.place(column).pointee.phoneForm
             if form != .any {
-                guard let number = number(text, form, column) else { return false }
+                guard let number = number(text, form, column, plan.pointee.row.pointee.hasCountry) else { return false }
                 if number.compare(text) != 0 { guard note(plan.pointee.row.pointee.converted) else { return false } }
                 text = number
             }
@@ -242,10 +242,10 @@ extension LineWriter {
     private static func mayFit(_ text: Stretch) -> Bool { !text.isASCII || text.needsEscapes }
 
     /// An international number in a column's form; nil for one that only ``PhoneNumber`` reads.
-    private func number(_ text: Stretch, _ form: PhoneNumber.Form, _ column: Int) -> Stretch? {
+    private func number(_ text: Stretch, _ form: PhoneNumber.Form, _ column: Int, _ hasCountry: Bool) -> Stretch? {
         guard text.count > 0, text.count <= RowRoom.lineLength - 16 else { return nil }
         let (line, hasPlus) = (room.line(of: column), text[0] == 0x2B)
-        guard hasPlus || text[0] &- 0x31 < 9 else { return nil }
+        guard hasPlus || !hasCountry && text[0] &- 0x31 < 9 else { return nil }
         var (count, signs) = (0, 0)
         if form == .plus {
             line[0] = 0x2B

@@ -15,6 +15,8 @@ struct SlowWay {
     private let noes: EarlierOptOuts?
     /// What the records say of consent, as marks, where somebody else hears it.
     private var words: [UInt64]?
+    /// The contact that was handed to the writer last; nil if it was not written.
+    private(set) var final: Contact?
     /// Whether a word about consent that can't be read, in a record that its reader refuses, counts as a no.
     private let fears: Bool
 
@@ -40,6 +42,7 @@ struct SlowWay {
     /// - Throws: ``FileError`` if more noes are to be kept than fit into memory, and nothing else.
     mutating func move(_ record: SourceRecord, to bytes: inout [UInt8]) throws(FileError) -> [Finding] {
         var findings = record.findings
+        final = nil
         try takeAddressOptOuts(record)
         guard var contact = record.contact else {
             try hearRefused(record)
@@ -59,7 +62,9 @@ struct SlowWay {
         let (coerced, lost) = catalogue.coerce(contact)
         findings += lost
         if findings.contains(where: { $0.severity == .error }) { return findings }
-        return findings + writer.write(coerced, to: &bytes)
+        findings += writer.write(coerced, to: &bytes)
+        final = findings.contains { $0.severity == .error } ? nil : coerced
+        return findings
     }
 
     /// Hears what a record says no to that an earlier run has moved.

@@ -78,7 +78,15 @@ public struct DoorMigration: Sendable {
         let run = try DoorFiles(files.outputs, identity, input, at: files.input, restarts: restarts)
         do {
             let feed = try ApplyFeed(migration, target, files, run, source, input, surroundings, restarts: restarts)
-            return try await DoorRun(target, run, feed, surroundings, deciding: migration.deciding).run()
+            return try await DoorRun(
+                target,
+                run,
+                feed,
+                surroundings,
+                deciding: migration.deciding,
+                rejectLimit: migration.rejectLimit
+            )
+            .run()
         } catch is CancellationError {
             return run.leaveStopped()
         } catch let error as SettingsError {

@@ -142,6 +142,7 @@ final class DoorRun {
 
     /// The settings by the codes of the findings that follow from them.
     private let deciding: [String: String]
+    private let rejectLimit: Migration.RejectLimit?
     private var report: MigrationReport
     private var rows: [Int: DoorItem] = [:]
     /// The row that gets the next verdict, and the one that enters next.
@@ -173,10 +174,11 @@ final class DoorRun {
         _ files: DoorFiles,
         _ feed: any DoorFeed,
         _ surroundings: DoorSurroundings,
-        deciding: [String: String] = [:]
+        deciding: [String: String] = [:],
+        rejectLimit: Migration.RejectLimit? = nil
     ) {
         (self.target, self.files, self.feed, self.surroundings) = (target, files, feed, surroundings)
-        self.deciding = deciding
+        (self.deciding, self.rejectLimit) = (deciding, rejectLimit)
         report = files.earlier?.place.report ?? MigrationReport()
         (first, end) = (report.read + 1, report.read + 1)
         window = target.window
@@ -521,6 +523,10 @@ final class DoorRun {
                 if !findings.isEmpty { report.writtenWithFindings += 1 }
             }
             try feed.settled(item, findings)
+            // Everything of a shorter source has been sent.
+            if report.read == MigrationReport.sampledRecords, let stop = report.stops(by: rejectLimit) {
+                throw Migration.Failure([stop])
+            }
         }
     }
 

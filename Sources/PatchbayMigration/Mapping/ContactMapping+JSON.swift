@@ -102,17 +102,27 @@ private struct RuleReader {
             let (source, target) = (place(object, verb, orTags: true), place(object, "to", orTags: true))
             guard let source, let target else { return nil }
             if source == target { refuse("to", "it is the place itself") }
+            if case .subscription(let old) = source {
+                guard case .subscription(let new) = target, old.channel == new.channel, old.topic != nil, new.topic != nil else {
+                    refuse("to", "a subscription to a topic moves to another topic on the same channel")
+                    return nil
+                }
+            }
             return .rename(source, to: target)
         case "set", "default":
             let place = place(object, verb, orTags: true)
             guard let value = value(object["value"], "value", for: place), let place else { return nil }
+            if case .subscription = place, value.plainText == Subscription.State.subscribed.rawValue {
+                refuse("value", "a rule states no opt-in by itself")
+            }
             return verb == "set" ? .constant(place, value) : .fallback(place, value)
         case "split":
-            let (source, targets) = (place(object, verb), places(object, "to"))
+            let (source, targets) = (place(object, verb), places(object, "to", orTags: true))
             guard let separator = text(object, "by", usual: " "), let source, let targets else { return nil }
             for (number, target) in targets.enumerated() where targets[..<number].contains(target) {
                 refuse("to[\(number)]", "it names a place twice")
             }
+            if targets.contains(.tags), targets.count > 1 { refuse("to", "tags take all parts, and stand alone") }
             return .split(source, by: separator, to: targets)
         case "join":
             let (sources, target) = (places(object, verb), place(object, "to"))
@@ -122,12 +132,16 @@ private struct RuleReader {
             return .join(sources, with: separator, to: target)
         case "map": return replacing(object)
         case "type": return converting(object, catalogue)
-        default: return place(object, verb, orTags: true).map(MappingRule.remove)
+        default:
+            let place = place(object, verb, orTags: true)
+            if case .subscription? = place { refuse(verb, "a subscription may be an opt-out, which is never removed") }
+            return place.map(MappingRule.remove)
         }
     }
 
     private mutating func replacing(_ object: JSONObject) -> MappingRule? {
-        let place = place(object, "map")
+        let place = place(object, "map", orTags: true)
+        if case .tag? = place { refuse("map", "it names one tag; name tags") }
         var otherwise = MappingRule.Otherwise.keep
         if let word = object["otherwise"] {
             if let read = word.string.flatMap(MappingRule.Otherwise.init) {
@@ -135,6 +149,9 @@ private struct RuleReader {
             } else {
                 refuse("otherwise", "it is none of keep, drop, reject")
             }
+        }
+        if case .subscription? = place, otherwise == .drop {
+            refuse("otherwise", "a subscription may be an opt-out, which is never removed")
         }
         guard let table = object["values"] else { return nil }
         guard let members = table.object, !members.isEmpty else {
@@ -178,17 +195,18 @@ private struct RuleReader {
         return place
     }
 
-    private mutating func places(_ object: JSONObject, _ name: String) -> [MappingPlace]? {
+    private mutating func places(_ object: JSONObject, _ name: String, orTags: Bool = false) -> [MappingPlace]? {
         guard let json = object[name] else { return nil }
         guard let elements = json.array, !elements.isEmpty else {
             refuse(name, "it is no list of places")
             return nil
         }
         let places = elements.map { $0.string.flatMap(MappingPlace.init) }
-        for (number, place) in places.enumerated() where place?.isOfTags ?? true {
-            refuse("\(name)[\(number)]", "it names no place")
+        func isFit(_ place: MappingPlace) -> Bool { !place.isOfTags || orTags && place == .tags }
+        for (number, place) in places.enumerated() where place.map({ !isFit($0) }) ?? true {
+            refuse("\(name)[\(number)]", "it names no place that the rule can have")
         }
-        let read = places.compactMap { $0 }.filter { !$0.isOfTags }
+        let read = places.compactMap { $0 }.filter(isFit)
         return read.count == places.count ? read : nil
     }
 

@@ -150,6 +150,12 @@ public struct ContactMapping: Hashable, Sendable {
             findings.append(Self.noText.at(source.text, detail: detail))
             return .failed
         }
+        if targets == [.tags] {
+            let words = text.split(separator: separator).map { String($0).trimmed }.filter { !$0.isEmpty }
+            contact[source] = nil
+            contact.tags.formUnion(words.map(Tag.init(rawValue:)))
+            return .applied
+        }
         if !targets.contains(source) { contact[source] = nil }
         var (rest, isTaken) = (text, false)
         for (place, target) in targets.enumerated() {
@@ -199,6 +205,7 @@ public struct ContactMapping: Hashable, Sendable {
         _ findings: inout [Finding]
     ) -> Done {
         guard let value = contact[place] else { return .idle }
+        if place == .tags { return replaceTags(table, otherwise, detail, &contact, &findings) }
         if let text = value.plainText, let other = table[text] {
             guard other != value else { return .idle }
             let done = put(other, place, isTaken: false, detail, &contact, &findings)
@@ -212,6 +219,33 @@ public struct ContactMapping: Hashable, Sendable {
         case .reject: findings.append(Self.unknownRejected.at(place.text, detail: detail))
         }
         return .failed
+    }
+
+    /// Replaces each tag of a contact by another word.
+    private func replaceTags(
+        _ table: MappingTable,
+        _ otherwise: MappingRule.Otherwise,
+        _ detail: String,
+        _ contact: inout Contact,
+        _ findings: inout [Finding]
+    ) -> Done {
+        var (tags, hasUnknown) = (Set<Tag>(), false)
+        for tag in contact.tags {
+            if let word = table[tag.rawValue]?.plainText {
+                tags.insert(Tag(rawValue: word))
+            } else {
+                hasUnknown = true
+                if otherwise == .keep { tags.insert(tag) }
+            }
+        }
+        if hasUnknown, otherwise == .reject {
+            findings.append(Self.unknownRejected.at("tags", detail: detail))
+            return .failed
+        }
+        if hasUnknown, otherwise == .drop { findings.append(Self.unknownDropped.at("tags", detail: detail)) }
+        guard tags != contact.tags else { return .idle }
+        contact.tags = tags
+        return .applied
     }
 
     private func convert(

@@ -1,9 +1,11 @@
+import PatchbayAdapterKit
 public import PatchbayModel
 
 /// A part of a contact that a mapping rule reads or writes: `attributes.city`, `identifiers.email`, `locale`, `timeZone`,
-/// `tags`, `tags.vip`.
+/// `tags`, `tags.vip`, `subscriptions.email/weekly`.
 ///
-/// What a person wants is no place: no rule may change it.
+/// A rule never allows more than a person does: of a state that is written over another one the more protective stays, and no rule
+/// states an opt-in by itself.
 public enum MappingPlace: Hashable, Sendable {
     /// An attribute.
     case attribute(AttributeName)
@@ -17,16 +19,18 @@ public enum MappingPlace: Hashable, Sendable {
     case tags
     /// Whether the contact has a tag.
     case tag(Tag)
+    /// The state of a subscription to a channel, or to a topic on it.
+    case subscription(Subscription.Key)
 
     /// What a text must look like, for error texts.
     static let allowed =
-        "attributes.<name>, identifiers.<kind>, locale or timeZone, and for rename, set, default and "
-        + "remove tags or tags.<name>"
+        "attributes.<name>, identifiers.<kind>, locale or timeZone; for rename, set, default and remove also tags and tags.<name>; "
+        + "for map and for the target of split also tags; for rename, set, default and map also subscriptions.<channel>[/<topic>]"
 
     /// Whether it is about tags, which have no text.
     var isOfTags: Bool {
         switch self {
-        case .tags, .tag: true
+        case .tags, .tag, .subscription: true
         default: false
         }
     }
@@ -38,6 +42,8 @@ public enum MappingPlace: Hashable, Sendable {
         case .identifier, .locale, .timeZone:
             value.plainText.flatMap { $0.isEmpty ? nil : .string($0) }
         case .tag: value.converted(to: .boolean)
+        case .subscription:
+            value.plainText.flatMap { Subscription.State(rawValue: $0) == nil ? nil : .string($0) }
         case .tags: value.type == .string ? value.plainText.map { .choices([$0]) } : value.converted(to: .choices)
         }
     }
@@ -47,7 +53,7 @@ public enum MappingPlace: Hashable, Sendable {
         switch self {
         case .tag: .boolean(false)
         case .tags: .choices([])
-        case .attribute, .identifier, .locale, .timeZone: nil
+        case .attribute, .identifier, .locale, .timeZone, .subscription: nil
         }
     }
 
@@ -61,6 +67,8 @@ public enum MappingPlace: Hashable, Sendable {
         case ("timeZone", nil): self = .timeZone
         case ("tags", nil): self = .tags
         case ("tags", let name?) where !name.isEmpty: self = .tag(Tag(rawValue: name))
+        case ("subscriptions", let key?) where !key.isEmpty && !key.hasPrefix("/") && !key.hasSuffix("/"):
+            self = .subscription(Subscription.Key(text: key))
         default: return nil
         }
     }
@@ -74,6 +82,7 @@ public enum MappingPlace: Hashable, Sendable {
         case .timeZone: "timeZone"
         case .tags: "tags"
         case .tag(let tag): "tags.\(tag.rawValue)"
+        case .subscription(let key): "subscriptions.\(key.text)"
         }
     }
 }
@@ -89,6 +98,8 @@ extension Contact {
             case .timeZone: timeZone.map(AttributeValue.string)
             case .tags: tags.isEmpty ? nil : .choices(tags.map(\.rawValue).sorted())
             case .tag(let tag): tags.contains(tag) ? .boolean(true) : nil
+            case .subscription(let key):
+                subscriptions.filter { $0.key == key }.mostProtectiveState(of: key).map { .string($0.rawValue) }
             }
         }
         set {
@@ -100,8 +111,17 @@ extension Contact {
             case .tags: tags = newValue.map { Set($0.words.map(Tag.init(rawValue:))) } ?? []
             case .tag(let tag):
                 if newValue == .boolean(true) { tags.insert(tag) } else { tags.remove(tag) }
+            case .subscription(let key): setSubscription(key, newValue?.plainText.flatMap(Subscription.State.init))
             }
         }
+    }
+
+    /// Sets a state; the more protective one stays.
+    private mutating func setSubscription(_ key: Subscription.Key, _ state: Subscription.State?) {
+        guard let state else { return subscriptions.removeAll { $0.key == key } }
+        let new = Subscription(channel: key.channel, topic: key.topic, state: state)
+        guard let place = subscriptions.firstIndex(where: { $0.key == key }) else { return subscriptions.append(new) }
+        subscriptions[place].state = [subscriptions[place], new].mostProtectiveState(of: key) ?? state
     }
 
     private mutating func setIdentifier(_ kind: IdentifierKind, _ value: String?) {

@@ -7,7 +7,7 @@ import PatchbayModel
 /// A view with a word that the lexicon does not know is not admitted and goes the slow way.
 struct BulkSurvey: BitwiseCopyable {
     private enum Total {
-        static let contacts = 0, withTags = 1, tags = 2, locale = 3, timeZone = 4, devices = 5, torn = 6
+        static let contacts = 0, withTags = 1, tags = 2, locale = 3, timeZone = 4, devices = 5, torn = 6, undecided = 7
     }
 
     private static let kindCount = 16
@@ -91,6 +91,8 @@ struct BulkSurvey: BitwiseCopyable {
     private let age: UnsafeMutablePointer<Int>
     private let activity: Unmanaged<ActivityBook>?
 
+    /// The number of places of `wishes` and `answers` for records that are written; as many follow for those that are refused.
+    private let wishCount: Int
     private static let answerCount = Lexicon.purposeNames.count * (channels + 1) * Lexicon.answers.count
     private static let environmentCount = 1 + PushToken.Environment.allCases.count
     private static let tokenCount = Lexicon.serviceNames.count * environmentCount * (appLimit + 1) * 2
@@ -107,8 +109,9 @@ struct BulkSurvey: BitwiseCopyable {
         attributes = Attributes(in: arena)
         attributeNotes = arena.make(RecordView.attributeLimit * Self.noteLimit, of: 0)
         identifiers = arena.make(Self.identifierKinds, of: 0)
-        wishes = arena.make(Self.channels * (topics + 1) * Lexicon.states.count, of: 0)
-        answers = arena.make(Self.answerCount, of: 0)
+        wishCount = Self.channels * (topics + 1) * Lexicon.states.count
+        wishes = arena.make(2 * wishCount, of: 0)
+        answers = arena.make(2 * Self.answerCount, of: 0)
         tokens = arena.make(Self.tokenCount, of: 0)
         apps = arena.make(Self.appLimit * Self.appLength + Padding.count, of: 0)
         appLengths = arena.make(Self.appLimit, of: 0)
@@ -158,12 +161,14 @@ struct BulkSurvey: BitwiseCopyable {
         totals[Total.tags] &+= view.tagCount
         if view.hasLocale { totals[Total.locale] &+= 1 }
         if view.hasTimeZone { totals[Total.timeZone] &+= 1 }
-        var opinion: UInt64 = 0
+        var (opinion, isStated): (UInt64, Bool) = (0, false)
+        let (wishes, answers) = isWritten ? (wishes, answers) : (wishes + wishCount, answers + Self.answerCount)
         for index in 0..<view.subscriptionCount {
             let each = view.subscriptions[index]
             // A view with a topic that the lexicon does not know is not admitted.
             let topic = each.topic == Lexicon.none ? 0 : each.topic &+ 1
             wishes[(each.channel &* (topics &+ 1) &+ topic) &* Lexicon.states.count &+ each.state] &+= 1
+            isStated = isStated || each.state != lexicon.pointee.unknownState
             let isYes = each.state == lexicon.pointee.subscribed
             // A no to a topic is none to its channel.
             guard isYes || topic == 0 && each.state != lexicon.pointee.unknownState else { continue }
@@ -173,11 +178,13 @@ struct BulkSurvey: BitwiseCopyable {
             let each = view.consents[index]
             let channel = each.channel == Lexicon.none ? Self.channels : each.channel
             answers[(each.purpose &* (Self.channels &+ 1) &+ channel) &* Lexicon.answers.count &+ each.state] &+= 1
+            isStated = isStated || Lexicon.answers[each.state] != .unknown
             // Messaging is the first of the lexicon's purposes.
             guard each.purpose == 0, each.state == lexicon.pointee.refused else { continue }
             opinion |= KeyMark.Opinion.bits(KeyMark.Opinion.no, channel: each.channel)
         }
         if KeyMark.Opinion.isTorn(opinion) { totals[Total.torn] &+= 1 }
+        if !isStated { totals[Total.undecided] &+= 1 }
         var kinds: UInt64 = 0
         for index in 0..<view.identifierCount {
             let identifier = view.identifiers[index]
@@ -255,6 +262,7 @@ struct BulkSurvey: BitwiseCopyable {
         survey.withTimeZone += Self.take(totals + Total.timeZone)
         survey.devices += Self.take(totals + Total.devices)
         survey.torn += Self.take(totals + Total.torn)
+        survey.undecided += Self.take(totals + Total.undecided)
         tellAttributes(&survey, plan)
         for (index, name) in plan.kindNames.enumerated() {
             let count = Self.take(identifiers + index)
@@ -303,25 +311,31 @@ struct BulkSurvey: BitwiseCopyable {
     }
 
     private func tellWords(_ survey: inout Survey, _ topicNames: [String]) {
-        for (channel, name) in Lexicon.channelNames.enumerated() {
-            for (place, topic) in ([nil] + topicNames.map(Optional.some)).enumerated() {
-                for (state, word) in Lexicon.states.enumerated() {
-                    let count = Self.take(
-                        wishes + ((channel * (topics + 1) + place) * Lexicon.states.count + state)
-                    )
-                    guard count > 0 else { continue }
-                    survey.note(Survey.Wish(channel: name, topic: topic, state: word.rawValue), count)
+        for isWritten in [true, false] {
+            let (wishes, answers) = isWritten ? (wishes, answers) : (wishes + wishCount, answers + Self.answerCount)
+            for (channel, name) in Lexicon.channelNames.enumerated() {
+                for (place, topic) in ([nil] + topicNames.map(Optional.some)).enumerated() {
+                    for (state, word) in Lexicon.states.enumerated() {
+                        let index = (channel * (topics + 1) + place) * Lexicon.states.count + state
+                        let count = Self.take(wishes + index)
+                        guard count > 0 else { continue }
+                        let wish = Survey.Wish(channel: name, topic: topic, state: word.rawValue)
+                        survey.note(wish, count)
+                        survey.add(Survey.Move(wish, isWritten ? wish.state : Survey.Move.rejected), count)
+                    }
                 }
             }
-        }
-        for (purpose, name) in Lexicon.purposeNames.enumerated() {
-            for channel in 0...Self.channels {
-                for (state, word) in Lexicon.answers.enumerated() {
-                    let place = (purpose * (Self.channels + 1) + channel) * Lexicon.answers.count + state
-                    let count = Self.take(answers + place)
-                    guard count > 0 else { continue }
-                    let on = channel == Self.channels ? nil : Lexicon.channelNames[channel]
-                    survey.answers[.init(purpose: name, channel: on, state: word.rawValue), default: 0] += count
+            for (purpose, name) in Lexicon.purposeNames.enumerated() {
+                for channel in 0...Self.channels {
+                    for (state, word) in Lexicon.answers.enumerated() {
+                        let place = (purpose * (Self.channels + 1) + channel) * Lexicon.answers.count + state
+                        let count = Self.take(answers + place)
+                        guard count > 0 else { continue }
+                        let on = channel == Self.channels ? nil : Lexicon.channelNames[channel]
+                        let answer = Survey.Answer(purpose: name, channel: on, state: word.rawValue)
+                        survey.answers[answer, default: 0] += count
+                        survey.add(Survey.Move(answer, isWritten ? answer.state : Survey.Move.rejected), count)
+                    }
                 }
             }
         }
@@ -383,7 +397,8 @@ final class SurveyBook {
     init(activity: Activity?) { self.activity = activity }
 
     /// Counts what went the slow way.
-    func note(_ record: SourceRecord, _ findings: [Finding]) {
+    func note(_ record: SourceRecord, _ findings: [Finding], _ final: Contact?) {
+        survey.note(decisionsOf: record, final)
         let isWritten = !findings.contains { $0.severity == .error }
         if let contact = record.contact {
             survey.note(contact, activity: activity, isWritten: isWritten)

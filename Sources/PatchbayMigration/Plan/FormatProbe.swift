@@ -25,6 +25,8 @@ struct FormatProbe {
     private typealias Written = (bytes: [UInt8], findings: [Finding])
 
     private let header: [UInt8]
+    /// Writes a contact as it is, without the mapping.
+    private let write: (Contact) -> Written
     /// What comes of a source's contact, by way of the mapping.
     private let arrive: (Contact) -> Written
     private let base: Written
@@ -52,6 +54,7 @@ struct FormatProbe {
             let findings = writer.write(contact, to: &bytes)
             return (bytes, findings)
         }
+        self.write = write
         let mapping = migration.mapping.keepingUnknown
         // A mapping may make of what the source holds what it does not.
         let isMapped = !mapping.isEmpty
@@ -83,6 +86,29 @@ struct FormatProbe {
         let isSaid = findings.count > base.findings.count
         if !isWritten { return Answer(fate: .lost, finding: isSaid ? finding : nil) }
         return Answer(fate: isSaid ? .changed : .kept, finding: isSaid ? finding : nil)
+    }
+
+    /// What the target holds of a decision that reaches its writer; nil where nobody can read it, or where none reaches it.
+    func stored(_ move: Survey.Move, _ reader: ConsentReader?) -> String? {
+        var contact = person
+        let subject: ConsentWords.Subject
+        if let purpose = move.purpose {
+            guard let state = Consent.State(rawValue: move.after) else { return nil }
+            let channel = move.channel.map(Channel.init(rawValue:))
+            let consent = Consent(purpose: Purpose(rawValue: purpose), channel: channel, state: state)
+            contact.consents = [consent]
+            subject = ConsentWords.Subject(purpose: consent.purpose, channel: channel, isSubscription: false)
+        } else {
+            guard let state = Subscription.State(rawValue: move.after), let channel = move.channel else { return nil }
+            let wish = Subscription(channel: Channel(rawValue: channel), topic: move.topic, state: state)
+            contact.subscriptions = [wish]
+            subject = ConsentWords.Subject(purpose: .messaging, channel: wish.channel, topic: wish.topic, isSubscription: true)
+        }
+        let (bytes, findings) = write(contact)
+        guard !findings.contains(where: { $0.severity == .error }), let words = try? reader?.words(of: bytes[...]) else {
+            return nil
+        }
+        return words.said[subject]?.text ?? "not stored"
     }
 
     // MARK: Fields

@@ -19,19 +19,8 @@ public struct MigrationPlan: Sendable {
         let kind: String?
     }
 
-    /// A finding, and how often it came.
-    public struct Loss: Hashable, Sendable {
-        /// Its code.
-        public let code: String
-        /// How much it matters.
-        public let severity: Finding.Severity
-        /// How often it came.
-        public let count: Int
-        /// What is the case.
-        public let reason: String
-        /// What to do about it.
-        public let remedy: String
-    }
+    /// A reason for findings, and how often it came.
+    public typealias Loss = MigrationReport.Line
 
     /// An attribute of the source.
     public struct Attribute: Hashable, Sendable {
@@ -90,6 +79,18 @@ public struct MigrationPlan: Sendable {
         public let count: Int
     }
 
+    /// A decision in the source and what the target holds of it.
+    public struct Decision: Hashable, Sendable {
+        /// `e-mail`, `e-mail, topic weekly`, `messaging on sms`.
+        public let about: String
+        /// The state in the source; `unreadable`, or `not stated`.
+        public let before: String
+        /// The state at the target; `not stored`, or `record rejected`.
+        public let after: String
+        /// How many contacts.
+        public let count: Int
+    }
+
     /// A rule of the mapping, and how often it did what.
     public struct Rule: Hashable, Sendable {
         /// The rule in words, without the values that it writes.
@@ -137,6 +138,10 @@ public struct MigrationPlan: Sendable {
     public let subscriptions: [Count]
     /// Purpose, channel, state.
     public let consents: [Count]
+    /// What becomes of each decision about a channel, a topic or a purpose: before, after, and how many contacts.
+    public let decisions: [Decision]
+    /// Contacts that state no decision at all.
+    public let undecided: Int
     /// Contacts that say yes and no about one channel.
     public let torn: Int
     /// Contacts that say yes and no about one topic.
@@ -332,6 +337,8 @@ extension MigrationPlan {
         }
         subscriptions = Self.counts(survey.wishes) { [$0.channel, $0.topic == nil ? "channel" : "topic", $0.state] }
         consents = Self.counts(survey.answers) { [$0.purpose, $0.channel ?? "every", $0.state] }
+        decisions = Self.decisions(survey, probe, migration)
+        undecided = survey.undecided
         (torn, tornTopics) = (survey.torn, survey.tornTopics)
         tokens = Self.counts(survey.tokens) {
             [
@@ -380,25 +387,38 @@ extension MigrationPlan {
         let count = keys.filter { key in kinds.contains { $0.rawValue == key.kind } }.reduce(0) { $0 + $1.torn }
         guard count > 0 else { return nil }
         let row = tornAddress.at()
-        return Loss(code: row.code, severity: row.severity, count: count, reason: row.reason, remedy: row.remedy)
+        return Loss(
+            code: row.code,
+            severity: row.severity,
+            count: count,
+            reason: row.reason,
+            remedy: row.remedy,
+            places: []
+        )
     }
 
+    /// What was found; where the bulk path counts a reason for all attributes, the survey knows which.
     private static func losses(_ report: MigrationReport, _ survey: Survey, _ more: Loss?) -> [Loss] {
-        let severities: [Finding.Severity] = [.error, .warning, .foreign, .note]
-        let found = report.findings.map { code, tally in
-            let remark = survey.remarks[code]
+        let attributes = Dictionary(grouping: survey.attributeFindings, by: \.key.code)
+        let (lines, extra) = (report.lines, [more].compactMap(\.self))
+        let found = lines.map { line in
+            guard line.places.reduce(0, { $0 + $1.count }) < line.count,
+                lines.count(where: { $0.code == line.code }) == 1
+            else { return line }
+            let places = (attributes[line.code] ?? [])
+                .map { Loss.Place(path: "attributes.\($0.key.name)", count: $0.value) }
+                .sorted { (-$0.count, $0.path) < (-$1.count, $1.path) }
             return Loss(
-                code: code,
-                severity: tally.severity,
-                count: tally.count,
-                reason: remark?.reason ?? "",
-                remedy: remark?.remedy ?? ""
+                code: line.code,
+                severity: line.severity,
+                count: line.count,
+                reason: line.reason,
+                remedy: line.remedy,
+                places: places.isEmpty ? line.places : places
             )
         }
-        return (found + [more].compactMap(\.self)).sorted { one, other in
-            let ranks = [one, other].map { severities.firstIndex(of: $0.severity) ?? 0 }
-            return (ranks[0], -one.count, one.code) < (ranks[1], -other.count, other.code)
-        }
+        let place = found.firstIndex { $0.severity != .error } ?? found.endIndex
+        return Array(found[..<place]) + extra + found[place...]
     }
 
     private static func attributes(_ survey: Survey, _ probe: FormatProbe) -> [Attribute] {
@@ -434,6 +454,25 @@ extension MigrationPlan {
 
     private static func isLoss(_ code: String) -> Bool {
         losing.contains(code.split(separator: ".").suffix(2).joined(separator: "."))
+    }
+
+    /// What the target holds of each decision: a sample of each is written and read back.
+    private static func decisions(_ survey: Survey, _ probe: FormatProbe, _ migration: Migration) -> [Decision] {
+        let reader = try? ConsentReader(migration)
+        let counted = survey.moves.map { move, count in
+            var about = [move.purpose, move.channel].compactMap(\.self).joined(separator: " on ")
+            if let topic = move.topic { about += ", topic \(topic)" }
+            return Decision(
+                about: about,
+                before: move.before,
+                after: probe.stored(move, reader) ?? move.after,
+                count: count
+            )
+        }
+        func key(_ each: Decision) -> [String] { [each.about, each.before, each.after] }
+        return Dictionary(counted.map { (key($0), $0.count) }, uniquingKeysWith: +)
+            .map { Decision(about: $0.key[0], before: $0.key[1], after: $0.key[2], count: $0.value) }
+            .sorted { key($0).lexicographicallyPrecedes(key($1)) }
     }
 
     private static func counts<Key>(_ counts: [Key: Int], _ words: (Key) -> [String]) -> [Count] {
@@ -472,6 +511,15 @@ extension MigrationPlan {
             ],
             "subscriptions": .array(subscriptions.map { object(["channel", "about", "state"], $0) }),
             "consents": .array(consents.map { object(["purpose", "channel", "state"], $0) }),
+            "decisions": .array(
+                decisions.map {
+                    [
+                        "about": .string($0.about), "before": .string($0.before), "after": .string($0.after),
+                        "count": .integer($0.count),
+                    ]
+                }
+            ),
+            "withoutKnownConsent": .integer(undecided),
             "contradictions": .integer(torn),
             "topicContradictions": .integer(tornTopics),
             "tokens": .array(tokens.map { object(["service", "environment", "app", "form"], $0) }),
@@ -509,6 +557,7 @@ extension MigrationPlan.Loss {
         [
             "code": .string(code), "severity": .string(severity.rawValue), "count": .integer(count),
             "reason": .string(reason), "remedy": .string(remedy),
+            "places": .array(places.map { ["path": .string($0.path), "count": .integer($0.count)] }),
         ]
     }
 }

@@ -27,6 +27,36 @@ struct Survey: Sendable {
         var state: String
     }
 
+    /// What becomes of a decision about a channel, a topic or a purpose.
+    struct Move: Hashable, Sendable {
+        /// Whether it is about a subscription; otherwise `purpose` is set.
+        var channel: String?
+        var topic: String?
+        var purpose: String?
+        /// States of the model, or one of the words below.
+        var before: String
+        var after: String
+
+        static let absent = "not stated", rejected = "record rejected", unreadable = "unreadable"
+
+        init(_ key: Subscription.Key, _ before: String, _ after: String) {
+            (channel, topic, self.before, self.after) = (key.channel.rawValue, key.topic, before, after)
+        }
+
+        init(_ wish: Wish, _ after: String) {
+            (channel, topic, before, self.after) = (wish.channel, wish.topic, wish.state, after)
+        }
+
+        init(_ answer: Answer, _ after: String) {
+            (channel, purpose, before, self.after) = (answer.channel, answer.purpose, answer.state, after)
+        }
+
+        init(_ scope: Consent.Scope, _ before: String, _ after: String) {
+            (channel, purpose) = (scope.channel?.rawValue, scope.purpose.rawValue)
+            (self.before, self.after) = (before, after)
+        }
+    }
+
     /// A push token, by what decides whether it can be used.
     struct Token: Hashable, Sendable {
         var service: String
@@ -39,13 +69,6 @@ struct Survey: Sendable {
     /// How long ago the owner of a push token showed a sign of life.
     enum Age: String, CaseIterable, Sendable {
         case fresh, quarter, stale, unknown
-    }
-
-    /// What a finding is, without where it was found.
-    struct Remark: Hashable, Sendable {
-        var severity: Finding.Severity
-        var reason: String
-        var remedy: String
     }
 
     /// A finding about an attribute.
@@ -67,6 +90,9 @@ struct Survey: Sendable {
     var devices = 0
     var wishes: [Wish: Int] = [:]
     var answers: [Answer: Int] = [:]
+    /// What becomes of each decision, and the contacts that state none.
+    var moves: [Move: Int] = [:]
+    var undecided = 0
     /// Contacts that say yes and no about one channel, and those that do about one topic.
     var torn = 0
     var tornTopics = 0
@@ -74,7 +100,6 @@ struct Survey: Sendable {
     var withOtherKey = 0
     var tokens: [Token: Int] = [:]
     var ages: [Age: Int] = [:]
-    var remarks: [String: Remark] = [:]
     /// The marks of identifiers by their kind, and of push tokens by ``tokenKey``.
     var marks: [String: [KeyMark]] = [:]
     /// The marks of words about topics, by the kind of the identifier that says whose they are.
@@ -198,12 +223,42 @@ struct Survey: Sendable {
         }
     }
 
+    // MARK: Decisions
+
+    /// Counts what becomes of the decisions of a record on the general path; `final` is what is handed to the writer.
+    mutating func note(decisionsOf record: SourceRecord, _ final: Contact?) {
+        let before = record.contact ?? record.said?.read ?? Contact()
+        let isStated =
+            before.subscriptions.contains { $0.state != .unknown } || before.consents.contains { $0.state != .unknown }
+        let unread = record.contact == nil ? record.said.map { ($0.unreadSubscriptions, $0.unreadConsents) } : nil
+        if !isStated, unread.map({ $0.0.isEmpty && $0.1.isEmpty }) ?? true { undecided += 1 }
+        let (wishes, answers) = (before.subscriptions.mostProtectiveStates, before.consentStates)
+        let (newWishes, newAnswers) = (final?.subscriptions.mostProtectiveStates, final?.consentStates)
+        for (key, state) in wishes {
+            add(Move(key, state.rawValue, newWishes.map { $0[key]?.rawValue ?? Move.absent } ?? Move.rejected), 1)
+        }
+        for (scope, state) in answers {
+            add(Move(scope, state.rawValue, newAnswers.map { $0[scope]?.rawValue ?? Move.absent } ?? Move.rejected), 1)
+        }
+        for (key, state) in newWishes ?? [:] where wishes[key] == nil { add(Move(key, Move.absent, state.rawValue), 1) }
+        for (scope, state) in newAnswers ?? [:] where answers[scope] == nil {
+            add(Move(scope, Move.absent, state.rawValue), 1)
+        }
+        for key in unread?.0 ?? [] { add(Move(key, Move.unreadable, Move.rejected), 1) }
+        for scope in unread?.1 ?? [] { add(Move(scope, Move.unreadable, Move.rejected), 1) }
+    }
+
+    mutating func add(_ move: Move, _ count: Int) {
+        var move = move
+        if move.topic != nil, moves[move] == nil, moves.count >= 4 * Self.mostNames { move.topic = Self.otherNames }
+        moves[move, default: 0] += count
+    }
+
     // MARK: Findings
 
     mutating func note(_ findings: [Finding], isWritten: Bool) {
         for finding in findings {
             if isWritten, finding.code.hasSuffix(".record.keyOther") { withOtherKey += 1 }
-            note(finding.code, finding.severity, Self.withoutDetail(finding.reason), finding.remedy)
             guard finding.path.hasPrefix("attributes.") else { continue }
             let name = String(finding.path.dropFirst("attributes.".count))
             note(AttributeFinding(name: name, code: finding.code), 1)
@@ -214,29 +269,6 @@ struct Survey: Sendable {
         let isNew = attributeFindings[finding] == nil && attributeFindings.count >= 4 * Self.mostNames
         guard !isNew else { return }
         attributeFindings[finding, default: 0] += count
-    }
-
-    mutating func note(_ code: String, _ severity: Finding.Severity, _ reason: String, _ remedy: String) {
-        // One finding may have several remedies; the same one stays, whoever came first.
-        let remark = Remark(severity: severity, reason: reason, remedy: remedy)
-        if let known = remarks[code], (known.reason, known.remedy) <= (reason, remedy) { return }
-        remarks[code] = remark
-    }
-
-    /// A reason without the sizes and names of one case.
-    static func withoutDetail(_ reason: String) -> String {
-        guard reason.hasSuffix(").") else { return reason }
-        var (depth, place) = (0, reason.utf8.index(reason.endIndex, offsetBy: -1))
-        while place > reason.startIndex {
-            place = reason.utf8.index(before: place)
-            switch reason.utf8[place] {
-            case UInt8(ascii: ")"): depth += 1
-            case UInt8(ascii: "("): depth -= 1
-            default: break
-            }
-            if depth == 0 { return reason[..<place].trimmed + "." }
-        }
-        return reason
     }
 
     // MARK: Together
@@ -254,9 +286,20 @@ struct Survey: Sendable {
         for (tag, count) in other.tagNames { note(tag: tag, count) }
         for (wish, count) in other.wishes { note(wish, count) }
         answers.merge(other.answers, uniquingKeysWith: +)
+        for (move, count) in other.moves { add(move, count) }
+        undecided += other.undecided
         for (token, count) in other.tokens { note(token, count) }
         ages.merge(other.ages, uniquingKeysWith: +)
-        for (code, remark) in other.remarks { note(code, remark.severity, remark.reason, remark.remedy) }
+    }
+}
+
+extension Contact {
+    /// The most protective state of each purpose.
+    fileprivate var consentStates: [Consent.Scope: Consent.State] {
+        let order: [Consent.State] = [.denied, .unknown, .granted]
+        return Dictionary(consents.map { (Consent.Scope($0.purpose, channel: $0.channel), $0.state) }) { one, other in
+            (order.firstIndex(of: one) ?? 0) <= (order.firstIndex(of: other) ?? 0) ? one : other
+        }
     }
 }
 

@@ -33,11 +33,6 @@ final class Surveyor {
 
     private func makeCounter() -> KeyCounter { KeyCounter(spilling: SpilledMarks(room: room)) }
 
-    /// A note of the fast way was made.
-    func note(_ row: FindingRow) {
-        survey.note(row.code, row.severity, Survey.withoutDetail("\(row.reason)."), row.remedy)
-    }
-
     func note(_ record: SourceRecord, _ findings: [Finding]) throws(FileError) {
         let isWritten = !findings.contains { $0.severity == .error }
         if let contact = record.contact {
@@ -45,6 +40,7 @@ final class Surveyor {
         } else if let refused = record.said?.read.identifiers, !refused.isEmpty {
             pending.note(Contact(identifiers: refused), activity: activity, isWritten: false)
         }
+        pending.note(decisionsOf: record, nil)
         pending.note(findings, isWritten: isWritten)
         if pending.contacts >= Self.batch { try settle() }
     }

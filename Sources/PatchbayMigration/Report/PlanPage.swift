@@ -5,9 +5,13 @@ extension MigrationPlan {
     /// The plan as one page for people: no script, no request to anywhere, readable in light and in dark.
     ///
     /// Every figure stands in an element with `data-figure`, its path in ``json``, and `data-value`.
-    /// - Parameter input: the name of the source, as it was given.
+    /// - Parameters:
+    ///   - input: the name of the source, as it was given.
+    ///   - facts: what the page names beside its counts: date, version, settings, files with sizes and digests.
     /// - Returns: the page as HTML.
-    public func page(of input: String?) -> String { PlanPage(self, input).html }
+    public func page(of input: String?, facts: [(name: String, value: String)] = []) -> String {
+        PlanPage(self, input, facts).html
+    }
 }
 
 /// Writes the page, a section at a time.
@@ -15,7 +19,11 @@ private struct PlanPage {
     private let plan: MigrationPlan
     private let input: String?
 
-    init(_ plan: MigrationPlan, _ input: String?) { (self.plan, self.input) = (plan, input) }
+    private let facts: [(name: String, value: String)]
+
+    init(_ plan: MigrationPlan, _ input: String?, _ facts: [(name: String, value: String)]) {
+        (self.plan, self.input, self.facts) = (plan, input, facts)
+    }
 
     private var report: MigrationReport { plan.report }
     private var whole: Int { report.written - report.writtenWithFindings }
@@ -40,7 +48,7 @@ private struct PlanPage {
         <p class="route"><span>\(Self.name(plan.from.title))</span> <b aria-label="to">→</b> <span>\(Self.name(plan.to.title))</span></p>
         </header>
         <main>
-        \([fate, losses, mapping, attributes, keys, consent, tokens, parts, work, way].joined(separator: "\n"))
+        \([fate, losses, mapping, attributes, keys, consent, tokens, parts, work, way, made].joined(separator: "\n"))
         </main>
         <footer>No contacts have been written. The counts are exact for the file as it was read.</footer>
         </body>
@@ -108,13 +116,12 @@ private struct PlanPage {
         guard !plan.losses.isEmpty else {
             return Page.section("Losses and changes", "<p>No loss or change was found.</p>")
         }
-        let most = plan.losses.map(\.count).max() ?? 1
         let rows = plan.losses.enumerated().map { place, loss in
             """
             <li><div class="row"><span class="chip \(Page.colour(loss.severity))">\(Page.word(loss.severity))</span>\
             <strong>\(Page.figure(loss.count, "losses.\(place).count")) ×</strong>\
             <span class="what">\(Page.text(loss.reason))</span></div>\
-            \(Page.bar(loss.count, of: most, Page.colour(loss.severity), "\(loss.count) times"))\
+            \(Page.bar(loss.count, of: max(1, report.read), Page.colour(loss.severity), "\(loss.count) times"))\
             \(concerns(loss))<p class="help">\(Page.prose(loss.remedy)) <code>\(Page.text(loss.code))</code></p></li>
             """
         }
@@ -127,7 +134,10 @@ private struct PlanPage {
 
     /// What the finding may be about.
     private func concerns(_ loss: MigrationPlan.Loss) -> String {
-        let parts = plan.concerns(loss.code).map { "\(Page.text($0.name)) (\(Page.number($0.count ?? 0)))" }
+        let parts =
+            loss.places.isEmpty
+            ? plan.concerns(loss.code).map { "\(Page.text($0.name)) (\(Page.number($0.count ?? 0)))" }
+            : [Page.text(loss.placesText)]
         return parts.isEmpty ? "" : "<p class=\"help about\">About: \(parts.joined(separator: "; "))</p>"
     }
 
@@ -266,9 +276,28 @@ private struct PlanPage {
             rows.isEmpty && consents.isEmpty ? "<p>The source has no subscriptions and no consents.</p>" : ""
         return Page.section(
             "Subscriptions and consents",
-            rows.joined() + table + torn + topics + nothing,
+            decisions + rows.joined() + table + torn + topics + nothing,
             "The migration never turns an opt-out or an unknown decision into an opt-in. <code>--evidence</code> records each consent value before and after."
         )
+    }
+
+    /// What becomes of each decision, in one table.
+    private var decisions: String {
+        let undecided =
+            "<p><strong>\(Page.figure(plan.undecided, "withoutKnownConsent")) of \(Page.number(report.read)) contacts have no known consent.</strong></p>"
+        guard !plan.decisions.isEmpty else { return undecided }
+        let rows = plan.decisions.enumerated().map { place, each in
+            "<tr><th scope=\"row\">\(Page.text(each.about))</th><td>\(Page.text(each.before))</td><td>\(Page.text(each.after))</td><td class=\"n\">\(Page.figure(each.count, "decisions.\(place).count"))</td></tr>"
+        }
+        return undecided
+            + "<div class=\"scroll\"><table><thead><tr><th scope=\"col\">about</th><th scope=\"col\">in the source</th><th scope=\"col\">at the target</th><th scope=\"col\" class=\"n\">contacts</th></tr></thead><tbody>\(rows.joined())</tbody></table></div>"
+    }
+
+    /// When, with what and of what the page was made.
+    private var made: String {
+        guard !facts.isEmpty else { return "" }
+        let rows = facts.map { "<tr><th scope=\"row\">\(Page.text($0.name))</th><td><code>\(Page.text($0.value))</code></td></tr>" }
+        return Page.section("How this plan was made", "<div class=\"scroll\"><table><tbody>\(rows.joined())</tbody></table></div>")
     }
 
     // MARK: Push tokens
@@ -312,7 +341,7 @@ private struct PlanPage {
             guard !rows.isEmpty else { return nil }
             let items = rows.map { part in
                 let reason =
-                    part.finding.map { "<br><small>\(Page.text(Survey.withoutDetail($0.reason)))</small>" } ?? ""
+                    part.finding.map { "<br><small>\(Page.text($0.summary ?? $0.reason))</small>" } ?? ""
                 let count = part.count ?? 0
                 let number = count > 0 ? " <b>\(Page.number(count))</b>" : ""
                 return "<li\(count > 0 ? "" : " class=\"absent\"")>\(Page.text(part.name))\(number)\(reason)</li>"

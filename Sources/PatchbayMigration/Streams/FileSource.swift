@@ -22,6 +22,11 @@ public struct FileSource: ByteSource {
     private var left = Int.max
     /// Where the next bytes stand in a file that others read, too; nil where the system knows.
     private var place: Int?
+    /// Decodes a compressed file or one in UTF-16; nil for any other, and until the first bytes are read.
+    private var decoder: SourceDecoder?
+    private var isRecognized = false
+    /// Decoded bytes before the part that is read.
+    private var skipped = 0
     /// When a plain file had been changed last before it was opened.
     private let changed: Int?
 
@@ -48,10 +53,17 @@ public struct FileSource: ByteSource {
         try self.init(FileDescriptor(path, O_RDONLY), chunk: chunk)
     }
 
+    /// Opens a file whose bytes are read as they are, compressed or not.
+    init(raw path: String) throws(FileError) {
+        try self.init(path: path)
+        isRecognized = true
+    }
+
     /// Opens a plain file at a place.
     init(path: String, at offset: Int, chunk: Int = FileSource.chunk) throws(FileError) {
         try self.init(path: path, chunk: chunk)
-        try file.seek(to: offset)
+        try recognize(file.read(min(Self.headBytes, size ?? 0), at: 0))
+        if decoder == nil { try file.seek(to: offset) } else { skipped = offset }
     }
 
     /// Opens the first bytes of a plain file.
@@ -82,17 +94,57 @@ public struct FileSource: ByteSource {
         (size, changed) = (isPlain ? Int(status.st_size) : nil, isPlain ? status.changed : nil)
     }
 
+    /// The next bytes of the text; those of the file unless it is compressed or in UTF-16.
     public mutating func next() throws(FileError) -> [UInt8]? {
-        guard let place else { return try nextInOrder() }
-        let count = min(chunk, (size ?? 0) - place)
-        self.place = place + count
-        return count > 0 ? try file.read(count, at: place) : nil
+        while left > 0 {
+            guard let bytes = try nextInFile(min(chunk, decoder == nil ? left : chunk)) else {
+                try decoder?.finish()
+                return nil
+            }
+            if !isRecognized { try recognize(bytes) }
+            guard let decoder else {
+                left -= bytes.count
+                if rereadablePath == nil, head.count < Migration.consentHeadBytes { head += bytes }
+                return bytes
+            }
+            var decoded = try decoder.decode(bytes)
+            if skipped > 0 {
+                let passed = min(skipped, decoded.count)
+                skipped -= passed
+                decoded.removeFirst(passed)
+            }
+            if decoded.count > left { decoded.removeLast(decoded.count - left) }
+            left -= decoded.count
+            if rereadablePath == nil, head.count < Migration.consentHeadBytes { head += decoded }
+            if !decoded.isEmpty { return decoded }
+        }
+        return nil
     }
 
-    private mutating func nextInOrder() throws(FileError) -> [UInt8]? {
-        let bytes = try file.read(min(chunk, left))
-        left -= bytes.count
-        if rereadablePath == nil, head.count < Migration.consentHeadBytes { head += bytes }
+    /// The bytes by which a compressed file is recognized.
+    private static let headBytes = 4096
+
+    private mutating func recognize(_ head: [UInt8]) throws(FileError) {
+        isRecognized = true
+        let (file, size) = (file, size)
+        decoder = try SourceDecoder.make(
+            head: head,
+            tail: { () throws(FileError) -> [UInt8]? in
+                guard let size else { return nil }
+                let count = min(size, 66_000)
+                return try file.read(count, at: size - count)
+            },
+            path: file.path
+        )
+    }
+
+    private mutating func nextInFile(_ count: Int) throws(FileError) -> [UInt8]? {
+        if let place {
+            let count = min(count, (size ?? 0) - place)
+            self.place = place + count
+            return count > 0 ? try file.read(count, at: place) : nil
+        }
+        let bytes = try file.read(count)
         return bytes.isEmpty ? nil : bytes
     }
 

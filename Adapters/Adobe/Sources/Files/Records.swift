@@ -13,14 +13,14 @@ extension RecordFormat {
             ContactFileReader(try ProfileFileSettings.read(object).contactFile)
         },
         makeWriter: { object throws(SettingsError) in
-            try ContactFileWriter(ProfileFileSettings.read(object).contactFile)
+            try ContactFileWriter(ProfileFileSettings.read(object).contactFile.written())
         },
         deciding: ContactFileFindings.adobe.deciding,
         makeSourceLayout: { object throws(SettingsError) in
             try ProfileFileSettings.read(object).contactFile.sourceLayout
         },
         makeTargetLayout: { object throws(SettingsError) in
-            try ProfileFileSettings.read(object).contactFile.targetLayout()
+            try ProfileFileSettings.read(object).contactFile.written().targetLayout()
         }
     )
 }
@@ -89,6 +89,10 @@ struct ProfileFileSettings: AdapterSettings {
         ),
         .fileColumns(\.file, rule: .adobe("F3")),
         .fileWords(\.file, rule: .adobe("F5")),
+        .fileColumnDates(\.file, rule: .adobe("F2")),
+        .fileInvalidValues(\.file, rule: .adobe("F3")),
+        .fileCountry(\.file, rule: .adobe("F3")),
+        .fileEncoding(\.file, rule: .adobe("F1")),
         .fileTypes(\.file, rule: .adobe("F3")),
         .fileFormulas(\.file.formulas),
         .lostOptOuts(\.file.lostOptOuts, rule: .adobe("F5")),

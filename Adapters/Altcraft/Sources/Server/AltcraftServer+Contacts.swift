@@ -149,6 +149,16 @@ extension AltcraftServer: ContactDoor {
             let topic = name == channel ? nil : String(name.dropFirst(channel.count + 1))
             all.append(Subscription(channel: Channel(rawValue: channel), topic: topic, state: state))
         }
+        // So may the global status: it counts for every resource.
+        if let global = profile[ShownSubscription.globalStatus], !global.isNull,
+            ShownSubscription.state(global).map({ $0 == .unsubscribed || $0 == .suspended }) ?? true
+        {
+            for name in settings.resources.keys.map(\.rawValue) {
+                let parts = name.split(separator: ".", maxSplits: 1).map(String.init)
+                let topic = parts.count > 1 ? parts[1] : nil
+                all.append(Subscription(channel: Channel(rawValue: parts[0]), topic: topic, state: .unsubscribed))
+            }
+        }
         var keys: [Subscription.Key] = []
         for key in all.map(\.key) where !keys.contains(key) { keys.append(key) }
         return keys.compactMap { key in

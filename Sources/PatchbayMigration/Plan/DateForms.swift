@@ -1,0 +1,91 @@
+public import PatchbayAdapterKit
+public import PatchbayJSON
+import PatchbayModel
+
+extension RecordFormat {
+    /// Settings that also say which form the dates of each column have, as far as the values show it.
+    ///
+    /// A column gets the only known form that all its dates have. If all of them have another form than the configured ones, no
+    /// date of the column is read, so that a file is not read half in one form and half in another.
+    /// - Parameters:
+    ///   - settings: the settings of the format.
+    ///   - path: the file, a regular one; its first 4 MiB are examined.
+    /// - Returns: the settings with `dateForms`; unchanged if nothing is to be decided, or if the file cannot be read.
+    public func decidingDateForms(_ settings: JSONObject, in path: String) -> JSONObject {
+        guard let layout = try? makeSourceLayout?(settings), case .columns(let columns) = layout,
+            var source = try? FileSource(path: path), source.rereadablePath != nil
+        else { return settings }
+        var head: [UInt8] = []
+        while head.count < Migration.consentHeadBytes, let bytes = try? source.next() { head += bytes }
+        let found = Self.dateForms(columns, head)
+        guard !found.isEmpty else { return settings }
+        var settings = settings
+        var forms = settings["dateForms"]?.object ?? [:]
+        for (name, value) in found where forms[name] == nil { forms[name] = value }
+        settings["dateForms"] = .object(forms)
+        return settings
+    }
+
+    /// The forms of dates by column, as the setting `dateForms` has them.
+    private static func dateForms(_ layout: ColumnLayout, _ head: [UInt8]) -> [(String, JSONValue)] {
+        guard StrangeFile.isJSON(head) != true else { return [] }
+        var rows = DelimitedReader(dialect: layout.dialect)
+        rows.append(layout.encoding.decoded(head))
+        if head.count < Migration.consentHeadBytes { rows.finish() }
+        var (columns, dates): ([ColumnLayout.Column]?, [Int: DateColumn]) = (nil, [:])
+        while let row = rows.next() {
+            guard case .success(let row) = row else { continue }
+            if columns == nil {
+                let known = layout.columns(rows.header?.fields ?? [])
+                columns = known
+                for (index, column) in known.enumerated() where column.hasDates && column.forms == nil {
+                    dates[index] = DateColumn(zone: layout.forms.zone)
+                }
+                if dates.isEmpty { return [] }
+            }
+            guard row.fields.count == columns?.count else { continue }
+            for index in dates.keys { dates[index]?.add(row.fields[index].trimmed) }
+        }
+        return dates.sorted { $0.key < $1.key }.compactMap { index, column in
+            guard let name = columns?[index].header, let forms = column.setting(layout.forms) else { return nil }
+            return (name, forms)
+        }
+    }
+}
+
+/// The forms that all dates of a column have.
+private struct DateColumn {
+    let zone: String
+    private var fitting = Set(DayForm.allCases.filter { $0 != .iso })
+    private var hasDates = false
+
+    init(zone: String) { self.zone = zone }
+
+    mutating func add(_ text: String) {
+        guard !text.isEmpty, FileMoment(text, forms: [], zone: zone) == nil else { return }
+        let forms = DayForm.allCases.filter { FileMoment(text, forms: [$0], zone: zone) != nil }
+        // A text that is no date in any form says nothing about the others.
+        guard !forms.isEmpty else { return }
+        hasDates = true
+        fitting.formIntersection(forms)
+    }
+
+    /// The value of the setting for the column; nil if the configured forms stand.
+    func setting(_ configured: FieldForms) -> JSONValue? {
+        guard hasDates, !fitting.contains(configured.day), !fitting.isEmpty else { return nil }
+        let known = configured.dayForms.filter(fitting.contains)
+        if known.count == 1, let form = known.first { return .string(form.rawValue) }
+        let others = DayForm.allCases.filter(fitting.contains)
+        return known.isEmpty ? .array(others.map { .string($0.rawValue) }) : nil
+    }
+}
+
+extension ColumnLayout.Column {
+    /// Whether it holds dates.
+    fileprivate var hasDates: Bool {
+        switch role {
+        case .attribute(_, .date), .attribute(_, .timestamp), .wish(_, .optIn), .wish(_, .optOut), .wish(_, .changedAt): true
+        default: false
+        }
+    }
+}

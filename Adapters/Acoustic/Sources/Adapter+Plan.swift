@@ -302,6 +302,12 @@ extension AcousticDevice {
             return nil
         }
         let contact = pending.operation.contact
+        // The permission of the system, when it is withdrawn, counts against an opt-in that was captured before.
+        let replaced = device.allowsPush ? [] : window.all.filter { $0.isOptIn && $0.sequence < pending.sequence }
+        guard replaced.isEmpty else {
+            let verdicts = replaced.map { ($0.id, Verdict<Self>.superseded(by: pending.id)) }
+            return .settle(Dictionary(verdicts) { first, _ in first })
+        }
         let begun = Step(done: (pending.step?.done ?? 0) + 1)
         let mayPush =
             memory.mayPush(device, of: contact) && window.optOuts.isEmpty && !window.isLeaving

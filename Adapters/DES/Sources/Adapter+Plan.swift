@@ -484,7 +484,7 @@ final class Planner {
             RuleID.des("N8").fire()
             return memory.mayHavePushToken ? removePushToken(head) : kept
         }
-        guard !isLeaving, let token = missingToken(of: memory.device) else { return kept }
+        guard !isLeaving, maySetToken, let token = missingToken(of: memory.device) else { return kept }
         return setPushToken(token, head)
     }
 
@@ -494,6 +494,9 @@ final class Planner {
         let names = memory.mayHaveContact ? [memory.person?.contact, memory.identity?.value] : []
         return pending.allowsPushMessages(to: nil) && names.allSatisfy { pending.allowsPushMessages(to: $0) }
     }
+
+    /// Whether the vendor has a contact of the installation for a push token, and may have the token.
+    private var maySetToken: Bool { allowsPush && (memory.contactToken != nil || memory.isIdentityDoubtful) }
 
     /// The push token that the vendor is to hold and does not; nil if there is none, or no person may be reached.
     private func missingToken(of device: Device?, refusesPush: Bool? = nil) -> String? {
@@ -527,12 +530,14 @@ final class Planner {
         }
         var decided = memory
         decided.decide(.subscribed, in: head)
-        if memory.isOvertaken(head) {
+        // Nor is what a person said who has left carried out while the person who is there allows no push messages.
+        let isFormer = pending.cameAfter.map { head.sequence <= $0 } ?? false
+        if memory.isOvertaken(head) || isFormer && !allowsPush {
             RuleID.des("N7").fire()
             let verdict = Verdict<DESDevice>.rejected(FindingRow.optInOvertaken.at("action.subscription"))
             return .settle([head.id: verdict], remembering: head.operation.contact == nil ? nil : decided)
         }
-        guard let token = memory.device?.pushToken.flatMap(PushAddress.text) else {
+        guard maySetToken, let token = memory.device?.pushToken.flatMap(PushAddress.text) else {
             decided.refusesPush = false
             return .settle([head.id: .accepted(FindingRow.tokenLater.at("action.subscription"))], remembering: decided)
         }

@@ -202,7 +202,7 @@ extension SalesforceDevice {
             }
         }
         return pending.filter { one in
-            one.operation.action.isPushOptOut
+            one.operation.action.isPushOptOut || one.operation.action.pushMessageConsent == .denied
                 || one.operation.action.isOptOut && !one.isLast && one.sequence < tagged?.sequence ?? .max
         }
     }

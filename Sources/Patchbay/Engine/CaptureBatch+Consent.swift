@@ -143,7 +143,8 @@ extension CaptureBatch {
         _ mirror: SubjectSnapshot
     ) throws {
         let gate = context.gate
-        let deniedPush = before.consent(for: .messaging, channel: .push) == .denied
+        // Nobody known follows a log-out: the person who denied may be the one who comes back.
+        let deniedPush = before.consent(for: .messaging, channel: .push) == .denied && !mirror.identifiers.isEmpty
         for position in routed where receives(position, operation, mirror) {
             try tellAgain(position, operation, mirror) { action in
                 action.kind == .registerDevice && (deniedPush || gate.decision(for: action, before) == .deny)

@@ -37,6 +37,11 @@ public struct MigrationReport: Hashable, Sendable {
             var remedy: String
         }
 
+        /// Reports are equal if their codes are: the bulk path counts some reasons for all columns.
+        static func == (left: Self, right: Self) -> Bool { left.codes == right.codes }
+
+        func hash(into hasher: inout Hasher) { hasher.combine(codes) }
+
         /// The number of reasons that are counted apart.
         private static let mostReasons = 2000
 
@@ -164,12 +169,15 @@ public struct MigrationReport: Hashable, Sendable {
         /// The places in words: `columns.Age (3), columns.Birth Date (1)`; empty where none is known.
         package var placesText: String {
             func name(_ path: String) -> String {
-                for (prefix, word) in [("columns.", "column"), ("attributes.", "attribute")] where path.hasPrefix(prefix) {
+                for (prefix, word) in [("columns.", "column"), ("attributes.", "attribute")]
+                where path.hasPrefix(prefix) {
                     return "\(word) \"\(path.dropFirst(prefix.count))\""
                 }
                 return path
             }
-            let shown = places.prefix(8).map { places.count == 1 && $0.count == count ? name($0.path) : "\(name($0.path)) (\($0.count))" }
+            let shown = places.prefix(8).map {
+                places.count == 1 && $0.count == count ? name($0.path) : "\(name($0.path)) (\($0.count))"
+            }
             return shown.joined(separator: ", ") + (places.count > 8 ? ", …" : "")
         }
 
@@ -214,7 +222,9 @@ public struct MigrationReport: Hashable, Sendable {
     public var refusalLines: [String] {
         let (all, lines) = (refusalsInOrder, lines)
         guard let most = all.first else { return [] }
-        func sentence(_ code: String) -> String { (lines.first { $0.code == code }?.sentence).map { "\($0) (\(code))" } ?? code }
+        func sentence(_ code: String) -> String {
+            (lines.first { $0.code == code }?.sentence).map { "\($0) (\(code))" } ?? code
+        }
         let decides =
             most.refusal.setting.map {
                 " The setting \($0) can change this; the list of rejects has a remedy for each."
@@ -236,14 +246,19 @@ public struct MigrationReport: Hashable, Sendable {
         .error,
         .invalid,
         reason: "Too many records are rejected, and the run stops",
-        remedy: "Correct the settings or the source; `patchbay migrate plan` lists all reasons. --max-rejects 100 writes the rest."
+        remedy:
+            "Correct the settings or the source; `patchbay migrate plan` lists all reasons. --max-rejects 100 writes the rest."
     )
 
     /// Why a run stops whose share of rejected records is above a limit; nil if it goes on.
     func stops(by limit: Migration.RejectLimit?) -> Finding? {
         guard let limit, read >= limit.fewestRecords, rejected * 100 > limit.percent * read else { return nil }
         let detail = "\(rejected) of the first \(read), more than \(limit.percent) %"
-        return Self.mostlyRejected.at("records", detail: detail, remedy: "\(refusalLines.first ?? "") \(Self.mostlyRejected.remedy)")
+        return Self.mostlyRejected.at(
+            "records",
+            detail: detail,
+            remedy: "\(refusalLines.first ?? "") \(Self.mostlyRejected.remedy)"
+        )
     }
 
     /// Into how many files the output must be cut for a way into the vendor; 1 where it fits, or where no size of a file is
@@ -267,13 +282,15 @@ public struct MigrationReport: Hashable, Sendable {
             "refusals": .array(refusalsInOrder.map { $1.json($0) }),
             "findings": .object(JSONObject(tallies)),
             "reasons": .array(
-                counts.reasons.sorted { ($0.key.code, $0.key.path, $0.key.reason) < ($1.key.code, $1.key.path, $1.key.reason) }
-                    .map { reason, counted in
-                        [
-                            "code": .string(reason.code), "path": .string(reason.path), "reason": .string(reason.reason),
-                            "remedy": .string(counted.remedy), "count": .integer(counted.count),
-                        ]
-                    }
+                counts.reasons.sorted {
+                    ($0.key.code, $0.key.path, $0.key.reason) < ($1.key.code, $1.key.path, $1.key.reason)
+                }
+                .map { reason, counted in
+                    [
+                        "code": .string(reason.code), "path": .string(reason.path), "reason": .string(reason.reason),
+                        "remedy": .string(counted.remedy), "count": .integer(counted.count),
+                    ]
+                }
             ),
             "bytesRead": .integer(bytesRead),
             "bytesWritten": .integer(bytesWritten),

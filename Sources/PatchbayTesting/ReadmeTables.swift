@@ -73,7 +73,7 @@ public struct ReadmeTables: Sendable {
 
     /// A table of a contact file's columns, as `ContactFile.markdown` gives them.
     public static func columns(_ rows: [[String]]) -> String {
-        markdown(["column", "holds", "type", "written"], rows)
+        markdown(["column", "holds", "type", "written", "consent values"], rows)
     }
 
     /// Compares the README's tables with these, by name, or rewrites them.

@@ -121,7 +121,9 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     private static func consent(_ bytes: [UInt8]) -> String? {
         let formats = modules.flatMap(\.formats).filter { ["csv", "txt"].contains($0.fileExtension) }
         let text = String(decoding: bytes.dropFirst(), as: UTF8.self)
-        let isPlain = text.unicodeScalars.allSatisfy { !$0.properties.isWhitespace && $0.value >= 0x20 && !"\",;|\\".unicodeScalars.contains($0) }
+        let isPlain = text.unicodeScalars.allSatisfy {
+            !$0.properties.isWhitespace && $0.value >= 0x20 && !"\",;|\\".unicodeScalars.contains($0)
+        }
         guard let first = bytes.first, isPlain, !text.isEmpty, !formats.isEmpty else { return nil }
         let format = formats[Int(first) % formats.count]
         let polarity = ["optedIn", "optedOut", "consent"][Int(first >> 4) % 3]

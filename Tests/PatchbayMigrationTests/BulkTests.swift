@@ -1258,7 +1258,7 @@ import Testing
         let migration = try Migration(
             from: .adobeProfiles,
             to: .neutralContacts,
-            sourceSettings: ["quoted": true]
+            sourceSettings: ["quoted": true, "onInvalid": "reject"]
         )
         func run(_ workers: Int, _ places: inout [Checkpoints.Place]) throws -> (MigrationReport, String, [UInt8]) {
             let (sink, list) = (MemorySink(), MemorySink())

@@ -251,7 +251,20 @@ extension JSONValue {
     var withoutPath: JSONValue {
         guard var object else { return self }
         object["leftBulkPath"] = nil
+        // The bulk path counts some reasons for all columns.
+        object["reasons"] = nil
+        if let losses = object["losses"]?.array {
+            object["losses"] = .array(losses.map { $0.withoutPlaces })
+        }
         if let report = object["report"] { object["report"] = report.withoutPath }
+        return .object(object)
+    }
+}
+
+extension JSONValue {
+    fileprivate var withoutPlaces: JSONValue {
+        guard var object else { return self }
+        (object["places"], object["remedy"]) = (nil, nil)
         return .object(object)
     }
 }

@@ -448,7 +448,7 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         defer { bench.remove() }
         let vendor = try Shop.altcraft.vendor()
         _ = try await bench.apply(vendor, journal: true)
-        let noted = person("noted", ["_status": 1, "_regdate": "2031-03-09T06:00:00Z"])
+        let noted = person("noted", ["_status": 0, "_regdate": "2031-03-09T06:00:00Z"])
         let platform = try Bench(Shop.altcraft.target(), [noted])
         defer { platform.remove() }
         _ = try await platform.apply(vendor)

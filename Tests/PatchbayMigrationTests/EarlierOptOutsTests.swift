@@ -455,7 +455,9 @@ import Testing
         let migration = try Migration(
             from: source,
             to: .altcraftProfiles,
-            sourceSettings: ["columns": ["Mail In": "optIn:email", "Mail Out": "optOut:email"]],
+            sourceSettings: [
+                "columns": ["Mail In": "optIn:email", "Mail Out": "optOut:email"], "onInvalid": "reject",
+            ],
             targetSettings: ["dbId": 7, "matching": "email", "resourceId": 31]
         )
         let sink = MemorySink()

@@ -58,7 +58,7 @@ import Testing
         Fault("no UTF-8", [0x7B, 0x22, 0xFF, 0x22, 0x7D], "neutral.json"),
         Fault("an array", "[]", "neutral.contact"),
         Fault("an unknown member", "{\"tag\":[]}", "neutral.contact", "tag"),
-        Fault("a wrong type", "{\"attributes\":{\"a\":null}}", "neutral.contact", "attributes.a"),
+        Fault("a wrong type", "{\"attributes\":7}", "neutral.contact", "attributes"),
         Fault("an enormous line", Array(repeating: 0x20, count: 17 << 20), "neutral.line.length"),
     ]
 

@@ -51,6 +51,8 @@ import Testing
         }
         var input = ChunkedSource(each.bytes, chunk: 1 << 16)
         #expect(throws: Migration.Failure.self) { _ = try migration.plan(&input) }
+        // A file is unpacked and turned into UTF-8 when it is opened.
+        if each.testDescription.hasPrefix("UTF-16") || each.testDescription == "gzip" { return }
         let path = NSTemporaryDirectory() + "strange-\(UUID().uuidString)"
         try Data(each.bytes).write(to: URL(filePath: path))
         defer { try? FileManager.default.removeItem(atPath: path) }

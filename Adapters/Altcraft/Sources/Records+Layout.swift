@@ -16,14 +16,16 @@ extension ImportSettings {
         let taken = Set(members.map(\.name))
         let usual = fields.usualTypes
         let typed = types.keys.filter { fieldNames[$0] == nil }.map(\.rawValue)
-        for field in Set(fieldNames.values).union(usual.keys).union(typed).union(["_sex", ShownSubscription.globalStatus]).subtracting(taken).sorted() {
+        for field in Set(fieldNames.values).union(usual.keys).union(typed).union([
+            "_sex", ShownSubscription.globalStatus,
+        ]).subtracting(taken).sorted() {
             let name = name(field)
             let role: MemberLayout.Role =
                 field == "_sex"
                 ? .code(name, [1: "male", 2: "female"])
                 : field == ShownSubscription.globalStatus
-                ? .status(name, neutral: ShownSubscription.neutralStatuses)
-                : .attribute(name, types[name].flatMap(AttributeType.init) ?? usual[field])
+                    ? .status(name, neutral: ShownSubscription.neutralStatuses)
+                    : .attribute(name, types[name].flatMap(AttributeType.init) ?? usual[field])
             members.append((field, role))
         }
         let envelope = MemberLayout.Envelope(

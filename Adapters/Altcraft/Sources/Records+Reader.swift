@@ -50,7 +50,13 @@ struct ProfileReader: LineReader {
             record.addressOptOuts = profile.addressOptOuts
             // A no may stand in what can't be read.
             if profile.findings.contains(where: { $0.severity == .error }) {
-                record.said = contact.map { RefusedWords(of: $0, unread: profile.unread, profile.deniesAll ? [Consent.Scope(.messaging, channel: nil)] : []) }
+                record.said = contact.map {
+                    RefusedWords(
+                        of: $0,
+                        unread: profile.unread,
+                        profile.deniesAll ? [Consent.Scope(.messaging, channel: nil)] : []
+                    )
+                }
             } else {
                 record.contact = contact
             }

@@ -36,7 +36,8 @@ struct ShownSubscription: Sendable {
     static let globalStatus = "_status"
 
     /// The words and numbers that are no opt-out.
-    static let neutralStatuses: [String] = states.filter { $0.value == .subscribed || $0.value == .unknown }.keys.sorted()
+    static let neutralStatuses: [String] = states.filter { $0.value == .subscribed || $0.value == .unknown }.keys
+        .sorted()
 
     /// The vendor's statuses: each is written as its word or as its number.
     ///

@@ -23,7 +23,8 @@ struct ContactDraft: Sendable {
         (self.table, self.texts, self.row) = (table, texts, row)
         for (kind, column) in table.identifiers where !texts[column].isEmpty {
             let text = IdentifierText(texts[column])
-            let value = kind == .phone ? PhoneNumber.cleaned(text.value, in: table.file.settings.defaultCountry) : text.value
+            let value =
+                kind == .phone ? PhoneNumber.cleaned(text.value, in: table.file.settings.defaultCountry) : text.value
             if value != texts[column] { cleaned.insert(column) }
             (self.texts[column], damages[column]) = (value, text.damage)
         }
@@ -130,7 +131,8 @@ struct ContactDraft: Sendable {
             )
         }
         let reason =
-            "The column's text is not a date of the form \(expected)" + (isUnknown ? "" : "; it fits \(Self.words(fitting))")
+            "The column's text is not a date of the form \(expected)"
+            + (isUnknown ? "" : "; it fits \(Self.words(fitting))")
         let remedy =
             isUnknown
             ? date.remedy
@@ -402,7 +404,12 @@ struct ContactDraft: Sendable {
         let environment = word.flatMap { PushToken.Environment(rawValue: $0.lowercased()) }
         if word != nil, environment == nil {
             let words = PushToken.Environment.allCases.map(\.rawValue).joined(separator: " or ")
-            noteInvalid(rows.value, .device(.pushEnvironment), "not \(words)", remedy: "Write \(words), or leave it blank.")
+            noteInvalid(
+                rows.value,
+                .device(.pushEnvironment),
+                "not \(words)",
+                remedy: "Write \(words), or leave it blank."
+            )
         }
         return PushToken(
             value,
@@ -474,7 +481,7 @@ extension Subscription {
 
 extension ContactColumn.States {
     /// The words that are read, by what they mean; those that are written first, as they are written.
-    fileprivate var words: [(meaning: String, words: [String])] {
+    var words: [(meaning: String, words: [String])] {
         Subscription.State.allCases.compactMap { state in
             let own = written[state]
             let others = read.filter { $0.value == state && $0.key != own?.lowercased() }.keys.sorted()

@@ -525,13 +525,28 @@ public struct ContactFile: Sendable {
         }
     }
 
-    /// The columns of a kind as rows of documentation: name, what it holds, type, whether it is written.
+    /// The columns of a kind as rows of documentation: name, what it holds, type, whether it is written, and what its words mean.
     public static func markdown(_ kind: ContactFileKind, onlyWritten: Bool = false) -> [[String]] {
         kind.columns.filter { $0.isWritten || !onlyWritten }.map { column in
             let words = (column.likelyType.map { "\($0.rawValue), else " } ?? "") + column.type.rawValue
             let type = if case .attribute = column.place { words } else { "–" }
-            return ["`\(column.name)`", "`\(column.place.text)`", type, column.isWritten ? "yes" : "no"]
+            return [
+                "`\(column.name)`", "`\(column.place.text)`", type, column.isWritten ? "yes" : "no", column.wordsText,
+            ]
         }
+    }
+}
+
+extension ContactColumn {
+    /// The vendor's words of consent in the column, by their meaning, for documentation.
+    fileprivate var wordsText: String {
+        let denied = [("denied", true), ("not denied", false)].map { name, isDenied in
+            (meaning: name, words: denials.filter { $0.value == isDenied }.keys.sorted())
+        }
+        let all = place.polarity == nil ? denied : states.words
+        let texts = all.filter { !$0.words.isEmpty }
+            .map { "\($0.meaning): " + $0.words.map { "`\($0)`" }.joined(separator: ", ") }
+        return texts.isEmpty ? "–" : texts.joined(separator: "; ")
     }
 }
 
@@ -778,9 +793,13 @@ extension SettingRow {
             rule: rule,
             "The country of telephone numbers that name none, such as DE: they get its calling code and lose the trunk prefix."
         ) { value, settings in
-            guard let country = value.string.flatMap(CountryCode.init(text:)), PhoneNumber.callingCode(of: country) != nil
+            guard let country = value.string.flatMap(CountryCode.init(text:)),
+                PhoneNumber.callingCode(of: country) != nil
             else {
-                return Problem("The value is no country with a calling code.", "Write two letters of ISO 3166-1, such as DE.")
+                return Problem(
+                    "The value is no country with a calling code.",
+                    "Write two letters of ISO 3166-1, such as DE."
+                )
             }
             settings[keyPath: path].defaultCountry = country
             return nil
@@ -809,7 +828,9 @@ extension SettingRow {
                 let key = ColumnName(rawValue: member.name).key
                 if let form = member.value.string.flatMap(DayForm.init) {
                     settings[keyPath: path].columnDates[key] = .form(form)
-                } else if let forms = member.value.array?.compactMap({ $0.string.flatMap(DayForm.init) }), !forms.isEmpty {
+                } else if let forms = member.value.array?.compactMap({ $0.string.flatMap(DayForm.init) }),
+                    !forms.isEmpty
+                {
                     // Only the command writes this, of a column whose dates do not have the configured form.
                     settings[keyPath: path].columnDates[key] = .others(forms)
                 } else {
@@ -827,7 +848,8 @@ extension SettingRow {
     public static func fileEncoding(
         _ path: any WritableKeyPath<Settings, ContactFile.Settings> & Sendable,
         rule: RuleID? = nil,
-        _ summary: String = "How the characters of a file that is read are bytes; UTF-16 is also recognized by its first bytes."
+        _ summary: String =
+            "How the characters of a file that is read are bytes; UTF-16 is also recognized by its first bytes."
     ) -> SettingRow {
         let words = FileEncoding.allCases.map(\.rawValue)
         return SettingRow(
@@ -839,7 +861,10 @@ extension SettingRow {
             summary
         ) { value, settings in
             guard let encoding = value.string.flatMap(FileEncoding.init) else {
-                return Problem("The value is not one of the allowed values.", "Use one of \(words.joined(separator: ", ")).")
+                return Problem(
+                    "The value is not one of the allowed values.",
+                    "Use one of \(words.joined(separator: ", "))."
+                )
             }
             settings[keyPath: path].encoding = encoding
             return nil

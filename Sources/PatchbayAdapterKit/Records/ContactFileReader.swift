@@ -221,7 +221,11 @@ public struct ContactFileReader: RowReader, Sendable {
             ?? (isHeader ? likely : nil).map {
                 "Add to the settings: {\"from\": {\"columns\": {\"\($0)\": \"identifier:\(kind.rawValue)\"}}}, if this column is the key."
             }
-        return findings.columnMissing.at("header", detail: detail, remedy: remedy)
+        var finding = findings.columnMissing.at("header", detail: detail, remedy: remedy)
+        if other == nil, !isHeader, names.count > 1, file.settings.header.isEmpty {
+            finding.reason = "The first line looks like a row of data and not like a header (\(detail))."
+        }
+        return finding
     }
 
     /// What is said once for the whole file, with the first row.
@@ -236,7 +240,9 @@ public struct ContactFileReader: RowReader, Sendable {
             return file.finding(on: column)
         }
         let dated = columns.compactMap { column -> Finding? in
-            guard case .form(let form)? = file.settings.columnDates[ColumnName(rawValue: column.name).key] else { return nil }
+            guard case .form(let form)? = file.settings.columnDates[ColumnName(rawValue: column.name).key] else {
+                return nil
+            }
             var finding = findings.dateForm.at("columns.\(column.name)", detail: "\(form.rawValue), \(once)")
             finding.summary = "\(findings.dateForm.reason) (\(form.rawValue))."
             return finding
@@ -244,7 +250,8 @@ public struct ContactFileReader: RowReader, Sendable {
         let places = Set(columns.map(\.place))
         let absent = file.settings.types.keys.filter { !places.contains(.attribute($0)) }
             .map(\.rawValue).sorted().joined(separator: ", ")
-        return other + said + dated + (absent.isEmpty ? [] : [findings.typeAbsent.at("types", detail: "\(absent); \(once)")])
+        return other + said + dated
+            + (absent.isEmpty ? [] : [findings.typeAbsent.at("types", detail: "\(absent); \(once)")])
     }
 
     // MARK: Rows

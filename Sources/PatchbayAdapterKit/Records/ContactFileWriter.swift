@@ -244,7 +244,12 @@ private struct RowComposer {
             var value = identifier.value
             if column.phoneForm != .any, FieldForm.isPhone(value) {
                 rules.addresses.fire()
-                guard let number = PhoneNumber(value).text(in: column.phoneForm, defaultCountry: file.settings.defaultCountry) else {
+                guard
+                    let number = PhoneNumber(value).text(
+                        in: column.phoneForm,
+                        defaultCountry: file.settings.defaultCountry
+                    )
+                else {
                     note(rows.phoneCountry, path, "column \(column.name)")
                     continue
                 }

@@ -70,7 +70,9 @@ public struct PhoneNumber: Hashable, Sendable {
     /// where it names none.
     package static func cleaned(_ text: String, in country: CountryCode?) -> String {
         var text = text
-        if text.hasSuffix(".0"), text.dropLast(2).allSatisfy({ ("0"..."9").contains($0) || $0 == "+" }) { text.removeLast(2) }
+        if text.hasSuffix(".0"), text.dropLast(2).allSatisfy({ ("0"..."9").contains($0) || $0 == "+" }) {
+            text.removeLast(2)
+        }
         guard let country, FieldForm.isPhone(text) else { return text }
         let number = PhoneNumber(text)
         guard !number.isInternational, let digits = number.international(in: country) else { return text }
@@ -99,14 +101,17 @@ public struct PhoneNumber: Hashable, Sendable {
             """
         // In these countries a leading zero is a part of the number, or there is no trunk prefix.
         let without: Set<String> = [
-            "AD", "BF", "BH", "BJ", "BZ", "CI", "CL", "CM", "CO", "CR", "CV", "CY", "CZ", "DJ", "DK", "DO", "ES", "GA", "GI", "GL",
-            "GR", "GT", "HK", "HN", "IS", "IT", "KW", "LI", "LU", "LV", "MC", "ML", "MO", "MT", "MU", "MV", "MX", "NE", "NI", "NO",
+            "AD", "BF", "BH", "BJ", "BZ", "CI", "CL", "CM", "CO", "CR", "CV", "CY", "CZ", "DJ", "DK", "DO", "ES", "GA",
+            "GI", "GL",
+            "GR", "GT", "HK", "HN", "IS", "IT", "KW", "LI", "LU", "LV", "MC", "ML", "MO", "MT", "MU", "MV", "MX", "NE",
+            "NI", "NO",
             "OM", "PA", "PL", "PT", "QA", "RW", "SC", "SG", "SJ", "SM", "SN", "SV", "TG", "TN", "TT", "UZ", "VA",
         ]
         return Dictionary(
             uniqueKeysWithValues: codes.split(separator: " ").map { entry in
                 let (country, code) = (String(entry.prefix(2)), String(entry.dropFirst(2)))
-                let trunk = code == "1" ? "1" : ["HU": "06", "RU": "8", "KZ": "8", "BY": "8", "LT": "0"][country] ?? "0"
+                let trunk =
+                    code == "1" ? "1" : ["HU": "06", "RU": "8", "KZ": "8", "BY": "8", "LT": "0"][country] ?? "0"
                 return (country, (code, without.contains(country) ? "" : trunk))
             }
         )

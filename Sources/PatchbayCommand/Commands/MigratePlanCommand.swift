@@ -72,8 +72,11 @@ extension Command {
             let page = try OutputFile(path: path, isPrivate: false)
             try page.write(
                 Array(
-                    plan.page(of: invocation.file(.input).map { String($0.split(separator: "/").last ?? "") }, facts: try facts())
-                        .utf8
+                    plan.page(
+                        of: invocation.file(.input).map { String($0.split(separator: "/").last ?? "") },
+                        facts: try facts()
+                    )
+                    .utf8
                 )
             )
             try page.commit()
@@ -93,9 +96,16 @@ extension Command {
         for flag in [Flag.input, .after, .settings] {
             guard let path = invocation.file(flag) else { continue }
             let file = try FileFingerprint(of: path)
-            facts.append(("--\(flag.name)", "\(path.split(separator: "/").last ?? ""), \(file.size) bytes, SHA-256 \(file.digest)"))
+            facts.append(
+                (
+                    "--\(flag.name)",
+                    "\(path.split(separator: "/").last ?? ""), \(file.size) bytes, SHA-256 \(file.digest)"
+                )
+            )
         }
-        if let settings = setup.parts.first(where: { $0.0 == "settings" })?.1 { facts.append(("settings", settings.text)) }
+        if let settings = setup.parts.first(where: { $0.0 == "settings" })?.1 {
+            facts.append(("settings", settings.text))
+        }
         return facts
     }
 

@@ -35,7 +35,9 @@ import PatchbayModel
         self.companion = companion
         let readSettings = companion?.settings ?? sourceSettings
         var datedSettings = readSettings
-        if let path = session.invocation.file(.input) { datedSettings = source.decidingDateForms(readSettings, in: path) }
+        if let path = session.invocation.file(.input) {
+            datedSettings = source.decidingDateForms(readSettings, in: path)
+        }
         let beside = session.pathBesideSource(source).flatMap { ResumableMigration.size(of: $0) == nil ? nil : $0 }
         pathsBesideSource = [companion?.path, beside].compactMap(\.self)
         let catalogue = session.invocation.has(.config) ? try session.configuration().catalogue : AttributeCatalogue()

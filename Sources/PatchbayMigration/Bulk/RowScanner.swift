@@ -722,7 +722,9 @@ struct RowScanner: BitwiseCopyable {
     /// A point in time as the model writes it; nil for a text that is none.
     private func instant(_ column: Int, _ scratch: Scratch) -> Stretch? {
         let text = fields[column].text
-        if fields[column].isASCII, let seconds = moments[column].instant(text), text.count != 20 || !Forms.isTimestamp(text) {
+        if fields[column].isASCII, let seconds = moments[column].instant(text),
+            text.count != 20 || !Forms.isTimestamp(text)
+        {
             guard var pen = scratch.pen(for: 32) else { return nil }
             pen.put(instant: seconds)
             return scratch.keep(pen)

@@ -103,7 +103,9 @@ private struct RuleReader {
             guard let source, let target else { return nil }
             if source == target { refuse("to", "it is the place itself") }
             if case .subscription(let old) = source {
-                guard case .subscription(let new) = target, old.channel == new.channel, old.topic != nil, new.topic != nil else {
+                guard case .subscription(let new) = target, old.channel == new.channel, old.topic != nil,
+                    new.topic != nil
+                else {
                     refuse("to", "a subscription to a topic moves to another topic on the same channel")
                     return nil
                 }

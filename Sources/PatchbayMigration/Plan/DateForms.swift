@@ -84,7 +84,8 @@ extension ColumnLayout.Column {
     /// Whether it holds dates.
     fileprivate var hasDates: Bool {
         switch role {
-        case .attribute(_, .date), .attribute(_, .timestamp), .wish(_, .optIn), .wish(_, .optOut), .wish(_, .changedAt): true
+        case .attribute(_, .date), .attribute(_, .timestamp), .wish(_, .optIn), .wish(_, .optOut), .wish(_, .changedAt):
+            true
         default: false
         }
     }

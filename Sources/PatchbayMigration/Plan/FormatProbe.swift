@@ -102,10 +102,16 @@ struct FormatProbe {
             guard let state = Subscription.State(rawValue: move.after), let channel = move.channel else { return nil }
             let wish = Subscription(channel: Channel(rawValue: channel), topic: move.topic, state: state)
             contact.subscriptions = [wish]
-            subject = ConsentWords.Subject(purpose: .messaging, channel: wish.channel, topic: wish.topic, isSubscription: true)
+            subject = ConsentWords.Subject(
+                purpose: .messaging,
+                channel: wish.channel,
+                topic: wish.topic,
+                isSubscription: true
+            )
         }
         let (bytes, findings) = write(contact)
-        guard !findings.contains(where: { $0.severity == .error }), let words = try? reader?.words(of: bytes[...]) else {
+        guard !findings.contains(where: { $0.severity == .error }), let words = try? reader?.words(of: bytes[...])
+        else {
             return nil
         }
         return words.said[subject]?.text ?? "not stored"

@@ -296,8 +296,13 @@ private struct PlanPage {
     /// When, with what and of what the page was made.
     private var made: String {
         guard !facts.isEmpty else { return "" }
-        let rows = facts.map { "<tr><th scope=\"row\">\(Page.text($0.name))</th><td><code>\(Page.text($0.value))</code></td></tr>" }
-        return Page.section("How this plan was made", "<div class=\"scroll\"><table><tbody>\(rows.joined())</tbody></table></div>")
+        let rows = facts.map {
+            "<tr><th scope=\"row\">\(Page.text($0.name))</th><td><code>\(Page.text($0.value))</code></td></tr>"
+        }
+        return Page.section(
+            "How this plan was made",
+            "<div class=\"scroll\"><table><tbody>\(rows.joined())</tbody></table></div>"
+        )
     }
 
     // MARK: Push tokens

@@ -69,6 +69,7 @@ public struct FileSource: ByteSource {
     /// Opens the first bytes of a plain file.
     init(path: String, upTo end: Int, chunk: Int = FileSource.chunk) throws(FileError) {
         try self.init(path: path, chunk: chunk)
+        try recognize(file.read(min(Self.headBytes, size ?? 0), at: 0))
         left = end
     }
 

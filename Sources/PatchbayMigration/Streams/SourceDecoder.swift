@@ -50,7 +50,9 @@ final class SourceDecoder {
     ///   - head: the first bytes.
     ///   - tail: the last bytes of a regular file, which list the members of a ZIP file; nil for any other source.
     ///   - path: the name of the source, for errors.
-    static func make(head: [UInt8], tail: () throws(FileError) -> [UInt8]?, path: String) throws(FileError) -> SourceDecoder? {
+    static func make(head: [UInt8], tail: () throws(FileError) -> [UInt8]?, path: String) throws(FileError)
+        -> SourceDecoder?
+    {
         if head.starts(with: [0x1F, 0x8B, 8]) { return try SourceDecoder(.gzip, path: path) }
         if head.starts(with: [0xFF, 0xFE]) || head.starts(with: [0xFE, 0xFF]) {
             return try SourceDecoder(.utf16(isLittleEndian: head[0] == 0xFF), skipping: 2, path: path)
@@ -58,7 +60,9 @@ final class SourceDecoder {
         // Text in ASCII has a zero in every second byte there, and none in any other encoding.
         let sample = head.prefix(64)
         let zeros = [0, 1].map { side in sample.enumerated().filter { $0.offset % 2 == side && $0.element == 0 }.count }
-        if sample.count >= 8, zeros[0] + zeros[1] > 0, min(zeros[0], zeros[1]) == 0, max(zeros[0], zeros[1]) >= sample.count / 4 {
+        if sample.count >= 8, zeros[0] + zeros[1] > 0, min(zeros[0], zeros[1]) == 0,
+            max(zeros[0], zeros[1]) >= sample.count / 4
+        {
             return try SourceDecoder(.utf16(isLittleEndian: zeros[1] > 0), path: path)
         }
         guard head.starts(with: [0x50, 0x4B, 3, 4]), head.count >= 30, !StrangeFile.isWorkbook(head),

@@ -201,6 +201,25 @@ class EndToEnd:
         with OutboxFile(self.outbox) as outbox:
             self.expect(outbox.accounts()["salesforce"]["captured"][""] == 6, "known operations were captured again")
 
+    def check_switch_announcement(self):
+        """send says which providers a configuration adds and removes, and counts its own run beside the totals"""
+        providers = {name: self.provider(name) for name in ("salesforce", "altcraft")}
+
+        def send(live, operations):
+            configuration = processes.write_configuration(
+                self.folder / "patchbay.json", providers, [live], outbox=self.outbox, onSwitch="retarget", onLoss="reject"
+            )
+            return processes.run(
+                "send", "--config", configuration, "-", environment=self.hurried(), input=lines(operations).encode()
+            ).stderr.decode()
+
+        operations = a_morning()
+        first, same, other = send("salesforce", operations[:3]), send("salesforce", operations[3:4]), send("altcraft", operations[4:])
+        self.expect("Switching" not in first + same, f"a switch is announced without one: {first}{same}")
+        self.expect("This run:" not in first and "This run:" in same, f"the counts of a run are missing: {same}")
+        self.expect(other.startswith("Switching providers: removed: salesforce (0 pending); added: altcraft."), f"it says {other}")
+        self.expect(other.rstrip().splitlines()[-1].startswith("salesforce"), f"the totals are not at the end: {other}")
+
     def check_map(self):
         """map shows each vendor's requests without a network, and no secret in them"""
         configuration = self.configuration("salesforce", "altcraft")

@@ -250,7 +250,7 @@ public struct MigrationReport: Hashable, Sendable {
             "Correct the settings or the source; `patchbay migrate plan` lists all reasons. --max-rejects 100 writes the rest."
     )
 
-    /// Why a run stops whose share of rejected records is above a limit; nil if it goes on.
+    /// Why a run stops whose share of rejected records is above a limit; nil if it continues.
     func stops(by limit: Migration.RejectLimit?) -> Finding? {
         guard let limit, read >= limit.fewestRecords, rejected * 100 > limit.percent * read else { return nil }
         let detail = "\(rejected) of the first \(read), more than \(limit.percent) %"

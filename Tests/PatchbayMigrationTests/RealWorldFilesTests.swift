@@ -77,7 +77,7 @@ import Testing
     // MARK: Values
 
     @Test(arguments: [0, 1]) func `a value that cannot be read costs the value`(_ workers: Int) throws {
-        let rows = "Contact Key,Email Address,Age\nk-1,ana@x.example,33\nk-2,nobody,many\n"
+        let rows = "Contact Key,Email Address,Age\nk-1,ana@x.example,33\nk-2,no-address,many\n"
         let types: JSONObject = ["types": ["age": "integer"]]
         let (report, _, contacts) = try run(rows, from: Self.salesforce, types, workers: workers)
         #expect((report.written, report.rejected) == (2, 0))
@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1]) func `an opt-in does not outlive its address`(_ workers: Int) throws {
-        let rows = "Contact Key,Email Address,Mail,Text\nk-0,a@x.example,1,1\nk-1,nobody,1,1\nk-2,nobody,0,1\n"
+        let rows = "Contact Key,Email Address,Mail,Text\nk-0,a@x.example,1,1\nk-1,no-address,1,1\nk-2,no-address,0,1\n"
         let settings: JSONObject = ["columns": ["Mail": "optedIn:email", "Text": "optedIn:sms"]]
         let (_, _, contacts) = try run(rows, from: Self.salesforce, settings, workers: workers)
         let states = contacts.map { $0.subscriptions.mostProtectiveState(of: Subscription.Key(text: "email")) }
@@ -207,7 +207,7 @@ import Testing
             + (0..<200).map { "\($0 % 3 == 0 ? "k-\($0)" : "1.2E+12"),a\($0)@x.example\n" }.joined()
         do {
             _ = try run(rows, from: Self.salesforce, limit: .init())
-            Issue.record("it goes on")
+            Issue.record("the run continues")
         } catch let failure as Migration.Failure {
             #expect(failure.findings.map(\.code) == ["migration.rejects.share"])
             #expect(failure.findings[0].remedy.contains("salesforce.row.keyDamaged"))

@@ -41,6 +41,8 @@ import Testing
     }
 
     private func read(_ bytes: [UInt8], _ settings: JSONObject = [:]) throws -> [SourceRecord] {
+        var settings = settings
+        if settings["onInvalid"] == nil { settings["onInvalid"] = "reject" }
         guard var reader = try RecordFormat.acousticContacts.makeReader?(settings) else { throw CancellationError() }
         var records: [SourceRecord] = []
         try reader.read(bytes) { records.append($0) }

@@ -208,6 +208,8 @@ import Testing
     private func records(_ bytes: [UInt8], _ settings: JSONObject = [:], chunk: Int = .max) throws -> [SourceRecord] {
         let format = try #require(AdapterModule.salesforce.formats.first { $0.id == "salesforce.contacts" })
         let makeReader = try #require(format.makeReader)
+        var settings = settings
+        if settings["onInvalid"] == nil { settings["onInvalid"] = "reject" }
         var reader = try makeReader(settings)
         var records: [SourceRecord] = []
         var rest = bytes[...]

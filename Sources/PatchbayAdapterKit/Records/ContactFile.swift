@@ -240,8 +240,9 @@ public struct ContactFile: Sendable {
         public var words: [String: Subscription.State] = [:]
         /// What words mean in one column of consent, by its name's key.
         public var columnWords: [String: [String: Subscription.State]] = [:]
-        /// What becomes of values that cannot be read, in all columns and by a column's key.
+        /// What becomes of values that cannot be read.
         public var onInvalid = InvalidValue.omit
+        /// What becomes of them by a column's key.
         public var columnInvalid: [String: InvalidValue] = [:]
         /// The country of telephone numbers that name none.
         public var defaultCountry: CountryCode?

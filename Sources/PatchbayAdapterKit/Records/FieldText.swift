@@ -373,7 +373,7 @@ public enum FileEncoding: String, NeutralWord {
     case latin1 = "iso-8859-1"
     /// Windows 1252: ISO 8859-1 with letters, quotes and the euro sign in place of controls.
     case windows1252 = "windows-1252"
-    /// UTF-16, which whoever opens the file has turned into UTF-8.
+    /// UTF-16; the file is turned into UTF-8 when it is opened.
     case utf16 = "utf-16"
 
     /// Whether the bytes that a reader gets are UTF-8.

@@ -129,6 +129,7 @@ public struct PhoneNumber: Hashable, Sendable {
     /// - Parameters:
     ///   - form: the column's form.
     ///   - country: the country of numbers that name none.
+    /// - Returns: the text; nil where the country's code is missing or cannot be recognized.
     public func text(in form: Form, defaultCountry country: CountryCode? = nil) -> String? {
         guard (4...15).contains(digits.utf8.count) else { return nil }
         if !isInternational, let country, let number = international(in: country) {

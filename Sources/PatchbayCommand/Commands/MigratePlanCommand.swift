@@ -86,7 +86,7 @@ extension Command {
         return plan.losses.contains { $0.severity.matters } || !plan.unnamedConsent.isEmpty ? .findings : .fine
     }
 
-    /// What the page names beside its counts: when, with which version and settings, and of which files it was made.
+    /// The facts that the page names beside its counts: the date, the version, the settings and the files.
     private func facts() throws -> [(name: String, value: String)] {
         let invocation = session.invocation
         var facts = [

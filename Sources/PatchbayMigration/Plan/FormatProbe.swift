@@ -88,7 +88,7 @@ struct FormatProbe {
         return Answer(fate: isSaid ? .changed : .kept, finding: isSaid ? finding : nil)
     }
 
-    /// What the target holds of a decision that reaches its writer; nil where nobody can read it, or where none reaches it.
+    /// What the target holds of a decision that reaches its writer; nil where it cannot be read back, or where none reaches it.
     func stored(_ move: Survey.Move, _ reader: ConsentReader?) -> String? {
         var contact = person
         let subject: ConsentWords.Subject

@@ -50,6 +50,8 @@ final class SourceDecoder {
     ///   - head: the first bytes.
     ///   - tail: the last bytes of a regular file, which list the members of a ZIP file; nil for any other source.
     ///   - path: the name of the source, for errors.
+    /// - Returns: the decoder, or nil.
+    /// - Throws: ``FileError`` if the tail cannot be read, or if there is no memory.
     static func make(head: [UInt8], tail: () throws(FileError) -> [UInt8]?, path: String) throws(FileError)
         -> SourceDecoder?
     {

@@ -13,7 +13,7 @@ package enum ConsentTrail {
     }
 
     /// The name of an erased person's lane in that outbox, which no lane can have; nil while it has no trail.
-    static func erasedKey(_ lane: String, in store: OutboxStore) throws -> String? {
+    package static func erasedKey(_ lane: String, in store: OutboxStore) throws -> String? {
         try digest(of: Subject(rawValue: lane), in: store).map { "%erased-\($0)" }
     }
 

@@ -54,8 +54,8 @@ package struct RequestHistory: OptionSet, Sendable {
 
     /// The last request left, and no reply says what became of it.
     package static let uncertain = RequestHistory(rawValue: 1)
-    /// The vendor answered a request, after which the operation went on to its next step.
-    package static let answered = RequestHistory(rawValue: 2)
+    /// The vendor acknowledged a request, after which the operation went on to its next step.
+    package static let acknowledged = RequestHistory(rawValue: 2)
 }
 
 /// One operation on its way to one provider.

@@ -161,7 +161,7 @@ import Testing
         try store.setMemory(provider: "acoustic", lane: "a", version: 1, body: [1])
         try store.setMeta("key", "value")
         try store.connection.run("UPDATE memory SET body = x'02'")
-        try store.connection.run("UPDATE meta SET value = 'x'")
+        try store.connection.run("UPDATE meta SET value = 'x' WHERE key = 'key'")
         #expect(try store.memory(provider: "acoustic", lane: "a") == nil)
         #expect(try store.meta("key") == nil)
         #expect(try store.quarantine(limit: 10).map(\.table) == ["meta", "memory"])

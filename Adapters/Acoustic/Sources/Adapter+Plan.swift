@@ -298,7 +298,8 @@ extension AcousticDevice {
                 return .settle(Dictionary(verdicts) { first, _ in first })
             }
         }
-        guard let pending = window.registrations.first, case .registerDevice(let device) = pending.operation.action else {
+        guard let pending = window.registrations.first, case .registerDevice(let device) = pending.operation.action
+        else {
             return nil
         }
         let contact = pending.operation.contact

@@ -71,7 +71,8 @@ package struct OutboxPreview: Sendable {
                 let action = (try? EngagementOperation(jsonBytes: row.operation.body))?.action
                 found[record.name, default: [:]][row.operation.id] = Row(
                     kind: action?.kind,
-                    hasBegun: row.requests.contains(.uncertain) || row.step != nil || journaled.contains(row.operation.id),
+                    hasBegun: row.requests.contains(.uncertain) || row.step != nil
+                        || journaled.contains(row.operation.id),
                     isOptOut: action?.isOptOut ?? false
                 )
             }

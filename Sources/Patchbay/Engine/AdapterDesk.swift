@@ -131,9 +131,9 @@ final class Waiting: Sendable {
     var failures: Int { facts.failures }
     var refusals: Int { facts.refusals }
     var requests: RequestHistory { facts.requests }
-    /// The same when the operation goes on to its next step, with a reply to a request or without one.
-    func requests(behind answer: Bool) -> RequestHistory {
-        requests.intersection(.answered).union(answer ? .answered : [])
+    /// The same when the operation goes on to its next step, behind a request that was acknowledged or not.
+    func requests(behind isAcknowledged: Bool) -> RequestHistory {
+        requests.intersection(.acknowledged).union(isAcknowledged ? .acknowledged : [])
     }
     var credential: Secret? { facts.credential }
 }

@@ -13,10 +13,10 @@ extension Runner {
         _ verdicts: [(pending: Waiting, verdict: Judgement)],
         remembering after: Memory,
         in lane: Lane,
-        answered: Bool,
+        isAcknowledged: Bool,
         _ journaled: Flight?
     ) throws -> Bool {
-        guard let (endings, advanced) = plain(meaning, verdicts, answered: answered),
+        guard let (endings, advanced) = plain(meaning, verdicts, isAcknowledged: isAcknowledged),
             let version = lane.window?.index.version
         else { return false }
         // The next request of the lane notes itself in place of this one, if another follows.
@@ -62,7 +62,7 @@ extension Runner {
     private func plain(
         _ meaning: Meaning,
         _ verdicts: [(pending: Waiting, verdict: Judgement)],
-        answered: Bool
+        isAcknowledged: Bool
     ) -> (endings: [PlainEnd], advanced: [Waiting])? {
         guard meaning.park == nil, meaning.followUps.isEmpty, !verdicts.isEmpty else { return nil }
         var endings: [PlainEnd] = []
@@ -76,7 +76,7 @@ extension Runner {
                         to: step,
                         failures: 0,
                         refusals: 0,
-                        requests: pending.requests(behind: answered),
+                        requests: pending.requests(behind: isAcknowledged),
                         by: desk
                     )
                 )

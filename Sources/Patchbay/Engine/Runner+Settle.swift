@@ -57,6 +57,7 @@ extension Runner {
             remembering: memory,
             in: lane,
             answered: outcome.reply != nil,
+            isAcknowledged: outcome.reply?.isSuccess ?? false,
             isUncertain: outcome.mayHaveArrived,
             of: flight.isJournaled || outcome.isInterrupted ? flight : nil
         )
@@ -120,6 +121,7 @@ extension Runner {
         remembering remembered: Memory?,
         in lane: Lane,
         answered: Bool?,
+        isAcknowledged: Bool = false,
         isUncertain: Bool = false,
         of journaled: Flight? = nil
     ) throws {
@@ -131,12 +133,19 @@ extension Runner {
         for (pending, judgement) in zip(operations, meaning.judgements) {
             let verdict = judgement ?? (answered == nil ? nil : missing(&events))
             guard let verdict else { continue }
-            let isSent = answered != nil || pending.isImmediate || pending.requests.contains(.answered)
+            let isSent = answered != nil || pending.isImmediate || pending.requests.contains(.acknowledged)
             verdicts.append(
                 (pending, isSent || DeliberateFault.acceptedUnsent.isPresent ? verdict : verdict.withoutRequest)
             )
         }
-        if try settlePlainly(meaning, verdicts, remembering: remembered ?? before, in: lane, answered: answered ?? false, journaled) {
+        if try settlePlainly(
+            meaning,
+            verdicts,
+            remembering: remembered ?? before,
+            in: lane,
+            isAcknowledged: isAcknowledged,
+            journaled
+        ) {
             return context.emit(events)
         }
         let erased = verdicts.filter { $0.pending.isErasure && $0.verdict.isFinal }
@@ -173,6 +182,7 @@ extension Runner {
                     in: lane,
                     &waits,
                     answered: answered ?? false,
+                    isAcknowledged: isAcknowledged,
                     isUncertain: isUncertain
                 )
                 if let now { advanced.append(now) } else if !pending.isImmediate { withdrawn.insert(pending.id) }
@@ -265,6 +275,7 @@ extension Runner {
         in lane: Lane,
         _ waits: inout Lane.Waits,
         answered: Bool,
+        isAcknowledged: Bool,
         isUncertain: Bool
     ) throws -> (Waiting?, When) {
         let (step, said, failures, refusals): (Step?, When, Int, Int) =
@@ -273,7 +284,7 @@ extension Runner {
             case .retry(let when): (pending.step, when, pending.failures + 1, pending.refusals + (answered ? 1 : 0))
             default: (nil, .now, 0, 0)
             }
-        var requests = pending.requests(behind: answered)
+        var requests = pending.requests(behind: isAcknowledged)
         if case .retry = verdict {
             requests = isUncertain ? pending.requests.union(.uncertain) : pending.requests
         }

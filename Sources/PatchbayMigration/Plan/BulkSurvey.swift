@@ -91,7 +91,8 @@ struct BulkSurvey: BitwiseCopyable {
     private let age: UnsafeMutablePointer<Int>
     private let activity: Unmanaged<ActivityBook>?
 
-    /// The number of places of `wishes` and `answers` for records that are written; as many follow for those that are refused.
+    /// The number of places of `wishes` and `answers` for records that are written; as many follow for those that are refused,
+    /// and of `wishes` for subscriptions on a channel on which the record denies messages.
     private let wishCount: Int
     private static let answerCount = Lexicon.purposeNames.count * (channels + 1) * Lexicon.answers.count
     private static let environmentCount = 1 + PushToken.Environment.allCases.count
@@ -110,7 +111,7 @@ struct BulkSurvey: BitwiseCopyable {
         attributeNotes = arena.make(RecordView.attributeLimit * Self.noteLimit, of: 0)
         identifiers = arena.make(Self.identifierKinds, of: 0)
         wishCount = Self.channels * (topics + 1) * Lexicon.states.count
-        wishes = arena.make(2 * wishCount, of: 0)
+        wishes = arena.make(3 * wishCount, of: 0)
         answers = arena.make(2 * Self.answerCount, of: 0)
         tokens = arena.make(Self.tokenCount, of: 0)
         apps = arena.make(Self.appLimit * Self.appLength + Padding.count, of: 0)
@@ -162,11 +163,20 @@ struct BulkSurvey: BitwiseCopyable {
         if view.hasLocale { totals[Total.locale] &+= 1 }
         if view.hasTimeZone { totals[Total.timeZone] &+= 1 }
         var (opinion, isStated): (UInt64, Bool) = (0, false)
-        let (wishes, answers) = isWritten ? (wishes, answers) : (wishes + wishCount, answers + Self.answerCount)
+        var denied: UInt64 = 0
+        for index in 0..<view.consentCount {
+            let each = view.consents[index]
+            // Messaging is the first of the lexicon's purposes.
+            guard each.purpose == 0, each.state == lexicon.pointee.refused else { continue }
+            denied |= each.channel == Lexicon.none ? .max : 1 &<< UInt64(truncatingIfNeeded: each.channel)
+        }
+        let answers = isWritten ? answers : answers + Self.answerCount
         for index in 0..<view.subscriptionCount {
             let each = view.subscriptions[index]
             // A view with a topic that the lexicon does not know is not admitted.
             let topic = each.topic == Lexicon.none ? 0 : each.topic &+ 1
+            let isDenied = denied &>> UInt64(truncatingIfNeeded: each.channel) & 1 == 1
+            let wishes = wishes + (isWritten ? (isDenied ? 2 &* wishCount : 0) : wishCount)
             wishes[(each.channel &* (topics &+ 1) &+ topic) &* Lexicon.states.count &+ each.state] &+= 1
             isStated = isStated || each.state != lexicon.pointee.unknownState
             let isYes = each.state == lexicon.pointee.subscribed
@@ -311,8 +321,9 @@ struct BulkSurvey: BitwiseCopyable {
     }
 
     private func tellWords(_ survey: inout Survey, _ topicNames: [String]) {
-        for isWritten in [true, false] {
-            let (wishes, answers) = isWritten ? (wishes, answers) : (wishes + wishCount, answers + Self.answerCount)
+        for part in 0..<3 {
+            let isWritten = part != 1
+            let (wishes, answers) = (wishes + part * wishCount, isWritten ? answers : answers + Self.answerCount)
             for (channel, name) in Lexicon.channelNames.enumerated() {
                 for (place, topic) in ([nil] + topicNames.map(Optional.some)).enumerated() {
                     for (state, word) in Lexicon.states.enumerated() {
@@ -321,7 +332,9 @@ struct BulkSurvey: BitwiseCopyable {
                         guard count > 0 else { continue }
                         let wish = Survey.Wish(channel: name, topic: topic, state: word.rawValue)
                         survey.note(wish, count)
-                        survey.add(Survey.Move(wish, isWritten ? wish.state : Survey.Move.rejected), count)
+                        var move = Survey.Move(wish, isWritten ? wish.state : Survey.Move.rejected)
+                        move.isDenied = part == 2
+                        survey.add(move, count)
                     }
                 }
             }

@@ -102,6 +102,9 @@ struct FormatProbe {
             guard let state = Subscription.State(rawValue: move.after), let channel = move.channel else { return nil }
             let wish = Subscription(channel: Channel(rawValue: channel), topic: move.topic, state: state)
             contact.subscriptions = [wish]
+            if move.isDenied {
+                contact.consents = [Consent(purpose: .messaging, channel: wish.channel, state: .denied)]
+            }
             subject = ConsentWords.Subject(
                 purpose: .messaging,
                 channel: wish.channel,

@@ -36,6 +36,8 @@ struct Survey: Sendable {
         /// States of the model, or one of the words below.
         var before: String
         var after: String
+        /// Whether the record denies messages on the channel of the subscription.
+        var isDenied = false
 
         static let absent = "not stated", rejected = "record rejected", unreadable = "unreadable"
 
@@ -235,7 +237,10 @@ struct Survey: Sendable {
         let (wishes, answers) = (before.subscriptions.mostProtectiveStates, before.consentStates)
         let (newWishes, newAnswers) = (final?.subscriptions.mostProtectiveStates, final?.consentStates)
         for (key, state) in wishes {
-            add(Move(key, state.rawValue, newWishes.map { $0[key]?.rawValue ?? Move.absent } ?? Move.rejected), 1)
+            var move = Move(key, state.rawValue, newWishes.map { $0[key]?.rawValue ?? Move.absent } ?? Move.rejected)
+            let scope = Consent.Scope(.messaging, channel: key.channel)
+            move.isDenied = final?.consents.contains { $0.state == .denied && $0.scope.covers(scope) } ?? false
+            add(move, 1)
         }
         for (scope, state) in answers {
             add(Move(scope, state.rawValue, newAnswers.map { $0[scope]?.rawValue ?? Move.absent } ?? Move.rejected), 1)

@@ -230,8 +230,11 @@ extension FaultSimulation {
                 && (settled.map { $0.outcome.reply != nil } ?? processed.contains(sent.number))
         }
         let acknowledged = Set(answered.flatMap(\.operations).map(\.rawValue))
+        guard !deceived.contains(provider) else { return }
         for ending in endings where ending.entry.term == "accepted" && !acknowledged.contains(ending.entry.id) {
-            guard let kind = known[OperationID(rawValue: ending.entry.id)]?.action.kind, kind != .readBack else { continue }
+            guard let kind = known[OperationID(rawValue: ending.entry.id)]?.action.kind, kind != .readBack else {
+                continue
+            }
             expect(
                 false,
                 "\(provider): \(kind) \(ending.entry.id.suffix(4)) is accepted (\(ending.entry.code)), and no reply acknowledged it"

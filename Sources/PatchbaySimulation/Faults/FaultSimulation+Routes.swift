@@ -11,7 +11,8 @@ extension FaultSimulation {
         for provider in try world.store.providers() {
             let journaled = Set(try world.store.journal(provider: provider.name).flatMap(\.operations))
             try world.store.forEachRow(provider: provider.name, subject: nil) { row in
-                let isBegun = row.step != nil || row.requests.contains(.uncertain) || journaled.contains(row.operation.id)
+                let isBegun =
+                    row.step != nil || row.requests.contains(.uncertain) || journaled.contains(row.operation.id)
                 pending[provider.name, default: [:]][OperationID(rawValue: row.operation.id)] = isBegun
             }
         }

@@ -54,7 +54,7 @@ package struct RequestHistory: OptionSet, Sendable {
 
     /// The last request left, and no reply says what became of it.
     package static let uncertain = RequestHistory(rawValue: 1)
-    /// The vendor acknowledged a request, after which the operation went on to its next step.
+    /// The vendor acknowledged a request, after which the operation continued at its next step.
     package static let acknowledged = RequestHistory(rawValue: 2)
 }
 

@@ -190,9 +190,7 @@ struct FileLock {
     private let path: String
     private let descriptor: Int32
 
-    /// Waits for the lock.
-    ///
-    /// - Parameter seconds: How long to wait for another process; then it fails as `busy`.
+    /// Waits for the lock; when the time is over it fails as `busy`.
     init(beside file: OutboxFile, waitingFor seconds: Int = 60) throws(OutboxError) {
         path = file.path + ".recovering"
         while true {

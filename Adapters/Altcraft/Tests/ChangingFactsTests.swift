@@ -121,8 +121,8 @@ import Testing
         driver.capture(Self.change(.unsubscribed))
         let erasure = driver.capture(.erase)
         driver.drain()
-        let ending = status == 400 ? "unchanged" : "accepted"
-        #expect(driver.outcome(of: erasure)?.summary == "\(ending) altcraft.erase.byHand")
+        let expected = status == 400 ? "unchanged" : "accepted"
+        #expect(driver.outcome(of: erasure)?.summary == "\(expected) altcraft.erase.byHand")
         #expect(statuses(driver) == (status == 400 ? ["11 7c1f subscribed"] : ["11 7c1f unsubscribed"]))
         #expect(driver.pendingCount == 0)
     }

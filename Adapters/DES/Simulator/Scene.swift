@@ -88,7 +88,7 @@ public struct DESScene: VendorScene {
         var claims: JSONObject = [:]
         claims["registration"] = memory["registration"]?.embedded
         claims["pushToken"] = memory["pushToken"]
-        if memory["isIdentityDoubtful"] == false, memory["contactToken"] != nil {
+        if memory["isIdentityUncertain"] == false, memory["contactToken"] != nil {
             claims["contact"] = .string(
                 memory["identity"].map { identity in
                     let proof = identity["tokenMark"]?.string.map { "token:\($0)" }

@@ -285,7 +285,7 @@ private struct Reading {
     private func contactChanged(_ head: Head, _ memory: inout DESMemory) -> Result {
         let earlier = memory.identity
         let hasToken = keepTokens(&memory)
-        memory.isIdentityDoubtful = false
+        memory.isIdentityUncertain = false
         memory.identity = exchange.endpoint == .contact ? sentIdentity(head) : nil
         var owesToken = false
         let recovers = head.step?.recovery == .setContact
@@ -307,7 +307,7 @@ private struct Reading {
             memory.inbox = nil
             // The tokens that are held belong to the earlier person.
             if !hasToken, earlier != nil, memory.contactToken != nil {
-                (memory.contactToken, memory.refreshToken, memory.isIdentityDoubtful) = (nil, nil, true)
+                (memory.contactToken, memory.refreshToken, memory.isIdentityUncertain) = (nil, nil, true)
             }
         }
         var followUps: [FollowUp] = []

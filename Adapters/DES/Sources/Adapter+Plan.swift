@@ -496,7 +496,7 @@ final class Planner {
     }
 
     /// Whether the vendor has a contact of the installation for a push token, and may have the token.
-    private var maySetToken: Bool { allowsPush && (memory.contactToken != nil || memory.isIdentityDoubtful) }
+    private var maySetToken: Bool { allowsPush && (memory.contactToken != nil || memory.isIdentityUncertain) }
 
     /// The push token that the vendor is to hold and does not; nil if there is none, or no person may be reached.
     private func missingToken(of device: Device?, refusesPush: Bool? = nil) -> String? {
@@ -639,7 +639,7 @@ final class Planner {
     private func set(_ identity: Identity, _ call: ContactCall, _ head: Head) -> Result {
         RuleID.des("R9").fire()
         let names = [head.operation.contact, identity.value].compactMap(\.self)
-        if memory.identity == identity, !memory.isIdentityDoubtful {
+        if memory.identity == identity, !memory.isIdentityUncertain {
             var next = memory
             next.arrive(Person(head.operation.contact), names, at: head.sequence)
             if let token = missingToken(of: memory.device, refusesPush: next.refusesPush) {
@@ -661,7 +661,7 @@ final class Planner {
     }
 
     private func becomeAnonymous(_ head: Head) -> Result {
-        if memory.contactToken != nil, memory.identity == nil, !memory.isIdentityDoubtful {
+        if memory.contactToken != nil, memory.identity == nil, !memory.isIdentityUncertain {
             RuleID.des("R10").fire()
             var next = memory
             next.setPerson(Person(head.operation.contact))

@@ -102,7 +102,7 @@ public struct DESMemory: AdapterMemory {
     /// as none.
     var overtaken: [Person]?
     /// Whether a change of contact ended without a clear answer.
-    var isIdentityDoubtful = false
+    var isIdentityUncertain = false
     /// The push token that the vendor holds for certain.
     var pushToken: String?
     /// Whether the person wants no push.
@@ -149,7 +149,7 @@ public struct DESMemory: AdapterMemory {
         var next = DESMemory()
         guard mayHavePushToken || mayHaveContact else { return next }
         (next.clientID, next.applicationCode) = (clientID, applicationCode)
-        (next.isPushDoubtful, next.isIdentityDoubtful) = (mayHavePushToken, mayHaveContact)
+        (next.isPushDoubtful, next.isIdentityUncertain) = (mayHavePushToken, mayHaveContact)
         return next
     }
 
@@ -319,7 +319,7 @@ public struct DESMemory: AdapterMemory {
     }
 
     /// Whether the vendor may have another contact than the anonymous one for this installation.
-    var mayHaveContact: Bool { identity != nil || isIdentityDoubtful }
+    var mayHaveContact: Bool { identity != nil || isIdentityUncertain }
 
     /// Whether the device has a push token that the vendor does not hold for certain.
     var lacksPushToken: Bool { device?.pushToken.flatMap(PushAddress.text).map { $0 != pushToken } ?? false }
@@ -338,7 +338,7 @@ public struct DESMemory: AdapterMemory {
         switch endpoint {
         case .client: registration = nil
         case .pushToken, .pushTokenRemoval: (pushToken, isPushDoubtful) = (nil, true)
-        case .contact, .anonymousContact: isIdentityDoubtful = true
+        case .contact, .anonymousContact: isIdentityUncertain = true
         default: break
         }
     }

@@ -156,7 +156,7 @@ enum Fixture {
         "registration": "{\"platform\":\"ios\"}", "registered": .string(Corpus.phone.json.text),
         "pushSettings": "{\"importance\":4}",
         "clientState": "state-1", "contactToken": "contact-2", "refreshToken": "refresh-1",
-        "identity": ["field": 2575, "value": "c-1001"], "isIdentityDoubtful": false, "pushToken": "0aa1",
+        "identity": ["field": 2575, "value": "c-1001"], "isIdentityUncertain": false, "pushToken": "0aa1",
         "isPushDoubtful": false, "owesPushToken": false, "refusesPush": false,
         "session": ["id": "0f5d3c52-8c1e-4b8b-9b57-2b6b1c1e7a10", "startedAt": 1_930_806_311_042],
         "isDisplayPaused": true, "eventState": "{\"campaignStats\":{},\"weight\":1.50}",

@@ -131,7 +131,7 @@ final class Waiting: Sendable {
     var failures: Int { facts.failures }
     var refusals: Int { facts.refusals }
     var requests: RequestHistory { facts.requests }
-    /// The same when the operation goes on to its next step, behind a request that was acknowledged or not.
+    /// The same when the operation continues at its next step, behind a request that was acknowledged or not.
     func requests(behind isAcknowledged: Bool) -> RequestHistory {
         requests.intersection(.acknowledged).union(isAcknowledged ? .acknowledged : [])
     }

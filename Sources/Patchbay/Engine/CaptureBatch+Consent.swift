@@ -140,20 +140,20 @@ extension CaptureBatch {
     mutating func registerAgain(
         _ operation: EngagementOperation,
         _ before: SubjectSnapshot,
-        _ mirror: SubjectSnapshot
+        _ snapshot: SubjectSnapshot
     ) throws {
         let gate = context.gate
-        // Nobody known follows a log-out: the person who denied may be the one who comes back.
-        let deniedPush = before.consent(for: .messaging, channel: .push) == .denied && !mirror.identifiers.isEmpty
-        for position in routed where receives(position, operation, mirror) {
-            try tellAgain(position, operation, mirror) { action in
+        // No known person follows a log-out: the person who denied may be the one who comes back.
+        let deniedPush = before.consent(for: .messaging, channel: .push) == .denied && !snapshot.identifiers.isEmpty
+        for position in routed where receives(position, operation, snapshot) {
+            try tellAgain(position, operation, snapshot) { action in
                 action.kind == .registerDevice && (deniedPush || gate.decision(for: action, before) == .deny)
             }
         }
     }
 
     /// Logs a person out at each provider that does not receive the log-in of the next person now, because that one's consent
-    /// is missing: the provider would go on to reach the person who has left.
+    /// is missing: the provider would still reach the person who has left.
     mutating func logOut(
         _ before: SubjectSnapshot,
         aheadOf operation: EngagementOperation,

@@ -80,10 +80,8 @@ extension Runner {
         return true
     }
 
-    /// Removes an erased contact from the memories of lanes that another person uses, inside the caller's transaction.
-    ///
-    /// - Parameter text: The contact as stored memory has it.
-    /// - Returns: The lanes whose memory changed.
+    /// Removes an erased contact from the memories of lanes that another person uses, inside the caller's transaction, and
+    /// returns the lanes whose memory changed. `text` is the contact as stored memory has it.
     func forgetContact(_ contact: String, _ text: [UInt8]) throws -> [String] {
         guard descriptor.memory == .lane else { return [] }
         var lanes: [String] = []

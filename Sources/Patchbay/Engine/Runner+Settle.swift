@@ -100,7 +100,7 @@ extension Runner {
         if lane.barren >= 64 { try park(FindingRow.Engine.adapterLoops.at()) }
     }
 
-    /// What a yes would have taught, for a deliberate fault; nil after an answer that is one.
+    /// What a yes would have taught, for a mutation; nil after an answer that is one.
     private func believed(_ ended: Ended, _ before: Memory) throws -> Memory? {
         #if DEBUG
         guard ended.outcome.reply?.isSuccess != true else { return nil }

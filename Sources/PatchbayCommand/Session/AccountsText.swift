@@ -6,9 +6,7 @@ struct AccountsText {
     /// The lines, without line ends.
     let lines: [String]
 
-    /// The details, then the table of the totals.
-    ///
-    /// - Parameter before: The accounts when a run began: its own counts have a table of their own.
+    /// The details, then the table of the totals; the counts since `before`, when a run began, have a table of their own.
     init(_ accounts: [ProviderAccounts], since before: [ProviderAccounts] = []) {
         let details = accounts.flatMap(Self.details)
         let totals = Self.table(of: accounts, since: [])

@@ -156,6 +156,7 @@ extension FaultSimulation {
         for provider in plan.providers {
             let own = endings.filter { $0.entry.provider == provider.name && $0.entry.term != "moved" }
             checkEndings(provider.name, own)
+            checkAccepted(provider.name, own.map(\.entry))
             // Other settings give other places, and a replay comes after what was sent meanwhile.
             if setup.facts == nil || setup.plans.count == 1 && replayed.isEmpty {
                 checkOrder(provider, endings.filter { $0.entry.provider == provider.name })
@@ -223,21 +224,23 @@ extension FaultSimulation {
                 )
             }
         }
-        // The process may have died behind the commit of a reply, before it told of it.
+    }
+
+    /// What counts as accepted was carried by a request that the vendor acknowledged.
+    private func checkAccepted(_ provider: String, _ history: [HistoryEntry]) {
+        guard !deceived.contains(provider) else { return }
+        // The process may have died behind the commit of a reply.
         let answered = world.sent.filter { sent in
             let settled = world.settled[sent.number]
             return sent.provider == provider
                 && (settled.map { $0.outcome.reply != nil } ?? processed.contains(sent.number))
         }
         let acknowledged = Set(answered.flatMap(\.operations).map(\.rawValue))
-        guard !deceived.contains(provider) else { return }
-        for ending in endings where ending.entry.term == "accepted" && !acknowledged.contains(ending.entry.id) {
-            guard let kind = known[OperationID(rawValue: ending.entry.id)]?.action.kind, kind != .readBack else {
-                continue
-            }
+        for entry in history where entry.term == "accepted" && !acknowledged.contains(entry.id) {
+            guard let kind = known[OperationID(rawValue: entry.id)]?.action.kind, kind != .readBack else { continue }
             expect(
                 false,
-                "\(provider): \(kind) \(ending.entry.id.suffix(4)) is accepted (\(ending.entry.code)), and no reply acknowledged it"
+                "\(provider): \(kind) \(entry.id.suffix(4)) is accepted (\(entry.code)), and no reply acknowledged it"
             )
         }
     }

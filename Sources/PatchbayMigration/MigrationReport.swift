@@ -175,8 +175,10 @@ public struct MigrationReport: Hashable, Sendable {
                 }
                 return path
             }
+            // Where not every place was noted, numbers would be too small.
+            let isComplete = places.reduce(0) { $0 + $1.count } >= count
             let shown = places.prefix(8).map {
-                places.count == 1 && $0.count == count ? name($0.path) : "\(name($0.path)) (\($0.count))"
+                places.count == 1 || !isComplete ? name($0.path) : "\(name($0.path)) (\($0.count))"
             }
             return shown.joined(separator: ", ") + (places.count > 8 ? ", …" : "")
         }

@@ -93,7 +93,7 @@ import Testing
         let bench = try Bench()
         let id = bench.capture(.erase, at: 0)
         bench.settle(at: 0)
-        #expect(bench.summary(of: id) == "accepted salesforce.erase.byHand")
+        #expect(bench.summary(of: id) == "unchanged salesforce.erase.byHand")
     }
 
     @Test(.shows("salesforce/D1", "salesforce/D4")) func `reading is refused, and a consent is applied here`() throws {

@@ -102,6 +102,7 @@ struct FormatProbe {
             guard let state = Subscription.State(rawValue: move.after), let channel = move.channel else { return nil }
             let wish = Subscription(channel: Channel(rawValue: channel), topic: move.topic, state: state)
             contact.subscriptions = [wish]
+            if wish.channel == .push { contact.devices = [Device(pushToken: Self.device.pushToken)] }
             if move.isDenied {
                 contact.consents = [Consent(purpose: .messaging, channel: wish.channel, state: .denied)]
             }

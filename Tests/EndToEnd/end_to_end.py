@@ -578,7 +578,7 @@ class EndToEnd:
     def check_migration(self):
         """migrate apply: every row of the export is written or rejected, and mended rejects can be fed in again"""
         settings = self.folder / "settings.json"
-        settings.write_text(json.dumps({"from": {"types": {"points": "integer", "birth_date": "date", "country": "country"}}}))
+        settings.write_text(json.dumps({"from": {"onInvalid": "reject", "types": {"points": "integer", "birth_date": "date", "country": "country"}}}))
         files = [self.folder / name for name in ("contacts.ndjson", "rejects.ndjson")]
         apply = ["migrate", "apply", "--from", "salesforce.contacts", "--to", "neutral.contacts", "--settings", settings, "--json"]
         source = DATA / "salesforce-contacts.csv"

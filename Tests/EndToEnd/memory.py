@@ -97,7 +97,7 @@ ROWS = [
     ("a row of 15 MiB", "adobe.profiles", plain_rows, long_row, 24, {}),
     ("a line of 15 MiB", "neutral.contacts", plain_lines, long_line, 24, {}),
     ("a profile of 15 MiB", "altcraft.profiles", plain_profiles, long_profile, 24, {}),
-    ("rows that are all rejected", "adobe.profiles", plain_rows, bad_rows, 24, {}),
+    ("rows that are all rejected", "adobe.profiles", plain_rows, bad_rows, 32, {}),
     ("16,384 columns", "adobe.profiles", plain_rows, many_columns, 64, {}),
     ("60,000 attributes a line", "neutral.contacts", plain_lines, many_attributes, 128, {}),
     ("lines that are all rejected", "neutral.contacts", plain_lines, bad_lines, 24, {}),

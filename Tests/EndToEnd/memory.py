@@ -131,7 +131,8 @@ def main():
                 with open(folder / file, "w", encoding="utf-8") as text:
                     write(text)
             for command in ["plan", "apply"]:
-                more = ["--out", "out.ndjson", "--rejects", "bad.ndjson"] if command == "apply" else []
+                outputs = ["--out", "out.ndjson", "--rejects", "bad.ndjson", "--max-rejects", "100"]
+                more = outputs if command == "apply" else []
                 flags = ["migrate", command, "--from", source, "--to", "neutral.contacts", "--settings", "settings.json"]
                 usual, _, _ = peak(flags + ["--in", "plain.txt"] + more)
                 taken, status, said = peak(flags + ["--in", "source.txt"] + more)

@@ -240,7 +240,7 @@ import Testing
                 if states.contains("subscribed"), noes.contains(own) || all.contains(where: noes.contains) {
                     return false
                 }
-                if wish.state.isNo { noes.insert(own) }
+                if wish.state.isOptOut { noes.insert(own) }
             }
             for consent in contact.consents { noes.insert("\(key) *" + (consent.channel.map { " \($0)" } ?? "")) }
         }

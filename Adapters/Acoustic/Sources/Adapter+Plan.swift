@@ -293,10 +293,7 @@ extension AcousticDevice {
             let given = window.registrations.first(where: Self.hasIDs)
         {
             let earlier = window.registrations.prefix { $0.id != given.id }
-            if !earlier.isEmpty {
-                let verdicts = earlier.map { ($0.id, Verdict<Self>.superseded(by: given.id)) }
-                return .settle(Dictionary(verdicts) { first, _ in first })
-            }
+            if !earlier.isEmpty { return .supersede(earlier, by: given) }
         }
         guard let pending = window.registrations.first, case .registerDevice(let device) = pending.operation.action
         else {
@@ -305,10 +302,7 @@ extension AcousticDevice {
         let contact = pending.operation.contact
         // The permission of the system, when it is withdrawn, counts against an opt-in that was captured before.
         let replaced = device.allowsPush ? [] : window.all.filter { $0.isOptIn && $0.sequence < pending.sequence }
-        guard replaced.isEmpty else {
-            let verdicts = replaced.map { ($0.id, Verdict<Self>.superseded(by: pending.id)) }
-            return .settle(Dictionary(verdicts) { first, _ in first })
-        }
+        guard replaced.isEmpty else { return .supersede(replaced, by: pending) }
         let begun = Step(done: (pending.step?.done ?? 0) + 1)
         let mayPush =
             memory.mayPush(device, of: contact) && window.optOuts.isEmpty && !window.isLeaving
@@ -411,10 +405,7 @@ extension AcousticDevice {
         guard let first = window.optOuts.first, let last = window.optOuts.last else { return nil }
         RuleID.acoustic("P7").fire()
         let replaced = window.all.filter { $0.isOptIn && $0.sequence < last.sequence }
-        guard replaced.isEmpty else {
-            let verdicts = replaced.map { ($0.id, Verdict<Self>.superseded(by: last.id)) }
-            return .settle(Dictionary(verdicts) { first, _ in first })
-        }
+        guard replaced.isEmpty else { return .supersede(replaced, by: last) }
         if let wait = wait(.events, memory, moment) { return wait }
         let mark = first.step?.suspect
         let limit = min(settings.eventsPerRequest, mark ?? .max)
@@ -626,5 +617,12 @@ extension Pending<AcousticDevice> {
 }
 
 extension Plan {
+    /// Ends operations that a later one replaces.
+    fileprivate static func supersede(_ operations: some Sequence<Pending<Adapter>>, by later: Pending<Adapter>) -> Plan
+    {
+        let verdicts = operations.map { ($0.id, Verdict<Adapter>.superseded(by: later.id)) }
+        return .settle(Dictionary(verdicts) { first, _ in first })
+    }
+
     fileprivate var isWait: Bool { if case .wait = self { true } else { false } }
 }

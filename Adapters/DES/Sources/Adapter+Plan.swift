@@ -484,7 +484,7 @@ final class Planner {
             RuleID.des("N8").fire()
             return memory.mayHavePushToken ? removePushToken(head) : kept
         }
-        guard !isLeaving, maySetToken, let token = missingToken(of: memory.device) else { return kept }
+        guard !isLeaving, hasContact, let token = missingToken(of: memory.device) else { return kept }
         return setPushToken(token, head)
     }
 
@@ -495,8 +495,8 @@ final class Planner {
         return pending.allowsPushMessages(to: nil) && names.allSatisfy { pending.allowsPushMessages(to: $0) }
     }
 
-    /// Whether the vendor has a contact of the installation for a push token, and may have the token.
-    private var maySetToken: Bool { allowsPush && (memory.contactToken != nil || memory.isIdentityUncertain) }
+    /// Whether the vendor has, or may have, a contact of the installation for a push token.
+    private var hasContact: Bool { memory.contactToken != nil || memory.isIdentityUncertain }
 
     /// The push token that the vendor is to hold and does not; nil if there is none, or no person may be reached.
     private func missingToken(of device: Device?, refusesPush: Bool? = nil) -> String? {
@@ -531,13 +531,12 @@ final class Planner {
         var decided = memory
         decided.decide(.subscribed, in: head)
         // Nor is what a person said who has left carried out while the person who is there allows no push messages.
-        let isFormer = pending.cameAfter.map { head.sequence <= $0 } ?? false
-        if memory.isOvertaken(head) || isFormer && !allowsPush {
+        if memory.isOvertaken(head) || isOfFormer(head) && !allowsPush {
             RuleID.des("N7").fire()
             let verdict = Verdict<DESDevice>.rejected(FindingRow.optInOvertaken.at("action.subscription"))
             return .settle([head.id: verdict], remembering: head.operation.contact == nil ? nil : decided)
         }
-        guard maySetToken, let token = memory.device?.pushToken.flatMap(PushAddress.text) else {
+        guard allowsPush, hasContact, let token = memory.device?.pushToken.flatMap(PushAddress.text) else {
             decided.refusesPush = false
             return .settle([head.id: .accepted(FindingRow.tokenLater.at("action.subscription"))], remembering: decided)
         }
@@ -578,10 +577,13 @@ final class Planner {
 
     // MARK: The contact
 
+    /// Whether another person has come since an operation.
+    private func isOfFormer(_ head: Head) -> Bool { pending.cameAfter.map { head.sequence <= $0 } ?? false }
+
     /// Whether another person has come since an operation, although no pending change of person says so: it is held for a
     /// consent.
     private func isOvertakenByHeld(_ head: Head) -> Bool {
-        guard let cameAfter = pending.cameAfter, head.sequence <= cameAfter else { return false }
+        guard isOfFormer(head) else { return false }
         let isShown = stored.contains { $0.changesContact && $0.sequence > head.sequence }
         let hidden = [.identify, .switchContact].compactMap { self.hidden.last($0) }
         return !isShown && !hidden.contains { $0.sequence > head.sequence }

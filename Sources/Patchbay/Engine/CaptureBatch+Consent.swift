@@ -171,18 +171,9 @@ extension CaptureBatch {
         where shares[position].holds(before.contact, on: subject) && receives(position, operation, snapshot) {
             let runner = runners[position]
             guard isDenied || runner.place(operation).waitsForConsent,
-                context.isTaken(logOut, for: subject, snapshot, runner),
-                let entry = try context.create(
-                    logOut,
-                    for: subject,
-                    snapshot,
-                    because: "mirror",
-                    runner,
-                    contact: .some(nil)
-                ),
-                let ready = entry.ready
+                context.isTaken(logOut, for: subject, snapshot, runner)
             else { continue }
-            touched[position, default: [:]][entry.lane, default: []] += [ready]
+            try create(logOut, position, subject, snapshot, contact: .some(nil))
         }
     }
 
@@ -222,11 +213,28 @@ extension CaptureBatch {
         let (subject, runner, gate) = (operation.subject, runners[position], context.gate)
         for action in mirror.replay.flatMap({ context.portions(of: $0, for: subject, mirror, runner) })
         where gate.scope(of: action) != nil && gate.decision(for: action, mirror) != .deny && isWanted(action) {
-            let entry = try context.create(action, for: subject, mirror, because: "mirror", runner)
-            if let entry, let ready = entry.ready {
-                touched[position, default: [:]][entry.lane, default: []] += [ready]
-            }
+            try create(action, position, subject, mirror)
         }
+    }
+
+    /// Creates an operation for one provider, which is looked at if it may be sent.
+    private mutating func create(
+        _ action: Action,
+        _ position: Int,
+        _ subject: Subject,
+        _ snapshot: SubjectSnapshot,
+        contact: String?? = nil
+    ) throws {
+        let entry = try context.create(
+            action,
+            for: subject,
+            snapshot,
+            because: "mirror",
+            runners[position],
+            contact: contact
+        )
+        guard let entry, let ready = entry.ready else { return }
+        touched[position, default: [:]][entry.lane, default: []] += [ready]
     }
 
     // MARK: Endings

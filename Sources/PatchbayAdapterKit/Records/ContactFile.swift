@@ -558,7 +558,7 @@ extension FieldForms {
         let answers =
             column.denials.isEmpty
             ? ConsentAnswers.isYes : [booleans.yes.lowercased(): true, booleans.no.lowercased(): false]
-        let said = column.ownWords.mapValues { $0 == .unsubscribed || $0 == .suspended }
+        let said = column.ownWords.mapValues(\.isOptOut)
         return answers.merging(column.denials) { _, own in own }.merging(said) { _, own in own }
     }
 }

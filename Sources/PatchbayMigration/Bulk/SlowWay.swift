@@ -138,7 +138,7 @@ struct SlowWay {
 extension Contact {
     /// Whether it opts out of anything or denies a purpose.
     fileprivate var optsOut: Bool {
-        subscriptions.contains { $0.state.isNo } || consents.contains { $0.state == .denied }
+        subscriptions.contains { $0.state.isOptOut } || consents.contains { $0.state == .denied }
     }
 }
 

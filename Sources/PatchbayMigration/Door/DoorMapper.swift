@@ -54,10 +54,10 @@ struct DoorMapper {
             offer(.changeAttributes(attributes.mapValues(AttributeChange.set)), "attributes", to: &row)
         }
         let wishes = wishes(of: contact, &row)
-        for (wish, path) in wishes where wish.state.isNo { offer(.changeSubscription(wish), path, to: &row) }
+        for (wish, path) in wishes where wish.state.isOptOut { offer(.changeSubscription(wish), path, to: &row) }
         consents(of: contact, besides: wishes.map(\.0), &row)
         if !contact.tags.isEmpty { offer(.changeTags(TagChange(add: contact.tags.sorted())), "tags", to: &row) }
-        for (wish, path) in wishes where !wish.state.isNo { offer(.changeSubscription(wish), path, to: &row) }
+        for (wish, path) in wishes where !wish.state.isOptOut { offer(.changeSubscription(wish), path, to: &row) }
         devices(of: contact, &row)
         guard !row.isRejected else { return row }
         row.image = image(of: row)
@@ -275,7 +275,7 @@ struct DoorMapper {
 
 extension Action {
     /// Whether it says that the person wants to hear less.
-    var isNo: Bool { if case .changeSubscription(let wish) = self { wish.state.isNo } else { false } }
+    var isNo: Bool { if case .changeSubscription(let wish) = self { wish.state.isOptOut } else { false } }
     /// Whether it says that the person wants to hear.
     var isYes: Bool { if case .changeSubscription(let wish) = self { wish.state == .subscribed } else { false } }
 }

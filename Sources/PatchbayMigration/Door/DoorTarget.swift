@@ -210,7 +210,7 @@ final class DoorTally: Sendable {
             for action in row.actions {
                 amount.operations[action.kind, default: 0] += 1
                 guard case .changeSubscription(let wish) = action else { continue }
-                if wish.state.isNo { amount.optOuts += 1 }
+                if wish.state.isOptOut { amount.optOuts += 1 }
                 if wish.topic != nil { amount.topics += 1 }
             }
         }

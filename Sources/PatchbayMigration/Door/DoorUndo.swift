@@ -126,7 +126,7 @@ struct WayBack {
         for key in all.subscriptions.map(\.key) {
             let (was, held) = (before.state(of: key), now.state(of: key))
             // What another run of the same way back put to rest.
-            let isResting = was == nil && held?.isNo ?? false
+            let isResting = was == nil && held?.isOptOut ?? false
             if !isResting, !isKnown({ $0.state(of: key) }) { note("subscriptions") }
         }
         return row.isRejected

@@ -123,7 +123,7 @@ public struct DoorVerification {
                 var contact = try Contact(jsonBytes: written)
                 let losesNoes = isUnheard && target.settings.lostOptOuts == .warn
                 // A yes that a door can't tell from silence is read back as unknown.
-                contact.subscriptions.removeAll { !$0.state.isNo || losesNoes }
+                contact.subscriptions.removeAll { !$0.state.isOptOut || losesNoes }
                 sight = RecordLens.look(contact, target.door.keyKind, tagByTag: true)
             }
             try wanted.add(sight, number: number, names)

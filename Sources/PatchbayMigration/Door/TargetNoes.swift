@@ -12,7 +12,7 @@ struct TargetNoes {
 
     /// Notes each no of a contact.
     mutating func note(_ key: String, _ contact: Contact) {
-        for (wish, state) in contact.subscriptions.mostProtectiveStates where state.isNo {
+        for (wish, state) in contact.subscriptions.mostProtectiveStates where state.isOptOut {
             marks.formUnion(Self.marks(wish, key, contact))
         }
     }
@@ -33,10 +33,5 @@ struct TargetNoes {
 
 extension Contact {
     /// Whether the person wants nothing of it, now or ever.
-    func saysNo(to key: Subscription.Key) -> Bool { subscriptions.mostProtectiveState(of: key)?.isNo ?? false }
-}
-
-extension Subscription.State {
-    /// Whether the person wants nothing, now or ever.
-    var isNo: Bool { self == .unsubscribed || self == .suspended }
+    func saysNo(to key: Subscription.Key) -> Bool { subscriptions.mostProtectiveState(of: key)?.isOptOut ?? false }
 }

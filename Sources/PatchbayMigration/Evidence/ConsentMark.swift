@@ -122,7 +122,7 @@ struct ConsentMarks {
 
     /// Each no of the contact.
     func optOuts(of contact: Contact) -> [UInt64] {
-        let wishes = contact.subscriptions.filter(\.state.isNo).flatMap {
+        let wishes = contact.subscriptions.filter(\.state.isOptOut).flatMap {
             holders($0.channel).marks(
                 [ConsentMark.wish($0.channel.rawValue, $0.topic)]
                     + (contact.endsTopics($0) ? [ConsentMark.topics($0.channel.rawValue)] : [])

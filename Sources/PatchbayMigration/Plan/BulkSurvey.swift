@@ -164,13 +164,17 @@ struct BulkSurvey: BitwiseCopyable {
         if view.hasTimeZone { totals[Total.timeZone] &+= 1 }
         var (opinion, isStated): (UInt64, Bool) = (0, false)
         var denied: UInt64 = 0
+        let answers = isWritten ? answers : answers + Self.answerCount
         for index in 0..<view.consentCount {
             let each = view.consents[index]
+            let channel = each.channel == Lexicon.none ? Self.channels : each.channel
+            answers[(each.purpose &* (Self.channels &+ 1) &+ channel) &* Lexicon.answers.count &+ each.state] &+= 1
+            isStated = isStated || Lexicon.answers[each.state] != .unknown
             // Messaging is the first of the lexicon's purposes.
             guard each.purpose == 0, each.state == lexicon.pointee.refused else { continue }
             denied |= each.channel == Lexicon.none ? .max : 1 &<< UInt64(truncatingIfNeeded: each.channel)
+            opinion |= KeyMark.Opinion.bits(KeyMark.Opinion.no, channel: each.channel)
         }
-        let answers = isWritten ? answers : answers + Self.answerCount
         for index in 0..<view.subscriptionCount {
             let each = view.subscriptions[index]
             // A view with a topic that the lexicon does not know is not admitted.
@@ -183,15 +187,6 @@ struct BulkSurvey: BitwiseCopyable {
             // A no to a topic is none to its channel.
             guard isYes || topic == 0 && each.state != lexicon.pointee.unknownState else { continue }
             opinion |= KeyMark.Opinion.bits(isYes ? KeyMark.Opinion.yes : KeyMark.Opinion.no, channel: each.channel)
-        }
-        for index in 0..<view.consentCount {
-            let each = view.consents[index]
-            let channel = each.channel == Lexicon.none ? Self.channels : each.channel
-            answers[(each.purpose &* (Self.channels &+ 1) &+ channel) &* Lexicon.answers.count &+ each.state] &+= 1
-            isStated = isStated || Lexicon.answers[each.state] != .unknown
-            // Messaging is the first of the lexicon's purposes.
-            guard each.purpose == 0, each.state == lexicon.pointee.refused else { continue }
-            opinion |= KeyMark.Opinion.bits(KeyMark.Opinion.no, channel: each.channel)
         }
         if KeyMark.Opinion.isTorn(opinion) { totals[Total.torn] &+= 1 }
         if !isStated { totals[Total.undecided] &+= 1 }

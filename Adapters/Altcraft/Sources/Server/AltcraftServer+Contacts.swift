@@ -151,7 +151,7 @@ extension AltcraftServer: ContactDoor {
         }
         // So may the global status: it counts for every resource.
         if let global = profile[ShownSubscription.globalStatus], !global.isNull,
-            ShownSubscription.state(global).map({ $0 == .unsubscribed || $0 == .suspended }) ?? true
+            ShownSubscription.state(global).map(\.isOptOut) ?? true
         {
             for name in settings.resources.keys.map(\.rawValue) {
                 let parts = name.split(separator: ".", maxSplits: 1).map(String.init)

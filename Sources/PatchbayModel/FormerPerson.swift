@@ -7,7 +7,8 @@ import PatchbayJSON
 struct FormerPerson: ScannedValue {
     /// The contact under whom the person was known.
     var contact: String
-    /// The person's last word about push messages: where the vendor still holds this contact, it decides.
+    /// The person's last word about push messages; a denied registration denies them. Where the vendor still holds this contact,
+    /// it decides.
     var pushMessages = Consent.State.unknown
     /// The denials.
     var denials: [Consent]
@@ -20,7 +21,8 @@ struct FormerPerson: ScannedValue {
     /// The person who is there.
     init(of snapshot: SubjectSnapshot, knownAs contact: String) {
         self.contact = contact
-        pushMessages = snapshot.consent(for: .messaging, channel: .push)
+        let mayRegister = snapshot.consent(for: .profile, channel: .push) != .denied
+        pushMessages = mayRegister ? snapshot.consent(for: .messaging, channel: .push) : .denied
         denials = snapshot.consents.filter { $0.state == .denied && $0.purpose != .profile }
         subscriptions = snapshot.subscriptions.values.filter(\.state.isOptOut)
             .sorted { $0.key < $1.key }

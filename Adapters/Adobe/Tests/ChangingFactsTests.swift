@@ -89,6 +89,21 @@ private func device(_ token: String?) -> Device {
         #expect(phone.memory.token?.value == token)
     }
 
+    @Test(.shows("adobe/N4", of: AdobeDevice.self), arguments: [Action.logOut, .logIn("jose")])
+    func `the person after one whose log-in was dropped has another identity`(_ change: Action) throws {
+        let phone = try StandardPhone()
+        phone.deliver(.set("city", "gold"))
+        let former = phone.ecid
+        phone.deliver(.consent(.profile, .denied))
+        phone.deliver(.logIn("mira"))
+        phone.deliver(change)
+        phone.deliver(.set("city", "silver"))
+        phone.drain()
+        #expect(phone.ecid != former)
+        #expect(phone.state.profiles.first { $0.ecid == former }?.fields["cusCity"] == "gold")
+        #expect(phone.fields?["cusCity"] == "silver")
+    }
+
     @Test(.shows("adobe/V5", of: AdobeDevice.self))
     func `a push token that is registered behind an unanswered erasure survives it`() throws {
         let phone = try StandardPhone()

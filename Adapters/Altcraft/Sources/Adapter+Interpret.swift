@@ -99,7 +99,7 @@ private final class Reading {
     private func noteDeparture(_ memory: inout AltcraftMemory) {
         let isAccepted = row.meaning == .accepted
         switch (pending.operation.action, endpoint) {
-        case (.farewell, .subscribe) where isAccepted:
+        case (_, .subscribe) where isAccepted && memory.isPause(pending.operation.action, sent.status, contact):
             memory.depart(.init(contact: contact, sequence: pending.sequence))
         case (.changeSubscription(let subscription), .subscribe) where subscription.topic == nil:
             memory.comeBack(contact)
@@ -121,7 +121,7 @@ private final class Reading {
             if let old = sent.oldAddress, let new = sent.address { memory.moved(contact, from: old, to: new) }
             // What needed the update follows, and so does another update where the token has changed again.
             guard case .registerDevice(let device) = pending.operation.action,
-                memory.move(of: contact, to: PushAddress(device)) == nil,
+                memory.move(of: contact, to: PushAddress(device)) == nil, !isOptingOut,
                 memory.departure(of: contact, before: pending.sequence) == nil
             else { return .underway(pending.step) }
         case .subscribe:
@@ -156,6 +156,7 @@ private final class Reading {
     private var isOptingOut: Bool {
         switch pending.operation.action {
         case .farewell: true
+        case .registerDevice(let device): device.allowsPush == false
         case .changeSubscription(let subscription): subscription.topic == nil && subscription.state != .subscribed
         default: false
         }
@@ -263,7 +264,8 @@ private final class Reading {
         let isSubscribed = shown?.status == Subscription.State.subscribed.rawValue
         let decided = memory.optOutStatus(of: contact)
         let isEnded = memory.owed.map { $0.isOf(contact) && $0.isEnded } ?? false
-        guard shown != nil, !isEnded, !isSubscribed || decided == nil else {
+        let isAllowed = memory.device?.allowsPush != false
+        guard shown != nil, !isEnded, !isSubscribed || decided == nil && isAllowed else {
             RuleID.altcraft("L2").fire()
             return next(at: .subscribe)
         }
@@ -339,8 +341,10 @@ private final class Reading {
         if endpoint == .unsuspend, exchange.mayHaveWorked, memory.optOutStatus(of: contact) != nil {
             return .underway(.restore)
         }
-        // A person who has left must not stay reached.
-        if endpoint == .unsuspend, meaning == .retry, !memory.reachableOthers(than: contact).isEmpty {
+        // What was not carried out is no answer yet, and a person who has left must not stay reached.
+        if endpoint == .unsuspend, meaning == .retry,
+            !exchange.mayHaveWorked || !memory.reachableOthers(than: contact).isEmpty
+        {
             RuleID.altcraft("L12").fire()
             let next = RetryLadder.next(pending.failures, exchange)
             // The start of a process is a wake: after a crash, the release is not repeated at once.
@@ -355,6 +359,7 @@ private final class Reading {
     private var endsSubscription: Bool {
         switch pending.operation.action {
         case .farewell, .erase: true
+        case .registerDevice: endpoint == .subscribe && isOptingOut
         case .changeSubscription(let subscription): subscription.state != .subscribed
         default: false
         }

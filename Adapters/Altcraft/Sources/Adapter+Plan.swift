@@ -253,6 +253,7 @@ struct Planner {
             if let move = memory.move(of: person(head), to: address) {
                 return try self.move(from: move.old, to: move.new, head)
             }
+            if let pause = try pause(head) { return pause }
             if let back = try comeBack(head) { return back }
         }
         var next = memory

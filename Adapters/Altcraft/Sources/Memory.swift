@@ -99,7 +99,7 @@ public struct AltcraftMemory: AdapterMemory {
     var logInAt: Int64?
     /// The log-in or log-out whose person was not subscribed, because that person had not allowed messages (L11).
     var owed: Owed?
-    /// The unregistrations that nobody has come back from.
+    /// The unregistrations and the missing permissions that nobody has come back from.
     var departures: [Mark] = []
     /// The place of the last unregister that is done: what was captured before it subscribes nobody any more.
     var leftAt: Int64?
@@ -251,9 +251,17 @@ extension AltcraftMemory {
             changeOthers(than: contact, at: address) { $0.status = nil }
         default: break
         }
-        if endpoint == .subscribe, pending.operation.action == .farewell {
+        if endpoint == .subscribe, isPause(pending.operation.action, request.status, contact) {
             depart(.init(contact: contact, sequence: pending.sequence))
         }
+    }
+
+    /// Whether a subscription request suspends a person who has not asked for it: an unregister does, and so does a missing
+    /// permission for notifications.
+    func isPause(_ action: Action, _ status: String?, _ contact: String?) -> Bool {
+        if action == .farewell { return true }
+        return [.registerDevice, .switchContact, .setConsent].contains(action.kind)
+            && status == Subscription.State.suspended.rawValue && optOutStatus(of: contact) == nil
     }
 }
 

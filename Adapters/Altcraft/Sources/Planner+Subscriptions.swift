@@ -260,6 +260,7 @@ extension Planner {
         }
         if head.step == .subscribe {
             guard pending.allowsPushMessages else { return owe(head) }
+            if let pause = try pause(head) { return pause }
             // The vendor has confirmed the release; the later decision replaces only the subscription.
             if saysNothingElse(head), laterPending(nil, head) != nil {
                 RuleID.altcraft("T9").fire()
@@ -367,6 +368,7 @@ extension Planner {
             next.owed = nil
             return .settle([head.id: .accepted(FindingRow.consentKept.at())], remembering: next)
         }
+        if let pause = try pause(head) { return pause }
         guard head.step == .subscribe || owed.isEnded else { return try release(head) }
         return try subscribe(head, Subscription.State.subscribed.rawValue)
     }
@@ -396,6 +398,13 @@ extension Planner {
         var next = memory
         next.leave(at: head.sequence)
         return .settle([head.id: .unchanged(FindingRow.nothingToLeave.at())], remembering: next)
+    }
+
+    /// Suspends the person's subscriptions while the system does not permit notifications (E7). Nil if there is nothing to do.
+    func pause(_ head: Head) throws(Held) -> Next? {
+        guard device?.allowsPush == false, let end = try end(.suspended, head) else { return nil }
+        RuleID.altcraft("E7").fire()
+        return end
     }
 
     /// Gives the first subscription of the person that is subscribed another state. Nil if the vendor reaches the person

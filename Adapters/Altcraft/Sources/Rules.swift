@@ -278,7 +278,8 @@ extension Rule {
         ),
         rule(
             "L12",
-            "A release without an answer is tried again as long as the vendor may reach a person who has left.",
+            "A release that was not sent, or that the vendor had no time for, is tried again; one without an answer as long as the "
+                + "vendor may reach a person who has left.",
             Source.house
         ),
         rule(
@@ -367,6 +368,13 @@ extension Rule {
         rule(
             "E6",
             "What would subscribe somebody and can't be sent before the unregister is rejected and kept.",
+            Source.house
+        ),
+
+        rule(
+            "E7",
+            "While the system does not permit notifications, the subscription is suspended; a registration with the permission "
+                + "subscribes it again.",
             Source.house
         ),
 

@@ -74,6 +74,36 @@ import Testing
         #expect(!statuses(driver).contains { $0.hasSuffix(" subscribed") })
     }
 
+    @Test(.shows("altcraft/E7", of: AltcraftDevice.self))
+    func `a withdrawn permission suspends the subscription, and a given one subscribes again`() throws {
+        let token = "7c1f3ad09be24c55"
+        for decision in [nil, Subscription.State.unsubscribed, .suspended] {
+            let driver = try driver()
+            driver.deliver(Self.subscribe)
+            driver.nextOutcomesByEndpoint[.subscribe] = [.replied(WireResponse(503))]
+            driver.deliver(Self.device(token, allowsPush: false))
+            #expect(statuses(driver) == ["11 7c1f suspended"])
+            #expect(driver.state.profiles.flatMap(\.subscriptions).map(\.optOuts) == [0])
+            if let decision { driver.deliver(Self.change(decision)) }
+            driver.deliver(Self.device(token))
+            #expect(statuses(driver) == ["11 7c1f \(decision?.rawValue ?? "subscribed")"])
+            #expect(driver.pendingCount == 0)
+        }
+    }
+
+    @Test func `a log-in without the permission does not resume the person's subscription`() throws {
+        let token = "7c1f3ad09be24c55"
+        let driver = try driver()
+        driver.deliver(Self.logIn("aino"))
+        driver.deliver(Self.logOut)
+        driver.deliver(Self.device(token, allowsPush: false))
+        driver.deliver(Self.logIn("aino"))
+        #expect(statuses(driver) == ["11 7c1f suspended", "12 7c1f suspended"])
+        driver.deliver(Self.device(token))
+        #expect(statuses(driver) == ["11 7c1f suspended", "12 7c1f subscribed"])
+        #expect(driver.pendingCount == 0)
+    }
+
     @Test(.shows("altcraft/T9", of: AltcraftDevice.self))
     func `an opt-out passes a failing subscribe, which is not sent after it`() throws {
         let driver = try driver()

@@ -65,6 +65,17 @@ import Testing
         #expect(statuses(driver) == ["12 subscribed"])
     }
 
+    @Test(.shows("altcraft/L12", of: AltcraftDevice.self))
+    func `a log-in that was not sent, or that the vendor had no time for, is tried again`() throws {
+        for outcome in [Outcome.failed(TransportFailure(.notSent, "offline")), .replied(WireResponse(429))] {
+            let driver = try Driver(account: ["databases": ["11", "12"]])
+            driver.nextOutcomesByEndpoint[.unsuspend] = [outcome, outcome]
+            #expect(driver.deliver(Driver.operation(Self.logIn, "in", contact: "aino"))?.isAccepted == true)
+            #expect(driver.endpoints == [.unsuspend, .unsuspend, .unsuspend, .subscribe])
+            #expect(statuses(driver) == ["12 subscribed"])
+        }
+    }
+
     @Test func `a subscribe that follows a log-in is repeated like any other`() throws {
         let driver = try visitor()
         driver.nextOutcomesByEndpoint[.subscribe] = [.replied(WireResponse(503))]

@@ -64,7 +64,7 @@ import Testing
     func `a change of person and a question are never repeated by themselves`() throws {
         let failures: [Outcome] = [
             .replied(WireResponse(503)), .replied(WireResponse(404)), .replied(WireResponse(202)),
-            .failed(TransportFailure(.notSent, "offline")), .failed(TransportFailure(.interrupted, "processDied")),
+            .failed(TransportFailure(.interrupted, "processDied")),
         ]
         for outcome in failures {
             var scene = try Scene()

@@ -480,11 +480,14 @@ final class Planner {
     /// Sets or takes back the push token after a consent to messages: the vendor has no record of the consent itself.
     private func followConsent(_ head: Head) -> Result {
         let kept = Result.settle([head.id: .accepted(FindingRow.consentKept.at())])
-        guard allowsPush, head.operation.action.pushMessageConsent == .granted else {
+        let state = head.operation.action.pushMessageConsent
+        guard allowsPush, state != .denied else {
             RuleID.des("N8").fire()
             return memory.mayHavePushToken ? removePushToken(head) : kept
         }
-        guard !isLeaving, hasContact, let token = missingToken(of: memory.device) else { return kept }
+        guard state == .granted, !isLeaving, hasContact, let token = missingToken(of: memory.device) else {
+            return kept
+        }
         return setPushToken(token, head)
     }
 

@@ -203,7 +203,8 @@ extension CaptureBatch {
         runners.first { $0.name == provider }?.isCommitted(id) ?? false
     }
 
-    /// What the mirror holds, is wanted and may reach a provider goes to it once more; what waits for an answer waits.
+    /// What the snapshot holds, is wanted and may reach a provider goes to it once more; what waits for an answer waits. Nobody is
+    /// subscribed to push again while the consent to the registration is missing.
     mutating func tellAgain(
         _ position: Int,
         _ operation: EngagementOperation,
@@ -211,8 +212,12 @@ extension CaptureBatch {
         where isWanted: (Action) -> Bool
     ) throws {
         let (subject, runner, gate) = (operation.subject, runners[position], context.gate)
+        let registration = Consent.Scope(.profile, channel: .push)
+        let mayRegister = gate.decision(on: registration, mirror.consent(for: .profile, channel: .push)) == .pass
         for action in mirror.replay.flatMap({ context.portions(of: $0, for: subject, mirror, runner) })
-        where gate.scope(of: action) != nil && gate.decision(for: action, mirror) != .deny && isWanted(action) {
+        where gate.scope(of: action) != nil && gate.decision(for: action, mirror) != .deny && isWanted(action)
+            && (mayRegister || !action.subscribesToPush)
+        {
             try create(action, position, subject, mirror)
         }
     }
@@ -308,5 +313,13 @@ extension EngineContext {
     func erasedKey(_ lane: String) throws -> String {
         _ = try digest(of: Subject(rawValue: lane))
         return try ConsentTrail.erasedKey(lane, in: store) ?? ""
+    }
+}
+
+extension Action {
+    /// Whether it subscribes to push messages.
+    fileprivate var subscribesToPush: Bool {
+        guard case .changeSubscription(let subscription) = self else { return false }
+        return subscription.channel == .push && subscription.state == .subscribed
     }
 }

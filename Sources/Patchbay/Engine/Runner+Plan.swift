@@ -133,16 +133,11 @@ extension Runner {
         window.cameAfter = snapshot.cameAfter.map(Int64.init)
         let hasSubscription = descriptor.capabilities[.subscription(.push)].isAvailable
         func isAllowed(_ state: Consent.State) -> Bool { context.gate.decision(on: scope, state) == .pass }
-        // A denial for the channel push alone covers what the log-in of a known person would register. Nothing opts in while a
-        // registration would wait for an answer.
+        // A registration makes the vendor send push messages: where it would be dropped or held, nothing opts in.
         let registration = Consent.Scope(.profile, channel: .push)
-        let mayRegister =
-            switch context.gate.decision(on: registration, snapshot.consent(for: .profile, channel: .push)) {
-            case .pass: true
-            case .hold: false
-            case .deny: snapshot.consent(for: .profile) == .denied
-            }
-        window.allowsPushMessages = isAllowed(snapshot.push.consent) && mayRegister
+        let registered = snapshot.consent(for: .profile, channel: .push)
+        window.allowsPushMessages =
+            isAllowed(snapshot.push.consent) && context.gate.decision(on: registration, registered) == .pass
         window.hasEndedPush = hasSubscription && snapshot.push.isEnded
         for person in snapshot.formerPush
         where !isAllowed(person.push.consent) || hasSubscription && person.push.isEnded {

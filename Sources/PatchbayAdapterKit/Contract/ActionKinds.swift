@@ -40,12 +40,12 @@ public struct ActionKinds: OptionSet, Hashable, Sendable {
 }
 
 extension Action {
-    /// The state of a consent that decides whether push messages are allowed: to messages on that channel, or to a profile on
-    /// that channel alone. Nil for any other action.
+    /// The state of a consent that decides whether push messages are allowed: to messages or to a profile on that channel. Nil
+    /// for any other action.
     public var pushMessageConsent: Consent.State? {
         guard case .setConsent(let consent) = self,
             consent.scope.covers(Consent.Scope(.messaging, channel: .push))
-                || consent.scope == Consent.Scope(.profile, channel: .push)
+                || consent.scope.covers(Consent.Scope(.profile, channel: .push))
         else { return nil }
         return consent.state
     }

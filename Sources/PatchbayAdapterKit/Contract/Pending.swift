@@ -84,8 +84,8 @@ public struct PendingOperations<Adapter: VendorAdapter>: RandomAccessCollection,
     /// waits for one must end with a finding instead, and the unregister is the last request.
     public var isLeaving = false
     /// Whether the consent of the person who is there now allows push messages: the purpose messaging on the channel push is
-    /// neither denied nor required and unanswered, and the purpose profile is not denied for that channel alone. Always true
-    /// in a lane that several subjects share.
+    /// neither denied nor required and unanswered, nor is the purpose profile, which covers the registration. Always true in a
+    /// lane that several subjects share.
     ///
     /// An adapter whose registration, or whose change of person, makes the vendor send push messages sends it with push
     /// disabled while this is false, and disables push that the vendor may have enabled. The engine plans again when a

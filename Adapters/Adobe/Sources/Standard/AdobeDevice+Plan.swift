@@ -32,6 +32,12 @@ private struct Planner {
     mutating func decide() -> Plan<AdobeDevice>? {
         let stored = memory
         memory.enter(adapter.account)
+        // Nobody was here under this provider before the person who is there.
+        if memory.identities.isEmpty, let cameAfter = pending.cameAfter, !pending.hasMore,
+            pending.allSatisfy({ $0.sequence > cameAfter })
+        {
+            _ = memory.current(since: cameAfter + 1)
+        }
         let erasure = pending.firstErasure
         memory.erasure = erasure ?? memory.erasure
         var verdicts: [OperationID: Result] = [:]
@@ -46,7 +52,11 @@ private struct Planner {
             if head.operation.action.kind != .switchContact, !head.isRepeatedRegistration,
                 let name = head.operation.contact, name != contact
             {
-                memory.note(contact: name, head.sequence)
+                if let place = place(of: head), isOfFormer(place, head) {
+                    memory.begin(head.sequence, for: Person([], contact: name))
+                } else {
+                    memory.note(contact: name, head.sequence)
+                }
                 contact = name
             }
             if let verdict = apply(head) {
@@ -203,7 +213,7 @@ private struct Planner {
         guard let place = place(of: head), place == memory.identities.count - 1 else {
             return .unchanged(FindingRow.personUnchanged.at("action.switch"))
         }
-        guard !memory.identities[place].who.isUnknown else {
+        guard !memory.identities[place].who.isUnknown || isOfFormer(place, head) else {
             return .unchanged(FindingRow.personUnchanged.at("action.switch"))
         }
         RuleID.adobe("N4").fire()
@@ -214,7 +224,7 @@ private struct Planner {
     private mutating func logIn(_ change: ContactSwitch, _ head: Head) -> Result {
         guard let place = place(of: head) else { return .rejected(FindingRow.identityForgotten.at("action")) }
         let who = Person(change.identifiers, contact: head.operation.contact)
-        if !memory.identities[place].who.differs(from: who) {
+        if !memory.identities[place].who.differs(from: who), !isOfFormer(place, head) {
             memory.join(place, who, head.sequence)
         } else if place == memory.identities.count - 1 {
             RuleID.adobe("N4").fire()
@@ -224,6 +234,14 @@ private struct Planner {
         }
         if let place = memory.index(of: head.sequence) { memory.identities[place].mayRegister = true }
         return .underway(Step(.applied))
+    }
+
+    /// Whether an identity of a person without a name belongs to somebody who had left when an operation was captured: the
+    /// log-in in between was not sent.
+    private func isOfFormer(_ place: Int, _ head: Head) -> Bool {
+        guard let cameAfter = pending.cameAfter, head.sequence > cameAfter else { return false }
+        let identity = memory.identities[place]
+        return identity.who.isUnknown && identity.since <= cameAfter
     }
 
     /// Another external identifier is another person; any other identifier is one more of the same.

@@ -143,9 +143,9 @@ extension AdobeMemory {
         (identities.last { $0.person == identity.person } ?? identity).consents
     }
 
-    /// The position of the current identity, which is made if there is none.
-    mutating func current() -> Int {
-        if identities.isEmpty { identities.append(DeviceIdentity(generation: generation, since: 0)) }
+    /// The position of the current identity, which is made if there is none, for what was captured from a sequence on.
+    mutating func current(since sequence: Int64 = 0) -> Int {
+        if identities.isEmpty { identities.append(DeviceIdentity(generation: generation, since: sequence)) }
         return identities.count - 1
     }
 

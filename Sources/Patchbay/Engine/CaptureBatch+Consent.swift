@@ -203,7 +203,7 @@ extension CaptureBatch {
         runners.first { $0.name == provider }?.isCommitted(id) ?? false
     }
 
-    /// What the snapshot holds, is wanted and may reach a provider goes to it once more; what waits for an answer waits. Nobody is
+    /// What the snapshot holds, is wanted and may reach a provider goes to it once more; what waits for an answer waits. No person is
     /// subscribed to push again while the consent to the registration is missing.
     mutating func tellAgain(
         _ position: Int,

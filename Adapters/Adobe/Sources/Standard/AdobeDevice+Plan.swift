@@ -32,7 +32,7 @@ private struct Planner {
     mutating func decide() -> Plan<AdobeDevice>? {
         let stored = memory
         memory.enter(adapter.account)
-        // Nobody was here under this provider before the person who is there.
+        // The person who is there is the first one under this provider.
         if memory.identities.isEmpty, let cameAfter = pending.cameAfter, !pending.hasMore,
             pending.allSatisfy({ $0.sequence > cameAfter })
         {
@@ -236,7 +236,7 @@ private struct Planner {
         return .underway(Step(.applied))
     }
 
-    /// Whether an identity of a person without a name belongs to somebody who had left when an operation was captured: the
+    /// Whether an identity of a person without a name belongs to one who had left when an operation was captured: the
     /// log-in in between was not sent.
     private func isOfFormer(_ place: Int, _ head: Head) -> Bool {
         guard let cameAfter = pending.cameAfter, head.sequence > cameAfter else { return false }

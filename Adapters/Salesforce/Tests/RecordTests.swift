@@ -317,7 +317,7 @@ import Testing
         #expect(email?.reason.contains("(Email Address; ") == true)
         #expect(email?.remedy.hasSuffix(#"{"from": {"columns": {"E-Mail": "identifier:email"}}}."#) == true)
         let renamed = try records("Contact Key,_OptOutDat\nc-1,\n").first?.findings.first
-        #expect(renamed?.remedy.contains("OptOutDate\", correct its name in the file.") == true)
+        #expect(renamed?.remedy.contains("Opt Out Date\", correct its name in the file.") == true)
     }
 
     @Test func `a misspelt column of consent is refused, and a mark in a name`() throws {

@@ -27,94 +27,94 @@ VENDORS := $(subst $(empty) ,|,$(notdir $(wildcard Adapters/*)))
 
 .PHONY: help setup build test unit end-to-end demo goldens rules format lint docs examples schemas simulate large soak million test-browser fuzz sanitize bench clean
 
-help: ## lists the targets
+help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | while IFS=$$'\t' read -r name what; do \
 		printf '  make %-12s %s\n' "$$name" "$$what"; done
 
-setup: ## installs what is missing (apt, or brew on a Mac; a Python environment in .venv)
+setup: ## Install what is missing (apt, or brew on a Mac; a Python environment in .venv)
 	@.ci/setup
 
 .PHONY: tools
 tools:
 	@.ci/setup tools
 
-build: tools ## builds everything, tests included
+build: tools ## Build everything, tests included
 	swift build --build-tests
 
-test: setup lint ## runs everything that must hold before a change lands
+test: setup lint ## Run everything that must pass before a change lands
 	@.ci/test
 
-demo: tools ## an app's day, a kill, a switch and a migration against local vendors: FROM=vendor TO=vendor
+demo: tools ## Show a day of an app: an outage, a crash, a switch and a migration (FROM=vendor TO=vendor)
 	@python3 Examples/Demo/demo.py --from $(FROM) --to $(TO)
 
-goldens: tools ## rewrites the goldens; read the diff before you commit it
+goldens: tools ## Rewrite the goldens; read the diff before you commit it
 	@if [ -n "$${CI:-}" ]; then echo 'make goldens is for people: CI compares, it never writes.' >&2; exit 2; fi
 	UPDATE_GOLDENS=1 swift test --disable-xctest --filter 'Patchbay($(VENDORS))Tests'
 	UPDATE_GOLDENS=1 swift test --disable-xctest --filter 'RepositoryTests.WireSchemaTests'
 	UPDATE_GOLDENS=1 swift test --disable-xctest --package-path Examples/ToyVendor --scratch-path .build/examples
 	git status --short -- 'Adapters/*/Goldens' 'Examples/*/Goldens'
 
-rules: tools ## refreshes the list of what shows each rule, from a test run
+rules: tools ## Refresh the list of tests that show each rule, from a test run
 	@rm -rf .build/evidence
 	PATCHBAY_EVIDENCE="$(EVIDENCE)" swift test --disable-xctest
 	swift build --product patchbay
 	$(COMMAND) adapters --rules --evidence "$(EVIDENCE)" --json >/dev/null
 	git diff --stat -- Sources/PatchbayCommand
 
-format: ## formats all Swift sources and lowers the baseline of retired words
+format: ## Format all Swift sources and lower the baseline of retired words
 	swift format -i -r -p $(SWIFT_FOLDERS)
 	@python3 .ci/language.py --lower
 
-lint: ## checks the format of all Swift sources, and that no retired words are added
+lint: ## Check the format of all Swift sources, and that no retired words are added
 	@swift format lint --strict -r -p $(SWIFT_FOLDERS)
 	@git ls-files '*.py' | xargs python3 -m py_compile
 	@python3 .ci/language.py
 	@echo 'lint: no finding'
 
-docs: tools ## builds the documentation; a warning is an error
+docs: tools ## Build the documentation; a warning is an error
 	@.ci/docs
 
-schemas: setup ## checks every schema, example and golden body with an independent validator
+schemas: setup ## Check schemas, examples and golden bodies with an independent validator
 	@$(PYTHON) Tests/EndToEnd/check_schemas.py
 
-examples: tools ## builds and tests the example packages, which see public API alone
+examples: tools ## Build and test the example packages, which use only public API
 	@.ci/examples
 
 .PHONY: programs
 programs: tools
 	swift build --product patchbay
 
-end-to-end: programs ## the built command over HTTP: providers, migration, bad inputs
+end-to-end: programs ## Test the built command over HTTP: providers, migration, bad inputs
 	@python3 Tests/EndToEnd/end_to_end.py
 
-test-browser: ## opens the page of a migration plan in headless Chromium, light and dark, desk and phone
+test-browser: ## Open the page of a migration plan in headless Chromium, light and dark, wide and narrow
 	@.ci/setup browser
 	swift build --product patchbay
 	@python3 Tests/EndToEnd/browser.py
 
-simulate: tools ## random days of crashes, outages and lies, on all cores: SEEDS=n or first-last
+simulate: tools ## Run random fault scenarios against the vendor simulators (SEEDS=n or first-last)
 	swift build -c release --product patchbay
 	@.build/release/patchbay faults $(SEEDS)
 
-large: programs ## measures that an operation of twice the size takes at most 2.5 times the processor time
+large: programs ## Measure that an operation of twice the size takes at most 2.5 times the processor time
 	@python3 Tests/EndToEnd/hardening.py large_operations
 
-soak: tools ## kills, full disks, read-only files and damage, in turn, a thousand rounds in all, and a table: ROUNDS=n, SEED=n, KIND=migration
+soak: tools ## Run a thousand rounds of kills, full disks, read-only files and damage (ROUNDS=n SEED=n KIND=migration)
 	swift build -c release --product patchbay
 	@PATCHBAY="$(CURDIR)/.build/release/patchbay" python3 Tests/EndToEnd/soak.py $(ROUNDS) --seed $(SEED) $(if $(KIND),--kind '$(KIND)')
 
-million: tools ## a million contacts through server doors over HTTP, killed and gone on with, and a recount: CONTACTS=n, DOORS="name …"
+million: tools ## Migrate a million contacts through server APIs over HTTP, with kills and resumes, and count again (CONTACTS=n DOORS="name …")
 	swift build -c release --product patchbay
 	@PATCHBAY="$(CURDIR)/.build/release/patchbay" python3 Tests/EndToEnd/million.py --contacts $(CONTACTS) $(DOORS:%=--door %)
 
-fuzz: tools ## libFuzzer at every door that takes bytes of others: TIME=seconds in all, DOORS="json reply …"
+fuzz: tools ## Fuzz every parser of outside data with libFuzzer (TIME=seconds DOORS="json reply …")
 	@.ci/fuzz $(TIME) $(DOORS)
 
-sanitize: tools ## the test suite under the thread and the address sanitizer: SUITES=filter
+sanitize: tools ## Run the test suite under the thread and the address sanitizer (SUITES=filter)
 	@.ci/sanitize thread '$(SUITES)'
 	@.ci/sanitize address '$(SUITES)'
 
-bench: ## measures beside the disk, plain SQLite and peers; writes Benchmarks/RESULTS.md: PROCESSOR= for any processor of the kind
+bench: ## Compare the speed with the disk, plain SQLite and peers; writes Benchmarks/RESULTS.md (PROCESSOR= for any processor of the kind)
 	@.ci/setup static
 	@# A plan made before a file of ours went away names it still, and SwiftPM does not look again.
 	@rm -f .build/static/release.yaml Benchmarks/.build/release.yaml
@@ -125,5 +125,5 @@ bench: ## measures beside the disk, plain SQLite and peers; writes Benchmarks/RE
 	Benchmarks/.build/peers/python/bin/python Benchmarks/Peers/classes.py .build/static/release/patchbay \
 		| tee -a Benchmarks/RESULTS.md
 
-clean: ## removes what was built
+clean: ## Remove what was built
 	rm -rf .build .venv Examples/*/.build

@@ -6,6 +6,22 @@ extension String {
         return candidates.min { $0.distance < $1.distance }?.word
     }
 
+    /// The words that a person may have meant, the nearest first, at most three: those that differ by few letters, and those that
+    /// contain this one or are part of it. Case and punctuation do not count.
+    package func near(in words: some Sequence<String>) -> [String] {
+        let own = lettersOnly
+        let candidates = words.compactMap { word -> (word: String, distance: Int)? in
+            let other = word.lettersOnly
+            guard !other.isEmpty else { return nil }
+            let distance = own.editDistance(to: other)
+            let isPart = Swift.min(own.count, other.count) >= 4 && (own.contains(other) || other.contains(own))
+            return isPart || distance <= Swift.max(1, own.count / 3) ? (word, distance) : nil
+        }
+        return candidates.sorted { ($0.distance, $0.word) < ($1.distance, $1.word) }.prefix(3).map(\.word)
+    }
+
+    private var lettersOnly: String { lowercased().filter { $0.isLetter || $0.isNumber } }
+
     /// How many letters must be put in, left out, changed or swapped with their neighbour to get the other word.
     private func editDistance(to other: String) -> Int {
         let (left, right) = (Array(lowercased()), Array(other.lowercased()))

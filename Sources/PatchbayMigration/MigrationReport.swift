@@ -158,6 +158,9 @@ public struct MigrationReport: Hashable, Sendable {
         /// The columns or parts with their counts, the most frequent first.
         public let places: [Place]
 
+        /// Whether the place of every occurrence was noted. Otherwise the counts of the places are too small, and are not shown.
+        package var hasPlaceCounts: Bool { places.reduce(0) { $0 + $1.count } >= count }
+
         /// A column or a part of a contact, and how often it is meant.
         public struct Place: Hashable, Sendable {
             /// Its path: `columns.Birth Date`.
@@ -175,10 +178,8 @@ public struct MigrationReport: Hashable, Sendable {
                 }
                 return path
             }
-            // Where not every place was noted, numbers would be too small.
-            let isComplete = places.reduce(0) { $0 + $1.count } >= count
             let shown = places.prefix(8).map {
-                places.count == 1 || !isComplete ? name($0.path) : "\(name($0.path)) (\($0.count))"
+                places.count == 1 || !hasPlaceCounts ? name($0.path) : "\(name($0.path)) (\($0.count))"
             }
             return shown.joined(separator: ", ") + (places.count > 8 ? ", …" : "")
         }
@@ -229,15 +230,22 @@ public struct MigrationReport: Hashable, Sendable {
         }
         let decides =
             most.refusal.setting.map {
-                " The setting \($0) can change this; the list of rejects has a remedy for each."
+                " The setting \($0) can change this; `apply --rejects FILE` lists a remedy for each."
             }
-            ?? " The list of rejects has a remedy for each."
-        return ["\(most.refusal.contacts) of \(rejected) rejected: \(sentence(most.code))\(decides)"]
+            ?? " `apply --rejects FILE` lists a remedy for each."
+        return ["\(share(most.refusal.contacts)): \(sentence(most.code))\(decides)"]
             + all.dropFirst().compactMap { code, refusal in
                 refusal.setting.map {
-                    "\(refusal.contacts) of \(rejected) also have: \(sentence(code)) The setting \($0) can change this."
+                    "\(share(refusal.contacts)) also: \(sentence(code)) The setting \($0) can change this."
                 }
             }
+    }
+
+    /// A number of the rejected records in words.
+    package func share(_ count: Int) -> String {
+        count < rejected
+            ? "\(count) of the \(rejected) rejected records"
+            : rejected == 1 ? "The rejected record" : "All \(rejected) rejected records"
     }
 
     /// The number of records after which the share of rejected ones is examined.

@@ -12,6 +12,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import shutil
 import signal
 import socket
@@ -215,9 +216,15 @@ class EndToEnd:
 
         operations = a_morning()
         first, same, other = send("salesforce", operations[:3]), send("salesforce", operations[3:4]), send("altcraft", operations[4:])
-        self.expect("Switching" not in first + same, f"a switch is announced without one: {first}{same}")
-        self.expect("This run:" not in first and "This run:" in same, f"the counts of a run are missing: {same}")
-        self.expect(other.startswith("Switching providers: removed: salesforce (0 pending); added: altcraft."), f"it says {other}")
+        self.expect("switches" not in first + same, f"a switch is announced without one: {first}{same}")
+        self.expect("This run, on a new outbox:" in first and "This run:" in same, f"the counts of a run are missing: {same}")
+        for text in (same, other):
+            heads, *rows = text.split("This run:\n")[1].split("Totals of")[0].splitlines()
+            for row in rows:
+                numbers = dict(zip(re.split(r"  +", heads)[1:], map(int, row.split()[1:])))
+                begun = numbers.pop("pending before") + numbers.pop("operations")
+                self.expect(begun == sum(numbers.values()), f"the counts of the run do not add up: {text}")
+        self.expect(other.startswith("The configuration switches providers: removed: salesforce (0 pending); added: altcraft."), f"it says {other}")
         self.expect(other.rstrip().splitlines()[-1].startswith("salesforce"), f"the totals are not at the end: {other}")
 
     def check_map(self):

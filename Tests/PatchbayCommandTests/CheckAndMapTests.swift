@@ -40,10 +40,10 @@ import Testing
         #expect(lines.count == 3)
         #expect(
             lines.contains {
-                $0.hasPrefix("bad.json:2:27: error configuration.adapter.unknown at providers.crm.adapter:")
+                $0.hasPrefix("bad.json:2:27: error: providers.crm.adapter: The adapter is unknown")
             }
         )
-        #expect(lines.contains { $0.hasPrefix("bad.json:3:3: error configuration.member.unknown at extra:") })
+        #expect(lines.contains { $0.hasPrefix("bad.json:3:3: error: extra: ") })
     }
 
     @Test func `a program gets the problems as JSON`() async throws {
@@ -66,7 +66,7 @@ import Testing
             let result = try await bench.start(arguments).result()
             #expect(result.status == 78)
             #expect(result.output.isEmpty)
-            #expect(result.talk.contains("bad.json:1:1: configuration.member.missing at providers"))
+            #expect(result.messages.contains("bad.json:1:1: providers: "))
         }
     }
 
@@ -92,28 +92,58 @@ import Testing
             ]
         )
         #expect(faults.allSatisfy { $0["remedy"]?.string?.isEmpty == false })
-        #expect(result.talk.contains("Checked 7 operations against crm."))
+        #expect(result.messages.contains("Checked 7 operations against crm."))
     }
 
     @Test func `mapping names bad lines on standard error and maps the others`() async throws {
         let result = try await bench.run("map", "--config", bench.configuration(), "--provider", "crm", badOperations())
         #expect(result.status == 1)
         #expect(try result.lines.map { $0["line"]?.integer } == [1, 8])
-        for line in [2, 3, 4, 5, 7] { #expect(result.talk.contains("bad.ndjson:\(line): error operation.")) }
+        for line in [2, 3, 4, 5, 7] { #expect(result.messages.contains("bad.ndjson:\(line): error: ")) }
     }
 
     @Test func `a value that can't become its catalogued type is found`() async throws {
         let line = """
             {"action":{"kind":"changeAttributes","changes":{"birth_date":{"set":"1990-02-30"},"points":{"set":1}}}}
             """
-        let result = try await bench.run("check", bench.configuration(), "-", input: line)
+        let result = try await bench.run("check", bench.configuration(), "-", "--subject", "s-1", input: line)
         #expect(result.status == 1)
-        #expect(
-            result.output.contains("standard input:1: error catalogue.attribute.type at action.changes.birth_date.set")
-        )
-        #expect(
-            result.output.contains("standard input:1: error catalogue.attribute.owner at action.changes.points")
-        )
+        #expect(result.output.contains("standard input:1: error: action.changes.birth_date.set: "))
+        #expect(result.output.contains("(catalogue.attribute.type)"))
+        #expect(result.output.contains("standard input:1: error: action.changes.points: "))
+        #expect(result.output.contains("(catalogue.attribute.owner)"))
+    }
+
+    @Test func `check and send want the same subject`() async throws {
+        let line = #"{"contact":"c-1","action":{"kind":"track","event":{"kind":"custom","name":"Order Placed"}}}"#
+        let configuration = try bench.configuration()
+        let check = try await bench.run("check", configuration, "-", input: line)
+        let send = try await bench.run("send", "--config", configuration, "--until-idle", "0", input: line)
+        for (status, text) in [(check.status, check.output), (send.status, send.messages)] {
+            #expect(status == 1)
+            #expect(text.contains("standard input:1: error: subject: "), "\(text)")
+            #expect(text.contains("name it with --subject."))
+        }
+        #expect(try await bench.run("check", configuration, "-", "--subject", "phone-1", input: line).status == 0)
+    }
+
+    @Test func `findings of a provider without a route do not count`() async throws {
+        var json = try JSONValue(parsing: Workbench.example("one-provider.json")).object ?? [:]
+        var providers = json["providers"]?.object ?? [:]
+        providers["spare"] = [
+            "adapter": "altcraft",
+            "settings": ["apiUrl": "http://127.0.0.1:9/altcraft", "pixel": "shop"],
+        ]
+        json["providers"] = .object(providers)
+        try bench.write("two.json", JSONValue.object(json).text)
+        let line = #"{"subject":"s-1","contact":"c-1","action":{"kind":"changeTags","tags":{"add":["vip"]}}}"#
+        let result = try await bench.run("check", "two.json", "-", input: line)
+        #expect(result.status == 0)
+        #expect(result.output.contains("spare (not routed): error: "), "\(result.output)")
+        #expect(result.messages.contains("1 operation, 0 errors, "))
+        #expect(result.messages.contains("Not counted: 1 finding of providers without a route."))
+        let lines = try await bench.run("check", "two.json", "-", "--json", input: line).lines
+        #expect(lines.allSatisfy { $0["provider"] == nil || $0["routed"] == .bool($0["provider"] == "crm") })
     }
 
     @Test func `each operation gives its requests, the same at every run, without a secret`() async throws {
@@ -134,7 +164,7 @@ import Testing
     @Test func `a provider that is not there is answered with those that are`() async throws {
         let result = try await bench.run("map", "--config", bench.configuration(), "--provider", "crn")
         #expect(result.status == 64)
-        #expect(result.talk.contains("has no provider \"crn\". Did you mean \"crm\"? Providers: crm."))
+        #expect(result.messages.contains("has no provider \"crn\". Did you mean \"crm\"? Providers: crm."))
     }
 
     @Test func `a reader that leaves ends the command quietly`() async throws {
@@ -149,7 +179,7 @@ import Testing
         let lines = result.output.split(separator: "\n")
         #expect(lines.count == 2)
         #expect(lines.last == "141")
-        #expect(!result.talk.contains("patchbay"))
+        #expect(!result.messages.contains("patchbay"))
     }
 
     @Test func `a scenario is played from a file`() async throws {
@@ -162,6 +192,6 @@ import Testing
         try bench.write("bad.json", "{\"configuration\": \(configuration.text), \"steps\": [{\"capure\": 1}]}")
         let bad = try await bench.run("simulate", "bad.json")
         #expect(bad.status == 78)
-        #expect(bad.talk.contains("steps[0]"))
+        #expect(bad.messages.contains("steps[0]"))
     }
 }

@@ -20,7 +20,7 @@ final class ChildProcess: Sendable {
         environment: [String: String],
         input: String,
         output: String,
-        talk: String
+        messages: String
     ) throws {
         #if canImport(Darwin)
         var actions: posix_spawn_file_actions_t?
@@ -36,7 +36,7 @@ final class ChildProcess: Sendable {
         // Before it moves to its folder: the paths are this process's.
         for (place, file, mode) in [
             (STDIN_FILENO, input, O_RDONLY), (STDOUT_FILENO, output, O_WRONLY | O_CREAT | O_TRUNC),
-            (STDERR_FILENO, talk, O_WRONLY | O_CREAT | O_TRUNC),
+            (STDERR_FILENO, messages, O_WRONLY | O_CREAT | O_TRUNC),
         ] {
             try Self.check(posix_spawn_file_actions_addopen(&actions, place, file, mode, 0o600), file)
         }

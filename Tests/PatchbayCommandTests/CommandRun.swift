@@ -90,7 +90,7 @@ final class CommandRun: Sendable {
     struct Result: Sendable {
         let status: Int32
         let output: String
-        let talk: String
+        let messages: String
 
         /// The lines of standard output as JSON.
         var lines: [JSONValue] {
@@ -100,7 +100,7 @@ final class CommandRun: Sendable {
 
     private let process: ChildProcess
     private let output: URL
-    private let talk: URL
+    private let messages: URL
 
     init(
         _ executable: URL,
@@ -111,7 +111,7 @@ final class CommandRun: Sendable {
     ) throws {
         let name = UUID().uuidString
         output = FileManager.default.temporaryDirectory.appending(path: "\(name).out")
-        talk = FileManager.default.temporaryDirectory.appending(path: "\(name).err")
+        messages = FileManager.default.temporaryDirectory.appending(path: "\(name).err")
         process = try ChildProcess(
             executable.path,
             arguments,
@@ -119,7 +119,7 @@ final class CommandRun: Sendable {
             environment: Self.usual.merging(environment) { _, new in new },
             input: input?.path ?? "/dev/null",
             output: output.path,
-            talk: talk.path
+            messages: messages.path
         )
     }
 
@@ -129,7 +129,7 @@ final class CommandRun: Sendable {
     }
     .merging(["PATH": "/usr/bin:/bin"]) { _, new in new }
 
-    deinit { for file in [output, talk] { try? FileManager.default.removeItem(at: file) } }
+    deinit { for file in [output, messages] { try? FileManager.default.removeItem(at: file) } }
 
     /// Waits for the end.
     func result() async throws -> Result {
@@ -141,7 +141,7 @@ final class CommandRun: Sendable {
             return Result(
                 status: status,
                 output: try String(contentsOf: output, encoding: .utf8),
-                talk: try String(contentsOf: talk, encoding: .utf8)
+                messages: try String(contentsOf: messages, encoding: .utf8)
             )
         }
     }

@@ -88,11 +88,6 @@ import Testing
     }
 }
 
-extension CommandRun.Result {
-    /// What the command printed on standard error.
-    var messages: String { talk }
-}
-
 /// A folder with the files of `Examples/Bookshop` and those that its commands write, and a sandbox for its providers.
 private final class Bookshop: Sendable {
     private let bench: Workbench

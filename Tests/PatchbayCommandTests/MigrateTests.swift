@@ -34,8 +34,8 @@ import Testing
             bench.configuration()
         )
         #expect(result.status == 1)
-        #expect(result.talk.contains("3 read, 1 written, 2 rejected."))
-        #expect(result.talk.contains("(catalogue.attribute.type)"))
+        #expect(result.messages.contains("3 read, 1 written, 2 rejected."))
+        #expect(result.messages.contains("(catalogue.attribute.type)"))
         #expect(try bench.read("out.ndjson").contains("{\"date\":\"1990-04-01\"}"))
         let rejects = try bench.read("bad.ndjson").split(separator: "\n").map { try JSONValue(parsing: String($0)) }
         #expect(rejects.map { $0["line"]?.integer } == [2, 3])
@@ -53,10 +53,10 @@ import Testing
             let more = command == "apply" ? ["--out", "out.ndjson"] : []
             let flags = ["--from", format, "--to", "neutral.contacts", "--in", "none.txt"]
             let result = try await bench.start(["migrate", command] + flags + more).result()
-            #expect(result.status == 2, "\(command) \(result.talk)")
+            #expect(result.status == 2, "\(command) \(result.messages)")
             #expect(
-                format.hasPrefix("salesforce") || result.talk.contains("none.txt: The source holds no contacts"),
-                "\(result.talk)"
+                format.hasPrefix("salesforce") || result.messages.contains("none.txt: The source holds no contacts"),
+                "\(result.messages)"
             )
         }
         #expect(!bench.files.contains { $0.hasPrefix("out.ndjson") })
@@ -89,9 +89,9 @@ import Testing
             "settings.json",
         ]
         let line =
-            "(acoustic.record.withoutOptIn) The setting to.withoutOptIn can change this; the list of rejects has a remedy for each."
+            "(acoustic.record.withoutOptIn) The setting to.withoutOptIn can change this; `apply --rejects FILE` lists a remedy for each."
         let run = try await bench.start(["migrate", "apply"] + flags + ["--out", "out.psv"]).result()
-        #expect(run.talk.contains(line))
+        #expect(run.messages.contains(line))
         let plan = try await bench.start(["migrate", "plan"] + flags).result()
         #expect(plan.output.contains(line))
         for (command, more) in [("plan", []), ("apply", ["--dry-run"])] {
@@ -109,7 +109,7 @@ import Testing
         let flags = ["--out", "out.ndjson", "--rejects", "bad.ndjson", "--evidence", "evidence.ndjson"]
         let result = try await bench.start(formats + flags, input: Self.contacts).result()
         #expect(result.status == 1)
-        #expect(result.talk.contains("3 read, 2 written, 1 rejected."))
+        #expect(result.messages.contains("3 read, 2 written, 1 rejected."))
         #expect(try bench.read("out.ndjson").split(separator: "\n").count == 2)
         #expect(bench.files.contains("evidence.ndjson"))
         #expect(!bench.files.contains { $0.hasSuffix(".input") })
@@ -117,7 +117,7 @@ import Testing
         try bench.write("out.ndjson.input", "{}\n")
         let again = try await bench.start(formats + flags, input: Self.contacts).result()
         #expect(again.status == 64)
-        #expect(again.talk.contains("Resume it with --in out.ndjson.input"))
+        #expect(again.messages.contains("Resume it with --in out.ndjson.input"))
         #expect(try bench.read("out.ndjson.input") == "{}\n")
     }
 
@@ -142,11 +142,13 @@ import Testing
         #expect(parts.allSatisfy { $0.utf8.count <= 1000 })
         let before = bench.files
         #expect(
-            try await bench.start(split + ["--size", "1000"]).result().talk.contains("people.1.ndjson exists already")
+            try await bench.start(split + ["--size", "1000"]).result().messages.contains(
+                "people.1.ndjson exists already"
+            )
         )
         let sizeless = try await bench.start(split).result()
         #expect(sizeless.status == 64)
-        #expect(sizeless.talk.contains("Give one with --size BYTES"))
+        #expect(sizeless.messages.contains("Give one with --size BYTES"))
         #expect(bench.files == before)
     }
 
@@ -159,7 +161,7 @@ import Testing
         let before = bench.files
         let result = try await bench.start(formats + files).result()
         #expect(result.status == 64)
-        #expect(result.talk.contains("name the same file"))
+        #expect(result.messages.contains("name the same file"))
         #expect(bench.files == before)
         #expect(try bench.read("bad.ndjson") == "{\"identifiers\":[]}\n")
     }
@@ -176,7 +178,7 @@ import Testing
         let line: [String] = ["migrate", words[0]] + formats.dropFirst(2) + ["--in", "in.ndjson"] + words.dropFirst()
         let result = try await bench.start(line).result()
         #expect(result.status == 64)
-        #expect(result.talk.contains("name the same file"))
+        #expect(result.messages.contains("name the same file"))
         #expect(bench.files == before)
         #expect(try bench.read("in.ndjson") == Self.contacts)
         #expect(try bench.read("set.json") == "{}")
@@ -188,7 +190,7 @@ import Testing
         let split = ["migrate", "split", "--to", "neutral.contacts", "people.2.ndjson", "--size", "1000"]
         let result = try await bench.start(split + ["--out", "people.ndjson"]).result()
         #expect(result.status == 64)
-        #expect(result.talk.contains("FILE and a part name the same file"))
+        #expect(result.messages.contains("FILE and a part name the same file"))
         #expect(try bench.read("people.2.ndjson") == lines)
     }
 
@@ -205,18 +207,18 @@ import Testing
                 ["migrate", words[0]] + formats.dropFirst(2) + ["--in", "in.ndjson"] + words.dropFirst()
             let result = try await bench.start(line).result()
             #expect(result.status == 64)
-            #expect(result.talk.contains("standard input and output (-) are not allowed here"), "\(words)")
+            #expect(result.messages.contains("standard input and output (-) are not allowed here"), "\(words)")
         }
         try bench.write("out.ndjson", line)
         let verify = ["migrate", "verify"] + formats.dropFirst(2) + ["--in", "-", "--target", "out.ndjson"]
         let verified = try await bench.start(verify, input: line).result()
         #expect(verified.status == 0)
-        #expect(verified.talk.contains("1 compared, 1 equal"))
+        #expect(verified.messages.contains("1 compared, 1 equal"))
         let sampled = try await bench.start(verify + ["--sample", "1"], input: line).result()
         #expect(sampled.status == 0)
-        #expect(sampled.talk.contains("1 compared, 1 equal"))
+        #expect(sampled.messages.contains("1 compared, 1 equal"))
         let split = ["migrate", "split", "--to", "neutral.contacts", "-", "--size", "1000"]
-        #expect(try await bench.start(split, input: line).result().talk.contains("Name them with --out FILE"))
+        #expect(try await bench.start(split, input: line).result().messages.contains("Name them with --out FILE"))
         #expect(try await bench.start(split + ["--out", "part.ndjson"], input: line).result().status == 0)
         #expect(try bench.read("part.1.ndjson") == line)
         #expect(try await bench.run("migrate", "undo", "-").status == 64)
@@ -227,20 +229,20 @@ import Testing
         let settings = #"{"mapping": [{"set": "attributes.origin", "value": "old"}]}"#
         let words = formats + ["--in", "in.ndjson", "--settings", "-"]
         let done = try await bench.start(words + ["--out", "out.ndjson"], input: settings).result()
-        #expect(done.talk.contains("3 read, 2 written, 1 rejected."))
+        #expect(done.messages.contains("3 read, 2 written, 1 rejected."))
         #expect(try bench.read("out.ndjson").contains(#""origin":"old""#))
         for flags in [["--in", "-"], []] {
             let twice = try await bench.start(formats + flags + ["--settings", "-"], input: settings).result()
             #expect(twice.status == 64)
             #expect(
-                twice.talk.contains(
+                twice.messages.contains(
                     "--settings: standard input and output (-) are not allowed here: --in reads standard input. Name a file"
                 )
             )
         }
         let broken = try await bench.start(words, input: #"{"mapping": "s3cret"#).result()
         #expect(broken.status == 78)
-        #expect(broken.talk.contains("standard input") && !broken.talk.contains("s3cret"))
+        #expect(broken.messages.contains("standard input") && !broken.messages.contains("s3cret"))
     }
 
     @Test func `a target record that can't be read is told with its line and the reason`() async throws {
@@ -250,8 +252,87 @@ import Testing
         let verify = ["migrate", "verify"] + formats.dropFirst(2) + ["--in", "source.ndjson"]
         let result = try await bench.start(verify + ["--target", "target.ndjson"]).result()
         #expect(result.status == 1)
-        #expect(result.output.hasPrefix("unreadable target record 2, line 2: neutral.json: The line is not JSON"))
-        #expect(result.talk.contains("1 difference (1 unreadable target records)"))
+        #expect(result.output.hasPrefix("unreadable target record 2, line 2: The line is not JSON"))
+        #expect(result.messages.contains("1 difference (1 unreadable target records)"))
+    }
+
+    @Test func `verify says that what the plan lists as lost counts as equal`() async throws {
+        let contact = #"{"identifiers":[{"kind":"external","value":"c-1"}],"tags":["vip"],"locale":"fi-FI"}"#
+        try bench.write("in.ndjson", contact + "\n")
+        let settings = try bench.write(
+            "to.json",
+            #"{"to":{"dbId":1,"matching":"custom","matchingIdentifier":"external","identifierFields":{"external":"member_id"}}}"#
+        )
+        let pair = [
+            "--from", "neutral.contacts", "--to", "altcraft.profiles", "--settings", settings, "--in", "in.ndjson",
+        ]
+        _ = try await bench.start(["migrate", "apply"] + pair + ["--out", "out.ndjson"]).result()
+        let lossy = try await bench.start(["migrate", "verify"] + pair + ["--target", "out.ndjson"]).result()
+        #expect(lossy.status == 0)
+        #expect(lossy.messages.contains("lists as lost or changed (2 warnings) is no difference."), "\(lossy.messages)")
+        try bench.write("in.ndjson", contact.replacing(#","tags":["vip"],"locale":"fi-FI""#, with: "") + "\n")
+        _ = try await bench.start(["migrate", "apply"] + pair + ["--out", "out.ndjson"]).result()
+        let whole = try await bench.start(["migrate", "verify"] + pair + ["--target", "out.ndjson"]).result()
+        #expect(!whole.messages.contains("is no difference"))
+    }
+
+    @Test func `undo names the later migration that has to be undone first, and what it did`() async throws {
+        let line = formats + ["--in", "in.ndjson", "--out", "out.ndjson", "--journal"]
+        for journal in ["one.json", "two.json"] { _ = try await bench.start(line + [journal]).result() }
+        let early = try await bench.run("migrate", "undo", "one.json")
+        #expect(early.status == 2)
+        #expect(
+            early.messages.contains("Undo that migration first: `patchbay migrate undo two.json`."),
+            "\(early.messages)"
+        )
+        let second = try await bench.run("migrate", "undo", "two.json")
+        #expect(second.status == 0 && second.messages.contains("out.ndjson: restored as it was before the migration\n"))
+        let first = try await bench.run("migrate", "undo", "one.json")
+        #expect(
+            first.status == 0 && first.messages.contains("out.ndjson: removed; it did not exist before the migration\n")
+        )
+        #expect(first.messages.contains("Everything is undone. Removed one.json.\n"))
+        let again = try await bench.run("migrate", "undo", "one.json")
+        #expect(again.status == 2 && again.messages.contains("there is nothing to undo"))
+        // A later migration without a journal leaves no trace.
+        _ = try await bench.start(line + ["one.json"]).result()
+        _ = try await bench.start(line.dropLast() + []).result()
+        let lost = try await bench.run("migrate", "undo", "one.json")
+        #expect(lost.status == 2 && lost.messages.contains("(migration.journal.replaced)"), "\(lost.messages)")
+    }
+
+    @Test func `JSON of another format is named with its flag`() async throws {
+        let contact = #"{"identifiers":[{"kind":"external","value":"c-1"}]}"#
+        for (file, format) in [(contact, "neutral.contacts"), (#"{"email":"a@x.example"}"#, "altcraft.profiles")] {
+            try bench.write("some.ndjson", file + "\n")
+            for source in ["acoustic.contacts", "salesforce.contacts"] {
+                let command = ["migrate", "plan", "--from", source, "--to", "neutral.contacts", "--in", "some.ndjson"]
+                let result = try await bench.start(command).result()
+                #expect(
+                    result.messages.contains("some.ndjson looks like the format \(format), not \(source)."),
+                    "\(result.messages)"
+                )
+                #expect(result.messages.contains("use --from \(format)."))
+            }
+            let right = ["migrate", "plan", "--from", format, "--to", "neutral.contacts", "--in", "some.ndjson"]
+            #expect(try await !bench.start(right).result().messages.contains("looks like"))
+        }
+    }
+
+    @Test func `Ctrl-C during a plan says that there is none, and leaves nothing`() async throws {
+        let result = try await bench.shell(
+            """
+            mkfifo pipe; "$PATCHBAY" migrate plan --from neutral.contacts --to neutral.contacts --html plan.html < pipe & command=$!
+            exec 3> pipe; head -1 in.ndjson >&3; sleep 0.5
+            kill -INT $command; wait $command; echo $?
+            """
+        )
+        #expect(result.output == "130\n")
+        #expect(
+            result.messages.contains("No plan was written. Repeat the command to start over."),
+            "\(result.messages)"
+        )
+        #expect(!bench.files.contains { $0.hasPrefix("plan") })
     }
 
     @Test func `the map file of a source is kept, and that of a target is undone with it`() async throws {
@@ -264,7 +345,7 @@ import Testing
         #expect(map.contains("<LIST_ID>771100</LIST_ID>"))
         let again = try await bench.start(line + ["--out", "members.psv"]).result()
         #expect(again.status == 2)
-        #expect(again.talk.contains("migration.journal.other at back.json"))
+        #expect(again.messages.contains("(migration.journal.other)"))
         for more: [String] in [[], ["--sidecar", "none"]] {
             let back = [
                 "migrate", "apply", "--from", "acoustic.contacts", "--to", "acoustic.contacts", "--in", "members.psv",
@@ -272,7 +353,7 @@ import Testing
             ]
             let result = try await bench.start(back + more).result()
             #expect([64, 78].contains(result.status))
-            #expect(!more.isEmpty || result.talk.contains("name the same file, members.map.xml"))
+            #expect(!more.isEmpty || result.messages.contains("name the same file, members.map.xml"))
         }
         #expect(try bench.read("members.map.xml") == map)
         #expect(try await bench.run("migrate", "undo", "back.json").status == 0)
@@ -312,17 +393,17 @@ import Testing
         try bench.write("all.ndjson", contact("unsubscribed") + contact("subscribed", #","tags":7"#))
         try bench.write("mended.ndjson", contact("subscribed"))
         let first = try await migrate("--in", "all.ndjson", "--out", "one.ndjson", "--rejects", "bad.ndjson")
-        #expect(first.talk.contains("2 read, 1 written, 1 rejected."))
+        #expect(first.messages.contains("2 read, 1 written, 1 rejected."))
         let (second, both) = (["--out", "two.ndjson"], ["--in", "mended.ndjson", "--after", "all.ndjson"])
         let result = try await bench.start(formats + both + second).result()
-        #expect(result.talk.contains("(migration.consent.earlierNo)"))
+        #expect(result.messages.contains("(migration.consent.earlierNo)"))
         #expect(try bench.read("two.ndjson") == contact("unsubscribed"))
         let verify = ["migrate", "verify"] + formats.dropFirst(2) + both + ["--target", "two.ndjson"]
         #expect(try await bench.start(verify).result().status == 0)
         let plan = ["migrate", "plan"] + formats.dropFirst(2) + both
         #expect(try await bench.start(plan).result().output.contains("migration.consent.earlierNo"))
         let own = try await migrate("--in", "mended.ndjson", "--after", "all.ndjson", "--out", "all.ndjson")
-        #expect(own.status == 64 && own.talk.contains("--after and --out name the same file"))
+        #expect(own.status == 64 && own.messages.contains("--after and --out name the same file"))
         #expect(try await migrate("--in", "mended.ndjson", "--after", "none", "--out", "x").status == 2)
     }
 
@@ -351,7 +432,7 @@ import Testing
         ]
         for line in lines {
             let result = try await bench.start(["migrate"] + line).result()
-            let said = result.output + result.talk
+            let said = result.output + result.messages
             #expect(said.contains(#"\u{1B}[31m"#), "\(said)")
             let isObeyed = said.unicodeScalars.contains { $0.value < 0x20 && $0 != "\n" || 0x7F...0x9F ~= $0.value }
             #expect(!isObeyed)
@@ -366,12 +447,12 @@ import Testing
                 try bench.write("out.ndjson", old)
                 let result = try await bench.start(formats + input + ["--out", "out.ndjson"], input: source).result()
                 #expect(result.status == 0)
-                #expect(result.talk.contains("Replaced out.ndjson.") == isTold)
+                #expect(result.messages.contains("Replaced out.ndjson.") == isTold)
             }
         }
         let dry = try await migrate("--in", "one.ndjson", "--out", "out.ndjson", "--dry-run")
         let device = try await migrate("--in", "one.ndjson", "--out", "/dev/null")
-        #expect(!dry.talk.contains("replaced") && !device.talk.contains("replaced"))
+        #expect(!dry.messages.contains("replaced") && !device.messages.contains("replaced"))
     }
 
     @Test func `what a killed run left is cleared away, and named where its number lives on`() async throws {
@@ -383,7 +464,7 @@ import Testing
         let result = try await migrate("--in", "in.ndjson", "--out", "out.ndjson")
         let left = ["out.ndjson.\(alive).partial", "out.ndjson.input.\(alive).partial"]
         #expect(bench.files.filter { $0.hasSuffix(".partial") } == left.sorted())
-        for name in left { #expect(result.talk.contains("\(name) belongs to another run")) }
+        for name in left { #expect(result.messages.contains("\(name) belongs to another run")) }
     }
 
     @Test func `a run that is stopped says what is left of it, and how to go on`() async throws {
@@ -399,8 +480,8 @@ import Testing
             """
         )
         #expect(
-            kept.talk.contains("Repeat the command with --in out.ndjson.input to resume; --restart starts over."),
-            "\(kept.talk)"
+            kept.messages.contains("Repeat the command with --in out.ndjson.input to resume; --restart starts over."),
+            "\(kept.messages)"
         )
         #expect(bench.files.contains("out.ndjson.input"))
         let stops = [
@@ -419,7 +500,7 @@ import Testing
                 kill -TERM $command; wait $command; rm pipe
                 """
             )
-            #expect(early.talk.contains(words), "\(early.talk)")
+            #expect(early.messages.contains(words), "\(early.messages)")
             #expect(!bench.files.contains { $0.hasPrefix("other") })
         }
     }
@@ -429,10 +510,10 @@ import Testing
             let flags = ["--out", "out.ndjson", "--log", "trace"]
             let result = try await bench.start(formats + input + flags, input: source).result()
             for phase in ["moving", "naming"] {
-                #expect(result.talk.contains(" info PatchbayMigration: phase began phase=\(phase)\n"))
+                #expect(result.messages.contains(" info PatchbayMigration: phase began phase=\(phase)\n"))
             }
-            #expect(result.talk.contains("phase ended bytes=\(Self.contacts.utf8.count) phase=moving records=3\n"))
-            #expect(!result.talk.contains("c-1"))
+            #expect(result.messages.contains("phase ended bytes=\(Self.contacts.utf8.count) phase=moving records=3\n"))
+            #expect(!result.messages.contains("c-1"))
         }
     }
 
@@ -440,8 +521,8 @@ import Testing
         try bench.write("settings.json", "{\"from\": {\"colour\": 1}, \"to\": {\"size\": 2}}")
         let result = try await migrate("--in", "in.ndjson", "--settings", "settings.json", "--out", "out.ndjson")
         #expect(result.status == 78)
-        #expect(result.talk.contains("setting.unknown at from.colour"))
-        #expect(result.talk.contains("setting.unknown at to.size"))
+        #expect(result.messages.contains("from.colour: "))
+        #expect(result.messages.contains("to.size: "))
         #expect(!bench.files.contains("out.ndjson"))
     }
 
@@ -453,8 +534,8 @@ import Testing
             let input = command[0] == "plan" ? ["--in", "in.ndjson"] : []
             let result = try await bench.start(["migrate"] + command + input + ["--settings", "settings.json"]).result()
             #expect(result.status == 78)
-            for problem in ["settings.object at from", "settings.object at to", "settings.unknown at mappin"] {
-                #expect(result.talk.contains(problem), "\(result.talk)")
+            for problem in ["error: from: ", "error: to: ", "error: mappin: "] {
+                #expect(result.messages.contains(problem), "\(result.messages)")
             }
         }
     }
@@ -465,7 +546,7 @@ import Testing
         let flags = formats + ["--in", "in.ndjson", "--out", "out.ndjson", "--settings"]
         for (place, input) in [(path, nil), ("-", settings)] as [(String, String?)] {
             let result = try await bench.start(flags + [place], input: input).result()
-            #expect(result.status == 1, "\(result.talk)")
+            #expect(result.status == 1, "\(result.messages)")
             #expect(try bench.read("out.ndjson").contains("\"born\""))
         }
     }
@@ -488,7 +569,7 @@ import Testing
         try bench.write("settings.json", #"{"mapping": [{"rename": "nowhere"}]}"#)
         let refused = try await migrate(settings[0], settings[1], settings[2], settings[3])
         #expect(refused.status == 78)
-        #expect(refused.talk.contains("mapping.rule.member at mapping[0].rename"))
+        #expect(refused.messages.contains("error: mapping[0].rename: "))
     }
 
     @Test func `what the vendor wants beside the contacts is written, too`() async throws {
@@ -498,11 +579,11 @@ import Testing
             "--settings", "settings.json",
         ]
         let done = try await bench.start(command + ["--out", "out.psv"]).result()
-        #expect(done.talk.contains("Wrote out.map.xml (the map file of the import)."))
+        #expect(done.messages.contains("Wrote out.map.xml (the map file of the import)."))
         #expect(try bench.read("out.map.xml").contains("<LIST_ID>771100</LIST_ID>"))
         let before = bench.files
         let streamed = try await bench.start(command).result()
-        #expect(streamed.talk.contains("The vendor also requires the map file of the import. Use --out FILE"))
+        #expect(streamed.messages.contains("The vendor also requires the map file of the import. Use --out FILE"))
         _ = try await bench.start(command + ["--out", "other.psv", "--dry-run"]).result()
         #expect(bench.files == before)
     }
@@ -537,15 +618,15 @@ import Testing
         let full = try await bench.start(back + ["--in", "full.psv", "--out", "full.ndjson"]).result()
         let bare = try await bench.start(back + ["--in", "bare.psv", "--out", "bare.ndjson", "--rejects", "no.json"])
             .result()
-        #expect(bare.talk.contains("Reading the source as bare.map.xml describes (the map file of the import)."))
-        #expect(full.talk.contains("as full.map.xml describes"))
+        #expect(bare.messages.contains("Reading the source as bare.map.xml describes (the map file of the import)."))
+        #expect(full.messages.contains("as full.map.xml describes"))
         let written = try bench.read("bare.ndjson")
         #expect(written == (try bench.read("full.ndjson")) && written.contains(#""points":2"#))
         // The rows to mend are read the same way.
         #expect(try bench.read("no.map.xml") == bench.read("bare.map.xml"))
         #expect(try bench.read("no.psv").contains("c-4\t"))
         let verify = ["migrate", "verify"] + back.dropFirst(2) + ["--in", "bare.psv", "--target", "full.ndjson"]
-        #expect(try await bench.start(verify).result().talk.contains("3 equal, 0 differences"))
+        #expect(try await bench.start(verify).result().messages.contains("3 equal, 0 differences"))
         let alone = try await bench.start(back + ["--in", "bare.psv", "--out", "x.ndjson", "--sidecar", "none"])
             .result()
         #expect(alone.status == 2 || alone.status == 78)
@@ -553,8 +634,8 @@ import Testing
         let wrong = try await bench.start(back + ["--in", "bare.psv", "--out", "x.ndjson", "--sidecar", "other.xml"])
             .result()
         #expect(wrong.status == 78)
-        #expect(wrong.talk.contains("acoustic.map.word at other.xml: LIST_INFO.FILE_TYPE"))
-        #expect(wrong.talk.contains("line 2, column 1"))
+        #expect(wrong.messages.contains("patchbay: other.xml: LIST_INFO.FILE_TYPE: "))
+        #expect(wrong.messages.contains("line 2, column 1"))
         let lost = try await run(
             "apply",
             "--from",
@@ -574,7 +655,7 @@ import Testing
     @Test func `a full disk is told and ends with 2`() async throws {
         let result = try await migrate("--in", "in.ndjson", "--out", "/dev/full")
         #expect(result.status == 2)
-        #expect(result.talk.contains("cannot write /dev/full: No space left on device. Free space"))
+        #expect(result.messages.contains("cannot write /dev/full: No space left on device. Free space"))
     }
     #endif
 }

@@ -21,7 +21,15 @@ import Testing
             {"oops
             {"action":{"kind":"changeTags","tags":{"add":["ALL","vip"]}}}
             """
-        let result = try await bench.run("check", bench.configuration(), "-", "--json", input: operations)
+        let result = try await bench.run(
+            "check",
+            bench.configuration(),
+            "-",
+            "--json",
+            "--subject",
+            "s-1",
+            input: operations
+        )
         let lines = try result.lines
         #expect(
             try lines

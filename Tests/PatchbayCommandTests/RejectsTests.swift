@@ -29,7 +29,7 @@ import Testing
             )
         )
         let export = try await bench.run("outbox", "rejects", "export", "outbox.sqlite", "rejects.ndjson")
-        #expect(export.talk.contains("1 rejected"))
+        #expect(export.messages.contains("1 rejected"))
         let rights = try FileManager.default.attributesOfItem(atPath: bench.path("rejects.ndjson"))[.posixPermissions]
         #expect(rights as? Int == 0o600)
 
@@ -44,8 +44,8 @@ import Testing
         let replay = try await bench.run("outbox", "rejects", "replay", "--config", config, "mended.ndjson")
         #expect(try replay.lines.map { $0["result"] } == ["pending"])
         #expect(replay.status == 1)
-        #expect(replay.talk.contains("mended.ndjson:2: operation"))
-        #expect(replay.talk.contains("mended.ndjson:3: column 2: the line is not JSON"))
+        #expect(replay.messages.contains("mended.ndjson:2: operation"))
+        #expect(replay.messages.contains("mended.ndjson:3: column 2: the line is not JSON"))
         #expect(try await bench.run("outbox", "rejects", "list", "outbox.sqlite").output.isEmpty)
         let again = try await bench.run("outbox", "rejects", "replay", "--config", config, "mended.ndjson")
         #expect(try again.lines.map { $0["result"] } == ["pendingAlready"])
@@ -77,7 +77,7 @@ import Testing
         for path in ["outbox.sqlite", "./outbox.sqlite", "link", "outbox.sqlite-wal", other] {
             let export = try await bench.run("outbox", "rejects", "export", "outbox.sqlite", path)
             #expect(export.status == 64, "\(path)")
-            #expect(export.talk.contains("OUT"))
+            #expect(export.messages.contains("OUT"))
         }
         let verify = try await bench.run("outbox", "verify", "outbox.sqlite")
         #expect(verify.status == 0 && verify.output.hasPrefix("4 pending operations"))
@@ -92,7 +92,7 @@ import Testing
             }
                 == ["pending identify 1", "rejected identify 1"]
         )
-        #expect(asked.talk.contains("2 operations would be cleared. Nothing was changed"))
+        #expect(asked.messages.contains("2 operations would be cleared. Nothing was changed"))
         #expect(try await bench.run("outbox", "list", "outbox.sqlite").lines.count == 4)
 
         let done = try await bench.run(
@@ -129,7 +129,7 @@ import Testing
         let result = try await bench.start(row.line).result()
         #expect(result.status == 64)
         #expect(result.output.isEmpty)
-        for text in row.says { #expect(result.talk.contains(text)) }
+        for text in row.says { #expect(result.messages.contains(text)) }
     }
 
     @Test func `wrong expressions say everything at once, and unknown providers are named`() async throws {
@@ -143,7 +143,7 @@ import Testing
         )
         #expect(wrong.status == 64)
         for text in ["unknown kind \"x\"", "kind is given twice", "only rejected operations have a code"] {
-            #expect(wrong.talk.contains(text))
+            #expect(wrong.messages.contains(text))
         }
         for arguments in [
             ["outbox", "clear", "outbox.sqlite", "--where", "provider=cmr"],
@@ -152,7 +152,7 @@ import Testing
         ] {
             let result = try await bench.start(arguments).result()
             #expect(result.status == 64)
-            #expect(result.talk.contains("Did you mean \"crm\"?"))
+            #expect(result.messages.contains("Did you mean \"crm\"?"))
         }
         #expect(try await bench.run("outbox", "clear", "nothing.sqlite", "--where", "state=held", "--yes").status == 2)
         #expect(!bench.files.contains("nothing.sqlite"))

@@ -26,7 +26,7 @@ import Testing
     }
 
     private func compare(_ result: CommandRun.Result, _ expected: String) {
-        #expect(result.status == 0, "\(result.talk)")
+        #expect(result.status == 0, "\(result.messages)")
         let (lines, expectedLines) = (result.output.split(separator: "\n"), expected.split(separator: "\n"))
         for (line, expected) in zip(lines, expectedLines) { #expect(line == expected) }
         #expect(lines.count == expectedLines.count)
@@ -56,7 +56,7 @@ import Testing
         let result = try await play("examples/invalid/\(name)")
         #expect(result.status == 78)
         #expect(result.output.isEmpty)
-        #expect(result.talk.contains(": error scenario.invalid at "))
+        #expect(result.messages.contains("(scenario.invalid)"))
     }
 
     @Test func `a vendor that nobody can play is named with those that can be played`() async throws {
@@ -65,8 +65,8 @@ import Testing
         story["vendors"] = ["nosuch": [:]]
         let result = try await bench.run("simulate", bench.write("story.json", JSONValue.object(story).text))
         #expect(result.status == 78)
-        #expect(result.talk.contains("scenario.invalid at vendors.nosuch"))
-        #expect(result.talk.contains("salesforce"))
+        #expect(result.messages.contains(": error: vendors.nosuch: "))
+        #expect(result.messages.contains("salesforce"))
     }
 
     @Test func `the schema, the command and the examples know the same steps`() async throws {
@@ -75,7 +75,7 @@ import Testing
             schema["$defs"]?["step"]?["oneOf"]?.array?.compactMap { $0["$ref"]?.string?.split(separator: "/").last }
                 ?? []
         )
-        let talk = try await play("examples/invalid/unknown-step").talk
+        let talk = try await play("examples/invalid/unknown-step").messages
         let list = try #require(talk.components(separatedBy: "one of ").last?.prefix { $0 != "." })
         #expect(Set(list.components(separatedBy: ", ").map { Substring($0) }) == steps)
         #expect(Set(Self.examples.filter { $0.hasPrefix("step.") }.map { $0.dropFirst(5) }) == steps)

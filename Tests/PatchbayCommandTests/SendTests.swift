@@ -30,7 +30,7 @@ import Testing
         let sent = try await bench.run("send", "--config", bench.configuration(), "--until-idle", "0", "steps.ndjson")
         #expect(sent.status == 1)
         #expect(try sent.lines.count == 4)
-        #expect(sent.talk.contains("provider  operations  pending\ncrm                4        4\n"))
+        #expect(sent.messages.contains("provider  operations  pending\ncrm                4        4\n"))
 
         let stats = try await bench.run("outbox", "stats", "outbox.sqlite", "--json")
         #expect(try stats.lines.map { $0["pending"]?.integer } == [4])
@@ -51,11 +51,65 @@ import Testing
         #expect(verify.status == 0)
     }
 
+    @Test func `a run reports its own history and result, and not those of earlier runs`() async throws {
+        let steps = try Workbench.example("first-steps.ndjson").split(separator: "\n").map(String.init)
+        let refused =
+            #"{"id":"bad-1","subject":"installation-1","contact":"c-1","capturedAt":"2031-03-09T06:00:04.000Z","#
+            + #""action":{"kind":"identify","identifiers":[{"kind":"email","value":"anna@example.com"}]}}"#
+        let sandbox = try bench.start(["sandbox"])
+        let url = try #require(JSONValue(parsing: try await sandbox.firstLine())["url"]?.string)
+        let configuration = try bench.configuration()
+        let first = try await bench.run(
+            "send",
+            "--config",
+            configuration,
+            input: (steps + [refused]).joined(separator: "\n"),
+            sandbox: url
+        )
+        let second = try await bench.run("send", "--config", configuration, "/dev/null", sandbox: url)
+        sandbox.send(SIGTERM)
+        _ = try await sandbox.result()
+        #expect(first.status == 1 && first.messages.contains("This run, on a new outbox:\n"))
+        #expect(first.messages.contains("crm: 1 rejected: "), "\(first.messages)")
+        #expect(second.status == 0 && !second.messages.contains("1 rejected: "), "\(second.messages)")
+        #expect(
+            second.messages.contains(
+                "This run:\nprovider  pending before  operations  pending\ncrm                    0           0        0\n"
+            )
+        )
+    }
+
+    @Test func `a switch that is refused is not announced as done`() async throws {
+        try bench.write("steps.ndjson", Workbench.example("first-steps.ndjson"))
+        _ = try await bench.run("send", "--config", bench.configuration(), "--until-idle", "0", "steps.ndjson")
+        let news: JSONValue = [
+            "adapter": "altcraft", "settings": ["apiUrl": "http://127.0.0.1:9/altcraft", "pixel": "shop"],
+        ]
+        var json = try JSONValue(parsing: Workbench.example("one-provider.json")).object ?? [:]
+        var providers = json["providers"]?.object ?? [:]
+        providers["news"] = news
+        json["providers"] = .object(providers)
+        json["routes"] = [["provider": "news", "mode": "live"]]
+        json["onSwitch"] = "retarget"
+        try bench.write("next.json", JSONValue.object(json).text)
+        let line =
+            #"{"id":"tag","subject":"installation-1","capturedAt":"2031-03-09T06:00:00.000Z","#
+            + #""action":{"kind":"changeTags","tags":{"add":["vip"]}}}"#
+        _ = try await bench.run("send", "--config", "one.json", "--until-idle", "0", input: line)
+        let result = try await bench.run("send", "--config", "next.json", "--until-idle", "0")
+        #expect(result.status == 78, "\(result.messages)")
+        #expect(
+            result.messages.hasPrefix("The configuration switches providers: removed: crm (5 pending); added: news; ")
+        )
+        #expect(result.messages.contains("are to move to the new providers"))
+        #expect(result.messages.contains("Nothing was moved."))
+    }
+
     @Test func `a log tells each step and no value, and a level that is none is wrong usage`() async throws {
         try bench.write("steps.ndjson", Workbench.example("first-steps.ndjson"))
         let wrong = try await bench.run("send", "--config", bench.configuration(), "--log", "loud", "steps.ndjson")
         #expect(wrong.status == 64)
-        #expect(wrong.talk.contains("trace, debug, info, notice, warning, error, critical"))
+        #expect(wrong.messages.contains("trace, debug, info, notice, warning, error, critical"))
         let told = try await bench.run(
             "send",
             "--config",
@@ -66,9 +120,9 @@ import Testing
             "trace",
             "steps.ndjson"
         )
-        #expect(told.talk.contains(" info Patchbay: started\n"))
-        #expect(told.talk.contains(" trace Patchbay: request endpoint="))
-        #expect(!told.talk.contains("1990-04-01") && !told.talk.contains("c-1"))
+        #expect(told.messages.contains(" info Patchbay: started\n"))
+        #expect(told.messages.contains(" trace Patchbay: request endpoint="))
+        #expect(!told.messages.contains("1990-04-01") && !told.messages.contains("c-1"))
     }
 
     @Test func `an erasure keeps to the limits of the configuration`() async throws {
@@ -89,7 +143,7 @@ import Testing
         let result = try await bench.run("send", "--config", bench.configuration(), "--until-idle", "0", input: input)
         #expect(result.status == 1)
         #expect(try result.lines.map { $0["id"]?.string } == ["op-1", "op-2"])
-        #expect(result.talk.contains("standard input:2: error operation.json"))
+        #expect(result.messages.contains("standard input:2: error: The line is not JSON"))
     }
 
     @Test func `Ctrl-C keeps what was captured and ends with 130`() async throws {
@@ -106,7 +160,7 @@ import Testing
             """
         )
         #expect(result.output == "130\n")
-        #expect(result.talk.contains("provider  operations  pending\ncrm                1        1\n"))
+        #expect(result.messages.contains("provider  operations  pending\ncrm                1        1\n"))
         #expect(try await bench.run("outbox", "verify", "outbox.sqlite").status == 0)
     }
 
@@ -116,8 +170,8 @@ import Testing
             for command in ["stats", "list", "verify"] {
                 let result = try await bench.run("outbox", command, path)
                 #expect(result.status == 2)
-                #expect(result.talk.contains(path == "." ? "is a folder" : path))
-                #expect(path != "text.sqlite" || result.talk.contains("is not an outbox"))
+                #expect(result.messages.contains(path == "." ? "is a folder" : path))
+                #expect(path != "text.sqlite" || result.messages.contains("is not an outbox"))
                 #expect(result.output.isEmpty)
             }
         }
@@ -137,7 +191,7 @@ import Testing
         let list = try await bench.run("outbox", "list", "outbox.sqlite")
         let verify = try await bench.run("outbox", "verify", "outbox.sqlite")
         #expect(verify.status == 0)
-        for text in [sent.talk, stats.output, list.talk, verify.talk] {
+        for text in [sent.messages, stats.output, list.messages, verify.messages] {
             #expect(text.contains("engine.provider.unconfigured"))
             #expect(text.contains("(4)") && text.contains("patchbay outbox retarget"))
         }
@@ -148,21 +202,21 @@ import Testing
         try bench.write("outbox.sqlite", text)
         let result = try await bench.run("send", "--config", bench.configuration(), "--until-idle", "0")
         #expect(result.status == 2)
-        #expect(result.talk.contains("outbox.sqlite is not an outbox"))
+        #expect(result.messages.contains("outbox.sqlite is not an outbox"))
         #expect(try bench.read("outbox.sqlite") == text)
     }
 
     @Test func `a file of operations that is not there is refused with 2`() async throws {
         let result = try await bench.run("send", "--config", bench.configuration(), "nothing.ndjson")
         #expect(result.status == 2)
-        #expect(result.talk.contains("cannot open nothing.ndjson"))
+        #expect(result.messages.contains("cannot open nothing.ndjson"))
     }
 
     @Test func `settings and faults of the sandbox are checked before it starts`() async throws {
         try bench.write("settings.json", "{\"nobody\": {}}")
         let settings = try await bench.run("sandbox", "--settings", "settings.json")
         #expect(settings.status == 78)
-        #expect(settings.talk.contains("There is no adapter of this name"))
+        #expect(settings.messages.contains("There is no adapter of this name"))
         try bench.write("faults.json", "[{\"effect\": \"explode\"}]")
         let faults = try await bench.run("sandbox", "--faults", "faults.json")
         #expect(faults.status == 2)

@@ -51,7 +51,7 @@ import Testing
             """
         )
         #expect(result.output.contains("ended with 2"))
-        #expect(!(result.output + result.talk).contains("written,"))
-        #expect(result.talk.contains("cannot write standard output"))
+        #expect(!(result.output + result.messages).contains("written,"))
+        #expect(result.messages.contains("cannot write standard output"))
     }
 }

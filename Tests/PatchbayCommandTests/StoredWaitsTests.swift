@@ -33,7 +33,7 @@ import Testing
         _ = try await bench.run("send", "--config", configuration, "--until-idle", "0", input: input)
         for id in [one, other] {
             let asked = try await bench.run("outbox", "clear", "outbox.sqlite", "--where", "id=\(id)")
-            #expect(asked.talk.contains("1 operation would be cleared"), "\(asked.talk)")
+            #expect(asked.messages.contains("1 operation would be cleared"), "\(asked.messages)")
         }
     }
 

@@ -144,7 +144,10 @@ import Testing
         let (report, text) = try run(file, from: Self.salesforce, workers: workers)
         #expect(text.components("\"1989-05-23\"") == 2)
         #expect(text.contains("\"birth_date\":\"05/06/1989\""))
-        #expect(report.findings["salesforce.row.dateAmbiguous"]?.count == 1)
+        let line = try #require(report.lines.first { $0.code == "salesforce.row.dateAmbiguous" })
+        #expect(line.count == 1 && line.reason.hasPrefix("The order of day and month is not known"))
+        let setting = #"{"from": {"dateForms": {"Birth Date": "MM/dd/yyyy"}}} (or "dd/MM/yyyy") for the column"#
+        #expect(line.remedy.contains(setting) && line.remedy.contains("dateForm for the dates of all columns"))
     }
 
     @Test(arguments: [0, 1]) func `consent for another address of the profile does not count`(_ workers: Int) throws {

@@ -255,9 +255,9 @@ import Testing
         expect(
             outcome.report.refusalLines,
             [
-                ("3 of 4 rejected: ", "acoustic.record.withoutOptIn", "to.withoutOptIn"),
-                ("1 of 4 also have: ", "acoustic.record.optOutLost", "to.lostOptOuts"),
-                ("1 of 4 also have: ", "acoustic.record.optedOut", "to.action"),
+                ("3 of the 4 rejected records: ", "acoustic.record.withoutOptIn", "to.withoutOptIn"),
+                ("1 of the 4 rejected records also: ", "acoustic.record.optOutLost", "to.lostOptOuts"),
+                ("1 of the 4 rejected records also: ", "acoustic.record.optedOut", "to.action"),
             ]
         )
     }
@@ -268,9 +268,9 @@ import Testing
         expect(
             outcome.report.refusalLines,
             [
-                ("4 of 4 rejected: ", "acoustic.record.withoutOptIn", "to.withoutOptIn"),
-                ("1 of 4 also have: ", "acoustic.record.optOutLost", "to.lostOptOuts"),
-                ("3 of 4 also have: ", "altcraft.profile.resource", "from.resourceId"),
+                ("All 4 rejected records: ", "acoustic.record.withoutOptIn", "to.withoutOptIn"),
+                ("1 of the 4 rejected records also: ", "acoustic.record.optOutLost", "to.lostOptOuts"),
+                ("3 of the 4 rejected records also: ", "altcraft.profile.resource", "from.resourceId"),
             ]
         )
         let refusals = try #require(outcome.report.json["refusals"]?.array)

@@ -606,4 +606,34 @@ import Testing
     func `shares are never nothing for something`(_ value: Int, _ whole: Int, _ text: String) {
         #expect(Page.share(value, of: whole) == text)
     }
+
+    @Test func `the counts of places are right or left out, whichever path a record took`() throws {
+        var bytes: [UInt8] = []
+        for place in 0..<40 {
+            bytes += Self.lines(
+                Self.person("p\(place)@x.example") { contact in
+                    contact.locale = "fi-FI"
+                    contact.timeZone = place % 2 == 0 ? "Europe/Helsinki" : nil
+                    contact.tags = ["vip"]
+                    // An attribute that the bulk path does not write.
+                    if place % 5 == 0 { contact.attributes["list"] = .list([.list([.string("a")])]) }
+                }
+            )
+        }
+        func places(_ workers: Int) throws -> [[String: JSONValue]] {
+            try Self.plan(bytes, workers: workers).json["losses"]?.array?.map { loss in
+                let places = loss["places"]?.array ?? []
+                let counts = places.compactMap { $0["count"]?.integer }
+                #expect(counts.isEmpty || counts.count == places.count)
+                #expect(counts.isEmpty || counts.reduce(0, +) >= loss["count"]?.integer ?? 0)
+                return Dictionary(
+                    places.map { ("\(loss["reason"]?.string ?? "") \($0["path"]?.string ?? "")", $0["count"] ?? .null) }
+                ) { first, _ in first }
+            } ?? []
+        }
+        let general = try places(0).reduce(into: [:]) { $0.merge($1) { first, _ in first } }
+        let bulk = try places(1).reduce(into: [:]) { $0.merge($1) { first, _ in first } }
+        #expect(!bulk.isEmpty && general.values.allSatisfy { $0 != .null })
+        for (place, count) in bulk where count != .null { #expect(general[place] == count, "\(place)") }
+    }
 }

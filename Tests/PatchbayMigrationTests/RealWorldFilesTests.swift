@@ -138,7 +138,12 @@ import Testing
         #expect(try forms(["05/06/1989", "06/07/1990"]) == nil)
         #expect(try forms(["1989-06-05", "25/12/1990"]) == ["Birth Date": "dd/MM/yyyy"])
         #expect(try forms(["25/12/1990", "12/25/1990"]) == nil)
-        #expect(try forms(["05/06/1989", "25/12/1990"], ["dateForm": "MM/dd/yyyy"]) == ["Birth Date": ["dd/MM/yyyy"]])
+        let american: JSONObject = ["dateForm": "MM/dd/yyyy"]
+        #expect(try forms(["05/06/1989", "25/12/1990"], american) == ["Birth Date": ["dd/MM/yyyy"]])
+        // One wrong date of ten does not change the form that settings give.
+        let ambiguous = Array(repeating: "05/06/1989", count: 9)
+        #expect(try forms(ambiguous + ["25/12/1990"], american) == nil)
+        #expect(try forms(ambiguous.dropLast() + ["25/12/1990"], american) == ["Birth Date": ["dd/MM/yyyy"]])
     }
 
     @Test(arguments: [0, 1]) func `a column of another form is not read half`(_ workers: Int) throws {
@@ -150,6 +155,8 @@ import Testing
         #expect((report.written, report.rejected) == (0, 2))
         let line = try #require(report.lines.first { $0.severity == .error })
         #expect(line.reason.contains("MM/dd/yyyy") && line.reason.contains("dd/MM/yyyy") && line.count == 2)
+        #expect(line.remedy.contains(#"Set {"from": {"dateForms": {"Birth Date": "dd/MM/yyyy"}}} to read the column"#))
+        #expect(line.remedy.contains("If MM/dd/yyyy is right, set that there instead"))
         let (_, _, contacts) = try run(
             rows,
             from: Self.salesforce,

@@ -183,8 +183,8 @@ import Testing
         let error = #expect(throws: ConfigurationError.self) { try Self.load(Example.text("invalid/no-live-route")) }
         #expect(
             error?.description
-                == "app/patchbay.json:3:3: configuration.route.none at routes: No route is live, so nothing would be "
-                + "sent. Set the mode of one route to \"live\" or \"percentage\"."
+                == "app/patchbay.json:3:3: routes: No route is live, so nothing would be sent. Set the mode of one route "
+                + "to \"live\" or \"percentage\". (configuration.route.none)"
         )
     }
 

@@ -297,12 +297,36 @@ import Testing
         #expect(error?.description.contains("line 1, 16385 columns, at most 16384") == true)
     }
 
+    @Test func `names of settings that the file lacks are reported with the names that resemble them`() throws {
+        let settings: JSONObject = [
+            "columns": ["E-Mail": "identifier:email", "Vorname": "attribute:given_name", "Old": "ignored"],
+            "types": ["pints": "integer"], "dateForms": ["Bith Date": "MM/dd/yyyy"],
+        ]
+        let rows = "Contact Key,Email Address,Points,Birth Date\nc-1,a@x.example,3,\nc-2,b@x.example,4,\n"
+        let findings = try records(rows, settings).map(\.findings)
+        let absent = findings[0].filter { $0.code == "salesforce.file.columnAbsent" }
+        #expect(absent.map(\.path) == ["columns.E-Mail", "columns.Vorname", "dateForms.bithdate"])
+        #expect(absent.map(\.severity) == [.warning, .warning, .warning])
+        #expect(absent[0].reason.contains("did you mean \"Email Address\"?"))
+        #expect(!absent[1].reason.contains("did you mean"))
+        #expect(absent[2].reason.contains("did you mean \"Birth Date\"?"))
+        #expect(findings[0].contains { $0.reason.contains("pints; did you mean \"points\"?") })
+        #expect(!findings[1].contains { $0.code.hasPrefix("salesforce.file.") })
+        let email = try records("Contact Key,E-Mail\nc-1,a@x.example\n").first?.findings.first
+        #expect(email?.code == "salesforce.file.columnSimilar")
+        #expect(email?.reason.contains("(Email Address; ") == true)
+        #expect(email?.remedy.hasSuffix(#"{"from": {"columns": {"E-Mail": "identifier:email"}}}."#) == true)
+        let renamed = try records("Contact Key,_OptOutDat\nc-1,\n").first?.findings.first
+        #expect(renamed?.remedy.contains("Opt Out Date\", correct its name in the file.") == true)
+    }
+
     @Test func `a misspelt column of consent is refused, and a mark in a name`() throws {
         let settings: JSONObject = ["columns": ["Mail In": "optIn:email", "Mail Out Date": "optOut:email"]]
         let rows = "Contact Key,Mail In,Mail Out\nc-1,2030-01-01 00:00:00,2031-01-01 00:00:00\n"
         let absent = #expect(throws: SettingsError.self) { try records(rows, settings) }
         #expect(absent?.findings.map(\.code) == ["salesforce.file.wishAbsent"])
         #expect(absent?.findings.map(\.path) == ["columns.Mail Out Date"])
+        #expect(absent?.findings.first?.reason.contains("did you mean \"Mail Out\"?") == true)
         // Another column says the same.
         let both: JSONObject = ["columns": ["Mail Out": "optOut:email", "Mail Out Date": "optOut:email"]]
         #expect(try records(rows, both).first?.contact?.subscriptions.first?.state == .unsubscribed)
@@ -483,7 +507,7 @@ import Testing
         let bad: [(text: String, path: String, words: String)] = [
             (#"{"Contact Key": "c-1", "City": ["Oulu"]}"#, "columns.City", "item 2, line 3, it is an array"),
             (#"{"Contact Key": "c-1", "City": {"a": 1}}"#, "columns.City", "it is an object"),
-            (#"{"City": "Oulu"}"#, "row", "item 4, line 5"), (#"{}"#, "row", "no column"),
+            (#"{"City": "Oulu"}"#, "row", "item 4, line 5"), (#"{}"#, "row", "no member"),
             ("5", "row", "it is no object"),
             (#""c-1, [{""#, "row", "it is no object"), ("null", "row", "it is no object"),
             (#"{"Contact Key": "c-1, "City": "x"}"#, "row", "unexpected character at byte"),

@@ -30,7 +30,7 @@ extension ConfigurationError: CustomStringConvertible {
     /// One line per problem: `file:line:column: code at path: reason remedy`.
     public var description: String {
         placed.map { finding, position in
-            "\(file)\(position.map { ":\($0.line):\($0.column)" } ?? ""): \(finding)"
+            "\(file)\(position.map { ":\($0.line):\($0.column)" } ?? ""): \(finding.sentence)"
         }.joined(separator: "\n")
     }
 }

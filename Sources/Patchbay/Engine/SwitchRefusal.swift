@@ -72,7 +72,7 @@ extension SwitchRefusal: CustomStringConvertible {
     /// The reason and the remedy, and a line for each operation that is named.
     public var description: String {
         let lines = operations.map { operation in
-            let reasons = operation.refusals.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
+            let reasons = operation.refusals.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value.sentence)" }
             let told = reasons.isEmpty ? ["refused earlier"] : reasons
             return "  \(operation.id.rawValue) \(operation.kind.rawValue), pending at \(operation.provider); "
                 + told.joined(separator: "; ")

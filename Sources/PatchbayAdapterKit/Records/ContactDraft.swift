@@ -1,3 +1,4 @@
+import PatchbayJSON
 import PatchbayModel
 
 /// A contact in the making from a row's fields, with all that is wrong with them.
@@ -106,7 +107,7 @@ struct ContactDraft: Sendable {
     /// Notes that a text is no date, or that it may be one of two.
     private mutating func noteDate(_ place: ContactPlace, isOptional: Bool = false) {
         let (text, forms) = (text(place) ?? "", forms(place))
-        if forms.readings(text).count > 1 { return note(rows.dateAmbiguous, place) }
+        if forms.readings(text).count > 1 { return noteAmbiguousDate(place) }
         let column = table.places[place].map { ColumnName(rawValue: table.columns[$0].name).key } ?? ""
         if case .others(let fitting)? = table.file.settings.columnDates[column] {
             let (expected, found) = (Self.words(self.forms.dayForms), Self.words(fitting))
@@ -114,7 +115,9 @@ struct ContactDraft: Sendable {
                 rows.date,
                 place,
                 reason: "The column's dates do not have the form \(expected); they fit \(found)",
-                remedy: "Set dateForm to \(found)."
+                remedy:
+                    "Set \(dateSetting(place, fitting)) to read the column in this form. If \(self.forms.day.rawValue) is right, "
+                    + "set that there instead: then only the dates of another form are reported."
             )
         }
         let expected = Self.words(forms.dayForms)
@@ -136,8 +139,25 @@ struct ContactDraft: Sendable {
         let remedy =
             isUnknown
             ? date.remedy
-            : "Set dateForm to \(Self.words(fitting)) if the whole file has that form, or correct the text."
+            : "Correct the date. If all dates of the column have this form, set \(dateSetting(place, fitting)); dateForm is for "
+                + "the dates of all columns."
         note(date, place, reason: reason, remedy: remedy, isOptional: isOptional)
+    }
+
+    private mutating func noteAmbiguousDate(_ place: ContactPlace) {
+        let setting = dateSetting(place, [.american, .european])
+        note(
+            rows.dateAmbiguous,
+            place,
+            remedy: "Set \(setting) for the column, or dateForm for the dates of all columns."
+        )
+    }
+
+    /// The setting that gives a column one of these forms of dates.
+    private func dateSetting(_ place: ContactPlace, _ forms: [DayForm]) -> String {
+        let name = JSONValue.string(table.places[place].map { table.columns[$0].name } ?? "").text
+        let others = forms.dropFirst().map { " (or \"\($0.rawValue)\")" }.joined()
+        return "{\"from\": {\"dateForms\": {\(name): \"\(forms.first?.rawValue ?? "")\"}}}\(others)"
     }
 
     private static func words(_ forms: [DayForm]) -> String { forms.map(\.rawValue).joined(separator: " or ") }
@@ -230,7 +250,7 @@ struct ContactDraft: Sendable {
             if text.isEmpty { continue }
             let (likely, forms) = (table.file.likelyType(of: column), table.forms[index])
             if [.date, .timestamp].contains(likely ?? table.file.type(of: column)), forms.readings(text).count > 1 {
-                note(rows.dateAmbiguous, .attribute(name))
+                noteAmbiguousDate(.attribute(name))
                 if likely != nil { attributes[name] = .string(text) }
                 continue
             }
@@ -310,7 +330,11 @@ struct ContactDraft: Sendable {
         if word.isEmpty { return nil }
         if states.silent.contains(word.lowercased()) { return nil }
         guard let state = states.read[word.lowercased()] else {
-            note(rows.word, table.columns[column].place, remedy: rows.word.remedy(listing: states.words))
+            note(
+                rows.word,
+                table.columns[column].place,
+                remedy: rows.word.remedy(listing: states.words, of: table.columns[column].name)
+            )
             unread.wishes.insert(key)
             return nil
         }
@@ -357,7 +381,11 @@ struct ContactDraft: Sendable {
                 let listing = [("denied", true), ("not denied", false)].map { name, isDenied in
                     (name, words.filter { $0.value == isDenied }.keys.sorted())
                 }
-                note(known.isEmpty ? rows.value : row, .denied(scope), remedy: row.remedy(listing: listing))
+                note(
+                    known.isEmpty ? rows.value : row,
+                    .denied(scope),
+                    remedy: row.remedy(listing: listing, of: table.columns[column].name)
+                )
                 unread.denials.insert(scope)
                 return nil
             }
@@ -493,10 +521,11 @@ extension ContactColumn.States {
 
 extension FindingRow {
     /// What to do about an unknown word, with the words that a column knows.
-    fileprivate func remedy(listing words: [(meaning: String, words: [String])]) -> String {
+    fileprivate func remedy(listing words: [(meaning: String, words: [String])], of column: String) -> String {
         let list = words.filter { !$0.words.isEmpty }.map { "\($0.meaning): \($0.words.joined(separator: ", "))" }
         return
-            "Write one of the words that the column knows (\(list.joined(separator: "; "))), or give the word's meaning in the "
-            + "setting words. Do not ignore a column that may contain opt-outs."
+            "Write one of the words that the column knows (\(list.joined(separator: "; "))), or give the meaning of the word in the "
+            + "settings: {\"from\": {\"words\": {\(JSONValue.string(column).text): {\"WORD\": \"unsubscribed\"}}}}. Do not ignore a "
+            + "column that may contain opt-outs."
     }
 }

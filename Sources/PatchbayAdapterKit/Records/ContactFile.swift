@@ -366,7 +366,9 @@ public struct ContactFile: Sendable {
         let (path, once) = ("columns.\(column.name)", "said once for all rows")
         guard let remark = remark(on: column) else { return nil }
         guard remark.code == kind.findings.consentUnnamed.code else { return remark.at(path, detail: once) }
-        return remark.at(path, detail: once, remedy: Self.remedy(naming: column.name))
+        let similar = column.name.near(in: kind.columns.map(\.name)).first
+        let hint = similar.map { "If it is the column \"\($0)\", correct its name in the file. Otherwise: " } ?? ""
+        return remark.at(path, detail: once, remedy: hint + Self.remedy(naming: column.name))
     }
 
     /// The settings that say what a column holds.

@@ -56,9 +56,15 @@ public struct ContactFileFindings: Sendable {
     let empty: FindingRow
     let headerOnly: FindingRow
     let columnMissing: FindingRow
+    /// The same of a row that is a JSON object.
+    let memberMissing: FindingRow
     let columnRepeated: FindingRow
     let wishAbsent: FindingRow
     let wishMisused: FindingRow
+    /// Settings name a column that the file lacks and that holds no consent.
+    let columnAbsent: FindingRow
+    /// A column that becomes an attribute has nearly the name of an identifier or of a consent decision.
+    let columnSimilar: FindingRow
     let typeAbsent: FindingRow
     let columnUnnamed: FindingRow
     let encoding: FindingRow
@@ -155,8 +161,9 @@ public struct ContactFileFindings: Sendable {
     /// Every row, for the descriptor.
     public var all: [FindingRow] {
         [
-            empty, headerOnly, columnMissing, columnRepeated, wishAbsent, wishMisused, typeAbsent, columnUnnamed,
-            encoding, width,
+            empty, headerOnly, columnMissing, columnRepeated, wishAbsent, wishMisused, columnAbsent, columnSimilar,
+            typeAbsent,
+            columnUnnamed, encoding, width,
             fault, headerAgain,
             manyLines,
             control, keyBlank, keyDamaged, identifierDamaged, identifierCleaned, date, dateAmbiguous, email, phone,
@@ -226,6 +233,15 @@ public struct ContactFileFindings: Sendable {
             remedy:
                 "Export the file with headers. If it has headers, check the setting delimiter, or map the key's column \(columns)."
         )
+        memberMissing = FindingRow(
+            columnMissing.code,
+            .error,
+            .missing,
+            rule: rules.header,
+            reason: "The JSON object has no member for \(key)",
+            remedy:
+                "Name the member \(columns). If the file has another format, name that with --from; `patchbay adapters` lists the formats."
+        )
         columnRepeated = row(
             "file.columnRepeated",
             .error,
@@ -239,17 +255,35 @@ public struct ContactFileFindings: Sendable {
             .error,
             .conflict,
             rule: rules.wishes,
-            reason: "The settings fill a column by which the vendor knows what a person wants with something else",
-            remedy: "Give what is to be written another column; this one takes what the person wants of the same alone."
+            reason: "The settings write something else to a column that holds a consent decision",
+            remedy: "Choose another column for that value. This column takes only the decision that it stands for."
         )
         wishAbsent = row(
             "file.wishAbsent",
             .error,
             .missing,
             rule: rules.header,
-            reason: "The header has no column of a name by which the settings say what a person allows",
+            reason: "The settings name a column with consent decisions that the file lacks",
             remedy:
-                "Correct the name \(columns), or remove it. Without the key column, the opt-outs in the file belong to no contact."
+                "Correct the name \(columns). Remove it only if the file has no such decisions: opt-outs in a column of another "
+                + "name would be lost."
+        )
+        columnAbsent = row(
+            "file.columnAbsent",
+            .warning,
+            .missing,
+            rule: rules.header,
+            reason: "The settings name a column that the file lacks",
+            remedy:
+                "Correct the name in the settings if it is misspelled or the column was renamed. Otherwise remove it."
+        )
+        columnSimilar = row(
+            "file.columnSimilar",
+            .note,
+            .missing,
+            rule: rules.header,
+            reason: "The column is read as an attribute, but resembles a column of the format that the file lacks",
+            remedy: "Correct the name in the file, or name the column \(columns)."
         )
         typeAbsent = row(
             "file.typeAbsent",
@@ -379,7 +413,7 @@ public struct ContactFileFindings: Sendable {
             .error,
             .invalid,
             rule: rules.key,
-            reason: "The value that finds the contact cannot be one person's, so the row is rejected",
+            reason: "The contact's key cannot belong to one person, so the row is rejected",
             remedy: asText
         )
         identifierDamaged = row(
@@ -405,9 +439,10 @@ public struct ContactFileFindings: Sendable {
             .invalid,
             rule: rules.moments,
             reason:
-                "The date may be MM/dd/yyyy or dd/MM/yyyy. It is not read as a day, and where either reading is an opt-out, the "
-                + "person is opted out",
-            remedy: "Set dateForm to the form of the file."
+                "The order of day and month is not known (MM/dd/yyyy or dd/MM/yyyy). The setting dateForms decides it by column, "
+                + "dateForm for the file. Until then, an attribute of type date is left out, other columns keep the text, and the "
+                + "person is opted out if either order means an opt-out",
+            remedy: "Set dateForms for the column, or dateForm for the file."
         )
         date = row(
             "row.date",

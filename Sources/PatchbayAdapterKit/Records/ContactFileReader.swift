@@ -179,7 +179,8 @@ public struct ContactFileReader: RowReader, Sendable {
         where place.isAboutConsent && !keys.contains(ColumnName(rawValue: name).key)
             && !columns.contains(where: { $0.place == place })
         {
-            problems.append(findings.wishAbsent.at("columns.\(name)", detail: "line \(line), \(columns.count) columns"))
+            let detail = "line \(line), \(columns.count) columns\(Self.guess(name, in: columns.map(\.name)))"
+            problems.append(findings.wishAbsent.at("columns.\(name)", detail: detail))
         }
         problems += file.invertedColumns
         if !columns.contains(where: { file.readFinders.contains($0.place) }) {
@@ -248,10 +249,59 @@ public struct ContactFileReader: RowReader, Sendable {
             return finding
         }
         let places = Set(columns.map(\.place))
+        let attributes = places.compactMap { if case .attribute(let name) = $0 { name.rawValue } else { nil } }
         let absent = file.settings.types.keys.filter { !places.contains(.attribute($0)) }
-            .map(\.rawValue).sorted().joined(separator: ", ")
-        return other + said + dated
-            + (absent.isEmpty ? [] : [findings.typeAbsent.at("types", detail: "\(absent); \(once)")])
+            .map { "\($0.rawValue)\(Self.guess($0.rawValue, in: attributes.sorted()))" }.sorted()
+        var untyped = findings.typeAbsent.at("types", detail: "\(absent.joined(separator: ", ")); \(once)")
+        untyped.summary = "\(findings.typeAbsent.reason) (\(absent.joined(separator: ", ")))."
+        return other + said + dated + absentColumns(once) + similarColumns(once) + (absent.isEmpty ? [] : [untyped])
+    }
+
+    /// Columns that settings name and the file lacks; those with consent are refused with the header.
+    private func absentColumns(_ once: String) -> [Finding] {
+        let (settings, names) = (file.settings, columns.map(\.name))
+        let known = Set(names.map { ColumnName(rawValue: $0).key })
+        let named =
+            settings.columns.filter { !$0.place.isAboutConsent && $0.place != .ignored }.map { ("columns", $0.name) }
+            + settings.columnDates.keys.sorted().map { ("dateForms", $0) }
+            + settings.columnWords.keys.sorted().map { ("words", $0) }
+            + settings.columnInvalid.keys.sorted().map { ("onInvalid", $0) }
+        return named.filter { !known.contains(ColumnName(rawValue: $0.1).key) }.map { setting, name in
+            let guess = Self.guess(name, in: names)
+            var finding = findings.columnAbsent.at("\(setting).\(name)", detail: "\(once)\(guess)")
+            if !guess.isEmpty { finding.summary = "\(findings.columnAbsent.reason) (\(guess.dropFirst(2)))." }
+            return finding
+        }
+    }
+
+    /// Columns without a meaning whose names resemble an identifier or a consent decision that the file lacks.
+    private func similarColumns(_ once: String) -> [Finding] {
+        let places = Set(columns.map(\.place))
+        let missing = file.kind.columns.filter { column in
+            let isIdentifier = if case .identifier = column.place { true } else { false }
+            return (isIdentifier || column.place.isAboutConsent) && !places.contains(column.place)
+        }
+        return columns.compactMap { column in
+            guard column.isUnexplained, column.remark == nil,
+                let name = column.name.near(in: missing.map(\.name)).first,
+                let place = missing.first(where: { $0.name == name })?.place
+            else { return nil }
+            let own = JSONValue.string(column.name).text
+            var finding = findings.columnSimilar.at(
+                "columns.\(column.name)",
+                detail: "\(name); \(once)",
+                remedy:
+                    "If it is that column, add to the settings: {\"from\": {\"columns\": {\(own): \"\(place.text)\"}}}."
+            )
+            finding.summary = "\(findings.columnSimilar.reason) (\(name))."
+            return finding
+        }
+    }
+
+    /// The names that may be meant by one that is not there, behind a semicolon; empty if none is near.
+    private static func guess(_ name: String, in names: [String]) -> String {
+        let near = name.near(in: names).map { "\"\($0.prefix(40))\"" }
+        return near.isEmpty ? "" : "; did you mean \(near.joined(separator: " or "))?"
     }
 
     // MARK: Rows

@@ -136,7 +136,7 @@ struct JSONRowReader: Sendable {
         }
         var problems = absent.map { Problem(row: findings.wishAbsent, path: "columns.\($0.name)") }
         if !columns.contains(where: { file.readFinders.contains($0.place) }) {
-            problems.append(Problem(row: findings.columnMissing, path: "row"))
+            problems.append(Problem(row: findings.memberMissing, path: "row"))
         }
         return problems
             + columns.map(\.place).repeated.map { place, other in

@@ -41,7 +41,7 @@ package enum StrangeFile {
         case .json:
             (
                 "The file is JSON, and this format reads rows of delimited text.",
-                "Export delimited text, or write each object as a line of the format neutral.contacts."
+                "Name the format of the JSON with --from (`patchbay adapters` lists the formats), or export delimited text."
             )
         case .rows:
             (

@@ -134,6 +134,12 @@ extension Finding: CustomStringConvertible {
         let words = vendor.map { " [\($0)]" } ?? ""
         return "\(code)\(path.isEmpty ? "" : " at \(path)"): \(reason) \(remedy)\(words)".onOneLine
     }
+
+    /// One line for people: place, reason, remedy, the vendor's reply, and the code at the end.
+    package var sentence: String {
+        let reply = vendor.map { " [\($0)]" } ?? ""
+        return "\(path.isEmpty ? "" : "\(path): ")\(reason) \(remedy)\(reply) (\(code))".onOneLine
+    }
 }
 
 extension Finding: ScannedValue {

@@ -364,7 +364,10 @@ public struct SettingRow<Settings: Sendable>: Sendable {
             }
             for member in object {
                 guard let text = member.value.string?.trimmed, !text.isEmpty, !member.name.isEmpty else {
-                    return Problem("The entry \"\(member.name)\" is not text.", "Give a text that is not blank.")
+                    return Problem(
+                        "The entry \"\(member.name)\" is not text.",
+                        "Write a text in quotes that is not blank."
+                    )
                 }
                 settings[keyPath: path][Key(rawValue: member.name)] = text
             }

@@ -10,8 +10,12 @@ extension Command {
         task: .attempt,
         details: """
             Prints every finding on standard output: first those of the configuration, then those of each operation at each
-            provider, and on standard error the number of errors, warnings and notes. Providers without a route are checked, too,
-            and marked "not routed". Nothing is sent.
+            provider, and on standard error the number of errors, warnings and notes. Nothing is sent.
+
+            Providers without a route are checked, too, and marked "not routed". Their findings do not count in the numbers and
+            the exit status, because `patchbay send` sends them nothing.
+
+            An operation may leave out id and capturedAt and, with --subject, its subject, as for `patchbay send`.
 
             With --outbox, lists what a client would do with the pending operations of that outbox if it started with this
             configuration: which would be rejected, moved or kept. The outbox is only read; an app may use it meanwhile.
@@ -21,7 +25,7 @@ extension Command {
             .optional("OPERATIONS", "File with one operation per line; - is standard input"),
         ],
         optional: [.config, .outbox, .subject, .json],
-        findings: "errors or warnings, such as an operation that would be rejected",
+        findings: "errors or warnings, such as an operation that a provider with a route would reject",
         examples: [
             Example("Check a configuration", "patchbay check salesforce.json"),
             Example("Check operations against its providers", "patchbay check salesforce.json operations.ndjson"),
@@ -62,6 +66,8 @@ extension Command {
         var position: SourcePosition?
         var operation: String?
         var provider: String?
+        /// Whether operations reach the provider, so that its findings count.
+        var isRouted = true
 
         var text: String {
             let position = position.map { ":\($0.line)" + ($0.column > 0 ? ":\($0.column)" : "") } ?? ""
@@ -74,6 +80,8 @@ extension Command {
     var status = ExitStatus.fine
     private var operations: Int?
     private var counts: [Finding.Severity: Int] = [:]
+    /// Number of findings of providers without a route, which are printed and not counted.
+    private var unrouted = 0
 
     init(session: Session) { self.session = session }
 
@@ -82,27 +90,32 @@ extension Command {
         guard !session.isJSON else { return }
         let severities: [(Finding.Severity, String)] = [(.error, "error"), (.warning, "warning"), (.note, "note")]
         let found = severities.map { counts[$0, default: 0].counted($1) }
-        session.console.say(
-            ([operations?.counted("operation")].compactMap(\.self) + found).joined(separator: ", ") + "."
-        )
+        let counted = [operations?.counted("operation")].compactMap(\.self) + found
+        let others = unrouted > 0 ? " Not counted: \(unrouted.counted("finding")) of providers without a route." : ""
+        session.console.say("\(counted.joined(separator: ", ")).\(others)")
     }
 
     mutating func report(_ finding: Finding, _ place: Place) throws {
         try write(finding, place)
+        guard place.isRouted else {
+            unrouted += 1
+            return
+        }
         counts[finding.severity, default: 0] += 1
         if finding.severity.matters { status = .findings }
     }
 
     func write(_ finding: Finding, _ place: Place) throws {
         guard session.isJSON else {
-            let head = "\(place.text): \(finding.severity.rawValue)"
-            return try session.console.data(head, finding.severity.colour, then: " \(finding)")
+            let head = "\(place.text): \(finding.severity.rawValue):"
+            return try session.console.data(head, finding.severity.colour, then: " \(finding.sentence)")
         }
         var json: JSONObject = ["file": .string(place.file)]
         json["line"] = place.position.map { .integer($0.line) }
         json["column"] = place.position.flatMap { $0.column > 0 ? .integer($0.column) : nil }
         json["operation"] = place.operation.map(JSONValue.string)
         json["provider"] = place.provider.map(JSONValue.string)
+        if place.provider != nil { json["routed"] = .bool(place.isRouted) }
         for member in finding.json.object ?? [:] { json[member.name] = member.value }
         try session.console.data(.object(json))
     }
@@ -110,7 +123,7 @@ extension Command {
     mutating func check(_ path: String, against configuration: Configuration) async throws {
         var (lint, count) = (self, 0)
         let file = session.name(ofInput: path)
-        try await session.readOperations(path, defaults: session.operationDefaults) { lines in
+        try await session.readOperations(path, defaults: session.operationDefaults(subject: nil)) { lines in
             for line in lines { try lint.check(line, in: file, against: configuration) }
             count += lines.count
         }
@@ -122,7 +135,11 @@ extension Command {
 
     /// A provider's name, marked if no route leads to it.
     private static func label(_ name: String, _ configuration: Configuration) -> String {
-        configuration.routes.contains { $0.provider == name } ? name : "\(name) (not routed)"
+        isRouted(name, configuration) ? name : "\(name) (not routed)"
+    }
+
+    private static func isRouted(_ name: String, _ configuration: Configuration) -> Bool {
+        configuration.routes.contains { $0.provider == name }
     }
 
     /// Reports what the configuration would do to the pending operations of an outbox.
@@ -154,6 +171,7 @@ extension Command {
             let (coerced, lost) = configuration.admit(operation)
             for finding in lost { try report(finding, place) }
             for provider in configuration.providers {
+                place.isRouted = Self.isRouted(provider.name, configuration)
                 place.provider = session.isJSON ? provider.name : Self.label(provider.name, configuration)
                 for finding in provider.adapter.examine(coerced) { try report(finding, place) }
             }
@@ -166,9 +184,16 @@ extension Session {
     nonisolated static let dryTime = Instant(milliseconds: 1_893_456_000_000)
 
     /// What stands for members that an operation may leave out where nothing is sent.
-    var operationDefaults: (Int) -> JSONObject {
-        let subject = invocation.text(.subject) ?? "subject-1"
+    ///
+    /// - Parameter subject: The subject without `--subject`; nil if an operation must name one, as for `send`.
+    /// - Returns: The members for the operation of a line.
+    func operationDefaults(subject: String?) -> (Int) -> JSONObject {
+        let subject = invocation.text(.subject) ?? subject
         let now = Session.dryTime.text
-        return { ["id": .string("line-\($0)"), "subject": .string(subject), "capturedAt": .string(now)] }
+        return { line in
+            var members: JSONObject = ["id": .string("line-\(line)"), "capturedAt": .string(now)]
+            members["subject"] = subject.map(JSONValue.string)
+            return members
+        }
     }
 }

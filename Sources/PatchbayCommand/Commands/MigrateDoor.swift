@@ -88,7 +88,7 @@ extension Session {
     /// Prints how a run to a server API ended.
     func end(_ outcome: DoorOutcome, of input: KeptInput? = nil, verb: String = "migrated") throws -> ExitStatus {
         tellResumption(outcome.resumed)
-        if let stopped = outcome.stopped { console.say("patchbay: provider suspended: \(stopped)", .red) }
+        if let stopped = outcome.stopped { console.say("patchbay: provider suspended: \(stopped.sentence)", .red) }
         guard outcome.isCommitted else {
             tellStop(after: outcome.report.read, .there, input)
             return outcome.stopped == nil ? .findings : .failed

@@ -60,11 +60,13 @@ extension Command {
             progress: { done in progress.show(records: done.records, bytes: done.bytes) },
             isCancelled: { session.interruption.signalNumber != nil }
         )
+        if plan.report.isComplete { plan.contradictions = try contradictions(plan, size: input.size) }
         guard plan.report.isComplete, session.interruption.signalNumber == nil else {
-            session.console.say("Interrupted after \(plan.report.read.counted("record")). The plan is incomplete.")
+            session.console.say(
+                "Interrupted after \(plan.report.read.counted("record")). No plan was written. Repeat the command to start over."
+            )
             return .findings
         }
-        plan.contradictions = try contradictions(plan, size: input.size)
         plan.unnamedConsent =
             input.rereadablePath.map(setup.migration.unnamedConsent(in:))
             ?? setup.migration.unnamedConsent(inHead: input.head)

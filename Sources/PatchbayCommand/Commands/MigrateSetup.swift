@@ -36,6 +36,7 @@ import PatchbayModel
         let readSettings = companion?.settings ?? sourceSettings
         var datedSettings = readSettings
         if let path = session.invocation.file(.input) {
+            session.hintFormat(of: path, instead: source, readSettings)
             datedSettings = source.decidingDateForms(readSettings, in: path)
         }
         let beside = session.pathBesideSource(source).flatMap { ResumableMigration.size(of: $0) == nil ? nil : $0 }

@@ -1,3 +1,4 @@
+import Foundation
 import Patchbay
 import PatchbayAdapterKit
 import PatchbayJSON
@@ -11,7 +12,8 @@ extension Command {
         task: .migrate,
         details: """
             Restores the files that the migration replaced and removes those that it created. If a file was changed since,
-            nothing is touched. What a vendor has already imported from a file is not undone.
+            nothing is touched. If a later migration wrote the same files, undo that one first. What a vendor has already imported
+            from a file is not undone.
 
             For a migration to a server API, give its configuration. The vendor's present data is read first: written values
             that are still there are restored, contacts that the migration created are deleted if the API supports it, and
@@ -33,18 +35,37 @@ extension Command {
         let journal = session.invocation.argument(0) ?? ""
         guard journal != "-" else { throw session.notAFile("JOURNAL") }
         try session.requireFileNames()
-        if let door = try DoorUndo.door(of: journal) {
-            return try await session.undo(journal, through: door.door, provider: door.provider)
+        let deeds: [(path: String, deed: Journal.Deed)]
+        do {
+            if let door = try DoorUndo.door(of: journal) {
+                return try await session.undo(journal, through: door.door, provider: door.provider)
+            }
+            deeds = try Journal.undo(journal)
+        } catch let error as FileError where error.number == ENOENT && error.path == journal {
+            throw CommandFailure(
+                "\(error)\nA migration between files writes its journal at its end. If it was interrupted before, it wrote no file, and there is nothing to undo: repeat the command to resume it."
+            )
         }
-        let deeds = try Journal.undo(journal)
         for (path, deed) in deeds {
             if session.isJSON {
                 try session.console.data(["path": .string(path), "deed": .string(deed.rawValue)])
             } else {
-                session.console.say("\(path): \(deed.rawValue)")
+                session.console.say("\(path): \(deed.sentence)")
             }
         }
+        if !session.isJSON { session.console.say("Everything is undone. Removed \(journal).") }
         return .fine
+    }
+}
+
+extension Journal.Deed {
+    /// What happened to the file, for a person.
+    fileprivate var sentence: String {
+        switch self {
+        case .restored: "restored as it was before the migration"
+        case .removed: "removed; it did not exist before the migration"
+        case .untouched: "unchanged; the migration had not written it, or it is undone already"
+        }
     }
 }
 
@@ -74,8 +95,14 @@ extension Session {
         )
         let outcome = try await undo.run(try surroundings(size: nil), restarts: invocation.has(.restart))
         let status = try end(outcome, verb: "restored")
-        if outcome.isCommitted, outcome.report.rejected > 0 {
-            console.say("Some contacts could not be restored; \(output) has the reasons. The journal is kept.")
+        if outcome.isCommitted {
+            let count = outcome.report.rejected
+            console.say(
+                count > 0
+                    ? "\(count.counted("contact")) could not be restored; \(output) has the reasons. The journal is kept."
+                    : "Everything is undone. Removed \(journal)."
+            )
+            console.say("To repeat the migration, add --restart: it discards the progress of an interrupted run.")
         }
         return status
     }

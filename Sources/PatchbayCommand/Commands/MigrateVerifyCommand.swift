@@ -10,8 +10,11 @@ extension Command {
         task: .migrate,
         details: """
             Converts every source record again and reports each difference: contact, field, and whether it is missing, extra,
-            changed, absent or added. Records that the migration itself rejects are expected and counted separately. Contacts
-            are named by a digest.
+            changed, absent or added. Contacts are named by a digest.
+
+            A contact is equal if the target holds what the migration writes. Values that `patchbay migrate plan` lists as lost or
+            changed are therefore no differences, and records that the migration rejects are expected to be missing. Both are
+            counted separately.
 
             --target names the migrated file. With a server API as --to, the vendor is asked instead, through a provider of
             --config; --target then names the results that `patchbay migrate apply --out` wrote, so that contacts which the
@@ -121,7 +124,7 @@ extension Command {
         guard shown <= 20 else { return }
         let (source, target) = difference.records
         if difference.kind == .unreadable {
-            let reasons = difference.findings.map(\.description).joined(separator: "; ")
+            let reasons = difference.findings.map(\.sentence).joined(separator: "; ")
             return try session.console.data(
                 "unreadable target record \(target), line \(difference.line): \(reasons)"
             )
@@ -139,9 +142,16 @@ extension Command {
             let unreadable = number > 0 ? " (\(number) unreadable target records)" : ""
             if shown > 20 { try session.console.data("… and \(shown - 20) more; --json lists all") }
             session.console.say(
-                "\(verification.compared) compared, \(verification.equal) equal, \(verification.count.counted("difference"))\(unreadable); \(verification.expected.rejected) source records rejected by the migration, as expected.",
+                "\(verification.compared) compared, \(verification.equal) equal, \(verification.count.counted("difference"))\(unreadable); \(verification.expected.rejected.counted("source record")) rejected by the migration, as expected.",
                 .bold
             )
+            let losses = verification.expected.findings.values.filter { $0.severity == .warning }
+            let count = losses.reduce(0) { $0 + $1.count }
+            if count > 0 {
+                session.console.say(
+                    "Equal means that the target holds what the migration writes. What `patchbay migrate plan` lists as lost or changed (\(count.counted("warning"))) is no difference."
+                )
+            }
         }
         return verification.count > 0 ? .findings : .fine
     }

@@ -152,7 +152,7 @@ extension Session {
     func outboxForWriting(_ path: String, history: Int = .max) throws(OutboxError) -> OutboxStore {
         let store = try OutboxStore.open(.file(path))
         store.historyLimit = history
-        if let recovery = store.openReport.recovery { console.say("patchbay: \(recovery.finding)", .yellow) }
+        if let recovery = store.openReport.recovery { console.say("patchbay: \(recovery.finding.sentence)", .yellow) }
         return store
     }
 

@@ -16,18 +16,21 @@ extension Command {
             counts of each provider, and ends when nothing more can be delivered or --until-idle has passed. The next run
             delivers the operations that are still pending. Ctrl-C ends the command at once and loses nothing.
 
-            The counts of this run come first, then the totals of the outbox. `patchbay help outbox stats` explains the outcomes.
-            If the configuration serves other providers than the outbox, one line says so before anything is sent.
+            The counts of this run come first, then the totals of the outbox. In the first table, "pending before" and
+            "operations" add up to the outcomes and "pending" of each provider; `patchbay help outbox stats` explains the outcomes.
+            If the configuration has other providers than the outbox, one line says so before anything is sent, and a switch that
+            would lose operations is refused (status 78).
 
-            An operation without contact belongs to the installation and to no known person: after a log-in, name the contact
-            in each operation. An operation may leave out id and capturedAt and, with --subject, its subject. Operations whose id the outbox knows
-            are skipped, so the same file can be sent again after a crash. The outbox remembers the last 100,000 outcomes;
-            set outbox.history to a number above the number of lines if a file is longer.
+            Name the contact in each operation after a log-in: an operation without one belongs to the installation only. An
+            operation may leave out id and capturedAt and, with --subject, its subject.
+
+            Operations whose id the outbox knows are skipped, so the same file can be sent again after a crash. The outbox
+            remembers the last 100,000 outcomes. If a file has more lines, set outbox.history to a larger number.
             """,
         arguments: [.optional("FILE", "File with one operation per line (default: standard input)")],
         required: [.config],
         optional: [.subject, .untilIdle, .replay, .logLevel, .json],
-        findings: "an operation is rejected and was not replayed, or is still pending",
+        findings: "this run rejected an operation, or one is still pending; rejects of earlier runs do not count",
         examples: [
             Example("Send a file of operations", "patchbay send --config salesforce.json operations.ndjson"),
             Example(
@@ -40,7 +43,7 @@ extension Command {
         let log = try session.log()
         let configuration = try session.configuration()
         let host = try session.host()
-        try session.announceSwitch(under: configuration)
+        let before = session.accountsBeforeSending(under: configuration)
         let client = try await EngagementClient(
             configuration: configuration,
             subject: Subject(rawValue: session.invocation.text(.subject) ?? "command"),
@@ -59,7 +62,6 @@ extension Command {
                 host: host,
                 complaints: complaints
             )
-            let before = try await client.accounts(explainingWaits: false)
             try await delivery.capture(session.invocation.argument(0))
             try await delivery.deliver(atMost: .seconds(session.invocation.number(.untilIdle) ?? 30))
             let accounts = try await client.accounts()
@@ -87,7 +89,7 @@ extension Command {
             for await event in events {
                 switch event {
                 case .storageFailed(let error): say("\(error)", .red, console)
-                case .setAside(let finding): say("\(finding)", .yellow, console)
+                case .setAside(let finding): say(finding.sentence, .yellow, console)
                 case .switchRefused(let refusal): self.refusal = refusal
                 default: continue
                 }
@@ -101,25 +103,35 @@ extension Command {
 }
 
 extension Session {
-    /// Says which providers the configuration adds and removes, if the outbox serves others.
-    fileprivate func announceSwitch(under configuration: Configuration) throws {
+    /// Reads the counts of the outbox before the client changes them, and says which providers the configuration adds and
+    /// removes.
+    ///
+    /// - Returns: The counts of each provider; empty for a new outbox, nil for one that cannot be read: the client reports why.
+    fileprivate func accountsBeforeSending(under configuration: Configuration) -> [ProviderAccounts]? {
         let path = configuration.outbox.path
-        guard access(path, F_OK) == 0,
-            let store = try? OutboxStore.open(.file(path), readOnly: true),
-            let change = try? ServedProviders(of: store, under: configuration), change.isSwitch
-        else { return }
+        guard access(path, F_OK) == 0 else { return [] }
+        guard let store = try? OutboxStore.open(.file(path), readOnly: true) else { return nil }
+        if let change = try? ServedProviders(of: store, under: configuration), change.isSwitch {
+            announce(change, under: configuration)
+        }
+        return try? ProviderAccounts.read(store) { _ in false }
+    }
+
+    private func announce(_ change: ServedProviders, under configuration: Configuration) {
         let removed = change.removed.map { "\($0.name) (\($0.pending) pending)" }.joined(separator: ", ")
         let added = change.added.joined(separator: ", ")
         let parts = [removed.isEmpty ? nil : "removed: \(removed)", added.isEmpty ? nil : "added: \(added)"]
         let work =
             switch configuration.onSwitch {
-            case .drain: "pending operations are delivered to the old provider"
-            case .retarget: "pending operations that have not begun move to the new providers"
-            case .both: "pending operations are delivered to the old provider and to the new ones"
+            case .drain: "pending operations stay with the old provider"
+            case .retarget: "pending operations that have not begun are to move to the new providers"
+            case .both: "pending operations are to be delivered to the old provider and to the new ones"
             }
         let policy =
             change.removed.contains { $0.pending > 0 } ? "; \(work) (onSwitch: \(configuration.onSwitch.rawValue))" : ""
-        console.say("Switching providers: \(parts.compactMap { $0 }.joined(separator: "; "))\(policy).")
+        console.say(
+            "The configuration switches providers: \(parts.compactMap { $0 }.joined(separator: "; "))\(policy)."
+        )
     }
 
     /// A log on standard error, from the level on that was asked for.
@@ -266,15 +278,15 @@ extension Session {
     }
 
     /// Prints the counts of each provider.
-    mutating func report(_ accounts: [ProviderAccounts], since before: [ProviderAccounts]) throws {
+    mutating func report(_ accounts: [ProviderAccounts], since before: [ProviderAccounts]?) throws {
         if session.isJSON {
             try session.console.data(["accounts": .array(accounts.map(\.json))])
         } else {
             for line in AccountsText(accounts, since: before).lines { session.console.say(line) }
         }
+        let earlier = Dictionary((before ?? []).map { ($0.provider, $0.total("rejected")) }) { first, _ in first }
         let isUnsettled = accounts.contains { account in
-            let replayed = account.lines["created"]?["replayed"] ?? 0
-            return account.pending > 0 || account.total("rejected") > replayed
+            account.pending > 0 || account.total("rejected") > earlier[account.provider] ?? 0
         }
         if isUnsettled { status = .findings }
     }

@@ -6,32 +6,42 @@ struct AccountsText {
     /// The lines, without line ends.
     let lines: [String]
 
-    /// The details, then the table of the totals; the counts since `before`, when a run began, have a table of their own.
-    init(_ accounts: [ProviderAccounts], since before: [ProviderAccounts] = []) {
-        let details = accounts.flatMap(Self.details)
-        let totals = Self.table(of: accounts, since: [])
-        // Of a new outbox all counts are this run's.
-        guard before.contains(where: { $0.incoming > 0 }) else {
-            lines = accounts.isEmpty ? [] : details + ["Totals of the outbox since it was created:"] + totals
+    /// The details, then the table of the totals. With the counts `before` a run, the details and a table of their own are of this
+    /// run.
+    init(_ accounts: [ProviderAccounts], since before: [ProviderAccounts]? = nil) {
+        let earlier = Dictionary((before ?? []).map { ($0.provider, $0) }) { first, _ in first }
+        let details = accounts.flatMap { Self.details(of: $0, since: earlier[$0.provider]) }
+        let total = "Totals of the outbox since it was created"
+        guard before != nil, !accounts.isEmpty else {
+            lines = accounts.isEmpty ? [] : details + ["\(total):"] + Self.table(of: accounts)
             return
         }
-        let run = Self.table(of: accounts, since: before)
-        lines = details + ["This run:"] + run + ["Totals of the outbox since it was created:"] + totals
+        // Of a new outbox all counts are this run's.
+        lines =
+            earlier.values.contains { $0.incoming > 0 }
+            ? details + ["This run:"] + Self.table(of: accounts, since: earlier) + ["\(total):"]
+                + Self.table(of: accounts)
+            : details + ["This run, on a new outbox:"] + Self.table(of: accounts)
     }
 
-    private static func table(of accounts: [ProviderAccounts], since before: [ProviderAccounts]) -> [String] {
-        let earlier = Dictionary(before.map { ($0.provider, $0) }) { first, _ in first }
+    /// The counts, or their growth and the pending operations from which it began: each row adds up.
+    private static func table(of accounts: [ProviderAccounts], since earlier: [String: ProviderAccounts]? = nil)
+        -> [String]
+    {
         func total(_ term: String, _ account: ProviderAccounts) -> Int {
-            account.total(term) - (earlier[account.provider]?.total(term) ?? 0)
+            account.total(term) - (earlier?[account.provider]?.total(term) ?? 0)
         }
         let terms = OperationOutcome.Term.allCases.map(\.rawValue).filter { term in
-            accounts.contains { total(term, $0) > 0 }
+            accounts.contains { total(term, $0) != 0 }
         }
         let rows = accounts.map { account in
-            let incoming = account.incoming - (earlier[account.provider]?.incoming ?? 0)
-            return [account.provider, "\(incoming)"] + terms.map { "\(total($0, account))" } + ["\(account.pending)"]
+            let before = earlier?[account.provider]
+            return [account.provider] + (earlier == nil ? [] : ["\(before?.pending ?? 0)"])
+                + ["\(account.incoming - (before?.incoming ?? 0))"] + terms.map { "\(total($0, account))" }
+                + ["\(account.pending)"]
         }
-        return table([["provider", "operations"] + terms + ["pending"]] + rows)
+        let heads = ["provider"] + (earlier == nil ? [] : ["pending before"]) + ["operations"] + terms + ["pending"]
+        return table([heads] + rows)
     }
 
     /// Rows with the texts of the first columns on the left and the numbers on the right.
@@ -55,17 +65,24 @@ struct AccountsText {
     ]
 
     /// The same for every other code.
-    private static let usualCreation = "the present state for a provider that lacks it, or an unregister"
+    private static let usualCreation = "the current state for a provider that lacks it, or an unregister"
 
-    /// What else there is to know about a provider.
-    private static func details(of account: ProviderAccounts) -> [String] {
+    /// What else there is to know about a provider, as far as it is new.
+    private static func details(of account: ProviderAccounts, since earlier: ProviderAccounts?) -> [String] {
         var lines: [String] = []
         if !account.balances { lines.append("the counts do not add up; run `patchbay outbox verify`") }
-        lines += (account.lines["created"] ?? [:]).sorted { $0.key < $1.key }.map { code, count in
-            "\(count) of \(account.incoming) operations created by the engine: \(Self.creations[code] ?? Self.usualCreation)"
+        func news(_ term: String) -> [(code: String, count: Int)] {
+            (account.lines[term] ?? [:]).sorted { $0.key < $1.key }.compactMap { code, count in
+                let more = count - (earlier?.lines[term]?[code] ?? 0)
+                return more > 0 ? (code, more) : nil
+            }
         }
-        lines += account.lines.sorted { $0.key < $1.key }.filter { $0.key != "created" }.flatMap { term, codes in
-            codes.filter { !$0.key.isEmpty }.sorted { $0.key < $1.key }.map { code, count in
+        let incoming = account.incoming - (earlier?.incoming ?? 0)
+        lines += news("created").map { code, count in
+            "\(count) of \(incoming) operations created by the engine: \(Self.creations[code] ?? Self.usualCreation)"
+        }
+        lines += account.lines.keys.sorted().filter { $0 != "created" }.flatMap { term in
+            news(term).filter { !$0.code.isEmpty }.map { code, count in
                 "\(count) \(term): \(Vendors.sentence(for: code))"
             }
         }
@@ -77,8 +94,8 @@ struct AccountsText {
     static func waits(of accounts: [ProviderAccounts]) -> [String] {
         accounts.flatMap { account in
             var lines: [String] = []
-            if let cause = account.parked { lines.append("suspended: \(cause)") }
-            if let stranded = account.stranded { lines.append("not delivered: \(stranded)") }
+            if let cause = account.parked { lines.append("suspended: \(cause.sentence)") }
+            if let stranded = account.stranded { lines.append("not delivered: \(stranded.sentence)") }
             lines += account.waits.map(\.text)
             if account.otherWaits > 0 {
                 lines.append("operations wait for \(account.otherWaits.counted("further reason"))")

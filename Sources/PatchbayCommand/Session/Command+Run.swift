@@ -71,7 +71,7 @@ extension Command {
             for finding in error.findings { console.say(finding, at: error.file) }
             return .configuration
         case let error as SettingsError:
-            for finding in error.findings { console.say("patchbay: \(finding)", .red) }
+            for finding in error.findings { console.say("patchbay: \(finding.sentence)", .red) }
             return .configuration
         case let error as SwitchRefusal:
             console.say(lines: "patchbay: \(error)", .red)
@@ -82,7 +82,8 @@ extension Command {
         case let error as OutboxError: console.say("patchbay: \(error)", .red)
         case let error as CommandFailure: console.say(lines: "patchbay: \(error)", .red)
         case let error as CaptureError: console.say(lines: "patchbay: \(error)", .red)
-        case let error as Migration.Failure: console.say(lines: "patchbay: \(error)", .red)
+        case let error as Migration.Failure:
+            for finding in error.findings { console.say("patchbay: \(finding.sentence)", .red) }
         default: console.say("patchbay: unexpected error of type \(type(of: error)). Please report it.", .red)
         }
         return .failed

@@ -99,7 +99,7 @@ import PatchbayModel
 
     /// Says a finding, with where it was found.
     func say(_ finding: Finding, at place: String) {
-        say("\(place): \(finding.severity.rawValue) \(finding)", finding.severity.colour)
+        say("\(place): \(finding.severity.rawValue): \(finding.sentence)", finding.severity.colour)
     }
 
     /// Shows how far the work is if it is time again: where a person watches, the next line replaces it.

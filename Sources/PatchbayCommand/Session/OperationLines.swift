@@ -124,7 +124,7 @@ extension Session {
     func forEachOperation(_ body: (EngagementOperation, Int) throws -> Bool) async throws -> ExitStatus {
         let path = invocation.argument(0)
         var status = ExitStatus.fine
-        try await readOperations(path, defaults: operationDefaults) { lines in
+        try await readOperations(path, defaults: operationDefaults(subject: "subject-1")) { lines in
             for line in lines {
                 switch line.operation {
                 case .failure(let fault):

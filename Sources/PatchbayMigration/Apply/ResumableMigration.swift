@@ -153,9 +153,9 @@ public struct ResumableMigration: Sendable {
             let isLater = failure.findings.contains { $0.code == EarlierOptOuts.later.code }
             secondPass(
                 (isLater
-                    ? "Some records opt out of what earlier records opt in to."
-                    : "Some records opt in after an opt-out that was no longer in memory.")
-                    + " All opt-outs are kept in memory now."
+                    ? "A later record opts out of something that an earlier record of the same person opted in to."
+                    : "A record opts in after an opt-out of the same person that was no longer in memory.")
+                    + " The second pass knows all opt-outs."
             )
             let again: (Migration.Progress) -> Void = { done in
                 var done = done

@@ -115,8 +115,8 @@ final class EarlierOptOuts {
         .warning,
         .consent,
         reason:
-            "A rejected record opts out, or its consent cannot be read: this counts for other records of the same key or "
-            + "address, but the target does not receive it",
+            "A rejected record opts out, or its consent cannot be read. Other records of the same key or address are opted out, but "
+            + "the target receives no opt-out of this record",
         remedy: "Correct the rejected rows and migrate them with --after FILE, where FILE is this source."
     )
     static let later = FindingRow(

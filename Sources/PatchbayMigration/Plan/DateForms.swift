@@ -6,7 +6,8 @@ extension RecordFormat {
     /// Settings that also say which form the dates of each column have, as far as the values show it.
     ///
     /// A column gets the only known form that all its dates have. If all of them have another form than the configured ones, no
-    /// date of the column is read, so that a file is not read half in one form and half in another.
+    /// date of the column is read, so that a file is not read half in one form and half in another. If settings give `dateForm`
+    /// and nine of ten dates have it, it applies, and only the other dates are wrong.
     /// - Parameters:
     ///   - settings: the settings of the format.
     ///   - path: the file, a regular one; its first 4 MiB are examined.
@@ -17,7 +18,7 @@ extension RecordFormat {
         else { return settings }
         var head: [UInt8] = []
         while head.count < Migration.consentHeadBytes, let bytes = try? source.next() { head += bytes }
-        let found = Self.dateForms(columns, head)
+        let found = Self.dateForms(columns, head, isGiven: settings["dateForm"] != nil)
         guard !found.isEmpty else { return settings }
         var settings = settings
         var forms = settings["dateForms"]?.object ?? [:]
@@ -27,7 +28,7 @@ extension RecordFormat {
     }
 
     /// The forms of dates by column, as the setting `dateForms` has them.
-    private static func dateForms(_ layout: ColumnLayout, _ head: [UInt8]) -> [(String, JSONValue)] {
+    private static func dateForms(_ layout: ColumnLayout, _ head: [UInt8], isGiven: Bool) -> [(String, JSONValue)] {
         guard StrangeFile.isJSON(head) != true else { return [] }
         var rows = DelimitedReader(dialect: layout.dialect)
         rows.append(layout.encoding.decoded(head))
@@ -47,17 +48,19 @@ extension RecordFormat {
             for index in dates.keys { dates[index]?.add(row.fields[index].trimmed) }
         }
         return dates.sorted { $0.key < $1.key }.compactMap { index, column in
-            guard let name = columns?[index].header, let forms = column.setting(layout.forms) else { return nil }
+            guard let name = columns?[index].header, let forms = column.setting(layout.forms, isGiven: isGiven) else {
+                return nil
+            }
             return (name, forms)
         }
     }
 }
 
-/// The forms that all dates of a column have.
+/// The number of dates of a column, and the number of those that have each form.
 private struct DateColumn {
     let zone: String
-    private var fitting = Set(DayForm.allCases.filter { $0 != .iso })
-    private var hasDates = false
+    private var counts: [DayForm: Int] = [:]
+    private var total = 0
 
     init(zone: String) { self.zone = zone }
 
@@ -66,13 +69,15 @@ private struct DateColumn {
         let forms = DayForm.allCases.filter { FileMoment(text, forms: [$0], zone: zone) != nil }
         // A text that is no date in any form says nothing about the others.
         guard !forms.isEmpty else { return }
-        hasDates = true
-        fitting.formIntersection(forms)
+        total += 1
+        for form in forms { counts[form, default: 0] += 1 }
     }
 
-    /// The value of the setting for the column; nil if the configured forms stand.
-    func setting(_ configured: FieldForms) -> JSONValue? {
-        guard hasDates, !fitting.contains(configured.day), !fitting.isEmpty else { return nil }
+    /// The value of the setting for the column; nil if the configured forms apply.
+    func setting(_ configured: FieldForms, isGiven: Bool) -> JSONValue? {
+        let fitting = Set(counts.filter { $0.value == total && $0.key != .iso }.keys)
+        guard !fitting.contains(configured.day), !fitting.isEmpty else { return nil }
+        if isGiven, counts[configured.day, default: 0] * 10 >= total * 9 { return nil }
         let known = configured.dayForms.filter(fitting.contains)
         if known.count == 1, let form = known.first { return .string(form.rawValue) }
         let others = DayForm.allCases.filter(fitting.contains)

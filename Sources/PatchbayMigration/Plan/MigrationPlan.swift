@@ -377,8 +377,8 @@ extension MigrationPlan {
         .warning,
         .consent,
         reason:
-            "Records with the same address opt in and out, and the target may receive both: an opt-in after "
-            + "the opt-out becomes an opt-out, but if the source is a pipe, an opt-in before it under another key is unchanged",
+            "Records with the same address opt in and out. If the source is a file, the opt-out applies to all of them. If it is a "
+            + "pipe, an opt-in of another key before the opt-out stays",
         remedy: "Leave one record of each address in the source, or put the opt-outs first."
     )
 
@@ -402,7 +402,7 @@ extension MigrationPlan {
         let attributes = Dictionary(grouping: survey.attributeFindings, by: \.key.code)
         let (lines, extra) = (report.lines, [more].compactMap(\.self))
         let found = lines.map { line in
-            guard line.places.reduce(0, { $0 + $1.count }) < line.count,
+            guard !line.hasPlaceCounts,
                 lines.count(where: { $0.code == line.code }) == 1
             else { return line }
             let places = (attributes[line.code] ?? [])
@@ -557,7 +557,12 @@ extension MigrationPlan.Loss {
         [
             "code": .string(code), "severity": .string(severity.rawValue), "count": .integer(count),
             "reason": .string(reason), "remedy": .string(remedy),
-            "places": .array(places.map { ["path": .string($0.path), "count": .integer($0.count)] }),
+            "places": .array(
+                places.map { place in
+                    hasPlaceCounts
+                        ? ["path": .string(place.path), "count": .integer(place.count)] : ["path": .string(place.path)]
+                }
+            ),
         ]
     }
 }

@@ -99,9 +99,8 @@ private struct PlanPage {
             let setting = entry.refusal.setting.map { " The setting <code>\(Page.text($0))</code> can change this." }
             // Only of the first it is told, whatever decides it: the others stand below.
             guard place == 0 || setting != nil else { return "" }
-            let number = "\(Page.number(entry.refusal.contacts)) of \(Page.number(report.rejected))"
-            let verb = place == 0 ? "rejected" : "also have"
-            return "<p>\(number) \(verb): \(Page.text(reasons[entry.code] ?? entry.code))\(setting ?? "")</p>"
+            let records = report.share(entry.refusal.contacts) + (place == 0 ? "" : " also")
+            return "<p>\(records): \(Page.text(reasons[entry.code] ?? entry.code))\(setting ?? "")</p>"
         }
         .joined()
         return Page.section(

@@ -108,7 +108,7 @@ public enum Journal: Sendable {
     /// - Throws: ``Migration/Failure`` if the journal can't be read or a file was changed since; ``FileError``.
     public static func undo(_ path: String) throws -> [(path: String, deed: Deed)] {
         let entries = try entries(of: path)
-        let deeds = try entries.map { entry in (entry, try deed(at: entry)) }
+        let deeds = try entries.map { entry in (entry, try deed(at: entry, of: path)) }
         for (entry, deed) in deeds {
             switch deed {
             case .restored:
@@ -147,7 +147,7 @@ public enum Journal: Sendable {
         return stat(path, &status) == 0 ? status : nil
     }
 
-    private static func deed(at entry: Entry) throws -> Deed {
+    private static func deed(at entry: Entry, of journal: String) throws -> Deed {
         let now = status(entry.path)
         let before = entry.before.flatMap(status)
         if let now, Int64(now.st_ino) == entry.inode {
@@ -157,8 +157,8 @@ public enum Journal: Sendable {
             if entry.before != nil, before == nil { throw Migration.Failure([lost.at(entry.path)]) }
             return entry.before == nil ? .removed : .restored
         }
-        let folder = entry.path.lastIndex(of: "/").map { String(entry.path[..<$0]) } ?? "."
-        guard folder.isEmpty || status(folder) != nil else { throw Migration.Failure([moved.at(entry.path)]) }
+        let folder = entry.path.pathFolder
+        guard status(folder) != nil else { throw Migration.Failure([moved.at(entry.path)]) }
         switch (now, entry.before, before) {
         // What was written there was taken away meanwhile.
         case (nil, .some, .some): return .restored
@@ -166,8 +166,33 @@ public enum Journal: Sendable {
         // The migration was ended before it came here, or an earlier undo has been here.
         case (nil, nil, _), (.some, .some, nil): return .untouched
         case (let now?, .some, let before?) where now.st_ino == before.st_ino: return .untouched
-        default: throw Migration.Failure([changed.at(entry.path)])
+        default:
+            guard let later = laterJournal(than: entry, of: journal) else {
+                throw Migration.Failure([replaced.at(entry.path)])
+            }
+            let remedy = "Undo that migration first: `patchbay migrate undo \(later)`. Then repeat the command."
+            throw Migration.Failure([replacedLater.at(entry.path, remedy: remedy)])
         }
+    }
+
+    /// The journal of a later migration that replaced a file of this one: it keeps that file under a name of its own.
+    private static func laterJournal(than entry: Entry, of journal: String) -> String? {
+        let folder = absolute(journal).pathFolder
+        guard let listing = opendir(folder) else { return nil }
+        defer { closedir(listing) }
+        while let found = readdir(listing) {
+            let name = withUnsafePointer(to: &found.pointee.d_name) { name in
+                name.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            let path = "\(folder)/\(name)"
+            guard name.hasSuffix(".before"), let kept = status(path), Int64(kept.st_ino) == entry.inode,
+                kept.st_size == entry.size
+            else { continue }
+            let parts = name.split(separator: ".").dropLast(2)
+            let later = parts.joined(separator: ".")
+            return journal.contains("/") ? "\(folder)/\(later)" : later
+        }
+        return nil
     }
 
     private static let unreadable = FindingRow(
@@ -184,6 +209,22 @@ public enum Journal: Sendable {
         reason: "The file was changed after the migration. Nothing was undone",
         remedy: "Move the file away, then repeat the command."
     )
+    private static let replaced = FindingRow(
+        "migration.journal.replaced",
+        .error,
+        .conflict,
+        reason: "The file is not the one that this migration wrote. Nothing was undone",
+        remedy:
+            "If a later migration with a journal replaced the file, undo that one first. Otherwise move the file away, then repeat "
+            + "the command."
+    )
+    private static let replacedLater = FindingRow(
+        replaced.code,
+        .error,
+        .conflict,
+        reason: "A later migration replaced the file. Nothing was undone",
+        remedy: "Undo that migration first."
+    )
     private static let moved = FindingRow(
         "migration.journal.moved",
         .error,
@@ -198,4 +239,12 @@ public enum Journal: Sendable {
         reason: "The previous files are missing beside the journal. Nothing was undone",
         remedy: "Restore them beside the journal."
     )
+}
+
+extension String {
+    /// The folder of an absolute path.
+    fileprivate var pathFolder: String {
+        let folder = lastIndex(of: "/").map { String(self[..<$0]) } ?? "."
+        return folder.isEmpty ? "/" : folder
+    }
 }

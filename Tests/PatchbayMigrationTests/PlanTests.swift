@@ -68,6 +68,15 @@ import Testing
         #expect(error?.description.contains("Delete the first line") == true)
     }
 
+    @Test func `the plan says which cells are guarded against spreadsheet programs`() throws {
+        let (rows, contacts) = (Array("Contact Key\nc-1\n".utf8), Self.lines(Self.person("ada@x.example")))
+        let salesforce = AdapterModule.salesforce.formats[0]
+        #expect(try Self.plan(rows, from: salesforce).formulas?.contains("in the list of rejects by default") == true)
+        #expect(try Self.plan(contacts, to: salesforce, [:]).formulas != nil)
+        #expect(try Self.plan(rows, from: salesforce, sourceSettings: ["formulas": "none"]).formulas == nil)
+        #expect(try Self.plan(contacts).formulas == nil)
+    }
+
     // MARK: Every way counts the same
 
     @Test(arguments: Array(BulkTests.settings.enumerated())) func `every way gives the same plan`(

@@ -224,6 +224,10 @@ extension Command {
             try head("Blank cells")
             try session.console.data("  \(blankCells)")
         }
+        if let formulas = plan.formulas {
+            try head("Formulas")
+            try session.console.data("  \(formulas)")
+        }
         if let noes = plan.noes {
             try head("Opt-outs at the target")
             try session.console.data("  \(noes)")

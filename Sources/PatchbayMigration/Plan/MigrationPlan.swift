@@ -162,6 +162,8 @@ public struct MigrationPlan: Sendable {
     public let noes: String?
     /// What a blank cell may do at the target; nil where the target is no file of rows with a header.
     public let blankCells: String?
+    /// Which cells are guarded against spreadsheet programs; nil where neither the source nor the target has rows with a header.
+    public let formulas: String?
 }
 
 extension Migration {
@@ -368,6 +370,10 @@ extension MigrationPlan {
             noes == nil && hasHeader
             ? "A blank cell may overwrite a value that the vendor has. To leave out a column that no contact fills, set it to "
                 + "ignored in the target's setting columns." : nil
+        formulas =
+            noes == nil && hasHeader || migration.guardedRejects != nil
+            ? "An apostrophe guards each cell that a spreadsheet program would take for a formula: in the list of rejects by default, "
+                + "in the target file if its setting formulas is all, nowhere if it is none." : nil
     }
 
     /// What is said of addresses about which several records contradict each other, where the target knows contacts by something

@@ -383,6 +383,7 @@ private struct PlanPage {
     private var way: String {
         let noes = plan.noes.map { Page.section("Opt-outs at the target", "<p>\(Page.prose($0))</p>") } ?? ""
         let blanks = plan.blankCells.map { Page.section("Blank cells", "<p>\(Page.prose($0))</p>") } ?? ""
-        return blanks + noes + Page.section("Undo", "<p>\(Page.prose(plan.undo))</p>")
+        let formulas = plan.formulas.map { Page.section("Formulas", "<p>\(Page.prose($0))</p>") } ?? ""
+        return blanks + formulas + noes + Page.section("Undo", "<p>\(Page.prose(plan.undo))</p>")
     }
 }

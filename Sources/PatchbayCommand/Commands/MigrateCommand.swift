@@ -74,7 +74,7 @@ extension Command {
         defer { input.end(isDone: isDone, session) }
         try setup.migration.refuseUnnamedConsent(in: input.path)
         let old = session.oldOutput
-        let total = ResumableMigration.size(of: files.input)
+        let total = try FileSource(path: files.input).textSize
         var progress = ProgressLine(session.console, total: total)
         let outcome = try ResumableMigration(
             setup.migration,
@@ -152,7 +152,7 @@ extension Command {
             isDry ? nil : try session.invocation.file(.output).map { try OutputFile(path: $0) } ?? .standardOutput()
         let rejects =
             isDry ? nil : try session.invocation.text(.rejects).map { try RejectFiles(path: $0, source: setup.source) }
-        var progress = ProgressLine(session.console, total: input.size)
+        var progress = ProgressLine(session.console, total: input.textSize)
         let phases = PhaseLog(try session.log())
         defer { phases.end() }
         phases.note(.moving)

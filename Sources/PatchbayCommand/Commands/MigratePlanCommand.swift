@@ -49,7 +49,7 @@ extension Command {
     func run() throws -> ExitStatus {
         let invocation = session.invocation
         var input = try session.source(invocation.text(.input), chunk: FileSource.planChunk)
-        var progress = ProgressLine(session.console, total: input.size)
+        var progress = ProgressLine(session.console, total: input.textSize)
         let today = Timestamp(try session.host().date()).date
         var plan = try setup.migration.plan(
             &input,

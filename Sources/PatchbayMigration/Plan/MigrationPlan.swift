@@ -365,13 +365,13 @@ extension MigrationPlan {
         }
         undo = door?.target.undo ?? Self.undo
         noes = door?.target.noes
-        let hasHeader = (try? migration.makeWriter().header().isEmpty) == false
+        let hasCells = noes == nil && (try? migration.makeWriter().header().isEmpty) == false
         blankCells =
-            noes == nil && hasHeader
+            hasCells
             ? "A blank cell may overwrite a value that the vendor has. To leave out a column that no contact fills, set it to "
                 + "ignored in the target's setting columns." : nil
         formulas =
-            noes == nil && hasHeader || migration.guardedRejects != nil
+            hasCells || migration.guardedRejects != nil
             ? "An apostrophe guards each cell that a spreadsheet program would take for a formula: in the list of rejects by default, "
                 + "in the target file if its setting formulas is all, nowhere if it is none." : nil
     }

@@ -46,7 +46,9 @@ public struct FileError: Error, Hashable, Sendable {
         EFBIG: "Split the input, or choose a disk that allows larger files.",
         EBADF: "It was closed when the program started. Leave it open, or name a file.",
         EPIPE: "Let the program that reads the output read to the end.",
+        EILSEQ: "Copy or compress the file again, and compare its size with the original.",
     ]
+    private static let damaged = "The file is damaged or ends early: it is no whole gzip, ZIP or UTF-16 file."
 
     /// The error as a finding: what, where, how to mend.
     public var finding: Finding {
@@ -55,7 +57,7 @@ public struct FileError: Error, Hashable, Sendable {
             severity: .error,
             error: number == ENOENT ? .notFound : .unavailable,
             path: path,
-            reason: "\(String(cString: strerror(number))).",
+            reason: number == EILSEQ ? Self.damaged : "\(String(cString: strerror(number))).",
             remedy: Self.remedies[number] ?? "Correct the cause and try again."
         )
     }

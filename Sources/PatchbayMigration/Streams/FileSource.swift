@@ -40,6 +40,14 @@ public struct FileSource: ByteSource {
     /// The file's path, or `standard input`.
     public var name: String { file.path }
 
+    /// Bytes of the whole text; nil where it is not known: the file comes once, is compressed, or is in UTF-16.
+    public var textSize: Int? {
+        guard let size, var copy = try? FileSource(path: name), let head = try? file.read(min(Self.headBytes, size), at: 0),
+            (try? copy.recognize(head)) != nil
+        else { return nil }
+        return copy.decoder == nil ? size : nil
+    }
+
     /// The file's path if it can be read a second time; nil for a pipe and for standard input.
     public var rereadablePath: String? { size == nil || name == "standard input" ? nil : name }
 

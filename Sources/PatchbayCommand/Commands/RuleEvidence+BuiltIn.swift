@@ -620,6 +620,7 @@ extension RuleEvidence {
         {"rule":"adobe/N3","test":"PatchbayAdobeTests.ClassicTests/`what no API takes is refused with a remedy`()"}
         {"rule":"adobe/N3","test":"PatchbayAdobeTests.FieldTests/`what no API takes is refused with a remedy`()"}
         {"rule":"adobe/N4","test":"PatchbayAdobeTests.ChangingFactsTests/`the person after one who denied messages has the push token`(_:_:)"}
+        {"rule":"adobe/N4","test":"PatchbayAdobeTests.ChangingFactsTests/`the person after one whose log-in was dropped has another identity`(_:)"}
         {"rule":"adobe/N4","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) two-people-and-an-outage"}
         {"rule":"adobe/N4","test":"PatchbayAdobeTests.PeopleTests/`a person whom the vendor has no field for has an identity, too`()"}
         {"rule":"adobe/N4","test":"PatchbayAdobeTests.PeopleTests/`each person has an identity, and the push token moves with the person`(_:)"}
@@ -809,6 +810,7 @@ extension RuleEvidence {
         {"rule":"altcraft/E5","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) leaving-and-coming-back"}
         {"rule":"altcraft/E5","test":"PatchbayAltcraftTests.SubscriptionTests/`leaving never touches an opt-out, and asks where nobody knows`()"}
         {"rule":"altcraft/E6","test":"PatchbayAltcraftTests.ChangingFactsTests/`an unregister is the last request, and nothing that waits subscribes anybody after it`()"}
+        {"rule":"altcraft/E7","test":"PatchbayAltcraftTests.ChangingFactsTests/`a withdrawn permission suspends the subscription, and a given one subscribes again`()"}
         {"rule":"altcraft/F1","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) events-and-fields"}
         {"rule":"altcraft/F1","test":"PatchbayAltcraftTests.ProfileTests/`attributes become profile fields of any JSON`()"}
         {"rule":"altcraft/F1","test":"PatchbayAltcraftTests.ProfileTests/`what does not fit is left out, and the rest goes`(_:_:_:)"}
@@ -911,6 +913,7 @@ extension RuleEvidence {
         {"rule":"altcraft/L12","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) log-in"}
         {"rule":"altcraft/L12","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) log-in-interrupted"}
         {"rule":"altcraft/L12","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) log-in-killed"}
+        {"rule":"altcraft/L12","test":"PatchbayAltcraftTests.LogInTests/`a log-in that was not sent, or that the vendor had no time for, is tried again`()"}
         {"rule":"altcraft/L12","test":"PatchbayAltcraftTests.PushConsentTests/`a change of person is tried again as long as the vendor reaches the person before`(_:)"}
         {"rule":"altcraft/L13","test":"PatchbayAltcraftTests.ChangingFactsTests/`an opt-out before a log-in counts for the person who logs in`(isOnline:)"}
         {"rule":"altcraft/L14","test":"PatchbayAltcraftTests.ChangingFactsTests/`a denial of messages ends the subscription, and a grant subscribes again`()"}

@@ -334,7 +334,7 @@ public struct Migration: Sendable {
             let checkpoints = company.checkpoints
             if checkpoints?.optOuts != nil { surroundings.noes.keepAdded() }
             // The opt-outs of an earlier run's checkpoint have those of the other file.
-            let isRestored = checkpoints?.resumption != nil && checkpoints?.optOuts?.earlier != nil
+            let isRestored = checkpoints?.resumption != nil && checkpoints?.optOuts?.hasEarlier == true
             if !isRestored { try readEarlierOptOuts(into: surroundings.noes, workers, progress, isCancelled) }
             if ownSource == nil, readsAgain { surroundings.noes.keepOptIns() }
             surroundings.readsAgain = readsAgain
@@ -358,16 +358,6 @@ public struct Migration: Sendable {
         // A value of that file that cannot be read may be the one that was corrected.
         if let earlier { try readOptOuts(of: earlier, fears: false, into: optOuts, workers, progress, isCancelled) }
         if let ownSource { try readOptOuts(of: ownSource, fears: true, into: optOuts, workers, progress, isCancelled) }
-    }
-
-    /// Whether a record of a file opts in before a later one opts out of the same.
-    func hasOptInBeforeOptOut(in path: String, _ workers: Int?, _ isCancelled: @escaping () -> Bool) throws -> Bool {
-        let optOuts = EarlierOptOuts(limit: .max)
-        optOuts.keepOptIns()
-        var migration = self
-        migration.ownSource = path
-        try migration.readEarlierOptOuts(into: optOuts, workers, { _ in }, isCancelled)
-        return try optOuts.optInsBeforeOptOuts() > 0
     }
 
     private func readOptOuts(

@@ -816,7 +816,7 @@ import Testing
             + #""attributes":{"city":"Turku","given_name":42},"consents":[{"purpose":"messaging","state":"denied"}],"#
             + #""devices":[{"pushToken":{"value":"AB","service":"apns"}}]}"#
         let bytes = Array("\(line)\n".utf8)
-        let job = ChunkJob(chunk: bytes + [UInt8](repeating: 0, count: Padding.count), range: 0..<bytes.count)
+        let job = ChunkJob(bytes)
         let result = try mapper.map(job, OutputBuffer())
         #expect(result.slow == 0)
         #expect(
@@ -846,7 +846,7 @@ import Testing
         let bytes = Array((lines.joined(separator: "\r\n")).utf8)
         let plan = try plan(settings)
         var mapper = try plan.makeMapper(behind: .init())
-        let job = ChunkJob(chunk: bytes + [UInt8](repeating: 0, count: Padding.count), range: 0..<bytes.count)
+        let job = ChunkJob(bytes)
         let result = try mapper.map(job, OutputBuffer())
         #expect((result.slow, result.rejected, result.written, result.lines) == (0, 2, 1, 3))
         let codes = result.rejects.flatMap(\.findings).map(\.code)
@@ -996,8 +996,7 @@ import Testing
             let plan = migration.bulk
             let header = try #require(plan.header(in: file))
             var mapper = try plan.makeMapper(behind: header)
-            let padded = file + [UInt8](repeating: 0, count: Padding.count)
-            let result = try mapper.map(ChunkJob(chunk: padded, range: header.bytes.count..<file.count), OutputBuffer())
+            let result = try mapper.map(ChunkJob(Array(file[header.bytes.count...])), OutputBuffer())
             let why = result.rejects.flatMap(\.findings).map(\.code)
             #expect(result.slow == result.rejects.count, "\(String(decoding: file, as: UTF8.self)) \(why)")
             #expect(result.written > 0)
@@ -1017,11 +1016,10 @@ import Testing
             and leaves"
             c-3,c@b.example,,"",1,"a,b"\r\n
             """
-        let bytes = Array(file.utf8) + [UInt8](repeating: 0, count: Padding.count)
-        let header = try #require(plan.header(in: Array(file.utf8)))
+        let bytes = Array(file.utf8)
+        let header = try #require(plan.header(in: bytes))
         var mapper = try plan.makeMapper(behind: header)
-        let range = header.bytes.count..<(bytes.count - Padding.count)
-        let result = try mapper.map(ChunkJob(chunk: bytes, range: range, isFirst: true), OutputBuffer())
+        let result = try mapper.map(ChunkJob(Array(bytes[header.bytes.count...]), isFirst: true), OutputBuffer())
         #expect(result.written == 3)
         // The first row alone, with which the reader speaks of the whole file.
         #expect(result.slow == 1)
@@ -1067,7 +1065,7 @@ import Testing
         let plan = try plan(end.full, to: end.module.formats[0])
         var mapper = try plan.makeMapper(behind: .init())
         let bytes = Array((Self.usual.joined(separator: "\n") + "\n").utf8)
-        let job = ChunkJob(chunk: bytes + [UInt8](repeating: 0, count: Padding.count), range: 0..<bytes.count)
+        let job = ChunkJob(bytes)
         // Names that no table has are learned from the first that has them.
         for _ in 0..<8 { _ = try mapper.map(job, OutputBuffer()) }
         let result = try mapper.map(job, OutputBuffer())
@@ -1092,14 +1090,14 @@ import Testing
         let line =
             #"{"identifiers":[{"kind":"email","value":"a@b.example"}],"attributes":{\#(attributes.joined(separator: ","))}}"#
         let bytes = Array("\(line)\n".utf8)
-        let job = ChunkJob(chunk: bytes + [UInt8](repeating: 0, count: Padding.count), range: 0..<bytes.count)
+        let job = ChunkJob(bytes)
         // Another spelling of a number is written as the number.
         let respelt = try mapper.map(job, OutputBuffer())
         #expect(respelt.slow == 0)
         #expect(String(decoding: respelt.output.prefix(respelt.used), as: UTF8.self).contains(#""_status":7"#))
         let sure = Array("\(line.replacing(",\"visits\":\"007\"", with: ""))\n".utf8)
         let result = try mapper.map(
-            ChunkJob(chunk: sure + [UInt8](repeating: 0, count: Padding.count), range: 0..<sure.count),
+            ChunkJob(sure),
             OutputBuffer()
         )
         #expect(result.slow == 0)
@@ -1128,7 +1126,7 @@ import Testing
         var mapper = try plan.makeMapper(behind: .init())
         let lines = [Self.usual[0], Self.usual[1].replacing("no address", with: "c@d.example")]
         let bytes = Array((lines.joined(separator: "\n") + "\n").utf8)
-        let job = ChunkJob(chunk: bytes + [UInt8](repeating: 0, count: Padding.count), range: 0..<bytes.count)
+        let job = ChunkJob(bytes)
         for _ in 0..<8 { _ = try mapper.map(job, OutputBuffer()) }
         let result = try mapper.map(job, OutputBuffer())
         #expect(result.slow == 0)
@@ -1165,12 +1163,11 @@ import Testing
     @Test func `records with a new attribute name stay on the bulk path`() throws {
         var mapper = try plan(Self.settings[0]).makeMapper(behind: .init())
         let lines = Self.plain + Self.plain
-        let bytes = Array(lines.joined(separator: "\n").utf8) + [UInt8](repeating: 0, count: Padding.count)
-        let range = 0..<(bytes.count - Padding.count)
-        let result = try mapper.map(ChunkJob(chunk: bytes, range: range, isFirst: true), OutputBuffer())
+        let bytes = Array(lines.joined(separator: "\n").utf8)
+        let result = try mapper.map(ChunkJob(bytes, isFirst: true), OutputBuffer())
         #expect(result.written == lines.count)
         #expect(result.slow == 0)
-        let again = try mapper.map(ChunkJob(chunk: bytes, range: range, isFirst: false), OutputBuffer())
+        let again = try mapper.map(ChunkJob(bytes), OutputBuffer())
         #expect(again.slow == 0)
         #expect(again.output.prefix(again.used).elementsEqual(result.output.prefix(result.used)))
     }
@@ -1202,9 +1199,7 @@ import Testing
     @Test func `white space between the marks changes nothing, and sends no record the slow way`() throws {
         var mapper = try plan(Self.settings[0]).makeMapper(behind: .init())
         func map(_ lines: [String]) throws -> ChunkResult {
-            let bytes = Array((lines.joined(separator: "\n") + "\n").utf8)
-            let chunk = bytes + [UInt8](repeating: 0, count: Padding.count)
-            return try mapper.map(ChunkJob(chunk: chunk, range: 0..<bytes.count), OutputBuffer())
+            try mapper.map(ChunkJob(Array((lines.joined(separator: "\n") + "\n").utf8)), OutputBuffer())
         }
         // Every record that holds a new name costs one.
         for _ in 0..<8 { _ = try map(Self.plain + Self.full) }
@@ -1225,8 +1220,7 @@ import Testing
             switch piece {
             case .overlong(let length, _): cut.append("overlong \(length)")
             case .job(let job):
-                let whole = job.seam.dropLast(Padding.count) + job.chunk[job.range]
-                cut += whole.split(separator: 0x0A).map { String(decoding: $0, as: UTF8.self) }
+                cut += job.bytes.split(separator: 0x0A).map { String(decoding: $0, as: UTF8.self) }
             }
         }
         for start in stride(from: 0, to: bytes.count, by: chunk) {

@@ -139,12 +139,7 @@ struct BulkPlan: Sendable {
                 topics: columns.compactMap(\.topic) + rows.everyRow.compactMap(\.topic),
                 RowScanner.Rules.rows(rows)
             )
-            var rowMapper = mapper(
-                compiled,
-                .rows(RowScanner(rows, columns, compiled, in: arena), reader, rows.dialect)
-            )
-            rowMapper.isConverted = !rows.encoding.isUTF8
-            return rowMapper
+            return mapper(compiled, .rows(RowScanner(rows, columns, compiled, in: arena), reader, rows.dialect))
         case (_, .rows), (_, .file): return mapper(compile(), .file)
         }
     }

@@ -40,9 +40,8 @@ struct BulkRun {
     /// A row that has begun and not ended where its job did.
     private var leftover: [UInt8] = []
     private var leftoverGaps: [ChunkJob.Gap] = []
-    // What was cut at a wrong place, and what says yes behind a no, is mapped here and in order.
-    private let mender: Mender
-    private let lowering: Mender
+    /// Maps again what was split at a wrong place, or opts in behind an opt-out.
+    private let ordered: OrderedMapper
     /// What people said no to so far.
     private let noes: EarlierOptOuts
     private let deciding: [String: String]
@@ -78,12 +77,11 @@ struct BulkRun {
         isExact = !isWhole
         settled = Self.count(ofSource: header?.bytes[...] ?? [], in: encoding)
         let noes = noes
-        mender = Mender { try plan.makeMapper(behind: header) }
-        lowering = Mender { try plan.makeMapper(behind: header, heeding: noes) }
+        ordered = OrderedMapper { try plan.makeMapper(behind: header, heeding: noes) }
     }
 
-    /// A mapper of the calling thread, made once it is needed.
-    private final class Mender {
+    /// A mapper of the calling thread, which applies the opt-outs of earlier records. It is made when it is first needed.
+    private final class OrderedMapper {
         private let make: () throws -> ChunkMapper
         private var mapper: ChunkMapper?
 
@@ -135,8 +133,8 @@ struct BulkRun {
             header = nil
         }
         let mapper = try plan.makeMapper(behind: header, heeding: isOrdered ? surroundings.noes : nil)
-        if resumed != nil, let marks = surroundings.keeping?.optOuts?.earlier {
-            surroundings.noes.restore(marks)
+        if resumed != nil, let log = surroundings.keeping?.optOuts, log.hasEarlier {
+            try surroundings.noes.restore(log)
         } else if let resumed, let before = resumed.before {
             // Who said no before the place at which the run goes on.
             var part = try before()
@@ -176,10 +174,15 @@ struct BulkRun {
         return place
     }
 
+    /// Appends the marks that were added to the log of the checkpoint.
+    private func keepMarks() throws {
+        if !isWhole, let log = keeping?.optOuts { try log.append(noes.takeAdded()) }
+    }
+
     private mutating func keep(isDue: Bool) throws {
         guard isDue, let keeping else { return }
         try rejects?.flush()
-        if !isWhole, let log = keeping.optOuts { try log.append(noes.takeAdded()) }
+        try keepMarks()
         try keeping.save(place)
     }
 
@@ -205,7 +208,7 @@ struct BulkRun {
                 try mend(with: ChunkJob(isLast: true), OutputBuffer())
                 try checkShare(isLast: true)
                 if output != nil {
-                    try noes.finish(workers: lanes.threads)
+                    try noes.finish()
                     if surroundings.readsAgain, try noes.optInsBeforeOptOuts() > 0 {
                         throw Migration.Failure([EarlierOptOuts.later.at("subscriptions")])
                     }
@@ -227,10 +230,8 @@ struct BulkRun {
                     try cutter.cut(Array(rest.prefix(Self.slowPiece))) { cut in try take(cut, &lanes) }
                     rest = rest.dropFirst(Self.slowPiece)
                 }
-            } else if skipped > 0 {
-                try cutter.cut(Array(chunk[skipped...])) { cut in try take(cut, &lanes) }
             } else {
-                try cutter.cut(consume chunk) { cut in try take(cut, &lanes) }
+                try cutter.cut(skipped > 0 ? Array(chunk[skipped...]) : chunk) { cut in try take(cut, &lanes) }
             }
             skipped = 0
             next = try source.next()
@@ -314,19 +315,16 @@ struct BulkRun {
 
     /// The result, or what becomes of its job where it says yes behind a no.
     private func heeded(_ result: ChunkResult) throws -> ChunkResult {
-        try noes.hear(result.words) ? result : lowering.map(result.job, result.output)
+        try noes.hear(result.words) ? result : ordered.map(result.job, result.output)
     }
 
     /// Maps the leftover with the job behind it.
     private mutating func mend(with job: ChunkJob, _ output: OutputBuffer) throws {
         guard !leftover.isEmpty else { return }
-        var whole = ChunkJob()
+        var whole = ChunkJob(leftover + job.bytes, isFirst: report.read == 0, isLast: job.isLast)
         whole.gaps =
             leftoverGaps + job.gaps.map { ChunkJob.Gap(place: leftover.count + $0.place, count: $0.count) }
-        whole.seam = leftover + job.bytes + [UInt8](repeating: 0, count: Padding.count)
-        whole.isFirst = report.read == 0
-        whole.isLast = job.isLast
-        try settle(heeded(mender.map(whole, output)))
+        try settle(ordered.map(whole, output))
     }
 
     private mutating func settle(_ result: consuming ChunkResult) throws {
@@ -367,6 +365,7 @@ struct BulkRun {
         try write(result.output.prefix(result.used))
         spare.append(result.output)
         leftover = result.leftover
+        if noes.hasManyAdded { try keepMarks() }
         try keep(isDue: keeping?.isDue() ?? false)
     }
 

@@ -3,14 +3,10 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// Whole records of a source, to be mapped: what stood at the seam of two chunks, then the rest of a chunk.
+/// Whole records of a source, to be mapped.
 struct ChunkJob: Sendable {
-    /// A record that began in the last chunk and ended in this one, with padding; empty if there is none.
-    var seam: [UInt8] = []
-    /// The chunk, with padding.
-    var chunk: [UInt8] = []
-    /// Where its whole records stand.
-    var range = 0..<0
+    /// The records, with padding.
+    private(set) var padded: [UInt8] = []
     /// Whether the first record of the source is the first here.
     var isFirst = false
     /// Whether nothing follows.
@@ -18,6 +14,14 @@ struct ChunkJob: Sendable {
     /// Records that the reader of the whole file has read, and how many bytes it read for them.
     var records: [SourceRecord] = []
     var bytesRead = 0
+
+    init(_ bytes: [UInt8] = [], isFirst: Bool = false, isLast: Bool = false) {
+        (padded, self.isFirst, self.isLast) = (bytes, isFirst, isLast)
+        padded.append(contentsOf: repeatElement(0, count: Padding.count))
+    }
+
+    /// The records.
+    var bytes: ArraySlice<UInt8> { padded.dropLast(Padding.count) }
 
     /// What was left out of a row that is too long in any case.
     var gaps: [Gap] = []
@@ -30,17 +34,11 @@ struct ChunkJob: Sendable {
     }
 
     /// How many bytes of the source it stands for.
-    var count: Int { bytesRead + present + gaps.reduce(0) { $0 + $1.count } }
-
-    /// How many bytes it has.
-    private var present: Int { max(0, seam.count - Padding.count) + range.count }
-
-    /// All bytes of it.
-    var bytes: [UInt8] { seam.isEmpty ? Array(chunk[range]) : seam.dropLast(Padding.count) + chunk[range] }
+    var count: Int { bytesRead + bytes.count + gaps.reduce(0) { $0 + $1.count } }
 
     /// What is missing of its last bytes.
     func gaps(ofLast count: Int) -> [Gap] {
-        let before = present - count
+        let before = bytes.count - count
         return gaps.filter { $0.place >= before }.map { Gap(place: $0.place - before, count: $0.count) }
     }
 }
@@ -165,8 +163,6 @@ struct ChunkMapper: ~Copyable {
     private let mapping: MappingPlan?
     private let changed: RecordView
     private let rejecting: BulkPlan.Rejecting
-    /// Whether the source was converted from another encoding.
-    var isConverted = false
     private let evidence: ConsentEvidence?
     private let log: WrittenLog?
 
@@ -212,22 +208,13 @@ struct ChunkMapper: ~Copyable {
         var result = ChunkResult(output: consume output)
         result.notes = Array(repeating: 0, count: compiled.notes.count)
         result.job = job
-        var isFirst = job.isFirst
         if let first = job.records.first { result.linesBeforeFirst = first.line - 1 }
         for record in job.records {
             try move(record, nil, &result)
             result.left[.format, default: 0] += 1
         }
         if job.isLast { result.footer = slow.footer }
-        if !job.seam.isEmpty {
-            try map(job.seam, 0..<(job.seam.count - Padding.count), isFirst, job.isLast, &result)
-            isFirst = isFirst && isRows && result.records == 0
-        }
-        if result.leftover.isEmpty {
-            try map(job.chunk, job.range, isFirst, job.isLast, &result)
-        } else {
-            result.leftover += job.chunk[job.range]
-        }
+        try map(job.padded, 0..<job.bytes.count, job.isFirst, job.isLast, &result)
         tellCounts(&result)
         try noes?.keepLate()
         if let evidence { result.evidence = evidence.takeLines() }
@@ -312,7 +299,7 @@ struct ChunkMapper: ~Copyable {
                         switch self.source {
                         case .lines(let scanner, _): run(scanner, cursor, last, pen, limit, notes, &counts)
                         case .members(let scanner, _): run(scanner, cursor, last, pen, limit, notes, &counts)
-                        case .rows(let scanner, _, _): run(rows: scanner, cursor, last, pen, limit, notes, &counts)
+                        case .rows(let scanner, _, _): run(scanner, cursor, last, pen, limit, notes, &counts)
                         case .file: Way(place: last, pen: pen)
                         }
                     (stop, place, written) = (way.stop, way.place - source, way.pen.place - output)
@@ -365,7 +352,7 @@ struct ChunkMapper: ~Copyable {
 
     /// `end` is behind a line feed or before the padding; `limit` is behind the output's room.
     private mutating func run(
-        _ scanner: some LineScanner,
+        _ scanner: some RecordScanner,
         _ start: Bytes,
         _ end: Bytes,
         _ pen: Pen,
@@ -379,19 +366,14 @@ struct ChunkMapper: ~Copyable {
         var way = Way(place: start, pen: pen)
         defer { counts = tally }
         while way.place < end {
-            guard way.place.pointee == 0x7B else {
-                guard let next = Self.behindEmptyLine(way.place) else {
-                    way.stop = .unusual(.source)
-                    return way
-                }
+            if way.place.pointee <= 0x0D, let next = Self.behindEmptyLine(way.place) {
                 way.place = next
                 tally.lines &+= 1
                 continue
             }
-            guard var cursor = scanner.scan(way.place, &view, plan.pointee.lexicon, plan.pointee.attributes.names)
-            else {
+            guard let record = scanner.scan(way.place, end, &view, plan) else {
                 if let unknownName = scanner.takeUnknownName() {
-                    // What is counted by rank is told before ranks change.
+                    // What is counted by rank is added up before ranks change.
                     tellCounts()
                     if compiled.learn(unknownName.text) {
                         mapping?.rank(in: compiled)
@@ -401,58 +383,17 @@ struct ChunkMapper: ~Copyable {
                 way.stop = .unusual(.source)
                 return way
             }
-            if cursor.pointee != 0x0A { Grammar.space(&cursor) }
-            let hasEnd = cursor < end
-            guard cursor - way.place <= Self.longest, !hasEnd || cursor.pointee == 0x0A else {
-                way.stop = .unusual(cursor - way.place > Self.longest ? .length : .source)
+            guard record.end - way.place <= Self.longest else {
+                way.stop = .unusual(.length)
                 return way
             }
-            let behind = hasEnd ? cursor + 1 : cursor
-            way.stop = take(view, &writer, plan, way.place, cursor, limit, nil, notes, &way, &tally)
+            way.stop = take(view, &writer, plan, way.place, record.end, limit, scanner.notes, notes, &way, &tally)
             guard case .end = way.stop else {
-                if case .refused = way.stop { way.refused = (writer.refusal, behind) }
+                if case .refused = way.stop { way.refused = (writer.refusal, record.end) }
                 return way
             }
-            if hasEnd { tally.lines &+= 1 }
-            way.place = behind
-        }
-        return way
-    }
-
-    /// The same for rows.
-    private mutating func run(
-        rows scanner: RowScanner,
-        _ start: Bytes,
-        _ end: Bytes,
-        _ pen: Pen,
-        _ limit: UnsafeMutablePointer<UInt8>,
-        _ notes: UnsafeMutablePointer<Int>,
-        _ counts: inout Counts
-    ) -> Way {
-        let plan = UnsafePointer(compiled.plan)
-        var (view, writer, tally) = (view, writer, counts)
-        var way = Way(place: start, pen: pen)
-        defer { counts = tally }
-        while way.place < end {
-            if way.place.pointee <= 0x0D, let next = Self.behindEmptyLine(way.place) {
-                way.place = next
-                tally.lines &+= 1
-                continue
-            }
-            guard let row = scanner.scan(way.place, end, &view, plan.pointee.lexicon),
-                row.end - way.place <= RowScanner.longest,
-                !isConverted || !Stretch(way.place, row.end - way.place).mayBeMisread
-            else {
-                way.stop = .unusual(.source)
-                return way
-            }
-            way.stop = take(view, &writer, plan, way.place, row.end, limit, scanner.notes, notes, &way, &tally)
-            guard case .end = way.stop else {
-                if case .refused = way.stop { way.refused = (writer.refusal, row.end) }
-                return way
-            }
-            tally.lines &+= row.lines
-            way.place = row.end
+            tally.lines &+= record.lines
+            way.place = record.end
         }
         return way
     }
@@ -483,11 +424,13 @@ struct ChunkMapper: ~Copyable {
         // A mapping changes the view.
         var traits = log == nil ? [] : RecordTraits(view, plan.pointee.lexicon)
         evidence?.begin(view)
-        guard let next = write(view, &writer, plan, way.pen, notes, &tally, &reason) else {
+        guard let changed = mapped(view, &writer) else { return .unusual(.mapping) }
+        guard let next = write(changed, &writer, plan, way.pen, notes, &tally, &reason) else {
             guard writer.refusal >= 0 else { return .unusual(reason) }
             counter?.pointee.note(refused: view, plan.pointee.lexicon)
             return .refused
         }
+        mapping?.count()
         counter?.pointee.note(view, plan.pointee.lexicon, writtenBy: writer)
         if let log {
             let isWarned = (0..<writer.noteCount).contains {
@@ -513,49 +456,30 @@ struct ChunkMapper: ~Copyable {
         return compiled.plan.pointee.room(for: view, of: bytes)
     }
 
-    @inline(__always) private func write(
-        _ view: RecordView,
-        _ writer: inout LineWriter,
-        _ plan: UnsafePointer<LinePlan>,
-        _ pen: Pen,
-        _ notes: UnsafeMutablePointer<Int>,
-        _ counts: inout Counts,
-        _ reason: inout ChunkResult.Reason
-    ) -> Pen? {
-        guard let mapping else { return write(plainly: view, &writer, plan, pen, notes, &counts, &reason) }
-        return write(view, changedBy: mapping, &writer, plan, pen, notes, &counts, &reason)
+    /// The view as the mapping changes it; nil if only the rules themselves know what they do with it.
+    @inline(__always) private func mapped(_ view: RecordView, _ writer: inout LineWriter) -> RecordView? {
+        guard let mapping else { return view }
+        return mapped(view, by: mapping, &writer)
     }
 
-    @inline(never) private func write(
+    @inline(never) private func mapped(
         _ view: RecordView,
-        changedBy mapping: MappingPlan,
-        _ writer: inout LineWriter,
-        _ plan: UnsafePointer<LinePlan>,
-        _ pen: Pen,
-        _ notes: UnsafeMutablePointer<Int>,
-        _ counts: inout Counts,
-        _ reason: inout ChunkResult.Reason
-    ) -> Pen? {
-        var (changed, noted) = (changed, writer)
+        by mapping: MappingPlan,
+        _ writer: inout LineWriter
+    ) -> RecordView? {
+        var changed = changed
         if counter == nil { changed = view } else { changed.copy(view) }
         let isCounted = counter != nil
         let isChanged = mapping.change(&changed) { row in
             // A plan counts findings by attribute, which only the general path does for those of a rule.
             guard !isCounted, let index = compiled.notes.firstIndex(of: row) else { return false }
-            return noted.note(index)
+            return writer.note(index)
         }
-        guard isChanged else {
-            reason = .mapping
-            return nil
-        }
-        writer = noted
-        guard let next = write(plainly: changed, &writer, plan, pen, notes, &counts, &reason) else { return nil }
-        mapping.count()
-        return next
+        return isChanged ? changed : nil
     }
 
     @inline(__always) private func write(
-        plainly view: RecordView,
+        _ view: RecordView,
         _ writer: inout LineWriter,
         _ plan: UnsafePointer<LinePlan>,
         _ pen: Pen,

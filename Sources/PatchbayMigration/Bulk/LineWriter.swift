@@ -232,24 +232,15 @@ struct LineWriter: BitwiseCopyable {
                 let rank = word &* 64 &+ bits.trailingZeroBitCount
                 bits &= bits &- 1
                 let (entry, value) = (entries.place(rank), view.attributes + rank)
-                switch entry.pointee.deed(of: value.pointee.kind) {
-                case .quote:
-                    pen.put(entry.pointee.prefix)
-                    pen.quote(escaping: value.pointee.text, value.pointee.needsEscapes)
-                case .copy:
-                    pen.put(entry.pointee.prefix)
-                    pen.put(value.pointee.text)
-                case .judge, .none:
-                    guard let next = judge(rank, value, entry, view.scratch, plan, pen) else { return nil }
-                    pen = next
-                }
+                guard let next = attribute(rank, value, entry, view.scratch, plan, pen) else { return nil }
+                pen = next
             }
         }
         return pen
     }
 
-    /// Writes an attribute that must be looked at, or leaves it out and says so.
-    @inline(never) private mutating func judge(
+    /// Writes an attribute, or leaves it out and notes it.
+    @inline(__always) private mutating func attribute(
         _ rank: Int,
         _ value: UnsafeMutablePointer<ValueView>,
         _ entry: UnsafePointer<AttributeBook.Entry>,

@@ -5,14 +5,14 @@ import PatchbayModel
 /// the more protective counts.
 ///
 /// It knows ``limit`` opt-outs at once. Further ones, and each yes behind them, go to a temporary file without a name, as marks;
-/// at the end, ``finish(workers:)`` tells whether one of those came too late to be heeded.
+/// at the end, ``finish()`` tells whether one of those came too late to be heeded.
 final class EarlierOptOuts {
     /// A set of so many takes eight MiB.
     static let usualLimit = 6 << 17
 
-    private var table: NoesTable
+    private var table: OptOutTable
 
-    init(limit: Int = EarlierOptOuts.usualLimit) { table = NoesTable(limit: limit) }
+    init(limit: Int = EarlierOptOuts.usualLimit) { table = OptOutTable(limit: limit) }
 
     // MARK: The order of records
 
@@ -24,18 +24,21 @@ final class EarlierOptOuts {
 
     // MARK: Checkpoints
 
-    /// Keeps the opt-outs that are added, for ``takeAdded()``.
+    /// Keeps the marks that are added, for ``takeAdded()``.
     func keepAdded() { table.keepsAdded = true }
 
-    /// The marks of opt-outs that were added since this was called last; nil if there are more than the table holds.
+    /// The marks that were added since this was called last; nil if there are more opt-outs than the table holds.
     func takeAdded() -> [UInt64]? { table.takeAdded() }
 
-    /// Adds the opt-outs of an earlier run, which ``takeAdded()`` does not return again.
-    func restore(_ marks: [UInt64]) {
-        let keepsAdded = table.keepsAdded
-        table.keepsAdded = false
-        for mark in marks { table.note(mark) }
-        table.keepsAdded = keepsAdded
+    /// Whether so many marks were added that they should leave memory.
+    var hasManyAdded: Bool { table.added.count > 1 << 16 }
+
+    /// Adds the marks of an earlier run, which ``takeAdded()`` does not return again.
+    func restore(_ log: OptOutLog) throws {
+        try log.eachEarlier { marks in
+            table.restore(marks)
+            try table.keepLate()
+        }
     }
 
     // MARK: Records one by one
@@ -72,22 +75,22 @@ final class EarlierOptOuts {
 
     /// Hears the words of many records, in order; false, with none of them noted, if a yes stands behind a no.
     func hear(_ words: [UInt64]) throws(FileError) -> Bool {
-        let isHeeded = table.hear(words)
+        let isHeeded = table.read(words)
         try table.keepLate()
         return isHeeded
     }
 
     /// The same of one record among many, behind which ``keepLate()`` is due.
-    func hear(one words: [UInt64]) -> Bool { table.hear(words) }
+    func hear(one words: [UInt64]) -> Bool { table.read(words) }
 
     /// Takes what there was no room for out of memory, if it is much.
     func keepLate() throws(FileError) { try table.keepLate() }
 
-    /// Says at the end of the source whether every no was heeded, which so many threads look for.
+    /// Checks at the end of the source that every opt-out was applied.
     ///
-    /// - Throws: ``Migration/Failure`` if a yes stood behind a no that was not known any more: what was written must not be used.
-    func finish(workers: Int = 1) throws {
-        let raised = try table.raisedLate(workers: workers)
+    /// - Throws: ``Migration/Failure`` if an opt-in followed an opt-out that was not known any more: the output must not be used.
+    func finish() throws {
+        let raised = try table.optInsBehindLateOptOuts()
         if raised > 0 { throw Migration.Failure([Self.unheeded.at("subscriptions", detail: "\(raised) of them")]) }
     }
 

@@ -1,7 +1,7 @@
 /// A key of a contact without its text: two digests, and what its record says of channels.
 ///
 /// Two different keys have one mark with a chance below one in a thousand for a thousand million keys.
-struct KeyMark: SpillMark {
+struct KeyMark: BitwiseCopyable, Sendable {
     /// Digest of the key without the case of its letters: of its ASCII letters, or of all where ``init(key:opinion:)`` made it.
     var folded: UInt64
     /// Digest of the key as it stands; in its lowest bits the ``Opinion``.
@@ -26,9 +26,6 @@ struct KeyMark: SpillMark {
         /// Whether some channel has a yes and a no.
         @inline(__always) static func isTorn(_ bits: UInt64) -> Bool { bits & bits &>> 1 & lows != 0 }
     }
-
-    /// Keys that differ in the case of letters alone are looked at together.
-    var digest: UInt64 { folded }
 
     init(folded: UInt64, exact: UInt64) { (self.folded, self.exact) = (folded, exact) }
 

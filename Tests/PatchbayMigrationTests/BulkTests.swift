@@ -124,7 +124,7 @@ import Testing
         let (bytes, rowSettings) = noise.file(50)
         let target = Self.settings[round % 2]
         let slow = try Outcome(bytes, target, from: source, rowSettings, chunk: 1 << 20, workers: 0)
-        // A chunk must hold the header and a row, or the slow way is taken; the smaller ones cut inside quotes.
+        // A chunk must hold the header and a row, or the general path is taken; the smaller ones cut inside quotes.
         for (chunk, workers) in [(1 << 20, 1), (400 + round * 37, 1), (700, 3)] {
             let bulk = try Outcome(bytes, target, from: source, rowSettings, chunk: chunk, workers: workers)
             #expect(bulk == slow, "round \(round), chunks of \(chunk), \(workers) workers")
@@ -467,7 +467,7 @@ import Testing
     private static let longName = String(repeating: "k", count: 32)
 
     @Test(arguments: [
-        // Names that the fast way's tables can't hold, of a topic and of a kind.
+        // Names that the bulk path's tables can't hold, of a topic and of a kind.
         #"{"identifiers":[{"kind":"external","value":"c1"},{"kind":"email","value":"a@b.example"}],"subscriptions":"#
             + #"[{"channel":"email","topic":"\#(longName)","state":"unsubscribed"}]}"#,
         #"{"identifiers":[{"kind":"external","value":"c1"},{"kind":"\#(longName)","value":"7"}]}"#,
@@ -818,7 +818,7 @@ import Testing
         let bytes = Array("\(line)\n".utf8)
         let job = ChunkJob(bytes)
         let result = try mapper.map(job, OutputBuffer())
-        #expect(result.slow == 0)
+        #expect(result.leftCount == 0)
         #expect(
             String(decoding: result.output.prefix(result.used), as: UTF8.self) == """
                 {"db_id":1,"matching":"email","email":"a@b.example","data":{"email":"a@b.example","phones":["+4930123456"],\
@@ -848,18 +848,18 @@ import Testing
         var mapper = try plan.makeMapper(behind: .init())
         let job = ChunkJob(bytes)
         let result = try mapper.map(job, OutputBuffer())
-        #expect((result.slow, result.rejected, result.written, result.lines) == (0, 2, 1, 3))
+        #expect((result.leftCount, result.rejected, result.written, result.lines) == (0, 2, 1, 3))
         let codes = result.rejects.flatMap(\.findings).map(\.code)
         #expect(codes == ["altcraft.record.matching", "altcraft.record.matching"])
         #expect(result.rejects.map(\.lines) == [0, 2])
-        // What stands behind a record, with a line end and without, is told as the slow way tells it.
+        // What stands behind a record, with a line end and without, is told as the general path tells it.
         for end in ["", " ", "\r", "\n", "\r\n", " \r\r\n"] {
             let file = Array((person(email, "subscribed") + "\n" + refused[0] + end).utf8)
             let slow = try Outcome(file, settings, chunk: 1 << 20, workers: 0)
             let bulk = try Outcome(file, settings, chunk: 1 << 20, workers: 1)
             #expect(bulk == slow, "\(end.debugDescription): \(bulk.difference(from: slow))")
         }
-        // What a catalogue or a mapping says of such a contact, too, is the slow way's.
+        // What a catalogue or a mapping says of such a contact, too, is the general path's.
         let mapping = try ContactMapping(json: [["rename": "attributes.city", "to": "attributes.town"]])
         let none = ContactMapping()
         let ways: [([AttributeName: AttributeType], ContactMapping)] = [
@@ -967,7 +967,7 @@ import Testing
         }
     }
 
-    /// What an export of any vendor holds: with a yes, with a no, and with neither.
+    /// What an export of any vendor holds: with an opt-in, with an opt-out, and with neither.
     private static let exported = [
         #"{"channel":"email","state":"subscribed"}"#, #"{"channel":"email","state":"unsubscribed"}"#, "",
     ]
@@ -998,7 +998,7 @@ import Testing
             var mapper = try plan.makeMapper(behind: header)
             let result = try mapper.map(ChunkJob(Array(file[header.bytes.count...])), OutputBuffer())
             let why = result.rejects.flatMap(\.findings).map(\.code)
-            #expect(result.slow == result.rejects.count, "\(String(decoding: file, as: UTF8.self)) \(why)")
+            #expect(result.leftCount == result.rejects.count, "\(String(decoding: file, as: UTF8.self)) \(why)")
             #expect(result.written > 0)
         }
     }
@@ -1022,7 +1022,7 @@ import Testing
         let result = try mapper.map(ChunkJob(Array(bytes[header.bytes.count...]), isFirst: true), OutputBuffer())
         #expect(result.written == 3)
         // The first row alone, with which the reader speaks of the whole file.
-        #expect(result.slow == 1)
+        #expect(result.leftCount == 1)
         #expect(result.lines == 4)
         let text = String(decoding: result.output.prefix(result.used), as: UTF8.self)
         #expect(text.contains(#""_fname":"Päivi","remark":"says \"hello\"\nand leaves""#))
@@ -1069,7 +1069,7 @@ import Testing
         // Names that no table has are learned from the first that has them.
         for _ in 0..<8 { _ = try mapper.map(job, OutputBuffer()) }
         let result = try mapper.map(job, OutputBuffer())
-        #expect(result.slow == 0)
+        #expect(result.leftCount == 0)
         #expect(result.written == 2)
         let text = String(decoding: result.output.prefix(result.used), as: UTF8.self)
         #expect(text.contains("Jyväskylä"))
@@ -1093,14 +1093,14 @@ import Testing
         let job = ChunkJob(bytes)
         // Another spelling of a number is written as the number.
         let respelt = try mapper.map(job, OutputBuffer())
-        #expect(respelt.slow == 0)
+        #expect(respelt.leftCount == 0)
         #expect(String(decoding: respelt.output.prefix(respelt.used), as: UTF8.self).contains(#""_status":7"#))
         let sure = Array("\(line.replacing(",\"visits\":\"007\"", with: ""))\n".utf8)
         let result = try mapper.map(
             ChunkJob(sure),
             OutputBuffer()
         )
-        #expect(result.slow == 0)
+        #expect(result.leftCount == 0)
         #expect(result.writtenWithFindings == 1)
         let said = zip(mapper.notes, result.notes).filter { $1 > 0 }.map { "\($0.code) \($1)" }
         #expect(said == ["altcraft.attribute.form 4"])
@@ -1129,7 +1129,7 @@ import Testing
         let job = ChunkJob(bytes)
         for _ in 0..<8 { _ = try mapper.map(job, OutputBuffer()) }
         let result = try mapper.map(job, OutputBuffer())
-        #expect(result.slow == 0)
+        #expect(result.leftCount == 0)
         let written = String(decoding: result.output.prefix(result.used), as: UTF8.self).split(separator: "\n")
         try #require(written.count == 2)
         for part in [
@@ -1166,9 +1166,9 @@ import Testing
         let bytes = Array(lines.joined(separator: "\n").utf8)
         let result = try mapper.map(ChunkJob(bytes, isFirst: true), OutputBuffer())
         #expect(result.written == lines.count)
-        #expect(result.slow == 0)
+        #expect(result.leftCount == 0)
         let again = try mapper.map(ChunkJob(bytes), OutputBuffer())
-        #expect(again.slow == 0)
+        #expect(again.leftCount == 0)
         #expect(again.output.prefix(again.used).elementsEqual(result.output.prefix(result.used)))
     }
 
@@ -1205,8 +1205,8 @@ import Testing
         for _ in 0..<8 { _ = try map(Self.plain + Self.full) }
         let tight = try map(Self.plain + Self.full)
         let wide = try map((Self.plain + Self.full).map(Self.spaced))
-        #expect(tight.slow == 0)
-        #expect(wide.slow == 0)
+        #expect(tight.leftCount == 0)
+        #expect(wide.leftCount == 0)
         #expect(tight.written == 6)
         #expect(wide.output.prefix(wide.used).elementsEqual(tight.output.prefix(tight.used)))
         #expect(wide.notes == tight.notes)

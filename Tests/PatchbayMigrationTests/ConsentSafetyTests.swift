@@ -112,7 +112,7 @@ import Testing
 
     // MARK: The guard
 
-    /// A writer that turns every subscription into a yes, and forgets consents.
+    /// A writer that turns every subscription into an opt-in, and forgets consents.
     private struct Optimist: ContactWriter {
         mutating func write(_ contact: Contact, to bytes: inout [UInt8]) -> [Finding] {
             var contact = contact

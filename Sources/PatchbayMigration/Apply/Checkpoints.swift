@@ -53,7 +53,7 @@ public struct Checkpoints {
         public let place: Place
         /// The beginning of the source, with its header.
         public let head: [UInt8]
-        /// Makes what stands before the place, so that a no there is heard; nil if nobody asks.
+        /// Makes what stands before the place, so that an opt-out there is heard; nil if nobody asks.
         let before: (@Sendable () throws -> any ByteSource)?
 
         /// Begins at an exact place.

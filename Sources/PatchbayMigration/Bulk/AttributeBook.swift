@@ -178,10 +178,10 @@ extension ValueView {
         if wanted == type { return true }
         switch (type, wanted) {
         case (.list, .choices): kind = .choices
-        case (.list, _), (.choices, _): return convertSlowly(to: wanted, scratch)
+        case (.list, _), (.choices, _): return convertByModel(to: wanted, scratch)
         case (_, .string): kind = .string
         case (.integer, .decimal): kind = .decimal
-        case (.string, _): return isASCII && read(as: wanted) || convertSlowly(to: wanted, scratch)
+        case (.string, _): return isASCII && read(as: wanted) || convertByModel(to: wanted, scratch)
         default: return false
         }
         return true
@@ -204,7 +204,7 @@ extension ValueView {
     }
 
     /// Converts it as the model does.
-    @inline(never) private mutating func convertSlowly(to wanted: TypeCode, _ scratch: Scratch) -> Bool {
+    @inline(never) private mutating func convertByModel(to wanted: TypeCode, _ scratch: Scratch) -> Bool {
         guard let type = wanted.kind?.type, let converted = model(scratch)?.converted(to: type),
             let view = ValueView(converted, scratch)
         else { return false }

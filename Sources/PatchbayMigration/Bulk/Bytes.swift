@@ -41,7 +41,7 @@ struct Stretch {
     private static let padding: StaticString =
         "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
 
-    /// The same bytes as text, for what is not on the fast way.
+    /// The same bytes as text, for what is not on the bulk path.
     var text: String { String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self) }
 
     @inline(__always) subscript(index: Int) -> UInt8 { start[index] }

@@ -99,7 +99,7 @@ struct ChunkResult: Sendable {
     /// The number of records that left the bulk path, by reason.
     var left: [Reason: Int] = [:]
     /// The number of all of them.
-    var slow: Int { left.values.reduce(0, +) }
+    var leftCount: Int { left.values.reduce(0, +) }
     /// Line feeds before the first record.
     var linesBeforeFirst: Int?
     /// How often each note of the plan was made.
@@ -145,18 +145,18 @@ struct ChunkMapper: ~Copyable {
     private let source: RecordSource
     private var view: RecordView
     private var writer: LineWriter
-    private var slow: SlowWay
-    /// Whether no record can go the fast way.
-    let goesSlow: Bool
+    private var general: GeneralPath
+    /// Whether no record can go the bulk path.
+    let takesGeneralPath: Bool
     // What counts the records, if they are counted. Behind pointers, as all that is looked at for each record: a large value
     // that is copied for each is waited for.
     private let counter: UnsafePointer<BulkSurvey>?
     private let book: SurveyBook?
-    /// What hears the words of consent, where the target knows contacts by a key.
-    private let words: UnsafePointer<BulkWords>?
-    /// What earlier records said no to, if each record is to heed it: one that says yes behind a no goes the slow way.
-    private let noes: EarlierOptOuts?
-    private let isHeeding: Bool
+    /// Collects the consent marks, if the target knows contacts by a key.
+    private let words: UnsafePointer<BulkMarks>?
+    /// The opt-outs of earlier records, if they are applied to each record: one that opts in behind an opt-out takes the general path.
+    private let optOuts: EarlierOptOuts?
+    private let appliesOptOuts: Bool
     /// Records of the job before the run of plain records at hand.
     private var recordsBefore = 0
     // What changes each record, and beside it a view for the changed one where the record itself is still needed.
@@ -166,7 +166,7 @@ struct ChunkMapper: ~Copyable {
     private let evidence: ConsentEvidence?
     private let log: WrittenLog?
 
-    /// The longest record that goes the fast way, so that the room that one may need is bounded.
+    /// The longest record that goes the bulk path, so that the room that one may need is bounded.
     static let longest = 64 << 10
 
     /// How far a row's end is looked for at first.
@@ -180,21 +180,23 @@ struct ChunkMapper: ~Copyable {
         _ source: RecordSource,
         in arena: Arena,
         mapping: MappingPlan?,
-        slow: SlowWay,
-        goesSlow: Bool,
+        general: GeneralPath,
+        takesGeneralPath: Bool,
         counter: BulkSurvey?,
         book: SurveyBook?,
-        words: BulkWords?,
-        heeding noes: EarlierOptOuts?,
+        words: BulkMarks?,
+        applying optOuts: EarlierOptOuts?,
         rejecting: BulkPlan.Rejecting,
         evidence: ConsentEvidence?,
         log: WrittenLog?
     ) {
         (self.evidence, self.log) = (evidence, log)
-        (self.rejecting, self.noes, isHeeding) = (rejecting, noes, noes != nil)
-        (self.compiled, self.source, self.arena, self.mapping, self.slow) = (compiled, source, arena, mapping, slow)
+        (self.rejecting, self.optOuts, appliesOptOuts) = (rejecting, optOuts, optOuts != nil)
+        (self.compiled, self.source, self.arena, self.mapping, self.general) = (
+            compiled, source, arena, mapping, general
+        )
         self.words = words.map(arena.keep)
-        self.goesSlow = goesSlow || !compiled.canWrite
+        self.takesGeneralPath = takesGeneralPath || !compiled.canWrite
         let view = RecordView(in: arena)
         (self.view, writer) = (view, LineWriter(for: view, in: arena))
         (self.counter, self.book) = (counter.map(arena.keep), book)
@@ -213,14 +215,14 @@ struct ChunkMapper: ~Copyable {
             try move(record, nil, &result)
             result.left[.format, default: 0] += 1
         }
-        if job.isLast { result.footer = slow.footer }
+        if job.isLast { result.footer = general.footer }
         try map(job.padded, 0..<job.bytes.count, job.isFirst, job.isLast, &result)
-        tellCounts(&result)
-        try noes?.keepLate()
+        addCounts(&result)
+        try optOuts?.keepLate()
         if let evidence { result.evidence = evidence.takeLines() }
         if let log { result.log = log.take() }
         result.survey = book?.take()
-        result.mapping = slow.takeEffects()
+        result.mapping = general.takeEffects()
         if let mapping { result.mapping = zip(result.mapping, mapping.takeEffects()).map { $0 + $1 } }
         return result
     }
@@ -237,18 +239,19 @@ struct ChunkMapper: ~Copyable {
         var isHead = isFirst && (isRows || bytes[range].starts(with: [0xEF, 0xBB, 0xBF]))
         while position < range.upperBound {
             let stop =
-                isHead || goesSlow
+                isHead || takesGeneralPath
                 ? .unusual(isHead ? .first : .format) : run(bytes, &position, range.upperBound, &result)
             switch stop {
             case .end: return
             case .refused: continue
-            case .counted: tellCounts(&result)
+            case .counted: addCounts(&result)
             case .room: result.output.grow(used: result.used, by: 0)
             case .unusual(let reason):
                 // In the order of the records.
-                tellWords(&result)
+                addMarks(&result)
                 let before = result.records
-                guard let next = try moveSlowly(bytes, position..<range.upperBound, isHead, isLast, &result) else {
+                guard let next = try moveByGeneralPath(bytes, position..<range.upperBound, isHead, isLast, &result)
+                else {
                     return result.leftover = Array(bytes[position..<range.upperBound])
                 }
                 if result.records > before { result.left[reason, default: 0] += 1 }
@@ -258,22 +261,22 @@ struct ChunkMapper: ~Copyable {
         }
     }
 
-    private func tellCounts(_ result: inout ChunkResult) {
-        tellCounts()
-        tellWords(&result)
+    private func addCounts(_ result: inout ChunkResult) {
+        addCounts()
+        addMarks(&result)
     }
 
-    private func tellWords(_ result: inout ChunkResult) {
+    private func addMarks(_ result: inout ChunkResult) {
         if let words { result.words += words.pointee.take() }
     }
 
-    private func tellCounts() {
+    private func addCounts() {
         if let counter { book?.note(counter.pointee, compiled) }
     }
 
     private var isRows: Bool { if case .rows = source { true } else { false } }
 
-    // MARK: The fast way
+    // MARK: The bulk path
 
     /// Maps plain records until something else comes; `position` is where that stands.
     private mutating func run(
@@ -374,7 +377,7 @@ struct ChunkMapper: ~Copyable {
             guard let record = scanner.scan(way.place, end, &view, plan) else {
                 if let unknownName = scanner.takeUnknownName() {
                     // What is counted by rank is added up before ranks change.
-                    tellCounts()
+                    addCounts()
                     if compiled.learn(unknownName.text) {
                         mapping?.rank(in: compiled)
                         continue
@@ -502,8 +505,8 @@ struct ChunkMapper: ~Copyable {
         }
         // Words count, even of a record that is refused.
         words?.pointee.note(view, plan.pointee.lexicon)
-        guard !isHeeding || heeds(view) else {
-            writer.leaveToSlowWay()
+        guard !appliesOptOuts || followsNoOptOut(view) else {
+            writer.clearRefusal()
             reason = .consent
             return nil
         }
@@ -515,17 +518,17 @@ struct ChunkMapper: ~Copyable {
         return next
     }
 
-    /// Whether what a view says stands behind no no. Of words beyond the lexicon only the slow way knows.
-    @inline(never) private func heeds(_ view: RecordView) -> Bool {
-        guard let noes, let words else { return true }
+    /// Whether no opt-in of a view follows an opt-out. Only the general path knows words beyond the lexicon.
+    @inline(never) private func followsNoOptOut(_ view: RecordView) -> Bool {
+        guard let optOuts, let words else { return true }
         let said = words.pointee.take()
-        return view.hasKnownWords && noes.hear(one: said)
+        return view.hasKnownWords && optOuts.read(one: said)
     }
 
-    // MARK: The slow way
+    // MARK: The general path
 
     /// Moves the first record in `range` and gives the position behind it; nil if it does not end there.
-    private mutating func moveSlowly(
+    private mutating func moveByGeneralPath(
         _ bytes: [UInt8],
         _ range: Range<Int>,
         _ isFirst: Bool,
@@ -611,14 +614,14 @@ struct ChunkMapper: ~Copyable {
         _ result: inout ChunkResult
     ) throws(FileError) {
         var written: [UInt8] = []
-        var findings = try slow.move(record, to: &written)
-        result.words += slow.takeWords()
+        var findings = try general.move(record, to: &written)
+        result.words += general.takeMarks()
         if let evidence, !findings.contains(where: { $0.severity == .error }) {
             findings += evidence.findings(of: record, number: result.records + 1, written[...], findings)
         }
         let isRejected = findings.contains { $0.severity == .error }
         log?.add(isRejected ? nil : written.count, RecordTraits(record.contact, findings))
-        book?.note(record, findings, isRejected ? nil : slow.final)
+        book?.note(record, findings, isRejected ? nil : general.final)
         if result.linesBeforeFirst == nil { result.linesBeforeFirst = result.lines }
         if isRejected {
             let told = findings.dropFirst(record.findings.count)
@@ -666,6 +669,6 @@ struct ChunkMapper: ~Copyable {
         }
     }
 
-    /// What may be said on the fast way, by the index of ``ChunkResult/notes``.
+    /// What may be said on the bulk path, by the index of ``ChunkResult/notes``.
     var notes: [FindingRow] { compiled.notes }
 }

@@ -83,7 +83,7 @@ enum Grammar {
         return step
     }
 
-    /// Passes the opening bracket of a list; whether it goes on or ends at once.
+    /// Passes the opening bracket of a list; whether it continues or ends at once.
     @inline(__always) static func openList(_ place: inout Bytes) -> Way {
         guard comes(0x5B, &place) else { return .bad }
         place += 1
@@ -345,16 +345,6 @@ enum Grammar {
         return unit
     }
 
-    /// Passes a string that is only looked at, and gives its text; nil for one that is anything but bare.
-    @inline(__always) static func bare(_ place: inout Bytes) -> Stretch? {
-        guard comes(0x22, &place) else { return nil }
-        let start = place + 1
-        let end = start.endOfPlainText
-        guard end.pointee == 0x22 else { return nil }
-        place = end + 1
-        return Stretch(start, end - start)
-    }
-
     /// Reads a number that the model writes as it stands; no white space is before it.
     @inline(__always) static func number(_ place: inout Bytes, _ value: UnsafeMutablePointer<ValueView>) -> Bool {
         let start = place
@@ -443,18 +433,12 @@ enum Forms {
     @inline(__always) static func isDate(_ text: Stretch) -> Bool { text.count == 10 && startsWithDate(text) }
 
     @inline(__always) private static func startsWithDate(_ text: Stretch) -> Bool {
-        // `YYYY-MM-` and `YY-MM-DD`, less the zeros and the lines: digits are below ten then, and lines are zero.
-        let front = Word.load(text.start) ^ 0x2D30_302D_3030_3030
-        let back = Word.load(text.start + 2) ^ 0x3030_2D30_302D_3030
-        let (frontLimits, backLimits) = (0x7F76_767F_7676_7676 as UInt64, 0x7676_7F76_767F_7676 as UInt64)
-        // A sum reaches the next byte only where its own is marked already.
-        let marks = (front &+ frontLimits) | front | (back &+ backLimits) | back
-        guard marks & Word.highs == 0 else { return false }
-        func digit(_ index: Int) -> Int { Int(truncatingIfNeeded: back &>> UInt64(8 &* index) & 15) }
-        let (month, day) = (digit(3) &* 10 &+ digit(4), digit(6) &* 10 &+ digit(7))
+        let start = text.start
+        guard start[4] == 0x2D, start[7] == 0x2D, let year = digits(start, 4), let month = digits(start + 5, 2),
+            let day = digits(start + 8, 2)
+        else { return false }
         guard month > 0, month <= 12, day > 0 else { return false }
-        if day <= 28 { return true }
-        return day <= lastDay(of: month, in: digits(text.start, 4) ?? 0)
+        return day <= 28 || day <= lastDay(of: month, in: year)
     }
 
     /// The number of a month's last day; the month is from 1 to 12.

@@ -3,7 +3,7 @@ import PatchbayModel
 
 /// Reads a contact of the neutral model from its line into a view, byte by byte.
 ///
-/// Every function answers false where the record is anything but plain: then the slow way reads it, and says what is
+/// Every function answers false where the record is anything but plain: then the general path reads it, and says what is
 /// wrong with it if something is. What is taken here, the model's own reader takes too, with the same meaning.
 struct NeutralScanner: LineScanner {
     /// The names that stand in each object.

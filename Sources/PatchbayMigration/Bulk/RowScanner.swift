@@ -421,7 +421,7 @@ struct RowScanner: RecordScanner {
                 let type = step.pointee.type
                 guard
                     type == .string || read(attribute, as: type, moments[step.pointee.column], view.scratch)
-                        || readSlowly(attribute, step, view.scratch)
+                        || readByRules(attribute, step, view.scratch)
                 else { return nil }
             case .locale: (view.hasLocale, view.locale) = (true, value.pointee.text)
             case .timeZone:
@@ -550,7 +550,7 @@ struct RowScanner: RecordScanner {
     }
 
     /// Reads a text as the layout's own rules do; false for a fault.
-    @inline(never) private func readSlowly(
+    @inline(never) private func readByRules(
         _ value: UnsafeMutablePointer<ValueView>,
         _ step: UnsafePointer<Step>,
         _ scratch: Scratch

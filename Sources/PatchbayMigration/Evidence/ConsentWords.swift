@@ -39,7 +39,7 @@ struct ConsentWords: Hashable {
         }
     }
 
-    /// How much an answer allows. Only a yes allows anything.
+    /// How much an answer allows. Only an opt-in allows anything.
     enum Answer: Int, Comparable {
         case no, unknown, yes
 
@@ -102,7 +102,7 @@ struct ConsentWords: Hashable {
         if most ? word.answer > other.answer : word.answer < other.answer { said[subject] = word }
     }
 
-    /// What holds for a subject: a no to messages on a channel holds for each subscription there.
+    /// What holds for a subject: an opt-out to messages on a channel holds for each subscription there.
     func holding(_ subject: Subject) -> Answer {
         let own = said[subject]?.answer
         guard hasConsents else { return own ?? .unknown }

@@ -7,7 +7,7 @@ struct KeyMark: BitwiseCopyable, Sendable {
     /// Digest of the key as it stands; in its lowest bits the ``Opinion``.
     var exact: UInt64
 
-    /// What a record says of each channel, two bits each: a yes, and a no. A bit above them marks a contact's key.
+    /// What a record says of each channel, two bits each: an opt-in, and an opt-out. A bit above them marks a contact's key.
     enum Opinion {
         static let yes: UInt64 = 0b01
         static let no: UInt64 = 0b10
@@ -23,7 +23,7 @@ struct KeyMark: BitwiseCopyable, Sendable {
             return channel < 0 ? 0 : answer &<< UInt64(2 &* channel)
         }
 
-        /// Whether some channel has a yes and a no.
+        /// Whether some channel has an opt-in and an opt-out.
         @inline(__always) static func isTorn(_ bits: UInt64) -> Bool { bits & bits &>> 1 & lows != 0 }
     }
 

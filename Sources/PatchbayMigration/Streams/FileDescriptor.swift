@@ -46,7 +46,7 @@ final class FileDescriptor {
         return status
     }
 
-    /// Keeps the first `count` bytes and goes on behind them. A file of that size keeps its time of change, too.
+    /// Keeps the first `count` bytes and continues behind them. A file of that size keeps its time of change, too.
     func begin(at count: Int) throws(FileError) {
         if try status().st_size != off_t(count), ftruncate(number, off_t(count)) != 0 { throw FileError(path, .write) }
         try seek(to: count)

@@ -29,7 +29,7 @@ public struct Migration: Sendable {
         /// Bytes read.
         public let bytes: Int
         /// How many bytes an earlier run had read, while they are read for what people said no to in them; nil once the run
-        /// goes on.
+        /// continues.
         public internal(set) var hearing: Int?
         /// Whether the source is read a second time, with all opt-outs in memory.
         public internal(set) var isSecondPass = false
@@ -153,12 +153,7 @@ public struct Migration: Sendable {
 
     /// The columns of a file that may hold consent, by their names or by what is in them, and that no setting names.
     public func unnamedConsent(in path: String) -> [Finding] {
-        var head: [UInt8] = []
-        do {
-            var source = try FileSource(path: path)
-            while head.count < Self.consentHeadBytes, let bytes = try source.next() { head += bytes }
-        } catch { return [] }
-        return unnamedConsent(inHead: head)
+        (try? FileSource.head(of: path)).map(unnamedConsent(inHead:)) ?? []
     }
 
     /// The same of the bytes that a source begins with.
@@ -186,31 +181,22 @@ public struct Migration: Sendable {
 
     private func unnamedByContent(_ head: [UInt8]) -> [Finding] {
         guard case .columns(let layout)? = sourceLayout else { return [] }
-        var rows = DelimitedReader(dialect: layout.dialect)
-        rows.append(layout.encoding.decoded(head))
-        if head.count < Self.consentHeadBytes { rows.finish() }
-        var (columns, contents): ([ColumnLayout.Column]?, [Int: ConsentContent]) = (nil, [:])
-        while let row = rows.next() {
-            guard case .success(let row) = row else { continue }
-            if columns == nil {
-                let known = layout.columns(rows.header?.fields ?? [])
-                columns = known
-                for (index, column) in known.enumerated() where column.isUnexplained && !isExplained(column) {
-                    contents[index] = ConsentContent()
-                }
+        var contents: [Int: ConsentContent]?
+        var names: [String] = []
+        layout.eachRow(ofHead: head) { columns, fields in
+            if contents == nil {
+                names = columns.map(\.header)
+                let unexplained = columns.indices.filter { columns[$0].isUnexplained && !isExplained(columns[$0]) }
+                contents = Dictionary(uniqueKeysWithValues: unexplained.map { ($0, ConsentContent()) })
             }
-            guard row.fields.count == columns?.count else { continue }
-            for index in contents.keys {
-                contents[index]?.add(row.fields[index])
-                if contents[index]?.isOther == true { contents[index] = nil }
+            for index in contents?.keys.map(\.self) ?? [] {
+                contents?[index]?.add(fields[index])
+                if contents?[index]?.isOther == true { contents?[index] = nil }
             }
-            if contents.isEmpty { return [] }
+            return contents?.isEmpty == false
         }
-        return contents.filter(\.value.isLikely).keys.sorted().compactMap { index in
-            columns.map { columns in
-                let name = columns[index].header
-                return Self.consentLikely.at("from.columns".dot(name), remedy: ContactFile.remedy(naming: name))
-            }
+        return (contents ?? [:]).filter(\.value.isLikely).keys.sorted().map { index in
+            Self.consentLikely.at("from.columns".dot(names[index]), remedy: ContactFile.remedy(naming: names[index]))
         }
     }
 
@@ -325,18 +311,18 @@ public struct Migration: Sendable {
             isCancelled: isCancelled,
             keeping: company.checkpoints,
             surveyor: company.surveyor,
-            noes: company.optOuts ?? EarlierOptOuts(limit: ownSource == nil ? company.optOutLimit : .max),
+            optOuts: company.optOuts ?? EarlierOptOuts(limit: ownSource == nil ? company.optOutLimit : .max),
             deciding: deciding
         )
         (surroundings.evidence, surroundings.follower) = (company.evidence.map(EvidenceWriter.init), company.follower)
         surroundings.rejectLimit = output == nil ? nil : rejectLimit
         do {
             let checkpoints = company.checkpoints
-            if checkpoints?.optOuts != nil { surroundings.noes.keepAdded() }
+            if checkpoints?.optOuts != nil { surroundings.optOuts.keepAdded() }
             // The opt-outs of an earlier run's checkpoint have those of the other file.
-            let isRestored = checkpoints?.resumption != nil && checkpoints?.optOuts?.earlier != nil
-            if !isRestored { try readEarlierOptOuts(into: surroundings.noes, workers, progress, isCancelled) }
-            if ownSource == nil, readsAgain { surroundings.noes.keepOptIns() }
+            let isRestored = checkpoints?.resumption != nil && checkpoints?.optOuts?.hasEarlier == true
+            if !isRestored { try readEarlierOptOuts(into: surroundings.optOuts, workers, progress, isCancelled) }
+            if ownSource == nil, readsAgain { surroundings.optOuts.keepOptIns() }
             surroundings.readsAgain = readsAgain
             let report = try map(&source, surroundings, workers, company)
             if let change = try source.change() { throw Failure([change]) }
@@ -356,23 +342,24 @@ public struct Migration: Sendable {
         _ isCancelled: @escaping () -> Bool
     ) throws {
         // A value of that file that cannot be read may be the one that was corrected.
-        if let earlier { try readOptOuts(of: earlier, fears: false, into: optOuts, workers, progress, isCancelled) }
-        if let ownSource { try readOptOuts(of: ownSource, fears: true, into: optOuts, workers, progress, isCancelled) }
-    }
-
-    /// Whether a record of a file opts in before a later one opts out of the same.
-    func hasOptInBeforeOptOut(in path: String, _ workers: Int?, _ isCancelled: @escaping () -> Bool) throws -> Bool {
-        let optOuts = EarlierOptOuts(limit: .max)
-        optOuts.keepOptIns()
-        var migration = self
-        migration.ownSource = path
-        try migration.readEarlierOptOuts(into: optOuts, workers, { _ in }, isCancelled)
-        return try optOuts.optInsBeforeOptOuts() > 0
+        if let earlier {
+            try readOptOuts(of: earlier, treatsUnreadableAsOptOut: false, into: optOuts, workers, progress, isCancelled)
+        }
+        if let ownSource {
+            try readOptOuts(
+                of: ownSource,
+                treatsUnreadableAsOptOut: true,
+                into: optOuts,
+                workers,
+                progress,
+                isCancelled
+            )
+        }
     }
 
     private func readOptOuts(
         of path: String,
-        fears: Bool,
+        treatsUnreadableAsOptOut: Bool,
         into optOuts: EarlierOptOuts,
         _ workers: Int?,
         _ progress: @escaping (Progress) -> Void,
@@ -381,7 +368,7 @@ public struct Migration: Sendable {
         var source = try FileSource(path: path)
         let reading = BulkRun.Surroundings(hearing: optOuts, of: source.size ?? 0, progress, isCancelled)
         var migration = self
-        migration.bulk.fears = fears
+        migration.bulk.treatsUnreadableAsOptOut = treatsUnreadableAsOptOut
         do {
             _ = try migration.map(&source, reading, workers, Company())
         } catch let error as SettingsError {

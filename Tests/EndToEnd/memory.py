@@ -93,7 +93,7 @@ def many_attributes(file):
 
 # Name, format, its plain source, the source, the MiB that it may take more, and the source's settings.
 ROWS = [
-    ("an open quote", "adobe.profiles", many_rows, open_quote, 24, {"quoted": True}),
+    ("an open quote", "adobe.profiles", many_rows, open_quote, 32, {"quoted": True}),
     ("a row of 15 MiB", "adobe.profiles", plain_rows, long_row, 24, {}),
     ("a line of 15 MiB", "neutral.contacts", plain_lines, long_line, 24, {}),
     ("a profile of 15 MiB", "altcraft.profiles", plain_profiles, long_profile, 24, {}),

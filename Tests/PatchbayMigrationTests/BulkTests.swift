@@ -124,7 +124,7 @@ import Testing
         let (bytes, rowSettings) = noise.file(50)
         let target = Self.settings[round % 2]
         let slow = try Outcome(bytes, target, from: source, rowSettings, chunk: 1 << 20, workers: 0)
-        // A chunk must hold the header and a row, or the slow way is taken; the smaller ones cut inside quotes.
+        // A chunk must hold the header and a row, or the general path is taken; the smaller ones cut inside quotes.
         for (chunk, workers) in [(1 << 20, 1), (400 + round * 37, 1), (700, 3)] {
             let bulk = try Outcome(bytes, target, from: source, rowSettings, chunk: chunk, workers: workers)
             #expect(bulk == slow, "round \(round), chunks of \(chunk), \(workers) workers")
@@ -467,7 +467,7 @@ import Testing
     private static let longName = String(repeating: "k", count: 32)
 
     @Test(arguments: [
-        // Names that the fast way's tables can't hold, of a topic and of a kind.
+        // Names that the bulk path's tables can't hold, of a topic and of a kind.
         #"{"identifiers":[{"kind":"external","value":"c1"},{"kind":"email","value":"a@b.example"}],"subscriptions":"#
             + #"[{"channel":"email","topic":"\#(longName)","state":"unsubscribed"}]}"#,
         #"{"identifiers":[{"kind":"external","value":"c1"},{"kind":"\#(longName)","value":"7"}]}"#,
@@ -816,9 +816,9 @@ import Testing
             + #""attributes":{"city":"Turku","given_name":42},"consents":[{"purpose":"messaging","state":"denied"}],"#
             + #""devices":[{"pushToken":{"value":"AB","service":"apns"}}]}"#
         let bytes = Array("\(line)\n".utf8)
-        let job = ChunkJob(chunk: bytes + [UInt8](repeating: 0, count: Padding.count), range: 0..<bytes.count)
+        let job = ChunkJob(bytes)
         let result = try mapper.map(job, OutputBuffer())
-        #expect(result.slow == 0)
+        #expect(result.leftCount == 0)
         #expect(
             String(decoding: result.output.prefix(result.used), as: UTF8.self) == """
                 {"db_id":1,"matching":"email","email":"a@b.example","data":{"email":"a@b.example","phones":["+4930123456"],\
@@ -846,20 +846,20 @@ import Testing
         let bytes = Array((lines.joined(separator: "\r\n")).utf8)
         let plan = try plan(settings)
         var mapper = try plan.makeMapper(behind: .init())
-        let job = ChunkJob(chunk: bytes + [UInt8](repeating: 0, count: Padding.count), range: 0..<bytes.count)
+        let job = ChunkJob(bytes)
         let result = try mapper.map(job, OutputBuffer())
-        #expect((result.slow, result.rejected, result.written, result.lines) == (0, 2, 1, 3))
+        #expect((result.leftCount, result.rejected, result.written, result.lines) == (0, 2, 1, 3))
         let codes = result.rejects.flatMap(\.findings).map(\.code)
         #expect(codes == ["altcraft.record.matching", "altcraft.record.matching"])
         #expect(result.rejects.map(\.lines) == [0, 2])
-        // What stands behind a record, with a line end and without, is told as the slow way tells it.
+        // What stands behind a record, with a line end and without, is told as the general path tells it.
         for end in ["", " ", "\r", "\n", "\r\n", " \r\r\n"] {
             let file = Array((person(email, "subscribed") + "\n" + refused[0] + end).utf8)
             let slow = try Outcome(file, settings, chunk: 1 << 20, workers: 0)
             let bulk = try Outcome(file, settings, chunk: 1 << 20, workers: 1)
             #expect(bulk == slow, "\(end.debugDescription): \(bulk.difference(from: slow))")
         }
-        // What a catalogue or a mapping says of such a contact, too, is the slow way's.
+        // What a catalogue or a mapping says of such a contact, too, is the general path's.
         let mapping = try ContactMapping(json: [["rename": "attributes.city", "to": "attributes.town"]])
         let none = ContactMapping()
         let ways: [([AttributeName: AttributeType], ContactMapping)] = [
@@ -967,7 +967,7 @@ import Testing
         }
     }
 
-    /// What an export of any vendor holds: with a yes, with a no, and with neither.
+    /// What an export of any vendor holds: with an opt-in, with an opt-out, and with neither.
     private static let exported = [
         #"{"channel":"email","state":"subscribed"}"#, #"{"channel":"email","state":"unsubscribed"}"#, "",
     ]
@@ -996,10 +996,9 @@ import Testing
             let plan = migration.bulk
             let header = try #require(plan.header(in: file))
             var mapper = try plan.makeMapper(behind: header)
-            let padded = file + [UInt8](repeating: 0, count: Padding.count)
-            let result = try mapper.map(ChunkJob(chunk: padded, range: header.bytes.count..<file.count), OutputBuffer())
+            let result = try mapper.map(ChunkJob(Array(file[header.bytes.count...])), OutputBuffer())
             let why = result.rejects.flatMap(\.findings).map(\.code)
-            #expect(result.slow == result.rejects.count, "\(String(decoding: file, as: UTF8.self)) \(why)")
+            #expect(result.leftCount == result.rejects.count, "\(String(decoding: file, as: UTF8.self)) \(why)")
             #expect(result.written > 0)
         }
     }
@@ -1017,14 +1016,13 @@ import Testing
             and leaves"
             c-3,c@b.example,,"",1,"a,b"\r\n
             """
-        let bytes = Array(file.utf8) + [UInt8](repeating: 0, count: Padding.count)
-        let header = try #require(plan.header(in: Array(file.utf8)))
+        let bytes = Array(file.utf8)
+        let header = try #require(plan.header(in: bytes))
         var mapper = try plan.makeMapper(behind: header)
-        let range = header.bytes.count..<(bytes.count - Padding.count)
-        let result = try mapper.map(ChunkJob(chunk: bytes, range: range, isFirst: true), OutputBuffer())
+        let result = try mapper.map(ChunkJob(Array(bytes[header.bytes.count...]), isFirst: true), OutputBuffer())
         #expect(result.written == 3)
         // The first row alone, with which the reader speaks of the whole file.
-        #expect(result.slow == 1)
+        #expect(result.leftCount == 1)
         #expect(result.lines == 4)
         let text = String(decoding: result.output.prefix(result.used), as: UTF8.self)
         #expect(text.contains(#""_fname":"Päivi","remark":"says \"hello\"\nand leaves""#))
@@ -1067,11 +1065,11 @@ import Testing
         let plan = try plan(end.full, to: end.module.formats[0])
         var mapper = try plan.makeMapper(behind: .init())
         let bytes = Array((Self.usual.joined(separator: "\n") + "\n").utf8)
-        let job = ChunkJob(chunk: bytes + [UInt8](repeating: 0, count: Padding.count), range: 0..<bytes.count)
+        let job = ChunkJob(bytes)
         // Names that no table has are learned from the first that has them.
         for _ in 0..<8 { _ = try mapper.map(job, OutputBuffer()) }
         let result = try mapper.map(job, OutputBuffer())
-        #expect(result.slow == 0)
+        #expect(result.leftCount == 0)
         #expect(result.written == 2)
         let text = String(decoding: result.output.prefix(result.used), as: UTF8.self)
         #expect(text.contains("Jyväskylä"))
@@ -1092,17 +1090,17 @@ import Testing
         let line =
             #"{"identifiers":[{"kind":"email","value":"a@b.example"}],"attributes":{\#(attributes.joined(separator: ","))}}"#
         let bytes = Array("\(line)\n".utf8)
-        let job = ChunkJob(chunk: bytes + [UInt8](repeating: 0, count: Padding.count), range: 0..<bytes.count)
+        let job = ChunkJob(bytes)
         // Another spelling of a number is written as the number.
         let respelt = try mapper.map(job, OutputBuffer())
-        #expect(respelt.slow == 0)
+        #expect(respelt.leftCount == 0)
         #expect(String(decoding: respelt.output.prefix(respelt.used), as: UTF8.self).contains(#""_status":7"#))
         let sure = Array("\(line.replacing(",\"visits\":\"007\"", with: ""))\n".utf8)
         let result = try mapper.map(
-            ChunkJob(chunk: sure + [UInt8](repeating: 0, count: Padding.count), range: 0..<sure.count),
+            ChunkJob(sure),
             OutputBuffer()
         )
-        #expect(result.slow == 0)
+        #expect(result.leftCount == 0)
         #expect(result.writtenWithFindings == 1)
         let said = zip(mapper.notes, result.notes).filter { $1 > 0 }.map { "\($0.code) \($1)" }
         #expect(said == ["altcraft.attribute.form 4"])
@@ -1128,10 +1126,10 @@ import Testing
         var mapper = try plan.makeMapper(behind: .init())
         let lines = [Self.usual[0], Self.usual[1].replacing("no address", with: "c@d.example")]
         let bytes = Array((lines.joined(separator: "\n") + "\n").utf8)
-        let job = ChunkJob(chunk: bytes + [UInt8](repeating: 0, count: Padding.count), range: 0..<bytes.count)
+        let job = ChunkJob(bytes)
         for _ in 0..<8 { _ = try mapper.map(job, OutputBuffer()) }
         let result = try mapper.map(job, OutputBuffer())
-        #expect(result.slow == 0)
+        #expect(result.leftCount == 0)
         let written = String(decoding: result.output.prefix(result.used), as: UTF8.self).split(separator: "\n")
         try #require(written.count == 2)
         for part in [
@@ -1165,13 +1163,12 @@ import Testing
     @Test func `records with a new attribute name stay on the bulk path`() throws {
         var mapper = try plan(Self.settings[0]).makeMapper(behind: .init())
         let lines = Self.plain + Self.plain
-        let bytes = Array(lines.joined(separator: "\n").utf8) + [UInt8](repeating: 0, count: Padding.count)
-        let range = 0..<(bytes.count - Padding.count)
-        let result = try mapper.map(ChunkJob(chunk: bytes, range: range, isFirst: true), OutputBuffer())
+        let bytes = Array(lines.joined(separator: "\n").utf8)
+        let result = try mapper.map(ChunkJob(bytes, isFirst: true), OutputBuffer())
         #expect(result.written == lines.count)
-        #expect(result.slow == 0)
-        let again = try mapper.map(ChunkJob(chunk: bytes, range: range, isFirst: false), OutputBuffer())
-        #expect(again.slow == 0)
+        #expect(result.leftCount == 0)
+        let again = try mapper.map(ChunkJob(bytes), OutputBuffer())
+        #expect(again.leftCount == 0)
         #expect(again.output.prefix(again.used).elementsEqual(result.output.prefix(result.used)))
     }
 
@@ -1202,16 +1199,14 @@ import Testing
     @Test func `white space between the marks changes nothing, and sends no record the slow way`() throws {
         var mapper = try plan(Self.settings[0]).makeMapper(behind: .init())
         func map(_ lines: [String]) throws -> ChunkResult {
-            let bytes = Array((lines.joined(separator: "\n") + "\n").utf8)
-            let chunk = bytes + [UInt8](repeating: 0, count: Padding.count)
-            return try mapper.map(ChunkJob(chunk: chunk, range: 0..<bytes.count), OutputBuffer())
+            try mapper.map(ChunkJob(Array((lines.joined(separator: "\n") + "\n").utf8)), OutputBuffer())
         }
         // Every record that holds a new name costs one.
         for _ in 0..<8 { _ = try map(Self.plain + Self.full) }
         let tight = try map(Self.plain + Self.full)
         let wide = try map((Self.plain + Self.full).map(Self.spaced))
-        #expect(tight.slow == 0)
-        #expect(wide.slow == 0)
+        #expect(tight.leftCount == 0)
+        #expect(wide.leftCount == 0)
         #expect(tight.written == 6)
         #expect(wide.output.prefix(wide.used).elementsEqual(tight.output.prefix(tight.used)))
         #expect(wide.notes == tight.notes)
@@ -1225,8 +1220,7 @@ import Testing
             switch piece {
             case .overlong(let length, _): cut.append("overlong \(length)")
             case .job(let job):
-                let whole = job.seam.dropLast(Padding.count) + job.chunk[job.range]
-                cut += whole.split(separator: 0x0A).map { String(decoding: $0, as: UTF8.self) }
+                cut += job.bytes.split(separator: 0x0A).map { String(decoding: $0, as: UTF8.self) }
             }
         }
         for start in stride(from: 0, to: bytes.count, by: chunk) {

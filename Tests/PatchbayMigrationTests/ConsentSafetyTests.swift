@@ -112,7 +112,7 @@ import Testing
 
     // MARK: The guard
 
-    /// A writer that turns every subscription into a yes, and forgets consents.
+    /// A writer that turns every subscription into an opt-in, and forgets consents.
     private struct Optimist: ContactWriter {
         mutating func write(_ contact: Contact, to bytes: inout [UInt8]) -> [Finding] {
             var contact = contact
@@ -229,7 +229,7 @@ import Testing
         )
         let (_, lines, _) = try evidence(of: contact, to: .neutralContacts)
         #expect(lines[0]["salt"]?.string == "pepper")
-        let digest = InputIdentity.text(SHA256.digest(of: Array("pepper:email:aino@x.example".utf8)))
+        let digest = SHA256.digest(of: Array("pepper:email:aino@x.example".utf8)).hexText
         #expect(lines[1]["contact"]?.string == digest)
         #expect(lines[1]["rule"]?.string == "kept")
         #expect(lines[1]["source"]?.string == "shop")

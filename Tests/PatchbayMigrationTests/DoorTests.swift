@@ -581,7 +581,7 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
             var state: Subscription.State
             var consent: Consent
         }
-        // Each has a number of its own: a no holds for the address, whoever else has it.
+        // Each has a number of its own: an opt-out holds for the address, whoever else has it.
         func reached(_ key: String, _ wishes: [Subscription], consents: [Consent] = []) -> Contact {
             var contact = person(key, [:], wishes, consents: consents)
             contact.identifiers[2] = Identifier(.phone, "+35840\(1_000_000 + (Int(key.dropFirst(2)) ?? 0))")
@@ -712,7 +712,7 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         #expect(try await bench.verify(vendor).1 == [])
         #expect(try await bench.undo(vendor).report.rejected == 0)
         let back = try await bench.held(vendor)
-        // A no comes back in any case; where nobody knows whether there was a yes none is said.
+        // An opt-out comes back in any case; where nobody knows whether there was an opt-in none is said.
         #expect(back["no"]?.saysNo(to: no.key) == true)
         #expect(back["yes"]?.saysNo(to: no.key) == (notOptedOut == "unknown"))
         #expect(back["yes"]?.attributes["nick"] == "A")
@@ -923,7 +923,7 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
                 }
             }
         }
-        // A yes is a yes all the same.
+        // An opt-in is an opt-in all the same.
         #expect(count >= 4)
     }
 

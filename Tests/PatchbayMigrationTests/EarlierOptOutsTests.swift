@@ -227,7 +227,7 @@ import Testing
         }
     }
 
-    /// Whether no record says yes behind a no of its person.
+    /// Whether no record says yes behind an opt-out of its person.
     private static func isSafe(_ records: [String], _ written: [[String]]) throws -> Bool {
         var noes: Set<String> = []
         for (record, states) in zip(records, written) {
@@ -271,7 +271,7 @@ import Testing
             try Self.states(raised, chunk: 300, workers: workers, limit: 4)
         }
         #expect(error?.findings.map(\.code) == [EarlierOptOuts.unheeded.code])
-        // Without a yes behind a forgotten no nothing is wrong, and evidence forgets none.
+        // Without an opt-in behind a forgotten no nothing is wrong, and evidence forgets none.
         #expect(try Self.states(first, chunk: 300, workers: workers, limit: 4).count == 10)
         let turned = first + [Self.person("q@x.example", "subscribed"), Self.person("q@x.example", "unsubscribed")]
         #expect(try Self.states(turned, chunk: 300, workers: workers, limit: 4).count == 12)
@@ -327,12 +327,11 @@ import Testing
     @Test func `of a job in which one says yes behind a no that one alone goes the slow way`() throws {
         let migration = try Migration(from: .neutralContacts, to: .altcraftProfiles, targetSettings: Self.settings)
         let noes = EarlierOptOuts()
-        var mapper = try migration.bulk.makeMapper(behind: .init(), heeding: noes)
+        var mapper = try migration.bulk.makeMapper(behind: .init(), applying: noes)
         let people = (0..<20).map { Self.person("p\($0)@x.example", $0 % 2 == 0 ? "unsubscribed" : "subscribed") }
         let bytes = Array((people + [Self.person("p4@x.example", "subscribed")]).joined(separator: "\n").utf8)
-        let padded = bytes + [UInt8](repeating: 0, count: Padding.count)
-        let result = try mapper.map(ChunkJob(chunk: padded, range: 0..<bytes.count), OutputBuffer())
-        #expect((result.written, result.slow) == (21, 1))
+        let result = try mapper.map(ChunkJob(bytes), OutputBuffer())
+        #expect((result.written, result.leftCount) == (21, 1))
         #expect(result.findings.codes["migration.consent.earlierNo"]?.count == 1)
     }
 
@@ -341,18 +340,17 @@ import Testing
         func word(_ number: UInt64, isNo: Bool) -> UInt64 {
             ConsentMark.yes(number, 1) | (isNo ? ConsentMark.no : 0)
         }
-        #expect(try noes.hear((0..<3_000).map { word($0, isNo: true) }))
+        #expect(try noes.read((0..<3_000).map { word($0, isNo: true) }))
         // The table grows while these are heard.
         let more = (3_000..<9_000).map { word($0, isNo: true) } + [word(17, isNo: false)]
-        #expect(try !noes.hear(more))
-        #expect(try noes.hear((3_000..<9_000).map { word($0, isNo: false) }))
-        #expect(try !noes.hear([word(2_999, isNo: false)]))
-        #expect(try noes.hear((3_000..<9_000).map { word($0, isNo: true) }))
-        #expect(try !noes.hear([word(8_999, isNo: false)]))
+        #expect(try !noes.read(more))
+        #expect(try noes.read((3_000..<9_000).map { word($0, isNo: false) }))
+        #expect(try !noes.read([word(2_999, isNo: false)]))
+        #expect(try noes.read((3_000..<9_000).map { word($0, isNo: true) }))
+        #expect(try !noes.read([word(8_999, isNo: false)]))
     }
 
-    @Test(arguments: [1, 2, 5])
-    func `what found no room is looked at in the end, however much it is`(workers: Int) throws {
+    @Test func `opt-outs that found no room are examined at the end, however many there are`() throws {
         func heard(_ raised: [UInt64]) throws -> EarlierOptOuts {
             let noes = EarlierOptOuts(limit: 1_000)
             func word(_ number: UInt64, isNo: Bool) -> UInt64 {
@@ -360,21 +358,21 @@ import Testing
             }
             for start in stride(from: 0 as UInt64, to: 100_000, by: 500) {
                 let people = start..<(start + 500)
-                // A yes before the no does not stand behind it.
-                #expect(try noes.hear(people.map { word($0, isNo: false) } + people.map { word($0, isNo: true) }))
+                // An opt-in before the no does not stand behind it.
+                #expect(try noes.read(people.map { word($0, isNo: false) } + people.map { word($0, isNo: true) }))
             }
-            #expect(try noes.hear(raised.map { word($0, isNo: false) }))
+            #expect(try noes.read(raised.map { word($0, isNo: false) }))
             return noes
         }
-        try heard(Array(100_000..<200_000)).finish(workers: workers)
+        try heard(Array(100_000..<200_000)).finish()
         let noes = try heard([50_000, 1_000, 99_999, 300_000])
-        let error = #expect(throws: Migration.Failure.self) { try noes.finish(workers: workers) }
+        let error = #expect(throws: Migration.Failure.self) { try noes.finish() }
         #expect(error?.description.contains("3 of them") == true)
     }
 }
 
 @Suite("Noes of a file that was moved before") struct FileBeforeTests {
-    /// What the file said, and whether the yes of the mended row behind it becomes a no.
+    /// What the file said, and whether the yes of the mended row behind it becomes an opt-out.
     static let files = [
         ("k1,a@x.example,,,2031-01-01 00:00:00", true), ("k1,a@x.example,XX,,2031-01-01 00:00:00", true),
         // What could not be read there may be what was mended.
@@ -514,7 +512,7 @@ import Testing
         }
     }
 
-    /// Whether a yes to e-mail becomes a no behind a line that is refused.
+    /// Whether an opt-in to e-mail becomes an opt-out behind a line that is refused.
     private static func isHeard(
         behind refused: String,
         _ yes: String,

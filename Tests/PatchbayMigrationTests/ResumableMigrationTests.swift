@@ -280,7 +280,7 @@ import Testing
             of: Array(JSONValue.array(["a", .array(files().outputs.map { .string($0) })]).text.utf8)
         )
         let checkpoint = Checkpoint(
-            settings: InputIdentity.text(settings),
+            settings: settings.hexText,
             input: identity,
             place: place,
             lengths: sizes

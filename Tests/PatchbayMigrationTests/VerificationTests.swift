@@ -302,7 +302,7 @@ import Testing
 
     @Test func `what does not fit into memory is kept as well`() throws {
         let (small, large, names) = (
-            SightStore(keepsKeys: true, bufferSize: 64), SightStore(keepsKeys: true), NameBook()
+            FieldStore(keepsKeys: true, bufferSize: 64), FieldStore(keepsKeys: true), NameBook()
         )
         for number in 1...2000 {
             let fields = (0..<(number % 5)).map { ("field-\($0)", UInt64(number)) }
@@ -311,7 +311,7 @@ import Testing
             }
         }
         var count = 0
-        for share in 0..<SightStore.shares {
+        for share in 0..<FieldStore.shares {
             let (spilled, kept) = (try small.entries(share), try large.entries(share))
             count += spilled.count
             #expect(spilled.map(\.text) == kept.map(\.text))

@@ -53,7 +53,7 @@ public struct Checkpoints {
         public let place: Place
         /// The beginning of the source, with its header.
         public let head: [UInt8]
-        /// Makes what stands before the place, so that a no there is heard; nil if nobody asks.
+        /// Makes what stands before the place, so that an opt-out there is heard; nil if nobody asks.
         let before: (@Sendable () throws -> any ByteSource)?
 
         /// Begins at an exact place.
@@ -97,28 +97,38 @@ public struct Checkpoints {
 @available(*, unavailable)
 extension Checkpoints: Sendable {}
 
-/// The marks of the opt-outs that a run has read, in a file beside its checkpoint. They hold no personal data.
+/// The marks of the opt-outs that a run has read, and of the opt-ins that it has written, in a file beside its checkpoint. They hold
+/// no personal data.
 final class OptOutLog {
     private let file: OutputFile
     /// Whether the file has every opt-out.
     private var isComplete = true
-    /// The marks of an earlier run, as far as its checkpoint goes; nil if they are not known.
-    let earlier: [UInt64]?
+    /// Whether the marks of an earlier run are known.
+    let hasEarlier: Bool
+    private let draft: String
 
     /// A log beside an output. It continues after the first `length` bytes of an earlier run; nil begins again.
     init(beside output: String, from length: Int?) throws {
         let path = Self.path(beside: output)
-        var earlier: [UInt64]?
-        if let length, let bytes = try? FileSource.contents(of: OutputFile.draft(of: path)), bytes.count >= length {
-            earlier = bytes.prefix(length).withUnsafeBytes { bytes in
-                (0..<(length / 8)).map {
-                    UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 8 * $0, as: UInt64.self))
+        draft = OutputFile.draft(of: path)
+        let earlier = length.flatMap { ResumableMigration.size(of: OutputFile.draft(of: path)) ?? 0 >= $0 ? $0 : nil }
+        hasEarlier = earlier != nil
+        file = try OutputFile(path: path, from: earlier)
+        file.isKept = hasEarlier
+    }
+
+    /// Hands out the marks of an earlier run, part by part. Nothing may be appended before.
+    func eachEarlier(_ take: ([UInt64]) throws -> Void) throws {
+        guard hasEarlier else { return }
+        var source = try FileSource(raw: draft)
+        while let bytes = try source.next() {
+            try take(
+                bytes.withUnsafeBytes { bytes in
+                    stride(from: 0, to: bytes.count - 7, by: 8)
+                        .map { UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: $0, as: UInt64.self)) }
                 }
-            }
+            )
         }
-        self.earlier = earlier
-        file = try OutputFile(path: path, from: earlier == nil ? nil : length)
-        file.isKept = earlier != nil
     }
 
     /// The name of the log of an output, without the suffix of an unfinished file.

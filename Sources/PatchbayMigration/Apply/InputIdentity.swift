@@ -24,7 +24,7 @@ struct InputIdentity: Equatable {
         let status = try source.status()
         (size, changed) = (Int(status.st_size), status.changed)
         var reader = try FileSource(path: path, chunk: Self.sample)
-        head = Self.text(SHA256.digest(of: try reader.next() ?? []))
+        head = SHA256.digest(of: try reader.next() ?? []).hexText
     }
 
     init?(json: JSONValue) {
@@ -39,17 +39,6 @@ struct InputIdentity: Equatable {
     /// Whether the file is still what it was, by its size and time.
     func holds(for source: FileSource) throws(FileError) -> Bool {
         try source.status().isOf(size: size, changed: changed)
-    }
-
-    /// Bytes as lower-case hexadecimal text.
-    static func text(_ digest: [UInt8]) -> String {
-        func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x57 + value }
-        return String(unsafeUninitializedCapacity: 2 * digest.count) { text in
-            for (place, byte) in digest.enumerated() {
-                (text[2 * place], text[2 * place + 1]) = (digit(byte >> 4), digit(byte & 15))
-            }
-            return 2 * digest.count
-        }
     }
 }
 

@@ -11,7 +11,7 @@ import Musl
 import Darwin
 #endif
 
-/// A migration from a file to files that may be killed at any moment: run again, it goes on where it stood, and the files
+/// A migration from a file to files that may be killed at any moment: run again, it continues where it stood, and the files
 /// become what they would have been.
 ///
 /// Outputs are written under names of their own, `<file>.partial`, and get theirs at the end. Beside the first stands
@@ -52,7 +52,7 @@ public struct ResumableMigration: Sendable {
         }
     }
 
-    /// How the next run goes on with one that was stopped.
+    /// How the next run continues with one that was stopped.
     public enum Next: Sendable {
         /// Within the source.
         case there
@@ -70,7 +70,7 @@ public struct ResumableMigration: Sendable {
         public let resumed: Int
         /// Whether the outputs have their names.
         public let isCommitted: Bool
-        /// How the next run goes on if they have not.
+        /// How the next run continues if they have not.
         public let next: Next
     }
 
@@ -87,14 +87,14 @@ public struct ResumableMigration: Sendable {
     /// - Parameters:
     ///   - migration: what is done with each record.
     ///   - files: what is read and written.
-    ///   - settings: everything that decides what is written, so that no run goes on with other settings.
+    ///   - settings: everything that decides what is written, so that no run continues with other settings.
     ///   - interval: the time between two checkpoints.
     ///   - workers: as for ``Migration/run(_:to:rejects:workers:checkpoints:evidence:progress:isCancelled:)``.
     public init(_ migration: Migration, _ files: Files, settings: JSONValue, interval: Duration, workers: Int?) {
         (self.migration, self.files, self.interval, self.workers) = (migration, files, interval, workers)
         chunk = if case .columns? = migration.sourceLayout { FileSource.rowChunk } else { FileSource.chunk }
         let outputs = JSONValue.array(files.outputs.map { .string($0) })
-        self.settings = InputIdentity.text(SHA256.digest(of: Array(JSONValue.array([settings, outputs]).text.utf8)))
+        self.settings = SHA256.digest(of: Array(JSONValue.array([settings, outputs]).text.utf8)).hexText
     }
 
     /// Whether these files can be gone on with: the input and what stands at the outputs are plain files.
@@ -130,7 +130,7 @@ public struct ResumableMigration: Sendable {
     /// - Throws: ``Migration/Failure`` and ``FileError``; what was written until the last checkpoint stays to be gone on
     ///   with.
     ///
-    /// Where more is said no to than fits into the usual memory, and a yes stands behind a no that did not fit, it begins anew
+    /// Where more is said no to than fits into the usual memory, and an opt-in stands behind an opt-out that did not fit, it begins anew
     /// with every no in memory: some ten bytes for each.
     public func run(
         restarts: Bool,
@@ -196,7 +196,7 @@ public struct ResumableMigration: Sendable {
             }
         }
         do {
-            let rereads = checkpoints.resumption != nil && checkpoints.optOuts?.earlier == nil
+            let rereads = checkpoints.resumption != nil && checkpoints.optOuts?.hasEarlier != true
             phases.note(rereads ? .hearing : .moving)
             let report = try migration.run(
                 &source,
@@ -220,12 +220,6 @@ public struct ResumableMigration: Sendable {
             )
             guard try input.holds(for: source) else {
                 throw Migration.Failure([Checkpoint.changedInput.at(files.input)])
-            }
-            // What an earlier run let through is not known to this one.
-            if report.isComplete, checkpoint != nil, migration.ownSource == nil,
-                try migration.hasOptInBeforeOptOut(in: files.input, workers, isCancelled)
-            {
-                throw Migration.Failure([EarlierOptOuts.later.at("subscriptions")])
             }
             if report.isComplete {
                 phases.note(.moving, records: report.read, bytes: report.bytesRead)
@@ -282,7 +276,7 @@ public struct ResumableMigration: Sendable {
         return Outcome(report: report, resumed: report.read, isCommitted: true, next: .anew)
     }
 
-    /// Begins outputs, or goes on with them where a checkpoint left them; everybody may read the last so many.
+    /// Begins outputs, or continues with them where a checkpoint left them; everybody may read the last so many.
     static func open(_ paths: [String], _ checkpoint: Checkpoint?, shared: Int = 0) throws -> [OutputFile] {
         var outputs: [OutputFile] = []
         for (index, path) in paths.enumerated() {
@@ -373,7 +367,7 @@ private final class Run {
         (last, saved) = (checkpoint, clock.now)
     }
 
-    /// How another run goes on with this one.
+    /// How another run continues with this one.
     var next: ResumableMigration.Next { last.map { $0.place.isExact ? .there : .again } ?? .anew }
 
     /// Gives every file its name; killed in between, the next run does the rest.

@@ -69,8 +69,6 @@ struct AttributeBook: BitwiseCopyable {
     struct Entry: BitwiseCopyable {
         /// `,"name":` of its field.
         var prefix: Stretch
-        /// What is done with a value, two bits for each kind.
-        var deeds: UInt32
         var form: FormCode
         /// The words of its form.
         var words: Row<WordEntry>
@@ -89,21 +87,6 @@ struct AttributeBook: BitwiseCopyable {
         @inline(__always) func columnType(for type: TypeCode) -> TypeCode {
             type == columnAlso ? type : columnType
         }
-
-        /// What is done with a value of that kind.
-        @inline(__always) func deed(of kind: ValueView.Kind) -> Deed {
-            Deed(rawValue: UInt8(truncatingIfNeeded: deeds &>> (2 * UInt32(kind.rawValue)) & 3)).unsafelyUnwrapped
-        }
-    }
-
-    /// What is done with a value.
-    enum Deed: UInt8, BitwiseCopyable {
-        /// It is looked at.
-        case judge
-        /// It is written as a text, or as it stands, whatever it says.
-        case quote, copy
-        /// None is this; every two bits are a deed.
-        case none
     }
 
     /// A word and the JSON that it becomes.
@@ -145,7 +128,6 @@ struct AttributeBook: BitwiseCopyable {
                 }
                 var entry = Entry(
                     prefix: arena.text(",\(JSONValue.string(field).text):"),
-                    deeds: 0,
                     form: FormCode(form),
                     words: arena.make(words),
                     type: TypeCode(catalogue.entries[AttributeName(rawValue: name)]?.type),
@@ -156,9 +138,6 @@ struct AttributeBook: BitwiseCopyable {
                 if let home = columns[name] {
                     (entry.column, entry.columnType) = (home.column, TypeCode(home.type))
                     entry.columnAlso = TypeCode(home.alsoTakes)
-                }
-                for kind in ValueView.Kind.allCases {
-                    entry.deeds |= UInt32(entry.findDeed(of: kind).rawValue) << (2 * UInt32(kind.rawValue))
                 }
                 return entry
             }
@@ -171,23 +150,6 @@ struct AttributeBook: BitwiseCopyable {
 
     private static func bits(of types: Set<AttributeType>) -> UInt16 {
         ValueView.Kind.allCases.filter { types.contains($0.type) }.reduce(0) { $0 | 1 << UInt16($1.rawValue) }
-    }
-}
-
-extension AttributeBook.Entry {
-    /// What is done with every value of that kind, if that is the same for all of them.
-    fileprivate func findDeed(of kind: ValueView.Kind) -> AttributeBook.Deed {
-        let type: TypeCode = type == .any ? kind.code : type
-        let isKept = type == kind.code || type == .string && kind != .choices && kind != .list
-        // Of texts nothing is noted.
-        guard isUsable, isKept, type == .string || notedKinds >> UInt16(kind.rawValue) & 1 == 0 else { return .judge }
-        switch (form, type) {
-        case (.plain, .integer), (.plain, .decimal), (.plain, .boolean): return .copy
-        case (.plain, .choices), (.plain, .list), (.text, .choices), (.text, .list): return .judge
-        case (.plain, _), (.text, _), (.country, .country), (.moment, .date), (.moment, .timestamp), (.day, .date):
-            return .quote
-        default: return .judge
-        }
     }
 }
 
@@ -216,10 +178,10 @@ extension ValueView {
         if wanted == type { return true }
         switch (type, wanted) {
         case (.list, .choices): kind = .choices
-        case (.list, _), (.choices, _): return convertSlowly(to: wanted, scratch)
+        case (.list, _), (.choices, _): return convertByModel(to: wanted, scratch)
         case (_, .string): kind = .string
         case (.integer, .decimal): kind = .decimal
-        case (.string, _): return isASCII && read(as: wanted) || convertSlowly(to: wanted, scratch)
+        case (.string, _): return isASCII && read(as: wanted) || convertByModel(to: wanted, scratch)
         default: return false
         }
         return true
@@ -242,7 +204,7 @@ extension ValueView {
     }
 
     /// Converts it as the model does.
-    @inline(never) private mutating func convertSlowly(to wanted: TypeCode, _ scratch: Scratch) -> Bool {
+    @inline(never) private mutating func convertByModel(to wanted: TypeCode, _ scratch: Scratch) -> Bool {
         guard let type = wanted.kind?.type, let converted = model(scratch)?.converted(to: type),
             let view = ValueView(converted, scratch)
         else { return false }

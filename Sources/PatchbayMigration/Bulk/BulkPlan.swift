@@ -18,8 +18,8 @@ struct BulkPlan: Sendable {
     var counts = false
     /// The attribute that shows when a person was last seen, for a survey.
     var activity: Activity?
-    /// Whether a word about consent that can't be read, in a record that its reader refuses, counts as a no.
-    var fears = true
+    /// Whether a word about consent that can't be read, in a record that its reader refuses, counts as an opt-out.
+    var treatsUnreadableAsOptOut = true
     var rejecting = Rejecting()
     /// Whether a follower receives each record that is written.
     var isFollowed = false
@@ -34,15 +34,17 @@ struct BulkPlan: Sendable {
         var isTold = true
     }
 
-    /// The slow way of one thread.
-    func makeSlowWay(heeding noes: EarlierOptOuts? = nil, tellsWords: Bool = false) throws(SettingsError) -> SlowWay {
-        SlowWay(
+    /// The general path of one thread.
+    func makeGeneralPath(applying optOuts: EarlierOptOuts? = nil, keepsMarks: Bool = false) throws(SettingsError)
+        -> GeneralPath
+    {
+        GeneralPath(
             writer: try makeWriter(),
             catalogue: catalogue,
             mapping: mapping,
-            heeding: noes,
-            tellsWords: tellsWords,
-            fears: fears
+            applying: optOuts,
+            keepsMarks: keepsMarks,
+            treatsUnreadableAsOptOut: treatsUnreadableAsOptOut
         )
     }
 
@@ -83,10 +85,10 @@ struct BulkPlan: Sendable {
         return .file(try makeReader())
     }
 
-    /// A mapper of its own, of records behind a header, or of those of a whole file. One that heeds noes is for the calling
+    /// A mapper of its own, of records behind a header, or of those of a whole file. One that heeds opt-outs is for the calling
     /// thread.
-    func makeMapper(behind header: Header?, heeding noes: EarlierOptOuts? = nil) throws -> ChunkMapper {
-        let (arena, slow) = (Arena(), try makeSlowWay(heeding: noes, tellsWords: noes == nil))
+    func makeMapper(behind header: Header?, applying optOuts: EarlierOptOuts? = nil) throws -> ChunkMapper {
+        let (arena, general) = (Arena(), try makeGeneralPath(applying: optOuts, keepsMarks: optOuts == nil))
         let rules = MappingCompiler(mapping, in: arena)
         func compile(
             attributes: [AttributeName] = [],
@@ -97,7 +99,7 @@ struct BulkPlan: Sendable {
                 layout,
                 catalogue: catalogue,
                 attributes: attributes + rules.names + (activity.map { [$0.attribute] } ?? []),
-                kinds: rules.kinds + slow.keyKinds + ConsentMarks.addressKinds.map(\.kind),
+                kinds: rules.kinds + general.keyKinds + ConsentMarks.addressKinds.map(\.kind),
                 topics: topics,
                 sourceNotes: sourceNotes,
                 isMapped: !mapping.isEmpty,
@@ -105,20 +107,21 @@ struct BulkPlan: Sendable {
             )
         }
         let evidence = try makeEvidence?()
-        func mapper(_ compiled: CompiledPlan, _ source: RecordSource, goesSlow: Bool = false) -> ChunkMapper {
+        func mapper(_ compiled: CompiledPlan, _ source: RecordSource, takesGeneralPath: Bool = false) -> ChunkMapper {
             let steps = mapping.isEmpty ? nil : MappingPlan(rules, for: compiled)
-            let words = BulkWords(compiled, knownBy: slow.keyKinds, in: arena)
+            let words = BulkMarks(compiled, knownBy: general.keyKinds, in: arena)
             return ChunkMapper(
                 compiled,
                 source,
                 in: arena,
                 mapping: steps,
-                slow: slow,
-                goesSlow: goesSlow || noes != nil && words == nil || steps == nil && !mapping.isEmpty,
+                general: general,
+                takesGeneralPath: takesGeneralPath || optOuts != nil && words == nil
+                    || steps == nil && !mapping.isEmpty,
                 counter: counts ? BulkSurvey(compiled, activity, in: arena) : nil,
                 book: counts ? SurveyBook(activity: activity) : nil,
                 words: words,
-                heeding: noes,
+                applying: optOuts,
                 rejecting: rejecting,
                 evidence: evidence,
                 log: isFollowed ? WrittenLog() : nil
@@ -128,7 +131,7 @@ struct BulkPlan: Sendable {
         case (.members(let members)?, .lines(let reader)):
             let compiled = compile(attributes: members.attributes, topics: members.topics)
             guard let scanner = MemberScanner(members, compiled, in: arena) else {
-                return mapper(compiled, .lines(NeutralScanner(in: arena), reader), goesSlow: true)
+                return mapper(compiled, .lines(NeutralScanner(in: arena), reader), takesGeneralPath: true)
             }
             return mapper(compiled, .members(scanner, reader))
         case (_, .lines(let reader)): return mapper(compile(), .lines(NeutralScanner(in: arena), reader))
@@ -139,12 +142,7 @@ struct BulkPlan: Sendable {
                 topics: columns.compactMap(\.topic) + rows.everyRow.compactMap(\.topic),
                 RowScanner.Rules.rows(rows)
             )
-            var rowMapper = mapper(
-                compiled,
-                .rows(RowScanner(rows, columns, compiled, in: arena), reader, rows.dialect)
-            )
-            rowMapper.isConverted = !rows.encoding.isUTF8
-            return rowMapper
+            return mapper(compiled, .rows(RowScanner(rows, columns, compiled, in: arena), reader, rows.dialect))
         case (_, .rows), (_, .file): return mapper(compile(), .file)
         }
     }

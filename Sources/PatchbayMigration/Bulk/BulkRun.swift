@@ -11,7 +11,7 @@ struct BulkRun {
     private var report = MigrationReport()
     private let notes: [FindingRow]
     private let reader: BulkPlan.Reader
-    private var slow: SlowWay
+    private var general: GeneralPath
     private var output: (any ByteSink)?
     private var rejects: Rejects?
     /// Line feeds of the source before what comes next.
@@ -23,10 +23,10 @@ struct BulkRun {
     private var keeping: Checkpoints?
     private var surveyor: Surveyor?
     private var hasBegun = false
-    /// Whether all records go the slow way. What comes of them may be ten times as long as they, and some jobs are under way at
-    /// once; so jobs are of at most ``slowPiece`` bytes then.
-    private var goesSlow = false
-    private static let slowPiece = 32 << 10
+    /// Whether all records take the general path. What comes of them may be ten times as long as they, and some jobs are under way at
+    /// once; so jobs are of at most ``generalPiece`` bytes then.
+    private var takesGeneralPath = false
+    private static let generalPiece = 32 << 10
     /// Outputs that were written and can be filled again.
     private var spare: [OutputBuffer] = []
     /// Reads a file that its layout does not describe; nil for any other, and while it reads.
@@ -34,17 +34,16 @@ struct BulkRun {
     private let isWhole: Bool
     /// What the writer puts before the first record, until it is written.
     private var header: [UInt8]
-    /// The most of its records in a job, whose bytes are bounded by ``slowPiece``, too.
+    /// The most of its records in a job, whose bytes are bounded by ``generalPiece``, too.
     private static let recordsOfJob = 512
     private var footer: [UInt8]
     /// A row that has begun and not ended where its job did.
     private var leftover: [UInt8] = []
     private var leftoverGaps: [ChunkJob.Gap] = []
-    // What was cut at a wrong place, and what says yes behind a no, is mapped here and in order.
-    private let mender: Mender
-    private let lowering: Mender
+    /// Maps again what was split at a wrong place, or opts in behind an opt-out.
+    private let ordered: OrderedMapper
     /// What people said no to so far.
-    private let noes: EarlierOptOuts
+    private let optOuts: EarlierOptOuts
     private let deciding: [String: String]
     private let evidence: EvidenceWriter?
     private let follower: RecordFollower?
@@ -62,12 +61,12 @@ struct BulkRun {
         _ surroundings: Surroundings
     ) throws(SettingsError) {
         (self.reader, self.notes) = (reader, notes)
-        (noes, deciding) = (surroundings.noes, surroundings.deciding)
+        (optOuts, deciding) = (surroundings.optOuts, surroundings.deciding)
         (evidence, follower) = (surroundings.evidence, surroundings.follower)
         rejectLimit = surroundings.rejectLimit
         encoding = plan.encoding
-        slow = try plan.makeSlowWay()
-        (self.header, footer) = (slow.header, slow.footer)
+        general = try plan.makeGeneralPath()
+        (self.header, footer) = (general.header, general.footer)
         if case .file(let reader) = reader { (file, isWhole) = (reader, true) } else { isWhole = false }
         var dialect = DelimitedDialect(hasHeader: false)
         if case .columns(let layout) = plan.source { dialect = layout.dialect }
@@ -77,13 +76,12 @@ struct BulkRun {
         lines = header?.bytes.count { $0 == 0x0A } ?? 0
         isExact = !isWhole
         settled = Self.count(ofSource: header?.bytes[...] ?? [], in: encoding)
-        let noes = noes
-        mender = Mender { try plan.makeMapper(behind: header) }
-        lowering = Mender { try plan.makeMapper(behind: header, heeding: noes) }
+        let optOuts = optOuts
+        ordered = OrderedMapper { try plan.makeMapper(behind: header, applying: optOuts) }
     }
 
-    /// A mapper of the calling thread, made once it is needed.
-    private final class Mender {
+    /// A mapper of the calling thread, which applies the opt-outs of earlier records. It is made when it is first needed.
+    private final class OrderedMapper {
         private let make: () throws -> ChunkMapper
         private var mapper: ChunkMapper?
 
@@ -98,7 +96,7 @@ struct BulkRun {
         }
     }
 
-    /// Where a run's bytes go, and who hears of it.
+    /// Where a run's bytes go, and who observes it.
     struct Surroundings {
         let output: (any ByteSink)?
         let rejects: Rejects?
@@ -106,7 +104,7 @@ struct BulkRun {
         let isCancelled: () -> Bool
         let keeping: Checkpoints?
         let surveyor: Surveyor?
-        let noes: EarlierOptOuts
+        let optOuts: EarlierOptOuts
         /// The settings by the codes of the findings that follow from them.
         let deciding: [String: String]
         var evidence: EvidenceWriter?
@@ -134,14 +132,14 @@ struct BulkRun {
             if resumed != nil { throw Migration.Failure([Checkpoints.otherWay.at()]) }
             header = nil
         }
-        let mapper = try plan.makeMapper(behind: header, heeding: isOrdered ? surroundings.noes : nil)
-        if resumed != nil, let marks = surroundings.keeping?.optOuts?.earlier {
-            surroundings.noes.restore(marks)
+        let mapper = try plan.makeMapper(behind: header, applying: isOrdered ? surroundings.optOuts : nil)
+        if resumed != nil, let log = surroundings.keeping?.optOuts, log.hasEarlier {
+            try surroundings.optOuts.restore(log)
         } else if let resumed, let before = resumed.before {
-            // Who said no before the place at which the run goes on.
+            // Who said no before the place at which the run continues.
             var part = try before()
             let hearing = Surroundings(
-                hearing: surroundings.noes,
+                hearing: surroundings.optOuts,
                 of: resumed.place.offset,
                 surroundings.progress,
                 surroundings.isCancelled
@@ -149,16 +147,16 @@ struct BulkRun {
             _ = try Self.run(plan, &part, hearing, workers: workers)
         }
         var run = try BulkRun(plan, header, reader, mapper.notes, surroundings)
-        (run.rejects, run.goesSlow) = (surroundings.rejects, mapper.goesSlow)
+        (run.rejects, run.takesGeneralPath) = (surroundings.rejects, mapper.takesGeneralPath)
         (run.keeping, run.surveyor) = (surroundings.keeping, surroundings.surveyor)
         if let resumed { run.resume(at: resumed.place) }
         run.output = surroundings.output
         if resumed != nil { run.header = [] }
         if !run.isWhole { try run.writeHeader() }
         let skipped = resumed == nil ? header?.bytes.count ?? 0 : 0
-        var lanes = Lanes(plan, header, mapper, workers: isOrdered ? 1 : workers)
-        defer { lanes.close() }
-        try run.go(first, skipped, &source, surroundings, &lanes)
+        var threads = MappingThreads(plan, header, mapper, workers: isOrdered ? 1 : workers)
+        defer { threads.close() }
+        try run.go(first, skipped, &source, surroundings, &threads)
         return run.report
     }
 
@@ -176,10 +174,17 @@ struct BulkRun {
         return place
     }
 
+    /// Appends the marks that were added to the log of the checkpoint. A file that is read as a whole is read from its start when the run
+    /// is resumed, so it needs none.
+    private func keepMarks() throws {
+        let marks = optOuts.takeAdded()
+        if !isWhole { try keeping?.optOuts?.append(marks) }
+    }
+
     private mutating func keep(isDue: Bool) throws {
         guard isDue, let keeping else { return }
         try rejects?.flush()
-        if !isWhole, let log = keeping.optOuts { try log.append(noes.takeAdded()) }
+        try keepMarks()
         try keeping.save(place)
     }
 
@@ -190,7 +195,7 @@ struct BulkRun {
         _ headerLength: Int,
         _ source: inout some ByteSource,
         _ surroundings: Surroundings,
-        _ lanes: inout Lanes
+        _ threads: inout MappingThreads
     ) throws {
         // A row may have several lines, so its length is the mapper's care.
         var cutter = LineCutter(longest: RecordLength.usual, cutsOff: isOfRows, isFirst: report.read == 0)
@@ -199,14 +204,14 @@ struct BulkRun {
         while !surroundings.isCancelled() {
             // Taken out, so that nobody else holds it and it can be added to in place.
             guard var chunk = next.take() else {
-                try read(nil, &lanes)
-                try cutter.finish { cut in try take(cut, &lanes) }
-                while let result = try lanes.next(isLast: true) { try accept(result) }
+                try read(nil, &threads)
+                try cutter.finish { cut in try take(cut, &threads) }
+                while let result = try threads.next(isLast: true) { try accept(result) }
                 try mend(with: ChunkJob(isLast: true), OutputBuffer())
                 try checkShare(isLast: true)
                 if output != nil {
-                    try noes.finish(workers: lanes.threads)
-                    if surroundings.readsAgain, try noes.optInsBeforeOptOuts() > 0 {
+                    try optOuts.finish()
+                    if surroundings.readsAgain, try optOuts.optInsBeforeOptOuts() > 0 {
                         throw Migration.Failure([EarlierOptOuts.later.at("subscriptions")])
                     }
                 }
@@ -220,17 +225,15 @@ struct BulkRun {
             if !hasBegun { rejects?.note(chunk) }
             if !isWhole, !encoding.isUTF8 { chunk = encoding.decoded(chunk) }
             if isWhole {
-                try read(chunk, &lanes)
-            } else if goesSlow {
+                try read(chunk, &threads)
+            } else if takesGeneralPath {
                 var rest = chunk[skipped...]
                 while !rest.isEmpty {
-                    try cutter.cut(Array(rest.prefix(Self.slowPiece))) { cut in try take(cut, &lanes) }
-                    rest = rest.dropFirst(Self.slowPiece)
+                    try cutter.cut(Array(rest.prefix(Self.generalPiece))) { cut in try take(cut, &threads) }
+                    rest = rest.dropFirst(Self.generalPiece)
                 }
-            } else if skipped > 0 {
-                try cutter.cut(Array(chunk[skipped...])) { cut in try take(cut, &lanes) }
             } else {
-                try cutter.cut(consume chunk) { cut in try take(cut, &lanes) }
+                try cutter.cut(skipped > 0 ? Array(chunk[skipped...]) : chunk) { cut in try take(cut, &threads) }
             }
             skipped = 0
             next = try source.next()
@@ -241,22 +244,22 @@ struct BulkRun {
     }
 
     /// Reads on in a file that is read as a whole; nil is its end.
-    private mutating func read(_ chunk: [UInt8]?, _ lanes: inout Lanes) throws {
+    private mutating func read(_ chunk: [UInt8]?, _ threads: inout MappingThreads) throws {
         guard var reader = file.take() else { return }
         var (job, size) = (ChunkJob(), 0)
         func take(_ record: SourceRecord) throws {
             job.records.append(record)
             size += record.bytes.count
-            guard size >= Self.slowPiece || job.records.count >= Self.recordsOfJob else { return }
+            guard size >= Self.generalPiece || job.records.count >= Self.recordsOfJob else { return }
             try writeHeader()
-            try self.take(.job(job), &lanes)
+            try self.take(.job(job), &threads)
             (job, size) = (ChunkJob(), 0)
         }
         if let chunk { try reader.read(chunk, take) } else { try reader.finish(take) }
         (job.bytesRead, job.isLast, file) = (chunk?.count ?? 0, chunk == nil, reader)
         // A reader that refuses the file does so before.
         try writeHeader()
-        try self.take(.job(job), &lanes)
+        try self.take(.job(job), &threads)
     }
 
     /// How many bytes in the source these are, which were converted to UTF-8.
@@ -271,14 +274,14 @@ struct BulkRun {
 
     private var isOfRows: Bool { if case .rows = reader { true } else { false } }
 
-    private mutating func take(_ cut: LineCutter.Cut, _ lanes: inout Lanes) throws {
+    private mutating func take(_ cut: LineCutter.Cut, _ threads: inout MappingThreads) throws {
         switch cut {
         case .job(let job):
-            lanes.submit(job, spare.popLast() ?? OutputBuffer())
-            while let result = try lanes.next(isLast: false) { try accept(result) }
+            threads.submit(job, spare.popLast() ?? OutputBuffer())
+            while let result = try threads.next(isLast: false) { try accept(result) }
         case .overlong(let length, let bytes):
             // Its place in the order is known only when everything before is settled.
-            while let result = try lanes.next(isLast: true) { try accept(result) }
+            while let result = try threads.next(isLast: true) { try accept(result) }
             try begin(line: lines + 1)
             guard case .lines(let reader) = reader else { return }
             let record = reader.overlong(length: length, number: report.read + 1, line: lines + 1)
@@ -309,24 +312,21 @@ struct BulkRun {
     /// Takes a result, unless what is left of the one before shows that it was cut at a wrong place.
     private mutating func accept(_ result: ChunkResult) throws {
         guard leftover.isEmpty else { return try mend(with: result.job, result.output) }
-        try settle(heeded(result))
+        try settle(inOrder(result))
     }
 
-    /// The result, or what becomes of its job where it says yes behind a no.
-    private func heeded(_ result: ChunkResult) throws -> ChunkResult {
-        try noes.hear(result.words) ? result : lowering.map(result.job, result.output)
+    /// The result, or what becomes of its job if it opts in behind an opt-out.
+    private func inOrder(_ result: ChunkResult) throws -> ChunkResult {
+        try optOuts.read(result.words) ? result : ordered.map(result.job, result.output)
     }
 
     /// Maps the leftover with the job behind it.
     private mutating func mend(with job: ChunkJob, _ output: OutputBuffer) throws {
         guard !leftover.isEmpty else { return }
-        var whole = ChunkJob()
+        var whole = ChunkJob(leftover + job.bytes, isFirst: report.read == 0, isLast: job.isLast)
         whole.gaps =
             leftoverGaps + job.gaps.map { ChunkJob.Gap(place: leftover.count + $0.place, count: $0.count) }
-        whole.seam = leftover + job.bytes + [UInt8](repeating: 0, count: Padding.count)
-        whole.isFirst = report.read == 0
-        whole.isLast = job.isLast
-        try settle(heeded(mender.map(whole, output)))
+        try settle(ordered.map(whole, output))
     }
 
     private mutating func settle(_ result: consuming ChunkResult) throws {
@@ -367,6 +367,7 @@ struct BulkRun {
         try write(result.output.prefix(result.used))
         spare.append(result.output)
         leftover = result.leftover
+        if optOuts.hasManyAdded { try keepMarks() }
         try keep(isDue: keeping?.isDue() ?? false)
     }
 
@@ -379,7 +380,7 @@ struct BulkRun {
             let record = record(of: reject.origin, number, line)
             let findings = record.findings + reject.findings
             let isExplained = findings.contains { $0.severity == .error }
-            try rejects?.reject(record, isExplained ? findings : findings + [SlowWay.unexplained.at()])
+            try rejects?.reject(record, isExplained ? findings : findings + [GeneralPath.unexplained.at()])
         }
     }
 
@@ -418,9 +419,9 @@ struct BulkRun {
 }
 
 extension BulkRun.Surroundings {
-    /// Those of a run over so many bytes for its noes alone.
+    /// Those of a run over so many bytes for its opt-outs alone.
     init(
-        hearing noes: EarlierOptOuts,
+        hearing optOuts: EarlierOptOuts,
         of bytes: Int,
         _ progress: @escaping (Migration.Progress) -> Void,
         _ isCancelled: @escaping () -> Bool
@@ -432,62 +433,8 @@ extension BulkRun.Surroundings {
             isCancelled: isCancelled,
             keeping: nil,
             surveyor: nil,
-            noes: noes,
+            optOuts: optOuts,
             deciding: [:]
         )
-    }
-}
-
-/// The threads that map the jobs, the calling one among them.
-private struct Lanes: ~Copyable {
-    private struct Task: Sendable {
-        let job: ChunkJob
-        var output: OutputBuffer
-
-        /// Maps the job into its output, which nobody else holds then: it is filled in place.
-        mutating func mapped(by mapper: inout ChunkMapper) -> Result<ChunkResult, FileError> {
-            var output = OutputBuffer()
-            swap(&output, &self.output)
-            do throws(FileError) {
-                return .success(try mapper.map(job, consume output))
-            } catch {
-                return .failure(error)
-            }
-        }
-    }
-
-    let threads: Int
-    private let ring: WorkRing<Task, Result<ChunkResult, FileError>>
-    private var mapper: ChunkMapper
-    private let limit: Int
-    private var submitted = 0
-    private var taken = 0
-
-    init(_ plan: BulkPlan, _ header: BulkPlan.Header?, _ mapper: consuming ChunkMapper, workers: Int) {
-        self.mapper = mapper
-        threads = workers
-        // One job for each thread, and so many that wait that none is without while this one reads, maps and writes.
-        limit = workers == 1 ? 1 : workers + 2
-        ring = WorkRing(workers: workers - 1) { ring in
-            // It was made once already before any thread began, so it can be made.
-            guard let made = try? plan.makeMapper(behind: header) else { return }
-            var mapper = made
-            while var next = ring.take() { ring.give(next.number, next.job.mapped(by: &mapper)) }
-        }
-    }
-
-    func close() { ring.close() }
-
-    mutating func submit(_ job: ChunkJob, _ output: consuming OutputBuffer) {
-        ring.submit(submitted, Task(job: job, output: consume output))
-        submitted += 1
-    }
-
-    /// The next result in the order of the jobs: nil while another job may be submitted, or when none is under way. With
-    /// `isLast` it waits for all.
-    mutating func next(isLast: Bool) throws(FileError) -> ChunkResult? {
-        guard submitted > taken, isLast || submitted - taken >= limit else { return nil }
-        defer { taken += 1 }
-        return try ring.wait(for: taken) { next in next.mapped(by: &mapper) }.get()
     }
 }

@@ -41,7 +41,7 @@ struct Stretch {
     private static let padding: StaticString =
         "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
 
-    /// The same bytes as text, for what is not on the fast way.
+    /// The same bytes as text, for what is not on the bulk path.
     var text: String { String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self) }
 
     @inline(__always) subscript(index: Int) -> UInt8 { start[index] }
@@ -245,16 +245,6 @@ enum Block {
         let (low, high) = (words[0].littleEndian, words[1].littleEndian)
         return low != 0 ? low.trailingZeroBitCount &>> 3 : 8 &+ high.trailingZeroBitCount &>> 3
     }
-
-    /// A bit for each mark, the lowest for the first byte's.
-    @inline(__always) static func bits(of marks: SIMDMask<Bits>) -> UInt16 {
-        let words = unsafeBitCast(marks, to: SIMD2<UInt64>.self)
-        // Each product has the lowest bits of eight bytes in its highest byte.
-        let gather: UInt64 = 0x0102_0408_1020_4080
-        let low = ((words[0].littleEndian & Word.ones) &* gather) &>> 56
-        let high = ((words[1].littleEndian & Word.ones) &* gather) &>> 56
-        return UInt16(truncatingIfNeeded: low | high &<< 8)
-    }
 }
 
 extension Bytes {
@@ -263,6 +253,18 @@ extension Bytes {
         var place = self
         while true {
             let first = Block.first(Block.stops(in: Block.load(place)))
+            place += first
+            if first < Block.count { return place }
+        }
+    }
+
+    /// The first place from here that ends plain text in a JSON string or is a delimiter.
+    @inline(__always) func endOfPlainField(_ delimiter: UInt8) -> Bytes {
+        let delimiter = Int8(truncatingIfNeeded: delimiter)
+        var place = self
+        while true {
+            let block = Block.load(place)
+            let first = Block.first(Block.stops(in: block) .| Block.marks(of: delimiter, in: block))
             place += first
             if first < Block.count { return place }
         }
@@ -306,51 +308,6 @@ extension Bytes {
             place += 8
         }
         return nil
-    }
-}
-
-/// The places from a cursor on that may end plain text in a field: what ends it in JSON, or the delimiter. They are looked for
-/// 64 bytes at a time, and so one behind a field is mostly known before its end is.
-struct Stops {
-    private static let count = 4 * Block.count
-
-    private let delimiter: Block.Bits
-    /// Where the bytes at hand begin, and a bit for each stop among them that was not given yet.
-    private var start: Bytes
-    private var bits: UInt64
-
-    @inline(__always) init(from place: Bytes, delimiter: UInt8) {
-        self.delimiter = Block.Bits(repeating: Int8(truncatingIfNeeded: delimiter))
-        (start, bits) = (place, Self.bits(place, self.delimiter))
-    }
-
-    /// The next of them.
-    @inline(__always) mutating func next() -> Bytes {
-        // What ends a record is a stop, so no more is looked at than the padding behind it.
-        while bits == 0 {
-            start += Self.count
-            bits = Self.bits(start, delimiter)
-        }
-        defer { bits &= bits &- 1 }
-        return start + bits.trailingZeroBitCount
-    }
-
-    /// Those behind a place that is one of them.
-    @inline(never) func moved(to stop: Bytes) -> Stops {
-        var stops = self
-        (stops.start, stops.bits) = (stop, Self.bits(stop, delimiter) & ~1)
-        return stops
-    }
-
-    @inline(__always) private static func bits(_ place: Bytes, _ delimiter: Block.Bits) -> UInt64 {
-        block(0, place, delimiter) | block(1, place, delimiter) | block(2, place, delimiter)
-            | block(3, place, delimiter)
-    }
-
-    /// The bits of one block of sixteen.
-    @inline(__always) private static func block(_ number: Int, _ place: Bytes, _ delimiter: Block.Bits) -> UInt64 {
-        let block = Block.load(place + number &* Block.count)
-        return UInt64(Block.bits(of: Block.stops(in: block) .| (block .== delimiter))) &<< UInt64(number &* Block.count)
     }
 }
 

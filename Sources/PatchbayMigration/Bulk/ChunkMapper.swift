@@ -3,14 +3,10 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// Whole records of a source, to be mapped: what stood at the seam of two chunks, then the rest of a chunk.
+/// Whole records of a source, to be mapped.
 struct ChunkJob: Sendable {
-    /// A record that began in the last chunk and ended in this one, with padding; empty if there is none.
-    var seam: [UInt8] = []
-    /// The chunk, with padding.
-    var chunk: [UInt8] = []
-    /// Where its whole records stand.
-    var range = 0..<0
+    /// The records, with padding.
+    private(set) var padded: [UInt8] = []
     /// Whether the first record of the source is the first here.
     var isFirst = false
     /// Whether nothing follows.
@@ -18,6 +14,14 @@ struct ChunkJob: Sendable {
     /// Records that the reader of the whole file has read, and how many bytes it read for them.
     var records: [SourceRecord] = []
     var bytesRead = 0
+
+    init(_ bytes: [UInt8] = [], isFirst: Bool = false, isLast: Bool = false) {
+        (padded, self.isFirst, self.isLast) = (bytes, isFirst, isLast)
+        padded.append(contentsOf: repeatElement(0, count: Padding.count))
+    }
+
+    /// The records.
+    var bytes: ArraySlice<UInt8> { padded.dropLast(Padding.count) }
 
     /// What was left out of a row that is too long in any case.
     var gaps: [Gap] = []
@@ -30,17 +34,11 @@ struct ChunkJob: Sendable {
     }
 
     /// How many bytes of the source it stands for.
-    var count: Int { bytesRead + present + gaps.reduce(0) { $0 + $1.count } }
-
-    /// How many bytes it has.
-    private var present: Int { max(0, seam.count - Padding.count) + range.count }
-
-    /// All bytes of it.
-    var bytes: [UInt8] { seam.isEmpty ? Array(chunk[range]) : seam.dropLast(Padding.count) + chunk[range] }
+    var count: Int { bytesRead + bytes.count + gaps.reduce(0) { $0 + $1.count } }
 
     /// What is missing of its last bytes.
     func gaps(ofLast count: Int) -> [Gap] {
-        let before = present - count
+        let before = bytes.count - count
         return gaps.filter { $0.place >= before }.map { Gap(place: $0.place - before, count: $0.count) }
     }
 }
@@ -101,7 +99,7 @@ struct ChunkResult: Sendable {
     /// The number of records that left the bulk path, by reason.
     var left: [Reason: Int] = [:]
     /// The number of all of them.
-    var slow: Int { left.values.reduce(0, +) }
+    var leftCount: Int { left.values.reduce(0, +) }
     /// Line feeds before the first record.
     var linesBeforeFirst: Int?
     /// How often each note of the plan was made.
@@ -147,30 +145,28 @@ struct ChunkMapper: ~Copyable {
     private let source: RecordSource
     private var view: RecordView
     private var writer: LineWriter
-    private var slow: SlowWay
-    /// Whether no record can go the fast way.
-    let goesSlow: Bool
+    private var general: GeneralPath
+    /// Whether no record can go the bulk path.
+    let takesGeneralPath: Bool
     // What counts the records, if they are counted. Behind pointers, as all that is looked at for each record: a large value
     // that is copied for each is waited for.
     private let counter: UnsafePointer<BulkSurvey>?
     private let book: SurveyBook?
-    /// What hears the words of consent, where the target knows contacts by a key.
-    private let words: UnsafePointer<BulkWords>?
-    /// What earlier records said no to, if each record is to heed it: one that says yes behind a no goes the slow way.
-    private let noes: EarlierOptOuts?
-    private let isHeeding: Bool
+    /// Collects the consent marks, if the target knows contacts by a key.
+    private let words: UnsafePointer<BulkMarks>?
+    /// The opt-outs of earlier records, if they are applied to each record: one that opts in behind an opt-out takes the general path.
+    private let optOuts: EarlierOptOuts?
+    private let appliesOptOuts: Bool
     /// Records of the job before the run of plain records at hand.
     private var recordsBefore = 0
     // What changes each record, and beside it a view for the changed one where the record itself is still needed.
     private let mapping: MappingPlan?
     private let changed: RecordView
     private let rejecting: BulkPlan.Rejecting
-    /// Whether the source was converted from another encoding.
-    var isConverted = false
     private let evidence: ConsentEvidence?
     private let log: WrittenLog?
 
-    /// The longest record that goes the fast way, so that the room that one may need is bounded.
+    /// The longest record that goes the bulk path, so that the room that one may need is bounded.
     static let longest = 64 << 10
 
     /// How far a row's end is looked for at first.
@@ -184,21 +180,23 @@ struct ChunkMapper: ~Copyable {
         _ source: RecordSource,
         in arena: Arena,
         mapping: MappingPlan?,
-        slow: SlowWay,
-        goesSlow: Bool,
+        general: GeneralPath,
+        takesGeneralPath: Bool,
         counter: BulkSurvey?,
         book: SurveyBook?,
-        words: BulkWords?,
-        heeding noes: EarlierOptOuts?,
+        words: BulkMarks?,
+        applying optOuts: EarlierOptOuts?,
         rejecting: BulkPlan.Rejecting,
         evidence: ConsentEvidence?,
         log: WrittenLog?
     ) {
         (self.evidence, self.log) = (evidence, log)
-        (self.rejecting, self.noes, isHeeding) = (rejecting, noes, noes != nil)
-        (self.compiled, self.source, self.arena, self.mapping, self.slow) = (compiled, source, arena, mapping, slow)
+        (self.rejecting, self.optOuts, appliesOptOuts) = (rejecting, optOuts, optOuts != nil)
+        (self.compiled, self.source, self.arena, self.mapping, self.general) = (
+            compiled, source, arena, mapping, general
+        )
         self.words = words.map(arena.keep)
-        self.goesSlow = goesSlow || !compiled.canWrite
+        self.takesGeneralPath = takesGeneralPath || !compiled.canWrite
         let view = RecordView(in: arena)
         (self.view, writer) = (view, LineWriter(for: view, in: arena))
         (self.counter, self.book) = (counter.map(arena.keep), book)
@@ -212,28 +210,19 @@ struct ChunkMapper: ~Copyable {
         var result = ChunkResult(output: consume output)
         result.notes = Array(repeating: 0, count: compiled.notes.count)
         result.job = job
-        var isFirst = job.isFirst
         if let first = job.records.first { result.linesBeforeFirst = first.line - 1 }
         for record in job.records {
             try move(record, nil, &result)
             result.left[.format, default: 0] += 1
         }
-        if job.isLast { result.footer = slow.footer }
-        if !job.seam.isEmpty {
-            try map(job.seam, 0..<(job.seam.count - Padding.count), isFirst, job.isLast, &result)
-            isFirst = isFirst && isRows && result.records == 0
-        }
-        if result.leftover.isEmpty {
-            try map(job.chunk, job.range, isFirst, job.isLast, &result)
-        } else {
-            result.leftover += job.chunk[job.range]
-        }
-        tellCounts(&result)
-        try noes?.keepLate()
+        if job.isLast { result.footer = general.footer }
+        try map(job.padded, 0..<job.bytes.count, job.isFirst, job.isLast, &result)
+        addCounts(&result)
+        try optOuts?.keepLate()
         if let evidence { result.evidence = evidence.takeLines() }
         if let log { result.log = log.take() }
         result.survey = book?.take()
-        result.mapping = slow.takeEffects()
+        result.mapping = general.takeEffects()
         if let mapping { result.mapping = zip(result.mapping, mapping.takeEffects()).map { $0 + $1 } }
         return result
     }
@@ -250,18 +239,19 @@ struct ChunkMapper: ~Copyable {
         var isHead = isFirst && (isRows || bytes[range].starts(with: [0xEF, 0xBB, 0xBF]))
         while position < range.upperBound {
             let stop =
-                isHead || goesSlow
+                isHead || takesGeneralPath
                 ? .unusual(isHead ? .first : .format) : run(bytes, &position, range.upperBound, &result)
             switch stop {
             case .end: return
             case .refused: continue
-            case .counted: tellCounts(&result)
+            case .counted: addCounts(&result)
             case .room: result.output.grow(used: result.used, by: 0)
             case .unusual(let reason):
                 // In the order of the records.
-                tellWords(&result)
+                addMarks(&result)
                 let before = result.records
-                guard let next = try moveSlowly(bytes, position..<range.upperBound, isHead, isLast, &result) else {
+                guard let next = try moveByGeneralPath(bytes, position..<range.upperBound, isHead, isLast, &result)
+                else {
                     return result.leftover = Array(bytes[position..<range.upperBound])
                 }
                 if result.records > before { result.left[reason, default: 0] += 1 }
@@ -271,22 +261,22 @@ struct ChunkMapper: ~Copyable {
         }
     }
 
-    private func tellCounts(_ result: inout ChunkResult) {
-        tellCounts()
-        tellWords(&result)
+    private func addCounts(_ result: inout ChunkResult) {
+        addCounts()
+        addMarks(&result)
     }
 
-    private func tellWords(_ result: inout ChunkResult) {
+    private func addMarks(_ result: inout ChunkResult) {
         if let words { result.words += words.pointee.take() }
     }
 
-    private func tellCounts() {
+    private func addCounts() {
         if let counter { book?.note(counter.pointee, compiled) }
     }
 
     private var isRows: Bool { if case .rows = source { true } else { false } }
 
-    // MARK: The fast way
+    // MARK: The bulk path
 
     /// Maps plain records until something else comes; `position` is where that stands.
     private mutating func run(
@@ -312,7 +302,7 @@ struct ChunkMapper: ~Copyable {
                         switch self.source {
                         case .lines(let scanner, _): run(scanner, cursor, last, pen, limit, notes, &counts)
                         case .members(let scanner, _): run(scanner, cursor, last, pen, limit, notes, &counts)
-                        case .rows(let scanner, _, _): run(rows: scanner, cursor, last, pen, limit, notes, &counts)
+                        case .rows(let scanner, _, _): run(scanner, cursor, last, pen, limit, notes, &counts)
                         case .file: Way(place: last, pen: pen)
                         }
                     (stop, place, written) = (way.stop, way.place - source, way.pen.place - output)
@@ -365,7 +355,7 @@ struct ChunkMapper: ~Copyable {
 
     /// `end` is behind a line feed or before the padding; `limit` is behind the output's room.
     private mutating func run(
-        _ scanner: some LineScanner,
+        _ scanner: some RecordScanner,
         _ start: Bytes,
         _ end: Bytes,
         _ pen: Pen,
@@ -379,20 +369,15 @@ struct ChunkMapper: ~Copyable {
         var way = Way(place: start, pen: pen)
         defer { counts = tally }
         while way.place < end {
-            guard way.place.pointee == 0x7B else {
-                guard let next = Self.behindEmptyLine(way.place) else {
-                    way.stop = .unusual(.source)
-                    return way
-                }
+            if way.place.pointee <= 0x0D, let next = Self.behindEmptyLine(way.place) {
                 way.place = next
                 tally.lines &+= 1
                 continue
             }
-            guard var cursor = scanner.scan(way.place, &view, plan.pointee.lexicon, plan.pointee.attributes.names)
-            else {
+            guard let record = scanner.scan(way.place, end, &view, plan) else {
                 if let unknownName = scanner.takeUnknownName() {
-                    // What is counted by rank is told before ranks change.
-                    tellCounts()
+                    // What is counted by rank is added up before ranks change.
+                    addCounts()
                     if compiled.learn(unknownName.text) {
                         mapping?.rank(in: compiled)
                         continue
@@ -401,58 +386,17 @@ struct ChunkMapper: ~Copyable {
                 way.stop = .unusual(.source)
                 return way
             }
-            if cursor.pointee != 0x0A { Grammar.space(&cursor) }
-            let hasEnd = cursor < end
-            guard cursor - way.place <= Self.longest, !hasEnd || cursor.pointee == 0x0A else {
-                way.stop = .unusual(cursor - way.place > Self.longest ? .length : .source)
+            guard record.end - way.place <= Self.longest else {
+                way.stop = .unusual(.length)
                 return way
             }
-            let behind = hasEnd ? cursor + 1 : cursor
-            way.stop = take(view, &writer, plan, way.place, cursor, limit, nil, notes, &way, &tally)
+            way.stop = take(view, &writer, plan, way.place, record.end, limit, scanner.notes, notes, &way, &tally)
             guard case .end = way.stop else {
-                if case .refused = way.stop { way.refused = (writer.refusal, behind) }
+                if case .refused = way.stop { way.refused = (writer.refusal, record.end) }
                 return way
             }
-            if hasEnd { tally.lines &+= 1 }
-            way.place = behind
-        }
-        return way
-    }
-
-    /// The same for rows.
-    private mutating func run(
-        rows scanner: RowScanner,
-        _ start: Bytes,
-        _ end: Bytes,
-        _ pen: Pen,
-        _ limit: UnsafeMutablePointer<UInt8>,
-        _ notes: UnsafeMutablePointer<Int>,
-        _ counts: inout Counts
-    ) -> Way {
-        let plan = UnsafePointer(compiled.plan)
-        var (view, writer, tally) = (view, writer, counts)
-        var way = Way(place: start, pen: pen)
-        defer { counts = tally }
-        while way.place < end {
-            if way.place.pointee <= 0x0D, let next = Self.behindEmptyLine(way.place) {
-                way.place = next
-                tally.lines &+= 1
-                continue
-            }
-            guard let row = scanner.scan(way.place, end, &view, plan.pointee.lexicon),
-                row.end - way.place <= RowScanner.longest,
-                !isConverted || !Stretch(way.place, row.end - way.place).mayBeMisread
-            else {
-                way.stop = .unusual(.source)
-                return way
-            }
-            way.stop = take(view, &writer, plan, way.place, row.end, limit, scanner.notes, notes, &way, &tally)
-            guard case .end = way.stop else {
-                if case .refused = way.stop { way.refused = (writer.refusal, row.end) }
-                return way
-            }
-            tally.lines &+= row.lines
-            way.place = row.end
+            tally.lines &+= record.lines
+            way.place = record.end
         }
         return way
     }
@@ -483,11 +427,13 @@ struct ChunkMapper: ~Copyable {
         // A mapping changes the view.
         var traits = log == nil ? [] : RecordTraits(view, plan.pointee.lexicon)
         evidence?.begin(view)
-        guard let next = write(view, &writer, plan, way.pen, notes, &tally, &reason) else {
+        guard let changed = mapped(view, &writer) else { return .unusual(.mapping) }
+        guard let next = write(changed, &writer, plan, way.pen, notes, &tally, &reason) else {
             guard writer.refusal >= 0 else { return .unusual(reason) }
             counter?.pointee.note(refused: view, plan.pointee.lexicon)
             return .refused
         }
+        mapping?.count()
         counter?.pointee.note(view, plan.pointee.lexicon, writtenBy: writer)
         if let log {
             let isWarned = (0..<writer.noteCount).contains {
@@ -513,49 +459,30 @@ struct ChunkMapper: ~Copyable {
         return compiled.plan.pointee.room(for: view, of: bytes)
     }
 
-    @inline(__always) private func write(
-        _ view: RecordView,
-        _ writer: inout LineWriter,
-        _ plan: UnsafePointer<LinePlan>,
-        _ pen: Pen,
-        _ notes: UnsafeMutablePointer<Int>,
-        _ counts: inout Counts,
-        _ reason: inout ChunkResult.Reason
-    ) -> Pen? {
-        guard let mapping else { return write(plainly: view, &writer, plan, pen, notes, &counts, &reason) }
-        return write(view, changedBy: mapping, &writer, plan, pen, notes, &counts, &reason)
+    /// The view as the mapping changes it; nil if only the rules themselves know what they do with it.
+    @inline(__always) private func mapped(_ view: RecordView, _ writer: inout LineWriter) -> RecordView? {
+        guard let mapping else { return view }
+        return mapped(view, by: mapping, &writer)
     }
 
-    @inline(never) private func write(
+    @inline(never) private func mapped(
         _ view: RecordView,
-        changedBy mapping: MappingPlan,
-        _ writer: inout LineWriter,
-        _ plan: UnsafePointer<LinePlan>,
-        _ pen: Pen,
-        _ notes: UnsafeMutablePointer<Int>,
-        _ counts: inout Counts,
-        _ reason: inout ChunkResult.Reason
-    ) -> Pen? {
-        var (changed, noted) = (changed, writer)
+        by mapping: MappingPlan,
+        _ writer: inout LineWriter
+    ) -> RecordView? {
+        var changed = changed
         if counter == nil { changed = view } else { changed.copy(view) }
         let isCounted = counter != nil
         let isChanged = mapping.change(&changed) { row in
             // A plan counts findings by attribute, which only the general path does for those of a rule.
             guard !isCounted, let index = compiled.notes.firstIndex(of: row) else { return false }
-            return noted.note(index)
+            return writer.note(index)
         }
-        guard isChanged else {
-            reason = .mapping
-            return nil
-        }
-        writer = noted
-        guard let next = write(plainly: changed, &writer, plan, pen, notes, &counts, &reason) else { return nil }
-        mapping.count()
-        return next
+        return isChanged ? changed : nil
     }
 
     @inline(__always) private func write(
-        plainly view: RecordView,
+        _ view: RecordView,
         _ writer: inout LineWriter,
         _ plan: UnsafePointer<LinePlan>,
         _ pen: Pen,
@@ -578,8 +505,8 @@ struct ChunkMapper: ~Copyable {
         }
         // Words count, even of a record that is refused.
         words?.pointee.note(view, plan.pointee.lexicon)
-        guard !isHeeding || heeds(view) else {
-            writer.leaveToSlowWay()
+        guard !appliesOptOuts || followsNoOptOut(view) else {
+            writer.clearRefusal()
             reason = .consent
             return nil
         }
@@ -591,17 +518,17 @@ struct ChunkMapper: ~Copyable {
         return next
     }
 
-    /// Whether what a view says stands behind no no. Of words beyond the lexicon only the slow way knows.
-    @inline(never) private func heeds(_ view: RecordView) -> Bool {
-        guard let noes, let words else { return true }
+    /// Whether no opt-in of a view follows an opt-out. Only the general path knows words beyond the lexicon.
+    @inline(never) private func followsNoOptOut(_ view: RecordView) -> Bool {
+        guard let optOuts, let words else { return true }
         let said = words.pointee.take()
-        return view.hasKnownWords && noes.hear(one: said)
+        return view.hasKnownWords && optOuts.read(one: said)
     }
 
-    // MARK: The slow way
+    // MARK: The general path
 
     /// Moves the first record in `range` and gives the position behind it; nil if it does not end there.
-    private mutating func moveSlowly(
+    private mutating func moveByGeneralPath(
         _ bytes: [UInt8],
         _ range: Range<Int>,
         _ isFirst: Bool,
@@ -687,14 +614,14 @@ struct ChunkMapper: ~Copyable {
         _ result: inout ChunkResult
     ) throws(FileError) {
         var written: [UInt8] = []
-        var findings = try slow.move(record, to: &written)
-        result.words += slow.takeWords()
+        var findings = try general.move(record, to: &written)
+        result.words += general.takeMarks()
         if let evidence, !findings.contains(where: { $0.severity == .error }) {
             findings += evidence.findings(of: record, number: result.records + 1, written[...], findings)
         }
         let isRejected = findings.contains { $0.severity == .error }
         log?.add(isRejected ? nil : written.count, RecordTraits(record.contact, findings))
-        book?.note(record, findings, isRejected ? nil : slow.final)
+        book?.note(record, findings, isRejected ? nil : general.final)
         if result.linesBeforeFirst == nil { result.linesBeforeFirst = result.lines }
         if isRejected {
             let told = findings.dropFirst(record.findings.count)
@@ -742,6 +669,6 @@ struct ChunkMapper: ~Copyable {
         }
     }
 
-    /// What may be said on the fast way, by the index of ``ChunkResult/notes``.
+    /// What may be said on the bulk path, by the index of ``ChunkResult/notes``.
     var notes: [FindingRow] { compiled.notes }
 }

@@ -83,7 +83,7 @@ enum Grammar {
         return step
     }
 
-    /// Passes the opening bracket of a list; whether it goes on or ends at once.
+    /// Passes the opening bracket of a list; whether it continues or ends at once.
     @inline(__always) static func openList(_ place: inout Bytes) -> Way {
         guard comes(0x5B, &place) else { return .bad }
         place += 1
@@ -100,37 +100,92 @@ enum Grammar {
         return byte == 0x2C ? .on : byte == 0x5D ? .end : .bad
     }
 
-    /// No name was seen yet, but none of the table's.
-    static let unseen: UInt64 = 1 << 63
+    // MARK: Objects and lists
 
-    /// Passes a member's name and colon, from behind its opening quote: none if it is none of the table's, which has 63 at
-    /// most, or one that was seen before.
-    @inline(__always) static func name(
-        _ place: inout Bytes,
-        _ table: KeyTable,
-        _ seen: inout UInt64,
-        after previous: KeyTable.Match
-    ) -> KeyTable.Match {
-        let match = table.find(&place, after: previous)
-        let bit = 1 &<< UInt64(bitPattern: Int64(match.index))
-        guard seen & bit == 0 else { return table.none }
-        seen |= bit
-        return match
+    /// Reads the members of an object, and returns the place behind it.
+    ///
+    /// `body` receives the index of a name in the table and the place behind its colon, and `other` the place behind the opening quote of
+    /// any other name; each returns the place behind the value. Nil for an object that is not well-formed, for a name that comes twice,
+    /// where one of the two returns nil, and if a name is missing whose bit is in `required`.
+    @inline(__always) static func members(
+        _ start: Bytes,
+        of table: KeyTable,
+        required: UInt64 = 0,
+        _ body: (_ index: Int, _ place: Bytes) -> Bytes?,
+        other: (_ name: Bytes) -> Bytes? = { _ in nil }
+    ) -> Bytes? {
+        var (place, seen) = (start, 0 as UInt64)
+        var way = openObject(&place)
+        while way == .on {
+            let index = table.find(&place)
+            let bit: UInt64 = index < 0 ? 0 : 1 &<< UInt64(index)
+            guard index < 64, seen & bit == 0, let end = index < 0 ? other(place) : body(index, place) else {
+                return nil
+            }
+            seen |= bit
+            place = end
+            way = nextMember(&place)
+        }
+        return way == .end && seen & required == required ? place : nil
+    }
+
+    /// Reads the elements of a list, and returns the place behind it; `body` receives the place of each and returns the place behind it.
+    @inline(__always) static func elements(_ start: Bytes, _ body: (_ place: Bytes) -> Bytes?) -> Bytes? {
+        var place = start
+        var way = openList(&place)
+        while way == .on {
+            guard let end = body(place) else { return nil }
+            place = end
+            way = nextElement(&place)
+        }
+        return way == .end ? place : nil
+    }
+
+    /// Passes a member whose value may be anything, from behind the opening quote of its name; nil at the end of the text.
+    static func passMember(_ name: Bytes) -> Bytes? {
+        guard var place = behindString(name), comes(0x3A, &place) else { return nil }
+        place += 1
+        space(&place)
+        var depth = 0
+        while true {
+            switch place.pointee {
+            case 0, 0x0A: return nil
+            case 0x22:
+                guard let end = behindString(place + 1) else { return nil }
+                place = end
+            case 0x7D where depth == 0, 0x2C where depth == 0: return place
+            case 0x7B, 0x5B:
+                depth += 1
+                place += 1
+            case 0x7D, 0x5D:
+                depth -= 1
+                place += 1
+            default: place += 1
+            }
+        }
+    }
+
+    /// The place behind a string, from behind its opening quote.
+    private static func behindString(_ start: Bytes) -> Bytes? {
+        var place = start.endOfPlainText
+        while place.pointee != 0x22 {
+            guard place.pointee >= 0x20 else { return nil }
+            place = (place + (place.pointee == 0x5C ? 2 : 1)).endOfPlainText
+        }
+        return place + 1
     }
 
     // MARK: Parts of a contact
 
     /// Reads a list of tags into a view.
     @inline(__always) static func tags(_ start: Bytes, _ view: inout RecordView) -> Bytes? {
-        var place = start
-        var way = openList(&place)
-        while way == .on {
-            guard view.tagCount < RecordView.tagLimit, let tag = text(&place, view.scratch), tag.count > 0,
-                view.insert(tag: tag)
-            else { return nil }
-            way = nextElement(&place)
+        elements(start) { start in
+            var place = start
+            guard view.tagCount < RecordView.tagLimit, let tag = text(&place, view.scratch), tag.count > 0 else {
+                return nil
+            }
+            return view.insert(tag: tag) ? place : nil
         }
-        return way == .end ? place : nil
     }
 
     /// Reads the locale into a view, or the time zone.
@@ -146,6 +201,22 @@ enum Grammar {
     }
 
     // MARK: Values
+
+    /// Reads a string, a number, a list of strings, or true or false; no white space is before it.
+    @inline(__always) static func value(
+        _ start: Bytes,
+        _ value: UnsafeMutablePointer<ValueView>,
+        _ scratch: Scratch
+    ) -> Bytes? {
+        var place = start
+        switch place.pointee {
+        case 0x22: return string(&place, value, scratch) ? place : nil
+        case 0x2D, 0x30...0x39: return number(&place, value) ? place : nil
+        case 0x5B: return strings(place, value, scratch)
+        case 0x74, 0x66: return flag(&place, value) ? place : nil
+        default: return nil
+        }
+    }
 
     /// Reads a string from its opening quote; false for one that is not well-formed, or holds NUL.
     @inline(__always) static func string(
@@ -274,16 +345,6 @@ enum Grammar {
         return unit
     }
 
-    /// Passes a string that is only looked at, and gives its text; nil for one that is anything but bare.
-    @inline(__always) static func bare(_ place: inout Bytes) -> Stretch? {
-        guard comes(0x22, &place) else { return nil }
-        let start = place + 1
-        let end = start.endOfPlainText
-        guard end.pointee == 0x22 else { return nil }
-        place = end + 1
-        return Stretch(start, end - start)
-    }
-
     /// Reads a number that the model writes as it stands; no white space is before it.
     @inline(__always) static func number(_ place: inout Bytes, _ value: UnsafeMutablePointer<ValueView>) -> Bool {
         let start = place
@@ -372,18 +433,12 @@ enum Forms {
     @inline(__always) static func isDate(_ text: Stretch) -> Bool { text.count == 10 && startsWithDate(text) }
 
     @inline(__always) private static func startsWithDate(_ text: Stretch) -> Bool {
-        // `YYYY-MM-` and `YY-MM-DD`, less the zeros and the lines: digits are below ten then, and lines are zero.
-        let front = Word.load(text.start) ^ 0x2D30_302D_3030_3030
-        let back = Word.load(text.start + 2) ^ 0x3030_2D30_302D_3030
-        let (frontLimits, backLimits) = (0x7F76_767F_7676_7676 as UInt64, 0x7676_7F76_767F_7676 as UInt64)
-        // A sum reaches the next byte only where its own is marked already.
-        let marks = (front &+ frontLimits) | front | (back &+ backLimits) | back
-        guard marks & Word.highs == 0 else { return false }
-        func digit(_ index: Int) -> Int { Int(truncatingIfNeeded: back &>> UInt64(8 &* index) & 15) }
-        let (month, day) = (digit(3) &* 10 &+ digit(4), digit(6) &* 10 &+ digit(7))
+        let start = text.start
+        guard start[4] == 0x2D, start[7] == 0x2D, let year = digits(start, 4), let month = digits(start + 5, 2),
+            let day = digits(start + 8, 2)
+        else { return false }
         guard month > 0, month <= 12, day > 0 else { return false }
-        if day <= 28 { return true }
-        return day <= lastDay(of: month, in: digits(text.start, 4) ?? 0)
+        return day <= 28 || day <= lastDay(of: month, in: year)
     }
 
     /// The number of a month's last day; the month is from 1 to 12.

@@ -1,4 +1,4 @@
-/// Cuts a source of lines into jobs of whole lines, without moving more bytes than those at the seams.
+/// Splits a source of lines into jobs of whole lines.
 struct LineCutter {
     /// What is cut off.
     enum Cut {
@@ -23,44 +23,42 @@ struct LineCutter {
         (self.longest, self.cutsOff, self.isFirst) = (longest, cutsOff, isFirst)
     }
 
-    /// Cuts the next chunk, with `take` called once or twice, or not at all while a line goes on.
-    mutating func cut(_ chunk: consuming [UInt8], _ take: (Cut) throws -> Void) rethrows {
-        let count = chunk.count
+    /// Splits the next chunk, with `take` called once or twice, or not at all while a line continues.
+    mutating func cut(_ chunk: [UInt8], _ take: (Cut) throws -> Void) rethrows {
         guard let first = chunk.firstIndex(of: 0x0A), let last = chunk.lastIndex(of: 0x0A) else {
             return begin(chunk[...])
         }
-        chunk.append(contentsOf: repeatElement(0, count: Padding.count))
-        var job = ChunkJob()
         var start = 0
         if length > 0 {
-            start = first + 1
+            start = first
             begin(chunk[..<first])
             if let overlong = overlongLine(isEnded: true) {
                 try take(.overlong(overlong, bytes: length + 1))
-                isFirst = false
-            } else {
-                job.gaps = gaps
-                job.seam = begun + [0x0A] + [UInt8](repeating: 0, count: Padding.count)
+                (isFirst, start) = (false, first + 1)
+                forget()
             }
-            forget()
         }
-        begin(chunk[(last + 1)..<count])
-        job.chunk = chunk
-        job.range = start..<(last + 1)
-        job.isFirst = isFirst
-        isFirst = false
-        if !job.range.isEmpty || !job.seam.isEmpty { try take(.job(job)) }
+        if start <= last { try take(.job(job(behind: chunk[start...last]))) }
+        forget()
+        begin(chunk[(last + 1)...])
     }
 
     /// Cuts off what is left at the end of the source.
     mutating func finish(_ take: (Cut) throws -> Void) rethrows {
         guard length > 0 else { return }
         if let overlong = overlongLine(isEnded: false) { return try take(.overlong(overlong, bytes: length)) }
-        var job = ChunkJob()
+        try take(.job(job(behind: [])))
+    }
+
+    /// The job of the line that has begun and the bytes behind it.
+    private mutating func job(behind bytes: ArraySlice<UInt8>) -> ChunkJob {
+        var whole = begun
+        whole.reserveCapacity(begun.count + bytes.count + Padding.count)
+        whole += bytes
+        var job = ChunkJob(whole, isFirst: isFirst)
         job.gaps = gaps
-        job.seam = begun + [UInt8](repeating: 0, count: Padding.count)
-        job.isFirst = isFirst
-        try take(.job(job))
+        isFirst = false
+        return job
     }
 
     private mutating func begin(_ bytes: ArraySlice<UInt8>) {

@@ -20,7 +20,7 @@ struct LinePlan: BitwiseCopyable {
         /// The kind of identifier, or the note.
         var index = 0
         var form = FormCode.plain
-        /// Of a key: what is said where it is missing, by the plan's index of refusals; -1 is for the slow way.
+        /// Of a key: what is said where it is missing, by the plan's index of refusals; -1 is for the general path.
         var refusal: Int16 = -1
     }
 
@@ -108,11 +108,11 @@ struct LinePlan: BitwiseCopyable {
 final class CompiledPlan {
     /// The plan, to be used while this lives.
     let plan: UnsafeMutablePointer<LinePlan>
-    /// What may be said on the fast way, by index.
+    /// What may be said on the bulk path, by index.
     let notes: [FindingRow]
     /// What each of them is about.
     let noteScopes: [NoteScope]
-    /// What a record may be refused for on the fast way, by index.
+    /// What a record may be refused for on the bulk path, by index.
     let refusals: [Finding]
     /// Whether the target's records can be written by the plan.
     let canWrite: Bool
@@ -158,7 +158,7 @@ final class CompiledPlan {
         if case .neutralLines? = layout { isNeutral = true }
         canWrite = lines != nil || row != nil || isNeutral
         // Nothing is written by a layout without parts. What a catalogue or a mapping says of a record that is refused is for
-        // the slow way.
+        // the general path.
         let canRefuse = catalogue.entries.isEmpty && !isMapped
         var compiler = LineCompiler(lines ?? LineLayout([]), canRefuse: canRefuse, in: arena)
         if isNeutral { compiler.steps = [LinePlan.Step(work: .neutral)] }
@@ -204,7 +204,7 @@ final class CompiledPlan {
         names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
-    /// Learns the name of an attribute, so that the next record with it goes the fast way.
+    /// Learns the name of an attribute, so that the next record with it goes the bulk path.
     func learn(_ name: String) -> Bool {
         guard names.count < RecordView.attributeLimit, KeyTable.canEnter(name), names.insert(name).inserted else {
             return false
@@ -218,7 +218,7 @@ final class CompiledPlan {
 }
 
 extension [FindingRow] {
-    /// The index of a row, which is entered where it is new; -1 for one that rejects, which the slow way says.
+    /// The index of a row, which is entered where it is new; -1 for one that rejects, which the general path says.
     mutating func place(of row: FindingRow) -> Int {
         guard row.severity != .error else { return -1 }
         if let index = firstIndex(of: row) { return index }
@@ -346,7 +346,7 @@ private struct LineCompiler {
         }
     }
 
-    /// An identifier that is an address somewhere must be a good one, or the record goes the slow way.
+    /// An identifier that is an address somewhere must be a good one, or the record takes the general path.
     private mutating func require(_ form: RecordForm, of kind: Int) {
         switch form {
         case .email, .phones: kinds[kind].address = FormCode(form)

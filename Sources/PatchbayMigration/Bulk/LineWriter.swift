@@ -1,6 +1,6 @@
 import PatchbayModel
 
-/// Writes a view by a plan's steps. Every function answers false where the slow way must decide; what was written of the
+/// Writes a view by a plan's steps. Every function answers false where the general path must decide; what was written of the
 /// record until then is taken back by the caller.
 struct LineWriter: BitwiseCopyable {
     /// What was said of the record so far, by the plan's index of notes.
@@ -11,7 +11,7 @@ struct LineWriter: BitwiseCopyable {
     /// The notes that were made of attributes, `attributeNoteCount` of them, each with the attribute's rank.
     private(set) var attributeNoteCount = 0
     let attributeNotes: UnsafeMutablePointer<(rank: UInt8, note: UInt8)>
-    /// What this record is refused for, by the plan's index; -1 if it is not, or the slow way must say it.
+    /// What this record is refused for, by the plan's index; -1 if it is not, or the general path must say it.
     private(set) var refusal = -1
     /// Where the open objects begin; as deep as layouts are.
     private let marks: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>>
@@ -46,7 +46,7 @@ struct LineWriter: BitwiseCopyable {
     @inline(__always) mutating func begin() { (noteCount, attributeNoteCount, refusal) = (0, 0, -1) }
 
     /// Takes a refusal back.
-    mutating func leaveToSlowWay() { refusal = -1 }
+    mutating func clearRefusal() { refusal = -1 }
 
     /// Writes the record and its line end, and gives the pen behind them; nil for one that is refused, too.
     @inline(__always) mutating func write(_ view: RecordView, _ plan: UnsafePointer<LinePlan>, _ start: Pen) -> Pen? {
@@ -117,7 +117,7 @@ struct LineWriter: BitwiseCopyable {
     // MARK: Identifiers
 
     /// Checks every identifier that is an address, and brings it into its form, which is empty for one that is not good;
-    /// two of one kind are for the slow way.
+    /// two of one kind are for the general path.
     @inline(__always) private func check(_ view: RecordView, _ plan: UnsafePointer<LinePlan>) -> Bool {
         var seen: UInt64 = 0
         for index in 0..<view.identifierCount {
@@ -232,24 +232,15 @@ struct LineWriter: BitwiseCopyable {
                 let rank = word &* 64 &+ bits.trailingZeroBitCount
                 bits &= bits &- 1
                 let (entry, value) = (entries.place(rank), view.attributes + rank)
-                switch entry.pointee.deed(of: value.pointee.kind) {
-                case .quote:
-                    pen.put(entry.pointee.prefix)
-                    pen.quote(escaping: value.pointee.text, value.pointee.needsEscapes)
-                case .copy:
-                    pen.put(entry.pointee.prefix)
-                    pen.put(value.pointee.text)
-                case .judge, .none:
-                    guard let next = judge(rank, value, entry, view.scratch, plan, pen) else { return nil }
-                    pen = next
-                }
+                guard let next = attribute(rank, value, entry, view.scratch, plan, pen) else { return nil }
+                pen = next
             }
         }
         return pen
     }
 
-    /// Writes an attribute that must be looked at, or leaves it out and says so.
-    @inline(never) private mutating func judge(
+    /// Writes an attribute, or leaves it out and notes it.
+    @inline(__always) private mutating func attribute(
         _ rank: Int,
         _ value: UnsafeMutablePointer<ValueView>,
         _ entry: UnsafePointer<AttributeBook.Entry>,
@@ -278,7 +269,7 @@ struct LineWriter: BitwiseCopyable {
         case respelt
         /// It has not the form, whoever looks at it.
         case unfit
-        /// The slow way may find the form in it.
+        /// The general path may find the form in it.
         case unsure
     }
 
@@ -318,12 +309,12 @@ struct LineWriter: BitwiseCopyable {
             .integer where (isPlain || value.kind == .integer) && Forms.isInteger(value.text):
             pen.put(value.text)
             return .written
-        default: return putSlowly(value, entry, scratch, &pen)
+        default: return putByRules(value, entry, scratch, &pen)
         }
     }
 
     /// The same for every value, by the model's own rules.
-    @inline(never) private static func putSlowly(
+    @inline(never) private static func putByRules(
         _ value: ValueView,
         _ entry: AttributeBook.Entry,
         _ scratch: Scratch,
@@ -428,7 +419,7 @@ struct LineWriter: BitwiseCopyable {
         return pen
     }
 
-    /// Whether nothing else of the record may be about the subscription: two words on one are for the slow way, which takes
+    /// Whether nothing else of the record may be about the subscription: two words on one are for the general path, which takes
     /// the one that allows less, and two unknown channels may be the same one.
     @inline(__always) static func standsAlone(_ index: Int, _ view: RecordView) -> Bool {
         let subscription = view.subscriptions[index]

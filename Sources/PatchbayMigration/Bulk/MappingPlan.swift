@@ -236,7 +236,7 @@ struct MappingCompiler {
         }
     }
 
-    /// A value as a scanner would find it; nil for one that it would leave to the slow way.
+    /// A value as a scanner would find it; nil for one that it would leave to the general path.
     private func view(of value: AttributeValue) -> ValueView? {
         let kind: ValueView.Kind
         switch value {

@@ -1,21 +1,61 @@
 import PatchbayAdapterKit
 import PatchbayModel
 
-/// Reads a record of a JSON line into a view.
-protocol LineScanner: BitwiseCopyable {
-    /// Reads the object at the cursor, and returns the place behind it; nil for one that only its reader knows.
+/// Reads a record of a source into a view.
+protocol RecordScanner: BitwiseCopyable {
+    /// Reads the record at a place; nil for one that only the format's own reader knows. `end` is behind a line feed or before the
+    /// padding.
     mutating func scan(
+        _ start: Bytes,
+        _ end: Bytes,
+        _ view: inout RecordView,
+        _ plan: UnsafePointer<LinePlan>
+    ) -> RecordExtent?
+
+    /// The name of the attribute because of which the last record was not read, as long as the chunk is lent.
+    mutating func takeUnknownName() -> Stretch?
+
+    /// The findings of the last record, if the scanner has any.
+    var notes: RowScanner.Notes? { get }
+}
+
+/// Where a record ends, behind its line end, and its line feeds.
+struct RecordExtent {
+    var end: Bytes
+    var lines: Int
+}
+
+extension RecordScanner {
+    mutating func takeUnknownName() -> Stretch? { nil }
+    var notes: RowScanner.Notes? { nil }
+}
+
+/// Reads a record of a JSON line into a view.
+protocol LineScanner: RecordScanner {
+    /// Reads the object at a place, and returns the place behind it.
+    mutating func object(
         _ start: Bytes,
         _ view: inout RecordView,
         _ lexicon: UnsafePointer<Lexicon>,
         _ names: KeyTable
     ) -> Bytes?
-
-    /// The name of the attribute because of which the last record was not read, as long as the chunk is lent.
-    mutating func takeUnknownName() -> Stretch?
 }
 
-extension NeutralScanner: LineScanner {}
+extension LineScanner {
+    @inline(__always) mutating func scan(
+        _ start: Bytes,
+        _ end: Bytes,
+        _ view: inout RecordView,
+        _ plan: UnsafePointer<LinePlan>
+    ) -> RecordExtent? {
+        guard start.pointee == 0x7B,
+            var place = object(start, &view, plan.pointee.lexicon, plan.pointee.attributes.names)
+        else { return nil }
+        Grammar.space(&place)
+        if place >= end { return RecordExtent(end: place, lines: 0) }
+        return place.pointee == 0x0A ? RecordExtent(end: place + 1, lines: 1) : nil
+    }
+}
 
 /// Reads a record of a vendor's JSON line into a view, by a ``MemberLayout``.
 ///
@@ -194,7 +234,7 @@ struct MemberScanner: LineScanner {
 
     // MARK: Records
 
-    @inline(__always) mutating func scan(
+    @inline(__always) mutating func object(
         _ start: Bytes,
         _ view: inout RecordView,
         _ lexicon: UnsafePointer<Lexicon>,
@@ -206,16 +246,12 @@ struct MemberScanner: LineScanner {
         var place = start
         guard Grammar.openObject(&place) == .on else { return nil }
         var first = place
-        let isEnveloped = Self.index(of: tables.pointee.envelope.find(&first), below: tables.pointee.markerCount)
+        let isEnveloped = (0..<tables.pointee.markerCount).contains(tables.pointee.envelope.find(&first))
         let end =
             isEnveloped
-            ? enveloped(start, &view, lexicon, names) : record(start, &view, lexicon, names, isEnveloped: false)
+            ? enveloped(start, &view, lexicon, names) : record(start, &view, lexicon, names)
         guard let end, takeIdentifiers(&view), areOwn(view) else { return nil }
         return end
-    }
-
-    private static func index(of match: KeyTable.Match, below count: Int) -> Bool {
-        match.index >= 0 && match.index < count
     }
 
     private mutating func enveloped(
@@ -225,47 +261,39 @@ struct MemberScanner: LineScanner {
         _ names: KeyTable
     ) -> Bytes? {
         let table = tables.pointee.envelope
-        var (place, seen) = (start, 0 as UInt64)
         var (hasFirst, hasRecord, field) = (false, false, Stretch.nothing)
-        var way = Grammar.openObject(&place)
-        while way == .on {
-            let match = table.find(&place)
-            if match.index < 0 {
-                guard skipOther(&place, table, view.scratch) else { return nil }
-            } else {
-                let bit = 1 as UInt64 &<< UInt64(match.index)
-                guard seen & bit == 0 else { return nil }
-                seen |= bit
-                let member = tables.pointee.envelopeMembers.place(match.index)
-                switch member.pointee.work {
-                case .firstMarker, .marker:
-                    hasFirst = hasFirst || member.pointee.work == .firstMarker
-                    guard Self.skip(&place, view.scratch) else { return nil }
-                case .record:
-                    guard let end = record(place, &view, lexicon, names, isEnveloped: true) else { return nil }
-                    (place, hasRecord) = (end, true)
-                case .identifier, .customValue:
-                    guard Grammar.string(&place, tables.pointee.slots + member.pointee.index, view.scratch) else {
-                        return nil
-                    }
-                case .customName:
-                    guard let text = Grammar.text(&place, view.scratch) else { return nil }
-                    field = text
-                }
+        let end = Grammar.members(start, of: table) { index, start in
+            var place = start
+            let member = tables.pointee.envelopeMembers.place(index)
+            switch member.pointee.work {
+            case .firstMarker, .marker:
+                hasFirst = hasFirst || member.pointee.work == .firstMarker
+                return Self.skip(place, view.scratch)
+            case .record:
+                hasRecord = true
+                return record(place, &view, lexicon, names)
+            case .identifier, .customValue:
+                let slot = tables.pointee.slots + member.pointee.index
+                return Grammar.string(&place, slot, view.scratch) ? place : nil
+            case .customName:
+                guard let text = Grammar.text(&place, view.scratch) else { return nil }
+                field = text
+                return place
             }
-            way = Grammar.nextMember(&place)
+        } other: {
+            skipOther($0, table, view.scratch)
         }
         // Identifiers of the envelope count only beside the first marker.
-        guard way == .end, hasFirst, hasRecord else { return nil }
+        guard hasFirst, hasRecord else { return nil }
         let custom = tables.pointee.kinds.count - 1
         if field.count > 0 {
-            let own = tables.pointee.members.match(field).index
+            let own = tables.pointee.members.match(field)
             guard own >= 0, tables.pointee.roles[own].work == .identifier else { return nil }
             customKind = tables.pointee.roles[own].index
         } else {
             tables.pointee.slots[custom].text = .nothing
         }
-        return place
+        return end
     }
 
     /// The slot of the record whose kind the custom identifier has.
@@ -275,30 +303,13 @@ struct MemberScanner: LineScanner {
         _ start: Bytes,
         _ view: inout RecordView,
         _ lexicon: UnsafePointer<Lexicon>,
-        _ names: KeyTable,
-        isEnveloped: Bool
+        _ names: KeyTable
     ) -> Bytes? {
-        let table = tables.pointee.members
-        var (place, seen) = (start, 0 as UInt64)
-        var way = Grammar.openObject(&place)
-        while way == .on {
-            let name = place
-            let match = table.find(&place)
-            if match.index < 0 {
-                guard let end = attribute(named: name, &view, names) else { return nil }
-                place = end
-            } else {
-                guard match.index < 64 else { return nil }
-                let bit = 1 as UInt64 &<< UInt64(match.index)
-                guard seen & bit == 0 else { return nil }
-                seen |= bit
-                let member = tables.pointee.roles.place(match.index)
-                guard let end = take(member, place, &view, lexicon, names, isEnveloped) else { return nil }
-                place = end
-            }
-            way = Grammar.nextMember(&place)
+        Grammar.members(start, of: tables.pointee.members) { index, place in
+            take(tables.pointee.roles.place(index), place, &view, lexicon, names)
+        } other: {
+            attribute(named: $0, &view, names)
         }
-        return way == .end ? place : nil
     }
 
     private mutating func take(
@@ -306,8 +317,7 @@ struct MemberScanner: LineScanner {
         _ start: Bytes,
         _ view: inout RecordView,
         _ lexicon: UnsafePointer<Lexicon>,
-        _ names: KeyTable,
-        _ isEnveloped: Bool
+        _ names: KeyTable
     ) -> Bytes? {
         var place = start
         Grammar.space(&place)
@@ -323,11 +333,11 @@ struct MemberScanner: LineScanner {
         case .subscriptions: return subscriptions(place, &view, lexicon)
         case .attribute, .code, .status:
             let rank = names.match(member.pointee.name)
-            guard rank.index >= 0 else {
+            guard rank >= 0 else {
                 unknownName = member.pointee.name
                 return nil
             }
-            guard let value = view.attribute(rank.index), let end = Self.value(place, value, view.scratch) else {
+            guard let value = view.attribute(rank), let end = Self.value(place, value, view.scratch) else {
                 return nil
             }
             return Self.read(value, as: member) ? end : nil
@@ -367,40 +377,32 @@ struct MemberScanner: LineScanner {
     private mutating func attribute(named start: Bytes, _ view: inout RecordView, _ names: KeyTable) -> Bytes? {
         var place = start
         var rank = names.find(&place)
-        if rank.index < 0 {
+        if rank < 0 {
             place = start - 1
             guard let text = Grammar.text(&place, view.scratch), Grammar.comes(0x3A, &place) else { return nil }
             place += 1
             // One that is named by the layout, in another spelling, is no other member.
-            guard tables.pointee.members.match(text).index < 0 else { return nil }
+            guard tables.pointee.members.match(text) < 0 else { return nil }
             Grammar.space(&place)
             if place.pointee == UInt8(ascii: "n") { return Grammar.word(&place, "null") ? place : nil }
             rank = names.match(text)
-            guard rank.index >= 0 else {
+            guard rank >= 0 else {
                 unknownName = text
                 return nil
             }
         }
         Grammar.space(&place)
         if place.pointee == UInt8(ascii: "n") { return Grammar.word(&place, "null") ? place : nil }
-        guard let value = view.attribute(rank.index) else { return nil }
+        guard let value = view.attribute(rank) else { return nil }
         return Self.value(place, value, view.scratch)
     }
 
     // MARK: Values
 
     private static func value(_ start: Bytes, _ value: UnsafeMutablePointer<ValueView>, _ scratch: Scratch) -> Bytes? {
-        var place = start
-        switch place.pointee {
-        case 0x22: return Grammar.string(&place, value, scratch) ? place : nil
-        case 0x2D, 0x30...0x39:
-            guard Grammar.number(&place, value) else { return nil }
-            // A number with zeros at its end is written without them.
-            return value.pointee.kind == .integer || (place - 1).pointee != 0x30 ? place : nil
-        case 0x5B: return Grammar.strings(place, value, scratch)
-        case 0x74, 0x66: return Grammar.flag(&place, value) ? place : nil
-        default: return nil
-        }
+        guard let end = Grammar.value(start, value, scratch) else { return nil }
+        // A number with zeros at its end is written without them.
+        return value.pointee.kind == .decimal && (end - 1).pointee == 0x30 ? nil : end
     }
 
     /// Reads a text, or a list of one.
@@ -414,29 +416,24 @@ struct MemberScanner: LineScanner {
     }
 
     /// Passes a member that is not read, from behind the quote of its name.
-    private func skipOther(_ place: inout Bytes, _ table: KeyTable, _ scratch: Scratch) -> Bool {
-        place -= 1
-        guard let text = Grammar.text(&place, scratch), table.match(text).index < 0, Grammar.comes(0x3A, &place) else {
-            return false
+    private func skipOther(_ name: Bytes, _ table: KeyTable, _ scratch: Scratch) -> Bytes? {
+        var place = name - 1
+        guard let text = Grammar.text(&place, scratch), table.match(text) < 0, Grammar.comes(0x3A, &place) else {
+            return nil
         }
-        place += 1
-        return Self.skip(&place, scratch)
+        return Self.skip(place + 1, scratch)
     }
 
-    /// Passes a value that is not read; false for one that is not plain.
-    private static func skip(_ place: inout Bytes, _ scratch: Scratch) -> Bool {
+    /// Passes a value that is not read; nil for one that is not plain.
+    private static func skip(_ start: Bytes, _ scratch: Scratch) -> Bytes? {
+        var (place, value) = (start, RecordView.blank)
         Grammar.space(&place)
-        var value = RecordView.blank
         switch place.pointee {
-        case 0x22, 0x2D, 0x30...0x39, 0x74, 0x66:
-            guard let end = Self.value(place, &value, scratch) else { return false }
-            place = end
-            return true
-        case UInt8(ascii: "n"): return Grammar.word(&place, "null")
-        case 0x7B:
-            // The reader takes the last of two members of one name: only an object without members is passed.
-            return Grammar.openObject(&place) == .end
-        default: return false
+        case UInt8(ascii: "n"): return Grammar.word(&place, "null") ? place : nil
+        case 0x5B: return nil
+        // The reader takes the last of two members of one name: only an object without members is passed.
+        case 0x7B: return Grammar.openObject(&place) == .end ? place : nil
+        default: return Self.value(place, &value, scratch)
         }
     }
 
@@ -493,14 +490,7 @@ struct MemberScanner: LineScanner {
     private mutating func subscriptions(_ start: Bytes, _ view: inout RecordView, _ lexicon: UnsafePointer<Lexicon>)
         -> Bytes?
     {
-        var place = start
-        var way = Grammar.openList(&place)
-        while way == .on {
-            guard let end = subscription(place, &view, lexicon) else { return nil }
-            place = end
-            way = Grammar.nextElement(&place)
-        }
-        return way == .end ? place : nil
+        Grammar.elements(start) { subscription($0, &view, lexicon) }
     }
 
     private mutating func subscription(_ start: Bytes, _ view: inout RecordView, _ lexicon: UnsafePointer<Lexicon>)
@@ -508,62 +498,49 @@ struct MemberScanner: LineScanner {
     {
         let table = tables.pointee.subscriptionMembers
         var each = RecordView.SubscriptionView(channel: -1, topic: -1, state: -1)
-        var (place, seen, value) = (start, 0 as UInt64, RecordView.blank)
-        var (token, service) = (Stretch.nothing, Lexicon.none)
-        var way = Grammar.openObject(&place)
-        while way == .on {
-            let match = table.find(&place)
-            if match.index < 0 {
-                guard skipOther(&place, table, view.scratch) else { return nil }
-                way = Grammar.nextMember(&place)
-                continue
-            }
-            let bit = 1 as UInt64 &<< UInt64(match.index)
-            guard seen & bit == 0 else { return nil }
-            seen |= bit
-            switch match.index {
-            case 0:
-                guard let text = Grammar.text(&place, view.scratch), text.count > 0, text.isASCII else { return nil }
-                (each.channel, each.names.channel) = (lexicon.pointee.channels.match(text).index, text)
+        var (token, service) = (Stretch?.none, Lexicon.none)
+        let end = Grammar.members(start, of: table, required: 0b111) { index, start in
+            var (place, value) = (start, RecordView.blank)
+            switch index {
             case 1:
                 Grammar.space(&place)
                 guard place.pointee &- 0x30 < 10, Grammar.number(&place, &value), value.kind == .integer,
                     let topic = topic(value.text)
                 else { return nil }
                 (each.topic, each.names.topic) = (topic.index, topic.name)
+                return place
             case 2:
                 Grammar.space(&place)
-                var text = Stretch.nothing
-                if place.pointee &- 0x30 < 10 {
-                    guard Grammar.number(&place, &value), value.kind == .integer else { return nil }
-                    text = value.text
-                } else {
-                    guard let word = Grammar.text(&place, view.scratch) else { return nil }
-                    text = word
-                }
-                let state = tables.pointee.states.match(text).index
-                guard state >= 0 else { return nil }
-                each.state = tables.pointee.stateIndexes[state]
-            case 3:
-                guard let text = Grammar.text(&place, view.scratch) else { return nil }
-                token = text
-            case 4:
-                guard let text = Grammar.text(&place, view.scratch) else { return nil }
-                service = tables.pointee.providers.match(text).index
-                guard service >= 0 else { return nil }
-            case 5..<(5 + tables.pointee.addressKinds.count):
-                guard addressCount < RecordView.subscriptionLimit, let text = Grammar.text(&place, view.scratch) else {
-                    return nil
-                }
-                guard text.count > 0 else { break }
-                tables.pointee.addresses[addressCount] = Address(kind: match.index - 5, text: text)
-                addressCount += 1
-            default: guard Self.skipUnusual(&place) else { return nil }
+                guard place.pointee &- 0x30 < 10 else { break }
+                guard Grammar.number(&place, &value), value.kind == .integer else { return nil }
+                each.state = state(value.text)
+                return each.state >= 0 ? place : nil
+            case (5 + tables.pointee.addressKinds.count)...: return Self.skipUnusual(place)
+            default: break
             }
-            way = Grammar.nextMember(&place)
+            guard let text = Grammar.text(&place, view.scratch) else { return nil }
+            switch index {
+            case 0:
+                guard text.count > 0, text.isASCII else { return nil }
+                (each.channel, each.names.channel) = (lexicon.pointee.channels.match(text), text)
+            case 2:
+                each.state = state(text)
+                guard each.state >= 0 else { return nil }
+            case 3: token = text
+            case 4:
+                service = tables.pointee.providers.match(text)
+                guard service >= 0 else { return nil }
+            default:
+                guard addressCount < RecordView.subscriptionLimit else { return nil }
+                guard text.count > 0 else { break }
+                tables.pointee.addresses[addressCount] = Address(kind: index - 5, text: text)
+                addressCount += 1
+            }
+            return place
+        } other: {
+            skipOther($0, table, view.scratch)
         }
-        guard way == .end, seen & 0b111 == 0b111 else { return nil }
-        if seen & 0b1000 != 0, service >= 0 {
+        if let token, service >= 0 {
             guard addDevice(token, tables.pointee.services[service], each.state, &view, lexicon) else { return nil }
         }
         for index in 0..<view.subscriptionCount {
@@ -572,12 +549,18 @@ struct MemberScanner: LineScanner {
                 (other.topic == Lexicon.none) == (each.topic == Lexicon.none),
                 other.names.topic.compare(each.names.topic) == 0
             else { continue }
-            return other.state == each.state ? place : nil
+            return other.state == each.state ? end : nil
         }
         guard view.subscriptionCount < RecordView.subscriptionLimit else { return nil }
         view.subscriptions[view.subscriptionCount] = each
         view.subscriptionCount += 1
-        return place
+        return end
+    }
+
+    /// The index of a state's text; -1 for an unknown one.
+    private func state(_ text: Stretch) -> Int {
+        let index = tables.pointee.states.match(text)
+        return index < 0 ? -1 : tables.pointee.stateIndexes[index]
     }
 
     private func topic(_ number: Stretch) -> Topic? {
@@ -589,13 +572,14 @@ struct MemberScanner: LineScanner {
     }
 
     /// Passes a value that says nothing.
-    private static func skipUnusual(_ place: inout Bytes) -> Bool {
+    private static func skipUnusual(_ start: Bytes) -> Bytes? {
+        var place = start
         Grammar.space(&place)
         switch place.pointee {
-        case UInt8(ascii: "n"): return Grammar.word(&place, "null")
-        case UInt8(ascii: "f"): return Grammar.word(&place, "false")
-        case 0x7B: return Grammar.openObject(&place) == .end
-        default: return false
+        case UInt8(ascii: "n"): return Grammar.word(&place, "null") ? place : nil
+        case UInt8(ascii: "f"): return Grammar.word(&place, "false") ? place : nil
+        case 0x7B: return Grammar.openObject(&place) == .end ? place : nil
+        default: return nil
         }
     }
 

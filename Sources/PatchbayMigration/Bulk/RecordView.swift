@@ -26,7 +26,7 @@ struct ValueView: BitwiseCopyable {
 
 /// A contact's record, where its parts stand in the chunk: what a source's scanner fills and a target's writer reads.
 ///
-/// It holds fewer of each part than a contact may have; a record with more goes the slow way.
+/// It holds fewer of each part than a contact may have; a record with more takes the general path.
 struct RecordView: BitwiseCopyable {
     struct IdentifierView: BitwiseCopyable {
         /// The index of the kind in the lexicon; -1 for one that nobody asks for.
@@ -206,7 +206,7 @@ struct RecordView: BitwiseCopyable {
         return true
     }
 
-    /// Whether two words may be about one thing and differ: then the slow way settles them.
+    /// Whether two words may be about one thing and differ: then the general path settles them.
     @inline(__always) var mayContradict: Bool {
         subscriptionCount > 1 && hasTornSubscriptions || consentCount > 1 && hasTornConsents
     }

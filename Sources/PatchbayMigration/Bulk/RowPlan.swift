@@ -6,7 +6,7 @@ import PatchbayModel
 /// A contact file's table, compiled for ``LineWriter``: which part of a view fills which column, in which form.
 ///
 /// It knows what rows mostly hold. What it does not (dates of opt-ins, devices, texts that are changed or refused) sends the
-/// record the slow way.
+/// record the general path.
 struct RowPlan: BitwiseCopyable {
     /// A column that is written.
     struct Column: BitwiseCopyable {
@@ -84,9 +84,9 @@ struct RowPlan: BitwiseCopyable {
     /// Whether there are columns for channels or purposes beyond the lexicon: a record that names such a one, or every
     /// channel, is for the writer.
     var hasStrangeColumns = false
-    /// A bit for each channel on which a no is for the writer to judge.
+    /// A bit for each channel on which an opt-out is for the writer to judge.
     var judged: UInt8 = 0
-    /// A bit for each channel on which an address needs a yes beside it; one without is for the writer to judge.
+    /// A bit for each channel on which an address needs an opt-in beside it; one without is for the writer to judge.
     var needsYes: UInt8 = 0
     /// Whether a field may hold a line break.
     var takesLineBreaks = true
@@ -101,7 +101,7 @@ struct RowPlan: BitwiseCopyable {
         var column: Int
     }
 
-    // Notes by index; -1 for one that keeps the record out, which is for the slow way to say.
+    // Notes by index; -1 for one that keeps the record out, which is for the general path to say.
     var noPlace = -1, noColumn = -1, converted = -1, precision = -1, unfit = -1, second = -1, undated = -1
     var denied = -1, stateUnknown = -1, suspended = -1, lostOptOut = -1, consent = -1
     var keyOther = -1, otherKey = -1, withoutOptIn = -1
@@ -157,7 +157,7 @@ struct RowCompiler {
     private var tagColumns: [RowPlan.TagColumn] = []
     private var stated: Set<Subscription.Key> = []
 
-    /// Nil for a file that has more columns than the fast way knows, or such as it can't fill.
+    /// Nil for a file that has more columns than the bulk path knows, or such as it can't fill.
     init?(_ file: ContactFile, judging channels: [Channel], isSurveyed: Bool, in arena: Arena) {
         (self.file, self.arena, self.isSurveyed) = (file, arena, isSurveyed)
         let columns = file.writtenColumns
@@ -212,7 +212,7 @@ struct RowCompiler {
             && word.utf8.allSatisfy { byte in byte > 0x20 && byte < 0x7F && !"\",;|\\".utf8.contains(byte) }
     }
 
-    /// A bit for each channel; nil if there is one that only the slow way knows.
+    /// A bit for each channel; nil if there is one that only the general path knows.
     private func bits(_ channels: [Channel]) -> UInt8? {
         var bits: UInt8 = 0
         for channel in channels {
@@ -235,7 +235,7 @@ struct RowCompiler {
         row.withoutOptIn = index(file.settings.withoutOptIn == .reject ? rows.withoutOptIn : rows.writtenWithoutOptIn)
     }
 
-    /// A column; nil if there is none like it on the fast way. Where `index` is nil nothing fills it.
+    /// A column; nil if there is none like it on the bulk path. Where `index` is nil nothing fills it.
     private mutating func column(_ column: ContactColumn, at index: Int?) -> RowPlan.Column? {
         var compiled = RowPlan.Column(limit: column.limit ?? .max, isRequired: file.isRequired(column))
         compiled.phoneForm = column.phoneForm

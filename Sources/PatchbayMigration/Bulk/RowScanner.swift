@@ -13,7 +13,7 @@ import Darwin
 /// Reads a contact from a row of delimited text into a view, byte by byte.
 ///
 /// As with the scanner of lines, false is for a row with a fault, or with more than a view holds.
-struct RowScanner: BitwiseCopyable {
+struct RowScanner: RecordScanner {
     private enum Work: UInt8, BitwiseCopyable {
         case identifier, attribute, locale, timeZone, tags, tag, wish, everyRow, denial, device, offset
     }
@@ -137,7 +137,10 @@ struct RowScanner: BitwiseCopyable {
     private let device: DeviceColumns
     private let deviceIdentity: Stretch
     private let rules: Unmanaged<Rules>
-    let notes: Notes
+    private let noted: Notes
+    var notes: Notes? { noted }
+    /// Whether the rows were converted from another encoding, which may be the wrong one.
+    private let isConverted: Bool
 
     init(_ layout: ColumnLayout, _ columns: [ColumnLayout.Column], _ plan: CompiledPlan, in arena: Arena) {
         delimiter = layout.dialect.delimiter
@@ -161,7 +164,8 @@ struct RowScanner: BitwiseCopyable {
         steps = arena.make(compiler.all)
         device = compiler.device
         deviceIdentity = arena.text(layout.contactFile?.deviceIdentity.rawValue ?? "")
-        notes = Notes(indexes: arena.make(Notes.limit, of: 0), count: arena.make(1, of: 0))
+        isConverted = !layout.encoding.isUTF8
+        noted = Notes(indexes: arena.make(Notes.limit, of: 0), count: arena.make(1, of: 0))
         rules = arena.keep(object: Rules(layout, columns.map { $0.forms ?? layout.forms }, words: compiler.words, plan))
     }
 
@@ -327,9 +331,6 @@ struct RowScanner: BitwiseCopyable {
         )
     }
 
-    /// The longest row that goes the fast way.
-    static let longest = ChunkMapper.longest
-
     /// A column's name without the signs that don't count in it, in lower case.
     private static func plain(_ name: String) -> String {
         String(decoding: name.lowercased().utf8.filter { !isPassed($0) }, as: UTF8.self)
@@ -366,21 +367,16 @@ struct RowScanner: BitwiseCopyable {
         return text.unicodeScalars.contains("\u{FEFF}") || letters(text) == letters(name.text)
     }
 
-    /// Where a row ends: behind its line end, or at the end if it has none; and its line feeds, with that.
-    struct Extent {
-        var end: Bytes
-        var lines: Int
-    }
-
     /// Reads the row at the cursor; nil for one that is not plain. `end` is behind a line feed or before the padding.
-    @inline(__always) func scan(
+    @inline(__always) mutating func scan(
         _ place: Bytes,
         _ end: Bytes,
         _ view: inout RecordView,
-        _ lexicon: UnsafePointer<Lexicon>
-    ) -> Extent? {
+        _ plan: UnsafePointer<LinePlan>
+    ) -> RecordExtent? {
+        let lexicon = plan.pointee.lexicon
         view.clear()
-        notes.count.pointee = 0
+        noted.count.pointee = 0
         // A byte-order mark is for the reader.
         guard place.pointee != 0xEF || place[1] != 0xBB || place[2] != 0xBF,
             let extent = split(place, end, view.scratch)
@@ -425,7 +421,7 @@ struct RowScanner: BitwiseCopyable {
                 let type = step.pointee.type
                 guard
                     type == .string || read(attribute, as: type, moments[step.pointee.column], view.scratch)
-                        || readSlowly(attribute, step, view.scratch)
+                        || readByRules(attribute, step, view.scratch)
                 else { return nil }
             case .locale: (view.hasLocale, view.locale) = (true, value.pointee.text)
             case .timeZone:
@@ -442,7 +438,8 @@ struct RowScanner: BitwiseCopyable {
             }
         }
         view.identifierCount = identifiers
-        // A row of very many lines is told of.
+        if isConverted, Stretch(place, extent.end - place).mayBeMisread { return nil }
+        // The reader reports a row of very many lines.
         return extent.lines <= ContactFileReader.usualLines ? extent : nil
     }
 
@@ -553,7 +550,7 @@ struct RowScanner: BitwiseCopyable {
     }
 
     /// Reads a text as the layout's own rules do; false for a fault.
-    @inline(never) private func readSlowly(
+    @inline(never) private func readByRules(
         _ value: UnsafeMutablePointer<ValueView>,
         _ step: UnsafePointer<Step>,
         _ scratch: Scratch
@@ -572,7 +569,7 @@ struct RowScanner: BitwiseCopyable {
         guard let found, let view = ValueView(found, scratch) else { return false }
         value.pointee = view
         guard found.type == .time, FileTime(text)?.isCut == true else { return true }
-        return notes.add(rules.takeUnretainedValue().notes.seconds)
+        return noted.add(rules.takeUnretainedValue().notes.seconds)
     }
 
     /// Words between separators as a list of JSON; nil where there is no room.
@@ -655,7 +652,7 @@ struct RowScanner: BitwiseCopyable {
         } else if state < 0, columns.optIn >= 0 || columns.optOut >= 0, step.pointee.subject.0 == Self.push.0, hasDevice
         {
             state = lexicon.pointee.unknownState
-            guard notes.add(rules.takeUnretainedValue().notes.optInUnknown) else { return false }
+            guard noted.add(rules.takeUnretainedValue().notes.optInUnknown) else { return false }
         }
         guard state >= 0 else { return true }
         if has(columns.changedAt) {
@@ -774,7 +771,7 @@ struct RowScanner: BitwiseCopyable {
             let text = fields[column].text
             guard memchr(text.start, 0x2F, text.count) == nil else { continue }
             if let hours = ExactHours(text.text) { return (view.scratch.keep(String(hours.seconds)), true) }
-            guard notes.add(rules.takeUnretainedValue().notes.timeZone) else { return (nil, false) }
+            guard noted.add(rules.takeUnretainedValue().notes.timeZone) else { return (nil, false) }
         }
         return (nil, true)
     }
@@ -830,7 +827,7 @@ struct RowScanner: BitwiseCopyable {
         view.devices[0] = own
         view.deviceCount = 1
         // Something of a device is assumed in any case.
-        return self.notes.add(notes.deviceAssumed) && noteLeftParts(own, view)
+        return noted.add(notes.deviceAssumed) && noteLeftParts(own, view)
     }
 
     private static var fcm: Stretch { Stretch(("fcm" as StaticString).utf8Start, 3) }
@@ -872,7 +869,7 @@ struct RowScanner: BitwiseCopyable {
             (device.pushAppID, !hasToken), (device.pushEnvironment, !hasToken),
         ]
         for (column, isLeft) in left where isLeft && has(column) {
-            guard notes.add(rules.takeUnretainedValue().notes.devicePart) else { return false }
+            guard noted.add(rules.takeUnretainedValue().notes.devicePart) else { return false }
         }
         return true
     }
@@ -889,17 +886,15 @@ struct RowScanner: BitwiseCopyable {
         var lines = 0
     }
 
-    @inline(__always) private func split(_ start: Bytes, _ end: Bytes, _ scratch: Scratch) -> Extent? {
-        let limit = min(end, start + Self.longest)
-        var stops = Stops(from: start, delimiter: delimiter)
+    @inline(__always) private func split(_ start: Bytes, _ end: Bytes, _ scratch: Scratch) -> RecordExtent? {
+        let limit = min(end, start + ChunkMapper.longest)
         var (place, lines, column) = (start, 1, 0)
         while true {
             let field = fields + column
             let isQuoted = hasQuotes && place.pointee == quote
-            let cut = isQuoted ? quoted(place, limit, field, scratch) : bare(place, limit, field, scratch, &stops)
+            let cut = isQuoted ? quoted(place, limit, field, scratch) : bare(place, limit, field, scratch)
             // An apostrophe may be a guard, which the reader takes off.
             guard let next = cut.place, field.pointee.text[0] != 0x27 else { return nil }
-            if isQuoted { stops = stops.moved(to: next) }
             (place, lines) = (next, lines &+ cut.lines)
             column &+= 1
             // At the end stands no delimiter: behind a line feed nothing is looked at, and the padding is none.
@@ -913,67 +908,43 @@ struct RowScanner: BitwiseCopyable {
             place += 1
         }
         guard place >= end || place.pointee == 0x0A, column == columnCount else { return nil }
-        return Extent(end: place < end ? place + 1 : place, lines: lines)
+        return RecordExtent(end: place < end ? place + 1 : place, lines: lines)
     }
 
     @inline(__always) private func bare(
         _ start: Bytes,
         _ limit: Bytes,
         _ field: UnsafeMutablePointer<ValueView>,
-        _ scratch: Scratch,
-        _ stops: inout Stops
+        _ scratch: Scratch
     ) -> Cut {
-        var place = stops.next()
-        var stop = place.pointee
+        var (place, isUnusual) = (start.endOfPlainField(delimiter), false)
         (field.pointee.kind, field.pointee.needsEscapes, field.pointee.isASCII) = (.string, false, true)
-        // A return before the line feed belongs to the line end.
-        if stop != delimiter, stop != 0x0A, stop != 0x0D || place[1] != 0x0A {
-            let rest = bareRest(place, limit, field, stops)
-            guard let end = rest.end else { return Cut() }
-            (place, stop, stops) = (end, end.pointee, rest.stops)
-            field.pointee.text = Stretch(start, place - start)
-            finish(field)
-            guard !rest.isUnusual || single(field, unusual, always: false, scratch) else { return Cut() }
-            return Cut(place: place, stop: stop)
-        }
-        field.pointee.text = Stretch(start, place - start)
-        finish(field)
-        return Cut(place: place, stop: stop)
-    }
-
-    /// The end of a field, nil for a fault, the stops behind it, and whether it has a byte that is written twice.
-    private struct Rest {
-        var end: Bytes?
-        var stops: Stops
-        var isUnusual = false
-    }
-
-    /// `start` is a stop that does not end the field, the last that was given.
-    @inline(never) private func bareRest(
-        _ start: Bytes,
-        _ limit: Bytes,
-        _ field: UnsafeMutablePointer<ValueView>,
-        _ stops: Stops
-    ) -> Rest {
-        var (place, rest) = (start, Rest(stops: stops))
-        while place < limit {
+        while place < limit, !endsField(place) {
             let byte = place.pointee
-            if byte == delimiter || byte == 0x0A || byte == 0x0D && place[1] == 0x0A { break }
             if byte >= 0x80 {
                 let length = place.sequenceLength
-                guard length > 0 else { return rest }
-                // Each byte beyond ASCII is a stop.
-                for _ in 1..<length { _ = rest.stops.next() }
+                guard length > 0 else { return Cut() }
+                place += length
                 field.pointee.isASCII = false
             } else {
-                if byte == 0 { return rest }
-                if byte == unusual { rest.isUnusual = true }
+                if byte == 0 { return Cut() }
+                if byte == unusual { isUnusual = true }
                 if byte < 0x20 || byte == 0x22 || byte == 0x5C { field.pointee.needsEscapes = true }
+                place += 1
             }
-            place = rest.stops.next()
+            place = place.endOfPlainField(delimiter)
         }
-        if place <= limit { rest.end = place }
-        return rest
+        guard place <= limit else { return Cut() }
+        field.pointee.text = Stretch(start, place - start)
+        finish(field)
+        guard !isUnusual || single(field, unusual, always: false, scratch) else { return Cut() }
+        return Cut(place: place, stop: place.pointee)
+    }
+
+    /// Whether a field that is not quoted ends here. A return before the line feed belongs to the line end.
+    @inline(__always) private func endsField(_ place: Bytes) -> Bool {
+        let byte = place.pointee
+        return byte == delimiter || byte == 0x0A || byte == 0x0D && place[1] == 0x0A
     }
 
     private func quoted(

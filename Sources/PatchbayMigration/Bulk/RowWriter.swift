@@ -50,7 +50,7 @@ private struct LongText {
     }
 }
 
-/// Rows of delimited text. As everywhere in ``LineWriter``, nil or false leaves the record to the slow way.
+/// Rows of delimited text. As everywhere in ``LineWriter``, nil or false leaves the record to the general path.
 extension LineWriter {
     mutating func row(_ view: RecordView, _ plan: UnsafePointer<LinePlan>, _ pen: Pen) -> Pen? {
         let columns = plan.pointee.row.pointee.columns
@@ -117,13 +117,13 @@ extension LineWriter {
         guard room.cells[column].text.count == 0 else { return note(plan.pointee.row.pointee.second, of: rank) }
         guard text.count > 0, text.count <= plan.pointee.row.pointee.columns.place(column).pointee.limit,
             let needsQuotes = Self.judge(text, plan.pointee.row)
-        else { return fillSlowly(column, text, plan, rank) }
+        else { return fillByRules(column, text, plan, rank) }
         room.cells[column] = Cell(text: text, needsQuotes: needsQuotes)
         return true
     }
 
     /// The same for every text, by the rules of the file itself.
-    @inline(never) private mutating func fillSlowly(
+    @inline(never) private mutating func fillByRules(
         _ column: Int,
         _ text: Stretch,
         _ plan: UnsafePointer<LinePlan>,
@@ -164,11 +164,11 @@ extension LineWriter {
             index &+= first
             if first < Block.count { break }
         }
-        return index >= text.count ? false : judgeSlowly(text, row)
+        return index >= text.count ? false : judgeBytes(text, row)
     }
 
     /// The same, byte by byte.
-    @inline(never) private static func judgeSlowly(_ text: Stretch, _ row: UnsafePointer<RowPlan>) -> Bool? {
+    @inline(never) private static func judgeBytes(_ text: Stretch, _ row: UnsafePointer<RowPlan>) -> Bool? {
         for index in 0..<text.count {
             switch text[index] {
             case 0: return nil
@@ -298,7 +298,7 @@ extension LineWriter {
         let type = entry.pointee.columnType(for: value.kind.code)
         guard converted.convert(to: type, scratch), let text = text(of: converted, column, plan),
             takes(text, plan.pointee.row.pointee.columns.place(column))
-        else { return fillSlowly(value, column, rank, plan) }
+        else { return fillByRules(value, column, rank, plan) }
         if value.kind.code != type {
             guard note(plan.pointee.row.pointee.converted, ofAttribute: rank) else { return false }
         }
@@ -306,7 +306,7 @@ extension LineWriter {
     }
 
     /// The same for every value, by the rules of the file itself.
-    @inline(never) private mutating func fillSlowly(
+    @inline(never) private mutating func fillByRules(
         _ value: ValueView,
         _ column: Int,
         _ rank: Int,
@@ -323,7 +323,7 @@ extension LineWriter {
         return fill(column, kept, plan, rank: rank)
     }
 
-    /// Whether a column takes a text; any other of its words is for the slow way.
+    /// Whether a column takes a text; any other of its words is for the general path.
     @inline(__always) private func takes(_ text: Stretch, _ column: UnsafePointer<RowPlan.Column>) -> Bool {
         let words = column.pointee.words
         guard words.count > 0 else { return true }
@@ -331,7 +331,7 @@ extension LineWriter {
         return false
     }
 
-    /// A value in the file's form; nil for one that only the slow way can write.
+    /// A value in the file's form; nil for one that only the general path can write.
     @inline(__always) private mutating func text(
         of value: ValueView,
         _ column: Int,
@@ -533,12 +533,12 @@ extension LineWriter {
         return !subscription.pointee.evidence.isThere || note(row.pointee.noPlace)
     }
 
-    /// Says a state by its word; false where the column has none, and nil for the slow way.
+    /// Says a state by its word; false where the column has none, and nil for the general path.
     private mutating func say(_ state: Int, _ column: Int, _ plan: UnsafePointer<LinePlan>, _ lost: Int) -> Bool? {
         let (words, lexicon) = (plan.pointee.row.pointee.columns.place(column).pointee.words, plan.pointee.lexicon)
         if words[state].count > 0 { return fill(column, words[state], plan) ? true : nil }
         let row = plan.pointee.row
-        // A pause is a no where there is no word for it.
+        // A pause is an opt-out where there is no word for it.
         guard state == lexicon.pointee.suspended, words[lexicon.pointee.unsubscribed].count > 0 else {
             return note(lost) ? false : nil
         }
@@ -546,7 +546,7 @@ extension LineWriter {
         return fill(column, words[lexicon.pointee.unsubscribed], plan) ? true : nil
     }
 
-    /// Looks for a yes on each channel that needs one and on which the row has an address.
+    /// Looks for an opt-in on each channel that needs one and on which the row has an address.
     @inline(__always) private mutating func isWanted(_ view: RecordView, _ plan: UnsafePointer<LinePlan>) -> Bool {
         let (row, subscribed) = (plan.pointee.row, plan.pointee.lexicon.pointee.subscribed)
         guard row.pointee.needsYes != 0 else { return true }
@@ -564,8 +564,8 @@ extension LineWriter {
         return missing == 0 || isWanted(withoutOptIn: missing, view, plan)
     }
 
-    /// Whether a no stands on each of these channels, or nobody knows, of which is told; a consent that speaks of one is for
-    /// the slow way.
+    /// Whether an opt-out stands on each of these channels, or nobody knows, of which is told; a consent that speaks of one is for
+    /// the general path.
     @inline(never) private mutating func isWanted(
         withoutOptIn missing: UInt8,
         _ view: RecordView,

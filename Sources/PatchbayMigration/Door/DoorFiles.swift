@@ -18,7 +18,7 @@ final class DoorFiles {
 
         init(_ parts: [(String, JSONValue)]) {
             self.parts = parts.map { name, value in
-                (name, InputIdentity.text(SHA256.digest(of: Array(value.text.utf8))))
+                (name, SHA256.digest(of: Array(value.text.utf8)).hexText)
             }
         }
 

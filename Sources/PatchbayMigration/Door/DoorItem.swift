@@ -81,9 +81,7 @@ struct DoorItem {
         return row.actions.map { action in
             let bytes = action.jsonBytes
             said[bytes, default: 0] += 1
-            let digits = InputIdentity.text(
-                SHA256.digest(of: Array("\(run):\(number):\(said[bytes] ?? 0):".utf8) + bytes)
-            )
+            let digits = SHA256.digest(of: Array("\(run):\(number):\(said[bytes] ?? 0):".utf8) + bytes).hexText
             let parts = [0..<8, 8..<12, 13..<16, 17..<20, 20..<32].map { range in
                 String(digits.dropFirst(range.lowerBound).prefix(range.count))
             }

@@ -14,7 +14,7 @@ import Darwin
 /// A migration from a file through a vendor's server API: the engine delivers, with the door's rate, its jobs and its
 /// repeats, and every record gets its verdict.
 ///
-/// It may be killed at any moment: run again, it goes on where it stood. Beside the file of verdicts stand until then
+/// It may be killed at any moment: run again, it continues where it stood. Beside the file of verdicts stand until then
 /// `<file>.partial`, `<file>.checkpoint`, and the run's outbox, `<file>.outbox`, which holds what is on its way.
 public struct DoorMigration: Sendable {
     /// The files of a migration through a door: `output` tells what became of each record.
@@ -44,7 +44,7 @@ public struct DoorMigration: Sendable {
     ///   - restarts: whether what an earlier run left is thrown away.
     /// - Returns: the numbers, and whether every record has its verdict.
     /// - Throws: ``Migration/Failure``, ``FileError``, and what the outbox throws; what was said stays said, and the next run
-    ///   goes on.
+    ///   continues.
     public nonisolated(nonsending) func run(_ surroundings: DoorSurroundings, restarts: Bool) async throws
         -> DoorOutcome
     {
@@ -105,7 +105,7 @@ private final class ApplyFeed: DoorFeed {
     private let path: String
     private let input: InputIdentity
     private let writer: DoorWriter
-    private var slow: SlowWay
+    private var general: GeneralPath
     private let results: DoorResults
     private let evidence: (consent: ConsentEvidence, writer: EvidenceWriter)?
     private let journal: DoorJournal?
@@ -118,7 +118,7 @@ private final class ApplyFeed: DoorFeed {
     private let settled: Int
     /// What people said no to at a target that is read in pages.
     private var noes = TargetNoes()
-    /// Whether the pages are wanted for the sake of a yes, and whether they were read.
+    /// Whether the pages are wanted for the sake of an opt-in, and whether they were read.
     private var (wantsNoes, hasNoes) = (false, false)
 
     init(
@@ -137,11 +137,11 @@ private final class ApplyFeed: DoorFeed {
         self.source = try DoorSource(migration, source, at: files.input, after: run.earlier?.place)
         writer = DoorWriter(DoorMapper(target.door, target.settings))
         let earlierNoes = EarlierOptOuts(limit: .max)
-        slow = SlowWay(
+        general = GeneralPath(
             writer: writer,
             catalogue: migration.catalogue,
             mapping: migration.mapping,
-            heeding: earlierNoes
+            applying: earlierNoes
         )
         results = DoorResults(
             run.outputs,
@@ -218,17 +218,17 @@ private final class ApplyFeed: DoorFeed {
 
     private func hear(_ record: SourceRecord) throws {
         again.records += 1
-        try slow.hear(record)
+        try general.read(record)
     }
 
     private func take(_ record: SourceRecord, _ items: inout [DoorItem]) throws {
         guard record.number > settled else { return try hear(record) }
         try results.begin(line: record.line)
         var bytes: [UInt8] = []
-        let findings = try slow.move(record, to: &bytes)
+        let findings = try general.move(record, to: &bytes)
         var row = findings.contains { $0.severity == .error } ? DoorRow() : writer.row
         row.findings = findings
-        items.append(DoorItem(record, row, effects: slow.takeEffects()))
+        items.append(DoorItem(record, row, effects: general.takeEffects()))
     }
 
     // MARK: What stood there before
@@ -249,7 +249,7 @@ private final class ApplyFeed: DoorFeed {
         }
     }
 
-    /// Whether the vendor must be asked before the row is said: for the way back, or for the sake of a yes.
+    /// Whether the vendor must be asked before the row is said: for the way back, or for the sake of an opt-in.
     private func isAsked(_ item: DoorItem) -> Bool {
         guard !item.row.isRejected else { return false }
         if let journal { return journal.rows[item.number].map { !ScalarString.equal($0.key, item.row.key) } ?? true }
@@ -285,7 +285,7 @@ private final class ApplyFeed: DoorFeed {
         var row = item.row
         let known = journal?.rows[item.number].flatMap { ScalarString.equal($0.key, row.key) ? $0 : nil }
         let before = known.map { $0.before ?? nil } ?? held[ScalarString(row.key)]
-        // Before any yes is left out: whoever goes on must find the same noes.
+        // Before any yes is left out: whoever continues must find the same opt-outs.
         let part = before.map { $0.part(in: writer.mapper.trace(of: row)) }
         if let before { keepNoes(in: &row) { before.saysNo(to: $0) } }
         if known == nil {
@@ -295,7 +295,7 @@ private final class ApplyFeed: DoorFeed {
         return row
     }
 
-    /// Leaves out each yes to what the person said no to at the target.
+    /// Leaves out each opt-in to what the person said no to at the target.
     private func keepNoes(in row: inout DoorRow, _ isNo: (Subscription.Key) -> Bool) {
         guard target.keepsNoes else { return }
         for place in row.actions.indices.reversed() {

@@ -92,7 +92,7 @@ public struct DoorVerification {
     ) async throws -> Verification {
         var verification = Verification()
         verification.extent = extent
-        let lens = try RecordLens(migration, key: target.door.keyKind, tagByTag: true)
+        let lens = try FieldReader(migration, key: target.door.keyKind, tagByTag: true)
         let names = NameBook()
         var source = try openSource()
         let size = source.size
@@ -106,8 +106,8 @@ public struct DoorVerification {
         let verdicts = try verdicts()
         var sample = Sample(extent)
         // Keys are kept in any case: the vendor is asked for them.
-        let (wanted, found) = (SightStore(keepsKeys: true), SightStore(keepsKeys: true))
-        let refused = SightStore(keepsKeys: false)
+        let (wanted, found) = (FieldStore(keepsKeys: true), FieldStore(keepsKeys: true))
+        let refused = FieldStore(keepsKeys: false)
         verification.expected = try migration.eachWritten(&source, watch) { number, written, traits in
             var sight = try lens.look(written)
             let key = KeyMark(sight.key, opinion: 0).exact
@@ -117,14 +117,14 @@ public struct DoorVerification {
                 return try refused.add(sight, number: number, names)
             }
             // Where the person's no at the target was kept, or a wish found nobody to reach, the source's yes is not looked
-            // for. A no that it said was: it is looked for unless it may be lost, too.
+            // for. An opt-out that it said was: it is looked for unless it may be lost, too.
             let isUnheard = verdicts.unheard.contains(number)
             if isUnheard || verdicts.kept.contains(number) {
                 var contact = try Contact(jsonBytes: written)
                 let losesNoes = isUnheard && target.settings.lostOptOuts == .warn
-                // A yes that a door can't tell from silence is read back as unknown.
+                // An opt-in that a door can't tell from silence is read back as unknown.
                 contact.subscriptions.removeAll { !$0.state.isOptOut || losesNoes }
-                sight = RecordLens.look(contact, target.door.keyKind, tagByTag: true)
+                sight = FieldReader.look(contact, target.door.keyKind, tagByTag: true)
             }
             try wanted.add(sight, number: number, names)
         }
@@ -135,7 +135,7 @@ public struct DoorVerification {
                 for one in page where chosen?.contains(KeyMark(one.key, opinion: 0).exact) ?? true {
                     number += 1
                     try found.add(
-                        RecordLens.look(one.contact, target.door.keyKind, tagByTag: true),
+                        FieldReader.look(one.contact, target.door.keyKind, tagByTag: true),
                         number: number,
                         names
                     )
@@ -143,8 +143,8 @@ public struct DoorVerification {
             }
         }
         let judge = Judge(names: names, showsKeys: showsKeys, isPartial: true)
-        var waiting: [[SightStore.Entry]] = []
-        for share in 0..<SightStore.shares {
+        var waiting: [[FieldStore.Entry]] = []
+        for share in 0..<FieldStore.shares {
             let all = try wanted.entries(share).filter { chosen?.contains($0.key.exact) ?? true }
             let entries = try Self.entries(all, besides: refused.entries(share))
             guard case .byKeys(let most)? = target.door.reading else {
@@ -155,7 +155,7 @@ public struct DoorVerification {
             }
             waiting.append(entries)
             let keys = waiting.joined().map(\.text)
-            guard share == SightStore.shares - 1 || keys.count >= most * target.descriptor.concurrency else { continue }
+            guard share == FieldStore.shares - 1 || keys.count >= most * target.descriptor.concurrency else { continue }
             let told = DoorProgress(records: verification.compared, underway: keys.count)
             let held = try await asker.telling(told, surroundings) {
                 try await asker.contacts(of: keys.eachOnce.sorted())
@@ -170,7 +170,7 @@ public struct DoorVerification {
     }
 
     /// Records without the fields of which a refused record of the same contact speaks, too.
-    private static func entries(_ entries: [SightStore.Entry], besides refused: [SightStore.Entry]) -> [SightStore
+    private static func entries(_ entries: [FieldStore.Entry], besides refused: [FieldStore.Entry]) -> [FieldStore
         .Entry]
     {
         if refused.isEmpty { return entries }
@@ -182,14 +182,14 @@ public struct DoorVerification {
         }
     }
 
-    /// Records of which a no found nobody to leave alone, without the subscriptions that the vendor does not show: what it does
+    /// Records of which an opt-out found nobody to leave alone, without the subscriptions that the vendor does not show: what it does
     /// show is held against the source.
     private static func entries(
-        _ entries: [SightStore.Entry],
+        _ entries: [FieldStore.Entry],
         unneeded: RowSet,
-        shown: [SightStore.Entry],
+        shown: [FieldStore.Entry],
         _ names: NameBook
-    ) -> [SightStore.Entry] {
+    ) -> [FieldStore.Entry] {
         guard entries.contains(where: { unneeded.contains($0.number) }) else { return entries }
         let held = Dictionary(shown.map { ($0.key.exact, Set($0.fields.map(\.name))) }) { $0.union($1) }
         return entries.map { entry in
@@ -204,7 +204,7 @@ public struct DoorVerification {
     }
 
     private func compare(
-        _ entries: [SightStore.Entry],
+        _ entries: [FieldStore.Entry],
         _ held: [ScalarString: Contact],
         _ unneeded: RowSet,
         _ judge: Judge,
@@ -212,18 +212,18 @@ public struct DoorVerification {
         _ verification: inout Verification,
         _ difference: (Verification.Difference) throws -> Void
     ) throws {
-        let found = entries.map(\.text).eachOnce.sorted().compactMap { key -> SightStore.Entry? in
+        let found = entries.map(\.text).eachOnce.sorted().compactMap { key -> FieldStore.Entry? in
             guard let contact = held[ScalarString(key)] else { return nil }
-            let fields = RecordLens.look(contact, target.door.keyKind, tagByTag: true).fields
+            let fields = FieldReader.look(contact, target.door.keyKind, tagByTag: true).fields
                 .map { (name: names.index(of: $0.name), digest: $0.digest) }
-            return SightStore.Entry(key: KeyMark(key, opinion: 0), number: 0, text: key, fields: fields)
+            return FieldStore.Entry(key: KeyMark(key, opinion: 0), number: 0, text: key, fields: fields)
         }
         let wanted = Self.entries(entries, unneeded: unneeded, shown: found, names)
         try judge.compare(wanted, found, &verification, difference)
     }
 
-    /// What the file of verdicts says: the rows that the migration rejected, those of which it kept a no, those that were
-    /// written though a wish of them found nobody to reach, and those of which a no found nobody to leave alone.
+    /// What the file of verdicts says: the rows that the migration rejected, those of which it kept an opt-out, those that were
+    /// written though a wish of them found nobody to reach, and those of which an opt-out found nobody to leave alone.
     private struct Verdicts {
         var rejected = RowSet()
         var kept = RowSet()

@@ -92,7 +92,8 @@ final class EvidenceWriter {
 /// It refuses a record if the target would allow more than the source does.
 final class ConsentEvidence {
     private let reader: ConsentReader
-    private let salt: String
+    /// The digest of the salt so far, to which each key is added.
+    private var salted = SHA256.Stream()
     private var writer = JSONWriter()
     private var lines = EvidenceLines()
     /// What the record at hand states, and its first identifier.
@@ -103,7 +104,7 @@ final class ConsentEvidence {
 
     /// Evidence of one thread.
     init(_ migration: Migration, salt: String) throws {
-        self.salt = salt
+        salted.add(Array("\(salt):".utf8))
         reader = try ConsentReader(migration)
     }
 
@@ -117,7 +118,7 @@ final class ConsentEvidence {
 
     /// The name of a contact in the evidence.
     static func digest(of key: String, salt: String) -> String {
-        InputIdentity.text(SHA256.digest(of: Array("\(salt):\(key)".utf8)))
+        SHA256.digest(of: Array("\(salt):\(key)".utf8)).hexText
     }
 
     /// Takes the lines that were collected.
@@ -198,7 +199,11 @@ final class ConsentEvidence {
     private func append(number: Int, _ raised: [ConsentWords.Subject]) {
         let subjects = before.subjects(and: after)
         guard !subjects.isEmpty else { return }
-        let name = key.map { Self.digest(of: $0, salt: salt) }
+        let name = key.map { key in
+            var digest = salted
+            digest.add(Array(key.utf8))
+            return digest.finish().hexText
+        }
         for subject in subjects {
             let (old, new) = (before.said[subject], after?.said[subject])
             writer.reset()

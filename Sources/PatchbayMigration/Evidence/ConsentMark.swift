@@ -2,10 +2,10 @@ import PatchbayAdapterKit
 import PatchbayModel
 
 /// A word of a contact about consent as a mark of eight bytes: whose it is, what it is about, and in the lowest bits whether it
-/// is a no, and whether it is about a consent. It holds no person's data.
+/// is an opt-out, and whether it is about a consent. It holds no person's data.
 ///
 /// Two spellings of a key that differ in the case of letters, or in the space around it, are one: a vendor may take them for
-/// one, and a no must hold. Of a telephone number the digits count, without `00` and a trunk zero in brackets.
+/// one, and an opt-out must hold. Of a telephone number the digits count, without `00` and a trunk zero in brackets.
 enum ConsentMark {
     static let no: UInt64 = 1
     static let consent: UInt64 = 2
@@ -41,14 +41,14 @@ enum ConsentMark {
             : identifier.value.utf8.contains(UInt8(ascii: "@"))
     }
 
-    /// The word of a contact about something; a yes.
+    /// The word of a contact about something; an opt-in.
     @inline(__always) static func yes(_ key: UInt64, _ subject: UInt64) -> UInt64 {
         KeyMark.mix(key ^ subject) & ~(no | consent) | subject & consent
     }
 }
 
 /// The words of one contact, as marks: once by the key by which the target knows the contact, and once by each address to
-/// which messages go, because a no holds for the address, whoever else has it.
+/// which messages go, because an opt-out holds for the address, whoever else has it.
 struct ConsentMarks {
     private let key: UInt64?
     private let addresses: [Channel: UInt64]
@@ -102,7 +102,7 @@ struct ConsentMarks {
         holders(consent.channel, reaching: consent.purpose == .messaging)
     }
 
-    /// What a yes to a subscription must not stand behind: a no to the same, and to messages there or anywhere.
+    /// What an opt-in to a subscription must not stand behind: an opt-out to the same, and to messages there or anywhere.
     func subjects(of wish: Subscription) -> Holders {
         let (channel, messaging) = (wish.channel.rawValue, Purpose.messaging.rawValue)
         return holders(wish.channel).marks(
@@ -113,7 +113,7 @@ struct ConsentMarks {
         )
     }
 
-    /// The same of a yes to a purpose.
+    /// The same of an opt-in to a purpose.
     func subjects(of consent: Consent) -> Holders {
         let (purpose, channel) = (consent.purpose.rawValue, consent.channel?.rawValue)
         let own = ConsentMark.consent(purpose, channel)
@@ -135,7 +135,7 @@ struct ConsentMarks {
         return (wishes + consents).map { $0 | ConsentMark.no }
     }
 
-    /// What each yes of the contact must not stand behind.
+    /// What each opt-in of the contact must not stand behind.
     func yeses(of contact: Contact) -> [UInt64] {
         let own = Set(optOuts(of: contact))
         return contact.subscriptions.filter { $0.state == .subscribed }.flatMap { subjects(of: $0).without(own).all }

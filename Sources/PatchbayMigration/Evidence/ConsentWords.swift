@@ -39,7 +39,7 @@ struct ConsentWords: Hashable {
         }
     }
 
-    /// How much an answer allows. Only a yes allows anything.
+    /// How much an answer allows. Only an opt-in allows anything.
     enum Answer: Int, Comparable {
         case no, unknown, yes
 
@@ -74,6 +74,8 @@ struct ConsentWords: Hashable {
     }
 
     private(set) var said: [Subject: Word] = [:]
+    /// Whether any word is about a consent.
+    private var hasConsents = false
 
     init() {}
 
@@ -95,13 +97,15 @@ struct ConsentWords: Hashable {
 
     /// Where a subject stands twice, a source counts with its least and a target with its most.
     private mutating func add(_ word: Word, to subject: Subject, most: Bool) {
+        hasConsents = hasConsents || !subject.isSubscription
         guard let other = said[subject] else { return said[subject] = word }
         if most ? word.answer > other.answer : word.answer < other.answer { said[subject] = word }
     }
 
-    /// What holds for a subject: a no to messages on a channel holds for each subscription there.
+    /// What holds for a subject: an opt-out to messages on a channel holds for each subscription there.
     func holding(_ subject: Subject) -> Answer {
         let own = said[subject]?.answer
+        guard hasConsents else { return own ?? .unknown }
         let general = Subject(purpose: subject.purpose, channel: nil, isSubscription: false)
         let ofChannel = Subject(purpose: subject.purpose, channel: subject.channel, isSubscription: false)
         let consent = [said[ofChannel], said[general]].compactMap { $0?.answer }
@@ -159,17 +163,17 @@ struct ConsentWords: Hashable {
 
     // MARK: Reading what was written
 
-    /// The words of a list of JSON objects, by the layout of subscriptions.
-    init(_ list: JSONValue?, _ layout: LineLayout.Subscriptions) {
-        for each in list?.array ?? [] {
-            guard let channel = each[layout.members.channel]?.string.map(Channel.init(rawValue:)),
-                let state = each[layout.members.state]?.string.flatMap(Subscription.State.init(rawValue:))
-            else { continue }
-            let resource = each[layout.members.resource]?.integer.map { Int($0) }
-            let topics = layout.topics.filter { $0.value == resource }.keys.sorted().map(Optional.some)
-            let all = topics + (layout.resource == resource ? [nil] : [])
-            // A resource that stands for several topics is said of one that allows it, if there is one.
-            for topic in all { add(Subscription(channel: channel, topic: topic, state: state), most: true) }
+    /// Adds the word of an entry of subscriptions that was written by a layout.
+    fileprivate mutating func add(
+        _ channel: Channel,
+        _ resource: Int?,
+        _ state: Subscription.State,
+        _ layout: LineLayout.Subscriptions
+    ) {
+        let topics = layout.topics.filter { $0.value == resource }.keys.sorted().map(Optional.some)
+        // A resource that stands for several topics counts as one that allows it, if there is one.
+        for topic in topics + (layout.resource == resource ? [nil] : []) {
+            add(Subscription(channel: channel, topic: topic, state: state), most: true)
         }
     }
 
@@ -188,7 +192,7 @@ struct ConsentWords: Hashable {
 struct ConsentReader {
     private enum Way {
         case contacts(WrittenReader)
-        case layout(LineLayout.Subscriptions, path: [String])
+        case layout(LayoutReader)
         /// The format states nothing about consent, or cannot be read.
         case none
     }
@@ -197,9 +201,10 @@ struct ConsentReader {
 
     init(_ migration: Migration) throws {
         if case .lines(let layout)? = try? migration.target.makeTargetLayout?(migration.targetSettings),
-            let found = Self.subscriptions(in: layout.parts, at: [])
+            let found = Self.subscriptions(in: layout.parts, at: []),
+            (found.path + [found.layout.name]).allSatisfy(KeyTable.canEnter)
         {
-            way = .layout(found.layout, path: found.path + [found.layout.name])
+            way = .layout(LayoutReader(found.layout, at: found.path + [found.layout.name]))
         } else if let reader = try WrittenReader(migration) {
             way = .contacts(reader)
         } else {
@@ -226,82 +231,63 @@ struct ConsentReader {
     func words(of written: ArraySlice<UInt8>) throws -> ConsentWords? {
         switch way {
         case .none: return nil
-        case .layout(let layout, let path):
-            switch JSONSpan.member(at: path, of: written) {
-            case .span(let span): return (try? JSONValue(parsing: span)).map { ConsentWords($0, layout) }
-            case .absent: return ConsentWords()
-            case .invalid: return nil
-            }
+        case .layout(let reader): return reader.words(of: written)
         case .contacts(let reader): return ConsentWords(writtenAs: try reader.contacts(in: written))
         }
     }
 }
 
-/// Finds a member of nested JSON objects by its bytes.
-enum JSONSpan {
-    case span(ArraySlice<UInt8>)
-    case absent
-    case invalid
+/// Reads the words of JSON lines that were written by a layout.
+private final class LayoutReader {
+    private let layout: LineLayout.Subscriptions
+    private let arena = Arena()
+    private let scratch: Scratch
+    /// The members that lead to the list of subscriptions, from the outside.
+    private let path: [KeyTable]
+    private let members: KeyTable
 
-    /// The value at a path of names, which JSON writes without escapes.
-    static func member(at path: [String], of json: ArraySlice<UInt8>) -> JSONSpan {
-        var rest = json
-        for name in path {
-            let found = member(name, of: rest)
-            guard case .span(let span) = found else { return found }
-            rest = span
-        }
-        return .span(rest)
+    init(_ layout: LineLayout.Subscriptions, at path: [String]) {
+        let (arena, names) = (arena, layout.members)
+        (self.layout, scratch) = (layout, Scratch(in: arena))
+        self.path = path.map { KeyTable([$0], terminator: .colon, in: arena) }
+        members = KeyTable([names.channel, names.resource, names.state], terminator: .colon, in: arena)
     }
 
-    private static func member(_ name: String, of json: ArraySlice<UInt8>) -> JSONSpan {
-        var (place, end) = (json.startIndex, json.endIndex)
-        func skipSpace() { while place < end, json[place] <= 0x20 { place += 1 } }
-        /// Moves behind a string, and returns the place of its content.
-        func string() -> Range<Int>? {
-            guard place < end, json[place] == 0x22 else { return nil }
-            let start = place + 1
-            place = start
-            while place < end, json[place] != 0x22 { place += json[place] == 0x5C ? 2 : 1 }
-            guard place < end else { return nil }
-            defer { place += 1 }
-            return start..<place
+    /// The words of a line; nil if it is not well-formed.
+    func words(of line: ArraySlice<UInt8>) -> ConsentWords? {
+        scratch.reset()
+        var words = ConsentWords()
+        let padded = line + [UInt8](repeating: 0, count: Padding.count)
+        let end = padded.withUnsafeBufferPointer { $0.baseAddress.flatMap { object($0, 0, &words) } }
+        return end == nil ? nil : words
+    }
+
+    private func object(_ start: Bytes, _ depth: Int, _ words: inout ConsentWords) -> Bytes? {
+        if depth == path.count { return Grammar.elements(start) { entry($0, &words) } }
+        return Grammar.members(start, of: path[depth]) { _, place in
+            object(place, depth + 1, &words)
+        } other: {
+            Grammar.passMember($0)
         }
-        /// Moves behind a value.
-        func skipValue() -> Bool {
-            var depth = 0
-            while place < end {
-                switch json[place] {
-                case 0x22: if string() == nil { return false }
-                case 0x7B, 0x5B:
-                    depth += 1
-                    place += 1
-                case 0x7D, 0x5D:
-                    if depth == 0 { return true }
-                    depth -= 1
-                    place += 1
-                case 0x2C where depth == 0: return true
-                default: place += 1
-                }
+    }
+
+    private func entry(_ start: Bytes, _ words: inout ConsentWords) -> Bytes? {
+        var (channel, resource, state) = (Channel?.none, Int?.none, Subscription.State?.none)
+        let end = Grammar.members(start, of: members) { index, start in
+            var (place, value) = (start, RecordView.blank)
+            Grammar.space(&place)
+            guard let end = Grammar.value(place, &value, scratch) else { return nil }
+            switch index {
+            case 0: channel = Channel(rawValue: value.text.text)
+            case 1: resource = Int(value.text.text)
+            default: state = Subscription.State(rawValue: value.text.text)
             }
-            return false
+            return end
+        } other: {
+            Grammar.passMember($0)
         }
-        skipSpace()
-        guard place < end, json[place] == 0x7B else { return .invalid }
-        place += 1
-        while true {
-            skipSpace()
-            guard place < end else { return .invalid }
-            if json[place] == 0x7D { return .absent }
-            guard let key = string() else { return .invalid }
-            skipSpace()
-            guard place < end, json[place] == 0x3A else { return .invalid }
-            place += 1
-            let start = place
-            guard skipValue() else { return .invalid }
-            if json[key].elementsEqual(name.utf8) { return .span(json[start..<place]) }
-            if json[place] == 0x2C { place += 1 }
-        }
+        if let channel, let state { words.add(channel, resource, state, layout) }
+        return end
     }
 }
 

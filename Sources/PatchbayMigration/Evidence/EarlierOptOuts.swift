@@ -4,15 +4,15 @@ import PatchbayModel
 /// What people said no to in the records so far, so that no later record of the same person says yes for them: of two answers
 /// the more protective counts.
 ///
-/// It knows ``limit`` opt-outs at once. Further ones, and each yes behind them, go to a temporary file without a name, as marks;
-/// at the end, ``finish(workers:)`` tells whether one of those came too late to be heeded.
+/// It knows ``limit`` opt-outs at once. Further ones, and each opt-in behind them, go to a temporary file without a name, as marks;
+/// at the end, ``finish()`` tells whether one of those came too late to be heeded.
 final class EarlierOptOuts {
     /// A set of so many takes eight MiB.
     static let usualLimit = 6 << 17
 
-    private var table: NoesTable
+    private var table: OptOutTable
 
-    init(limit: Int = EarlierOptOuts.usualLimit) { table = NoesTable(limit: limit) }
+    init(limit: Int = EarlierOptOuts.usualLimit) { table = OptOutTable(limit: limit) }
 
     // MARK: The order of records
 
@@ -24,34 +24,37 @@ final class EarlierOptOuts {
 
     // MARK: Checkpoints
 
-    /// Keeps the opt-outs that are added, for ``takeAdded()``.
+    /// Keeps the marks that are added, for ``takeAdded()``.
     func keepAdded() { table.keepsAdded = true }
 
-    /// The marks of opt-outs that were added since this was called last; nil if there are more than the table holds.
+    /// The marks that were added since this was called last; nil if there are more opt-outs than the table holds.
     func takeAdded() -> [UInt64]? { table.takeAdded() }
 
-    /// Adds the opt-outs of an earlier run, which ``takeAdded()`` does not return again.
-    func restore(_ marks: [UInt64]) {
-        let keepsAdded = table.keepsAdded
-        table.keepsAdded = false
-        for mark in marks { table.note(mark) }
-        table.keepsAdded = keepsAdded
+    /// Whether so many marks were added that they should leave memory.
+    var hasManyAdded: Bool { table.added.count > 1 << 16 }
+
+    /// Adds the marks of an earlier run, which ``takeAdded()`` does not return again.
+    func restore(_ log: OptOutLog) throws {
+        try log.eachEarlier { marks in
+            table.restore(marks)
+            try table.keepLate()
+        }
     }
 
     // MARK: Records one by one
 
-    /// Lowers each yes of a contact to which an earlier record said no, and notes the contact's own noes.
-    func heed(_ contact: inout Contact, _ marks: ConsentMarks) throws(FileError) -> [Finding] {
+    /// Lowers each opt-in of a contact to which an earlier record said no, and notes the contact's own opt-outs.
+    func apply(to contact: inout Contact, _ marks: ConsentMarks) throws(FileError) -> [Finding] {
         var findings: [Finding] = []
         // A denial of the record itself is written beside its opt-in.
         let own = Set(marks.optOuts(of: contact))
         for place in contact.subscriptions.indices where contact.subscriptions[place].state == .subscribed {
-            guard let row = heed(marks.subjects(of: contact.subscriptions[place]).without(own)) else { continue }
+            guard let row = finding(of: marks.subjects(of: contact.subscriptions[place]).without(own)) else { continue }
             contact.subscriptions[place].state = .unsubscribed
             findings.append(row.at("subscriptions[\(place)]"))
         }
         for place in contact.consents.indices where contact.consents[place].state == .granted {
-            guard let row = heed(marks.subjects(of: contact.consents[place]).without(own)) else { continue }
+            guard let row = finding(of: marks.subjects(of: contact.consents[place]).without(own)) else { continue }
             contact.consents[place].state = .denied
             findings.append(row.at("consents[\(place)]"))
         }
@@ -60,8 +63,8 @@ final class EarlierOptOuts {
         return findings
     }
 
-    /// What is said of a yes that stands behind a no; nil where it stands behind none.
-    private func heed(_ subjects: ConsentMarks.Holders) -> FindingRow? {
+    /// What is said of an opt-in that stands behind an opt-out; nil where it stands behind none.
+    private func finding(of subjects: ConsentMarks.Holders) -> FindingRow? {
         // Each is looked for: of what is late the end of the run must know.
         let (isOwn, isAddress) = (table.holds(subjects.own), table.holds(subjects.addresses))
         if !isOwn, !isAddress { table.keep(optIn: subjects.all) }
@@ -70,24 +73,24 @@ final class EarlierOptOuts {
 
     // MARK: Records by the job
 
-    /// Hears the words of many records, in order; false, with none of them noted, if a yes stands behind a no.
-    func hear(_ words: [UInt64]) throws(FileError) -> Bool {
-        let isHeeded = table.hear(words)
+    /// Reads the marks of many records, in order; false, with none of them noted, if an opt-in follows an opt-out.
+    func read(_ marks: [UInt64]) throws(FileError) -> Bool {
+        let isInOrder = table.read(marks)
         try table.keepLate()
-        return isHeeded
+        return isInOrder
     }
 
-    /// The same of one record among many, behind which ``keepLate()`` is due.
-    func hear(one words: [UInt64]) -> Bool { table.hear(words) }
+    /// The same for one record among many, after which ``keepLate()`` is due.
+    func read(one marks: [UInt64]) -> Bool { table.read(marks) }
 
     /// Takes what there was no room for out of memory, if it is much.
     func keepLate() throws(FileError) { try table.keepLate() }
 
-    /// Says at the end of the source whether every no was heeded, which so many threads look for.
+    /// Checks at the end of the source that every opt-out was applied.
     ///
-    /// - Throws: ``Migration/Failure`` if a yes stood behind a no that was not known any more: what was written must not be used.
-    func finish(workers: Int = 1) throws {
-        let raised = try table.raisedLate(workers: workers)
+    /// - Throws: ``Migration/Failure`` if an opt-in followed an opt-out that was not known any more: the output must not be used.
+    func finish() throws {
+        let raised = try table.optInsBehindLateOptOuts()
         if raised > 0 { throw Migration.Failure([Self.unheeded.at("subscriptions", detail: "\(raised) of them")]) }
     }
 

@@ -4,7 +4,7 @@ import PatchbayModel
 
 /// Counts views as ``Survey`` counts contacts: numbers at places in an arena, told by name once a job is done.
 ///
-/// A view with a word that the lexicon does not know is not admitted and goes the slow way.
+/// A view with a word that the lexicon does not know is not admitted and takes the general path.
 struct BulkSurvey: BitwiseCopyable {
     private enum Total {
         static let contacts = 0, withTags = 1, tags = 2, locale = 3, timeZone = 4, devices = 5, torn = 6, undecided = 7
@@ -19,7 +19,7 @@ struct BulkSurvey: BitwiseCopyable {
         RecordView.identifierLimit * (1 + RecordView.subscriptionLimit) + RecordView.deviceLimit
     /// The kind of a mark that is of a push token.
     private static let tokenKind = identifierKinds
-    /// Most apps of push tokens that are told apart; a view with one more, or with a longer name, goes the slow way.
+    /// Most apps of push tokens that are told apart; a view with one more, or with a longer name, takes the general path.
     private static let appLimit = 16
     private static let appLength = 64
     /// What the kinds of marks of words about topics begin with, each an identifier's kind.
@@ -184,7 +184,7 @@ struct BulkSurvey: BitwiseCopyable {
             wishes[(each.channel &* (topics &+ 1) &+ topic) &* Lexicon.states.count &+ each.state] &+= 1
             isStated = isStated || each.state != lexicon.pointee.unknownState
             let isYes = each.state == lexicon.pointee.subscribed
-            // A no to a topic is none to its channel.
+            // An opt-out to a topic is none to its channel.
             guard isYes || topic == 0 && each.state != lexicon.pointee.unknownState else { continue }
             opinion |= KeyMark.Opinion.bits(isYes ? KeyMark.Opinion.yes : KeyMark.Opinion.no, channel: each.channel)
         }
@@ -277,7 +277,7 @@ struct BulkSurvey: BitwiseCopyable {
             let count = Self.take(ages + index)
             if count > 0 { survey.ages[age, default: 0] += count }
         }
-        tellWords(&survey, plan.topicNames)
+        addMarks(&survey, plan.topicNames)
         tellTokens(&survey)
         tellMarks(&survey, plan)
     }
@@ -315,7 +315,7 @@ struct BulkSurvey: BitwiseCopyable {
         }
     }
 
-    private func tellWords(_ survey: inout Survey, _ topicNames: [String]) {
+    private func addMarks(_ survey: inout Survey, _ topicNames: [String]) {
         for part in 0..<3 {
             let isWritten = part != 1
             let (wishes, answers) = (wishes + part * wishCount, isWritten ? answers : answers + Self.answerCount)
@@ -404,7 +404,7 @@ final class SurveyBook {
 
     init(activity: Activity?) { self.activity = activity }
 
-    /// Counts what went the slow way.
+    /// Counts what went the general path.
     func note(_ record: SourceRecord, _ findings: [Finding], _ final: Contact?) {
         survey.note(decisionsOf: record, final)
         let isWritten = !findings.contains { $0.severity == .error }
@@ -416,7 +416,7 @@ final class SurveyBook {
         survey.note(findings, isWritten: isWritten)
     }
 
-    /// Hears why a record is refused that was counted on the fast way.
+    /// Hears why a record is refused that was counted on the bulk path.
     func note(refusal: Finding) { survey.note([refusal], isWritten: false) }
 
     func note(_ bulk: BulkSurvey, _ plan: CompiledPlan) { bulk.tell(&survey, plan) }

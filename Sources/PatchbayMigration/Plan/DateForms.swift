@@ -14,10 +14,9 @@ extension RecordFormat {
     /// - Returns: the settings with `dateForms`; unchanged if nothing is to be decided, or if the file cannot be read.
     public func decidingDateForms(_ settings: JSONObject, in path: String) -> JSONObject {
         guard let layout = try? makeSourceLayout?(settings), case .columns(let columns) = layout,
-            var source = try? FileSource(path: path), source.rereadablePath != nil
+            let source = try? FileSource(path: path), source.rereadablePath != nil,
+            let head = try? FileSource.head(of: path)
         else { return settings }
-        var head: [UInt8] = []
-        while head.count < Migration.consentHeadBytes, let bytes = try? source.next() { head += bytes }
         let found = Self.dateForms(columns, head, isGiven: settings["dateForm"] != nil)
         guard !found.isEmpty else { return settings }
         var settings = settings
@@ -30,28 +29,34 @@ extension RecordFormat {
     /// The forms of dates by column, as the setting `dateForms` has them.
     private static func dateForms(_ layout: ColumnLayout, _ head: [UInt8], isGiven: Bool) -> [(String, JSONValue)] {
         guard StrangeFile.isJSON(head) != true else { return [] }
-        var rows = DelimitedReader(dialect: layout.dialect)
-        rows.append(layout.encoding.decoded(head))
-        if head.count < Migration.consentHeadBytes { rows.finish() }
-        var (columns, dates): ([ColumnLayout.Column]?, [Int: DateColumn]) = (nil, [:])
-        while let row = rows.next() {
-            guard case .success(let row) = row else { continue }
-            if columns == nil {
-                let known = layout.columns(rows.header?.fields ?? [])
-                columns = known
-                for (index, column) in known.enumerated() where column.hasDates && column.forms == nil {
+        var (names, dates): ([String], [Int: DateColumn]) = ([], [:])
+        layout.eachRow(ofHead: head) { columns, fields in
+            if names.isEmpty {
+                names = columns.map(\.header)
+                for (index, column) in columns.enumerated() where column.hasDates && column.forms == nil {
                     dates[index] = DateColumn(zone: layout.forms.zone)
                 }
-                if dates.isEmpty { return [] }
             }
-            guard row.fields.count == columns?.count else { continue }
-            for index in dates.keys { dates[index]?.add(row.fields[index].trimmed) }
+            for index in dates.keys { dates[index]?.add(fields[index].trimmed) }
+            return !dates.isEmpty
         }
         return dates.sorted { $0.key < $1.key }.compactMap { index, column in
-            guard let name = columns?[index].header, let forms = column.setting(layout.forms, isGiven: isGiven) else {
-                return nil
-            }
-            return (name, forms)
+            column.setting(layout.forms, isGiven: isGiven).map { (names[index], $0) }
+        }
+    }
+}
+
+extension ColumnLayout {
+    /// Calls `take` with the columns and the fields of each complete row among the first bytes of a file, as long as it returns true.
+    func eachRow(ofHead head: [UInt8], _ take: (_ columns: [Column], _ fields: [String]) -> Bool) {
+        var (rows, known) = (DelimitedReader(dialect: dialect), [Column]?.none)
+        rows.append(encoding.decoded(head))
+        if head.count < Migration.consentHeadBytes { rows.finish() }
+        while let row = rows.next() {
+            guard case .success(let row) = row else { continue }
+            let columns = known ?? self.columns(rows.header?.fields ?? [])
+            known = columns
+            guard row.fields.count != columns.count || take(columns, row.fields) else { return }
         }
     }
 }

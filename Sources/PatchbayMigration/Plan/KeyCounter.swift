@@ -30,61 +30,30 @@ final class KeyCounter {
     /// More of them are counted and not named.
     private static let mostTorn = 20
 
-    /// Marks in memory.
-    private let limit: Int
-    private var marks: [KeyMark] = []
-    private var spilled: SpilledMarks<KeyMark>
+    private let store: ShareStore
     private var total = 0
 
-    /// A counter that keeps so many marks in memory, half a MiB, and counts those that are spilled part by part.
-    init(limit: Int = 32 << 10, spilling spilled: SpilledMarks<KeyMark> = SpilledMarks()) {
-        (self.limit, self.spilled) = (limit, spilled)
+    /// A counter that keeps `bufferSize` bytes of each share of the marks in memory.
+    init(bufferSize: Int = 4 << 10) { store = ShareStore(bufferSize: bufferSize) }
+
+    func add(_ marks: [KeyMark]) throws(FileError) {
+        total += marks.count
+        try store.add(marks) { $0.folded }
     }
 
-    func add(_ more: [KeyMark]) throws(FileError) {
-        total += more.count
-        marks += more
-        if marks.count >= limit { try spill() }
-    }
-
-    private func spill() throws(FileError) {
-        try spilled.add(marks)
-        marks.removeAll(keepingCapacity: true)
-    }
-
-    /// Counts everything that was added, on so many threads.
-    func finish(workers: Int = 1) throws(FileError) -> Counts {
+    /// Counts everything that was added.
+    func finish() throws(FileError) -> Counts {
         var counts = Counts(total: total)
-        guard !spilled.isEmpty else {
-            Self.count(marks, into: &counts)
-            return counts
+        for share in 0..<ShareStore.shares {
+            Self.count(try store.values(share, as: KeyMark.self), into: &counts)
         }
-        try spill()
-        let some = try spilled.eachPart(workers: workers) { parts throws(FileError) in
-            var (counts, marks) = (Counts(), [KeyMark]())
-            while try parts.next(&marks) { Self.count(marks, into: &counts) }
-            return counts
-        }
-        for each in some { Self.add(each, to: &counts) }
         return counts
     }
 
-    /// Adds what was counted of other keys.
-    private static func add(_ other: Counts, to counts: inout Counts) {
-        counts.distinct += other.distinct
-        counts.distinctFolded += other.distinctFolded
-        counts.torn += other.torn
-        counts.tornKeys += other.tornKeys
-        cut(&counts.tornKeys)
-        counts.written += other.written
-    }
-
-    /// One slot of a table of keys.
-    private struct Slot: BitwiseCopyable {
-        var folded: UInt64 = 0
-        var exact: UInt64 = 0
-        /// Records with this key; 0 is a free slot.
-        var count = 0
+    /// A key: its first spelling with what all of its records say, and the number of the records.
+    private struct Key {
+        var exact: UInt64
+        var count = 1
     }
 
     private static func cut(_ keys: inout [TornKey]) {
@@ -93,56 +62,35 @@ final class KeyCounter {
     }
 
     private static func count(_ marks: [KeyMark], into counts: inout Counts) {
-        guard !marks.isEmpty else { return }
-        // By keys, not by marks: a word that stands in each record is one key.
-        var slots = [Slot](repeating: Slot(), count: 16)
+        var keys: [UInt64: Key] = [:]
         // Spellings of a key beyond the first, each with its bit for a contact's key; few keys have any.
         struct Spelling: Hashable { let folded, exact: UInt64 }
         var spellings: [Spelling: UInt64] = [:]
-        var (keys, torn, written) = (0, 0, 0)
-        var tornKeys: [TornKey] = []
         for mark in marks {
-            let place = place(of: mark.folded, in: slots)
-            if slots[place].count == 0 {
-                slots[place] = Slot(folded: mark.folded, exact: mark.exact, count: 1)
-                keys += 1
-                if 2 * keys > slots.count { slots = doubled(slots) }
+            guard var known = keys[mark.folded] else {
+                keys[mark.folded] = Key(exact: mark.exact)
                 continue
             }
             var key = mark.exact & KeyMark.Opinion.key
-            if (slots[place].exact ^ mark.exact) & ~KeyMark.Opinion.all != 0 {
+            if (known.exact ^ mark.exact) & ~KeyMark.Opinion.all != 0 {
                 let spelling = Spelling(folded: mark.folded, exact: mark.exact & ~KeyMark.Opinion.all)
                 spellings[spelling, default: 0] |= key
                 key = 0
             }
-            slots[place].exact |= mark.exact & KeyMark.Opinion.said | key
-            slots[place].count += 1
+            known.exact |= mark.exact & KeyMark.Opinion.said | key
+            known.count += 1
+            keys[mark.folded] = known
         }
-        for slot in slots where slot.count > 0 {
-            if slot.exact & KeyMark.Opinion.key != 0 { written += 1 }
-            guard slot.count > 1, KeyMark.Opinion.isTorn(slot.exact & KeyMark.Opinion.said) else { continue }
-            torn += 1
-            tornKeys.append(TornKey(folded: slot.folded, count: slot.count))
-            // The same ones whatever was spilled.
-            if tornKeys.count > 2 * Self.mostTorn { Self.cut(&tornKeys) }
+        for (folded, key) in keys {
+            if key.exact & KeyMark.Opinion.key != 0 { counts.written += 1 }
+            guard key.count > 1, KeyMark.Opinion.isTorn(key.exact & KeyMark.Opinion.said) else { continue }
+            counts.torn += 1
+            counts.tornKeys.append(TornKey(folded: folded, count: key.count))
         }
-        for bit in spellings.values where bit != 0 { written += 1 }
-        let distinct = keys + spellings.count
-        let some = Counts(distinct: distinct, distinctFolded: keys, torn: torn, tornKeys: tornKeys, written: written)
-        add(some, to: &counts)
-    }
-
-    /// Where a key stands in a table whose size is a power of two, or where it belongs.
-    private static func place(of folded: UInt64, in slots: [Slot]) -> Int {
-        let mask = slots.count - 1
-        var place = Int(truncatingIfNeeded: folded) & mask
-        while slots[place].count > 0, slots[place].folded != folded { place = (place + 1) & mask }
-        return place
-    }
-
-    private static func doubled(_ slots: [Slot]) -> [Slot] {
-        var larger = [Slot](repeating: Slot(), count: 2 * slots.count)
-        for slot in slots where slot.count > 0 { larger[place(of: slot.folded, in: larger)] = slot }
-        return larger
+        // The same ones whatever was spilled.
+        Self.cut(&counts.tornKeys)
+        counts.written += spellings.values.count { $0 != 0 }
+        counts.distinct += keys.count + spellings.count
+        counts.distinctFolded += keys.count
     }
 }

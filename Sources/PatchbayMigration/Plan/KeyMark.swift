@@ -1,13 +1,13 @@
 /// A key of a contact without its text: two digests, and what its record says of channels.
 ///
 /// Two different keys have one mark with a chance below one in a thousand for a thousand million keys.
-struct KeyMark: SpillMark {
+struct KeyMark: BitwiseCopyable, Sendable {
     /// Digest of the key without the case of its letters: of its ASCII letters, or of all where ``init(key:opinion:)`` made it.
     var folded: UInt64
     /// Digest of the key as it stands; in its lowest bits the ``Opinion``.
     var exact: UInt64
 
-    /// What a record says of each channel, two bits each: a yes, and a no. A bit above them marks a contact's key.
+    /// What a record says of each channel, two bits each: an opt-in, and an opt-out. A bit above them marks a contact's key.
     enum Opinion {
         static let yes: UInt64 = 0b01
         static let no: UInt64 = 0b10
@@ -23,12 +23,9 @@ struct KeyMark: SpillMark {
             return channel < 0 ? 0 : answer &<< UInt64(2 &* channel)
         }
 
-        /// Whether some channel has a yes and a no.
+        /// Whether some channel has an opt-in and an opt-out.
         @inline(__always) static func isTorn(_ bits: UInt64) -> Bool { bits & bits &>> 1 & lows != 0 }
     }
-
-    /// Keys that differ in the case of letters alone are looked at together.
-    var digest: UInt64 { folded }
 
     init(folded: UInt64, exact: UInt64) { (self.folded, self.exact) = (folded, exact) }
 

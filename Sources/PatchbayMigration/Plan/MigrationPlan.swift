@@ -211,7 +211,7 @@ extension Migration {
             again.ownSource = path
             (report, surveyor, optIns) = try measure(again, &file)
         }
-        let counts = try surveyor.finish(workers: max(1, workers ?? Processors.usable))
+        let counts = try surveyor.finish()
         let amount = door?.tally.amount
         do {
             let probe = try FormatProbe(self)

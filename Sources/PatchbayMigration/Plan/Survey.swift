@@ -85,7 +85,7 @@ struct Survey: Sendable {
     var identifiers: [String: Int] = [:]
     var withTags = 0
     var tags = 0
-    /// Tags by name. Contacts that went the fast way are not among them: there a target treats all tags alike.
+    /// Tags by name. Contacts that went the bulk path are not among them: there a target treats all tags alike.
     var tagNames: [String: Int] = [:]
     var withLocale = 0
     var withTimeZone = 0
@@ -196,7 +196,7 @@ struct Survey: Sendable {
         marks[Self.tokenKey, default: []].append(KeyMark(token.value, opinion: 0))
     }
 
-    /// What a contact says of the channels that the lexicon knows: a yes to any topic is one to its channel, a no to a topic
+    /// What a contact says of the channels that the lexicon knows: an opt-in to any topic is one to its channel, an opt-out to a topic
     /// is not, and neither is a consent that allows messages.
     private static func opinion(_ contact: Contact) -> UInt64 {
         var bits: UInt64 = 0
@@ -211,7 +211,7 @@ struct Survey: Sendable {
         return bits
     }
 
-    /// What a contact says of each topic: what it is about, and a yes, a no, or both.
+    /// What a contact says of each topic: what it is about, and an opt-in, an opt-out, or both.
     private static func topics(_ contact: Contact) -> [(subject: UInt64, said: UInt64)] {
         let words = contact.subscriptions.filter {
             $0.topic != nil && $0.state != .unknown && Lexicon.channelNames.contains($0.channel.rawValue)

@@ -7,8 +7,6 @@ final class Surveyor {
     let activity: Activity?
     private var counters: [String: KeyCounter] = [:]
     private var topicCounters: [String: KeyCounter] = [:]
-    /// For all counters: each spills what it has by itself.
-    private let room = SpilledMarks<KeyMark>.Room()
     /// Kinds of identifiers that are counted; further ones are only told of.
     private static let mostKinds = 16
     /// Records that were surveyed alone, to be added together.
@@ -20,18 +18,16 @@ final class Surveyor {
     func add(_ part: Survey) throws(FileError) {
         survey.add(part)
         for (kind, marks) in part.marks where counters[kind] != nil || counters.count < Self.mostKinds {
-            let counter = counters[kind] ?? makeCounter()
+            let counter = counters[kind] ?? KeyCounter()
             counters[kind] = counter
             try counter.add(marks)
         }
         for (kind, marks) in part.topicMarks where counters[kind] != nil {
-            let counter = topicCounters[kind] ?? makeCounter()
+            let counter = topicCounters[kind] ?? KeyCounter()
             topicCounters[kind] = counter
             try counter.add(marks)
         }
     }
-
-    private func makeCounter() -> KeyCounter { KeyCounter(spilling: SpilledMarks(room: room)) }
 
     func note(_ record: SourceRecord, _ findings: [Finding]) throws(FileError) {
         let isWritten = !findings.contains { $0.severity == .error }
@@ -50,13 +46,13 @@ final class Surveyor {
         pending = Survey()
     }
 
-    /// What was counted, by kind of key, on so many threads.
-    func finish(workers: Int) throws(FileError) -> [String: KeyCounter.Counts] {
+    /// What was counted, by kind of key.
+    func finish() throws(FileError) -> [String: KeyCounter.Counts] {
         try settle()
         var counts: [String: KeyCounter.Counts] = [:]
         for (kind, counter) in counters {
-            var count = try counter.finish(workers: workers)
-            count.tornTopics = try topicCounters[kind]?.finish(workers: workers).torn ?? 0
+            var count = try counter.finish()
+            count.tornTopics = try topicCounters[kind]?.finish().torn ?? 0
             counts[kind] = count
         }
         return counts

@@ -46,7 +46,7 @@ final class FileDescriptor {
         return status
     }
 
-    /// Keeps the first `count` bytes and goes on behind them. A file of that size keeps its time of change, too.
+    /// Keeps the first `count` bytes and continues behind them. A file of that size keeps its time of change, too.
     func begin(at count: Int) throws(FileError) {
         if try status().st_size != off_t(count), ftruncate(number, off_t(count)) != 0 { throw FileError(path, .write) }
         try seek(to: count)
@@ -81,43 +81,21 @@ final class FileDescriptor {
     }
 
     /// Reads `count` bytes at a place of the file.
-    func read(_ count: Int, at offset: Int) throws(FileError) -> [UInt8] { try reader.read(count, at: offset) }
-
-    /// What reads at places of the file from any thread, as long as this lives.
-    var reader: Reader { Reader(path: path, number: number) }
-
-    /// Reads an open file where somebody says.
-    struct Reader: Sendable {
-        fileprivate let path: String
-        fileprivate let number: Int32
-
-        /// Reads `count` bytes at a place of the file. There is room behind them, so that a few more can be added in place.
-        func read(_ count: Int, at offset: Int) throws(FileError) -> [UInt8] {
-            var failure: FileError?
-            let bytes = [UInt8](unsafeUninitializedCapacity: count + Padding.count) { buffer, filled in
-                do throws(FileError) {
-                    try fill(UnsafeMutableRawBufferPointer(start: buffer.baseAddress, count: count), at: offset)
-                    filled = count
-                } catch {
-                    failure = error
-                }
-            }
-            if let failure { throw failure }
-            return bytes
-        }
-
-        /// Reads as many bytes as there is room for, at a place of the file.
-        func fill(_ room: UnsafeMutableRawBufferPointer, at offset: Int) throws(FileError) {
-            var done = 0
-            while done < room.count {
-                let result = pread(number, room.baseAddress.map { $0 + done }, room.count - done, off_t(offset + done))
+    func read(_ count: Int, at offset: Int) throws(FileError) -> [UInt8] {
+        var failure: FileError?
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            while filled < count, failure == nil {
+                let rest = buffer.baseAddress.map { $0 + filled }
+                let result = pread(number, rest, count - filled, off_t(offset + filled))
                 if result > 0 {
-                    done += result
+                    filled += result
                 } else if result == 0 || errno != EINTR {
-                    throw result == 0 ? FileError(path, .read, number: ENODATA) : FileError(path, .read)
+                    failure = result == 0 ? FileError(path, .read, number: ENODATA) : FileError(path, .read)
                 }
             }
         }
+        if let failure { throw failure }
+        return bytes
     }
 
     /// Writes all of the bytes.

@@ -163,6 +163,13 @@ public struct FileSource: ByteSource {
         return try file.status().isOf(size: size, changed: changed) ? nil : Checkpoint.changedInput.at(file.path)
     }
 
+    /// The first bytes of a file, in which columns are examined.
+    static func head(of path: String) throws(FileError) -> [UInt8] {
+        var (source, head) = (try FileSource(path: path), [UInt8]())
+        while head.count < Migration.consentHeadBytes, let bytes = try source.next() { head += bytes }
+        return head
+    }
+
     /// The whole file.
     ///
     /// - Throws: ``FileError``, also for a file over `limit` bytes.

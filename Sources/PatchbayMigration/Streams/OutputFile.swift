@@ -73,7 +73,7 @@ public final class OutputFile: ByteSink {
         (self.file, path, target, draft) = (file, file.path, file.path, nil)
     }
 
-    /// Begins a file that another process can go on with, or goes on with one.
+    /// Begins a file that another process can go on with, or continues with one.
     ///
     /// It is written beside its place under the same name with `.partial` behind it.
     /// - Parameters:

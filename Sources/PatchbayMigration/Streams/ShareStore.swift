@@ -1,4 +1,5 @@
-/// Keeps bytes in 256 shares, so that each share fits into memory: few in memory, the rest in a file without a name.
+/// Keeps values in 256 shares, so that each share fits into memory: few in memory, the rest in a file without a name. The values of a
+/// share keep their order.
 final class ShareStore {
     static let shares = 256
     private let bufferSize: Int
@@ -6,14 +7,28 @@ final class ShareStore {
     private var pieces = [[(offset: Int, count: Int)]](repeating: [], count: shares)
     private var file: SpillFile?
 
-    /// A store that keeps so many bytes of each share in memory.
+    /// A store that keeps `bufferSize` bytes of each share in memory.
     init(bufferSize: Int = 16 << 10) { self.bufferSize = bufferSize }
 
-    /// The share of a key: the same for ever.
-    static func share(of key: KeyMark) -> Int { Int(truncatingIfNeeded: key.exact &>> 56) }
+    /// The share of a digest, and of a key.
+    private static func share(of digest: UInt64) -> Int { Int(truncatingIfNeeded: digest &>> 56) }
+    static func share(of key: KeyMark) -> Int { share(of: key.exact) }
 
     func add(_ bytes: [UInt8], to share: Int) throws(FileError) {
         buffers[share] += bytes
+        try spill(share)
+    }
+
+    /// Adds values, each to the share of its digest.
+    func add<Value: BitwiseCopyable>(_ values: some Sequence<Value>, by digest: (Value) -> UInt64) throws(FileError) {
+        for value in values {
+            let share = Self.share(of: digest(value))
+            withUnsafeBytes(of: value) { buffers[share].append(contentsOf: $0) }
+            try spill(share)
+        }
+    }
+
+    private func spill(_ share: Int) throws(FileError) {
         guard buffers[share].count >= bufferSize else { return }
         let spill: SpillFile
         if let file { spill = file } else { spill = try SpillFile() }
@@ -22,10 +37,18 @@ final class ShareStore {
         buffers[share].removeAll(keepingCapacity: true)
     }
 
-    /// The bytes of a share, in the order in which they came.
+    /// The bytes of a share.
     func bytes(_ share: Int) throws(FileError) -> [UInt8] {
         var bytes: [UInt8] = []
         for piece in pieces[share] { bytes += try file?.read(bytes: piece.count, at: piece.offset) ?? [] }
         return bytes + buffers[share]
+    }
+
+    /// The values of a share to which only values of this type were added.
+    func values<Value: BitwiseCopyable>(_ share: Int, as type: Value.Type) throws(FileError) -> [Value] {
+        try bytes(share).withUnsafeBytes { bytes in
+            stride(from: 0, to: bytes.count, by: MemoryLayout<Value>.size)
+                .map { bytes.loadUnaligned(fromByteOffset: $0, as: Value.self) }
+        }
     }
 }

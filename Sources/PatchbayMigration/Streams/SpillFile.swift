@@ -21,23 +21,15 @@ final class SpillFile {
         file = FileDescriptor(number, path: folder, closesAtEnd: true)
     }
 
-    /// Appends bytes, and says where they stand.
-    func append(_ bytes: UnsafeRawBufferPointer) throws(FileError) -> Int {
-        try file.write(bytes)
+    /// Appends bytes, and returns their place.
+    func append(bytes: [UInt8]) throws(FileError) -> Int {
+        try file.write(bytes[...])
         defer { count += bytes.count }
         return count
     }
 
-    /// Appends bytes, and says where they stand.
-    func append(bytes: [UInt8]) throws(FileError) -> Int {
-        try bytes.withUnsafeBufferPointer { bytes throws(FileError) in try append(UnsafeRawBufferPointer(bytes)) }
-    }
-
     /// Everything that it holds now, from its start.
     func source(chunk: Int) throws(FileError) -> FileSource { try FileSource(kept: file, chunk: chunk) }
-
-    /// What reads at places of it from any thread, as long as this lives.
-    var reader: FileDescriptor.Reader { file.reader }
 
     /// Reads bytes at a place.
     func read(bytes count: Int, at place: Int) throws(FileError) -> [UInt8] { try file.read(count, at: place) }

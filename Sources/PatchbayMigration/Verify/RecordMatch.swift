@@ -4,6 +4,12 @@ import PatchbayJSON
 /// Compares the records of two files by digests of their bytes, whatever their order. Records with the same bytes are the same;
 /// only the others have to be read.
 final class RecordMatch {
+    private struct Entry: BitwiseCopyable {
+        var digest: UInt64
+        var number: Int
+        var isOfTarget: Bool
+    }
+
     private let store: ShareStore?
     private var totals = (source: (count: 0, sum: 0 as UInt64), target: (count: 0, sum: 0 as UInt64))
 
@@ -15,37 +21,31 @@ final class RecordMatch {
 
     func add(source digest: UInt64, number: Int) throws(FileError) {
         totals.source = (totals.source.count + 1, totals.source.sum &+ digest)
-        try keep(digest, UInt64(number) << 1)
+        try keep(Entry(digest: digest, number: number, isOfTarget: false))
     }
 
     func add(target digest: UInt64, number: Int) throws(FileError) {
         totals.target = (totals.target.count + 1, totals.target.sum &+ digest)
-        try keep(digest, UInt64(number) << 1 | 1)
+        try keep(Entry(digest: digest, number: number, isOfTarget: true))
     }
 
-    private func keep(_ digest: UInt64, _ number: UInt64) throws(FileError) {
-        guard let store else { return }
-        var bytes: [UInt8] = []
-        bytes.append(digest)
-        bytes.append(number)
-        try store.add(bytes, to: Int(truncatingIfNeeded: digest >> 56))
+    private func keep(_ entry: Entry) throws(FileError) {
+        try store?.add(CollectionOfOne(entry)) { $0.digest }
     }
 
     /// The numbers of the records that the other file does not have, and how many it has.
     func unmatched() throws(FileError) -> (source: RowSet, target: RowSet, matched: Int) {
         var (source, target, matched) = (RowSet(), RowSet(), 0)
         for share in 0..<ShareStore.shares {
-            let bytes = try store?.bytes(share) ?? []
             var waiting: [UInt64: [Int]] = [:]
             // Every record of the source came before the first of the target.
-            for place in stride(from: 0, to: bytes.count, by: 16) {
-                let (digest, number) = (bytes.word(at: place), bytes.word(at: place + 8))
-                if number & 1 == 0 {
-                    waiting[digest, default: []].append(Int(number >> 1))
-                } else if waiting[digest]?.popLast() != nil {
+            for entry in try store?.values(share, as: Entry.self) ?? [] {
+                if !entry.isOfTarget {
+                    waiting[entry.digest, default: []].append(entry.number)
+                } else if waiting[entry.digest]?.popLast() != nil {
                     matched += 1
                 } else {
-                    target.insert(Int(number >> 1))
+                    target.insert(entry.number)
                 }
             }
             for number in waiting.values.joined() { source.insert(number) }

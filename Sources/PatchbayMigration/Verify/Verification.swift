@@ -162,11 +162,11 @@ extension Migration {
         do {
             var verification = Verification()
             verification.extent = extent
-            let lens = try RecordLens(self)
+            let lens = try FieldReader(self)
             let names = NameBook()
-            let (wanted, found) = (SightStore(keepsKeys: showsKeys), SightStore(keepsKeys: showsKeys))
+            let (wanted, found) = (FieldStore(keepsKeys: showsKeys), FieldStore(keepsKeys: showsKeys))
             var sample = Sample(extent)
-            func note(_ seen: RecordLens.Seen, _ keys: Set<UInt64>?) throws {
+            func note(_ seen: FieldReader.Seen, _ keys: Set<UInt64>?) throws {
                 switch seen {
                 case .record(let number, let sight):
                     guard keys?.contains(KeyMark(sight.key, opinion: 0).exact) ?? true else { return }
@@ -222,7 +222,7 @@ extension Migration {
                 try lens.each(&output, watch) { seen in try note(seen, known) }
             }
             if let change = try output.change() { throw Failure([change]) }
-            for share in 0..<SightStore.shares {
+            for share in 0..<FieldStore.shares {
                 let judge = Judge(names: names, showsKeys: showsKeys)
                 let entries = try wanted.entries(share).filter { keys?.contains($0.key.exact) ?? true }
                 try judge.compare(entries, try found.entries(share), &verification, difference)
@@ -239,7 +239,7 @@ extension Migration {
         _ target: () throws -> some ByteSource,
         _ input: inout some ByteSource,
         _ output: inout some ByteSource,
-        _ lens: RecordLens,
+        _ lens: FieldReader,
         _ watch: Verification.Watch,
         _ sample: inout Sample?,
         _ verification: inout Verification
@@ -351,19 +351,19 @@ struct Judge {
     var isPartial = false
 
     func compare(
-        _ wanted: [SightStore.Entry],
-        _ found: [SightStore.Entry],
+        _ wanted: [FieldStore.Entry],
+        _ found: [FieldStore.Entry],
         _ verification: inout Verification,
         _ tell: (Verification.Difference) throws -> Void
     ) throws {
-        func key(_ entry: SightStore.Entry) -> Key { Key(folded: entry.key.folded, exact: entry.key.exact) }
+        func key(_ entry: FieldStore.Entry) -> Key { Key(folded: entry.key.folded, exact: entry.key.exact) }
         let wanted = isPartial ? merged(wanted) : wanted
         // Records with one key meet in the order in which they stand.
-        var waiting = Dictionary(grouping: found, by: key).mapValues { $0.reversed() as [SightStore.Entry] }
+        var waiting = Dictionary(grouping: found, by: key).mapValues { $0.reversed() as [FieldStore.Entry] }
         func note(
             _ kind: Verification.Difference.Kind,
             _ field: String,
-            _ entry: SightStore.Entry,
+            _ entry: FieldStore.Entry,
             _ source: Int,
             _ target: Int
         ) throws {
@@ -388,8 +388,8 @@ struct Judge {
     }
 
     /// One record of each key: what a later one says of a field holds; tags add up.
-    private func merged(_ entries: [SightStore.Entry]) -> [SightStore.Entry] {
-        var merged: [SightStore.Entry] = []
+    private func merged(_ entries: [FieldStore.Entry]) -> [FieldStore.Entry] {
+        var merged: [FieldStore.Entry] = []
         var places: [Key: Int] = [:]
         for entry in entries {
             let key = Key(folded: entry.key.folded, exact: entry.key.exact)
@@ -398,7 +398,7 @@ struct Judge {
                 merged.append(entry)
                 continue
             }
-            let names = Set(entry.fields.map(\.name).filter { self.names.names[$0] != RecordLens.tag })
+            let names = Set(entry.fields.map(\.name).filter { self.names.names[$0] != FieldReader.tag })
             merged[place].fields.removeAll { names.contains($0.name) }
             merged[place].fields += entry.fields
             merged[place].number = entry.number
@@ -407,10 +407,10 @@ struct Judge {
     }
 
     private func differences(
-        _ wanted: SightStore.Entry,
-        _ found: SightStore.Entry
+        _ wanted: FieldStore.Entry,
+        _ found: FieldStore.Entry
     ) -> [(Verification.Difference.Kind, String)] {
-        func byName(_ entry: SightStore.Entry) -> [Int: [UInt64]] {
+        func byName(_ entry: FieldStore.Entry) -> [Int: [UInt64]] {
             Dictionary(entry.fields.map { ($0.name, [$0.digest]) }, uniquingKeysWith: +).mapValues { $0.sorted() }
         }
         let (old, new) = (byName(wanted), byName(found))
@@ -418,7 +418,7 @@ struct Judge {
             let kind: Verification.Difference.Kind? =
                 switch (old[name], new[name]) {
                 // A value that a later record leaves empty may be shown as none.
-                case (let one?, nil): isPartial && one == [RecordLens.empty] ? nil : .absent
+                case (let one?, nil): isPartial && one == [FieldReader.empty] ? nil : .absent
                 case (nil, _?): .added
                 case (let one?, let other?): holds(one, other) ? nil : .changed
                 case (nil, nil): nil

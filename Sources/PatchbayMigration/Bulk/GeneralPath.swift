@@ -3,7 +3,7 @@ import PatchbayAdapterKit
 import PatchbayModel
 
 /// The way that every record can go: bytes to a contact, a contact to bytes. It alone says what is wrong with one.
-struct SlowWay {
+struct GeneralPath {
     private var writer: any ContactWriter
     private let catalogue: AttributeCatalogue
     private let mapping: ContactMapping
@@ -11,53 +11,54 @@ struct SlowWay {
     private(set) var effects: [MappingEffect]
     /// The kinds of identifiers by which the target knows contacts.
     let keyKinds: [IdentifierKind]
-    /// What earlier records said no to, where records come one by one.
-    private let noes: EarlierOptOuts?
-    /// What the records say of consent, as marks, where somebody else hears it.
+    /// The opt-outs of earlier records, if records come one by one.
+    private let optOuts: EarlierOptOuts?
+    /// What the records say of consent, as marks, if they are kept for the caller.
     private var words: [UInt64]?
     /// The contact that was handed to the writer last; nil if it was not written.
     private(set) var final: Contact?
-    /// Whether a word about consent that can't be read, in a record that its reader refuses, counts as a no.
-    private let fears: Bool
+    /// Whether a word about consent that can't be read, in a record that its reader refuses, counts as an opt-out.
+    private let treatsUnreadableAsOptOut: Bool
 
-    /// The way to a writer. `noes` hears every record's noes, and lowers each yes behind one; nil leaves that to whoever takes
-    /// the words, if they are told. One that fears takes a word that can't be read, in a record that is refused, for a no.
+    /// A path to a writer. `optOuts` receives the opt-outs of every record, and each opt-in behind one is lowered; nil leaves that to the
+    /// caller, who takes the marks if they are kept. `treatsUnreadableAsOptOut` is for consent that cannot be read, in a record that is
+    /// refused.
     init(
         writer: any ContactWriter,
         catalogue: AttributeCatalogue,
         mapping: ContactMapping = ContactMapping(),
-        heeding noes: EarlierOptOuts? = nil,
-        tellsWords: Bool = false,
-        fears: Bool = true
+        applying optOuts: EarlierOptOuts? = nil,
+        keepsMarks: Bool = false,
+        treatsUnreadableAsOptOut: Bool = true
     ) {
-        self.fears = fears
-        (self.writer, self.catalogue, self.mapping, self.noes) = (writer, catalogue, mapping, noes)
+        self.treatsUnreadableAsOptOut = treatsUnreadableAsOptOut
+        (self.writer, self.catalogue, self.mapping, self.optOuts) = (writer, catalogue, mapping, optOuts)
         effects = mapping.noEffects
         keyKinds = writer.keyKinds
-        words = tellsWords ? [] : nil
+        words = keepsMarks ? [] : nil
     }
 
     /// Appends the record's contact; with an error among the findings nothing was appended.
     ///
-    /// - Throws: ``FileError`` if more noes are to be kept than fit into memory, and nothing else.
+    /// - Throws: ``FileError`` if more opt-outs are to be kept than fit into memory, and nothing else.
     mutating func move(_ record: SourceRecord, to bytes: inout [UInt8]) throws(FileError) -> [Finding] {
         var findings = record.findings
         final = nil
-        try takeAddressOptOuts(record)
+        try readAddressOptOuts(record)
         guard var contact = record.contact else {
-            try hearRefused(record)
+            try readRefused(record)
             let isExplained = findings.contains { $0.severity == .error }
             if !isExplained { findings.append(Self.unexplained.at()) }
-            if record.said.map({ fears ? $0.feared : $0.read })?.optsOut == true {
+            if record.said.map({ treatsUnreadableAsOptOut ? $0.feared : $0.read })?.optsOut == true {
                 findings.append(EarlierOptOuts.rejected.at(findings.first { $0.severity == .error }?.path ?? ""))
             }
             return findings
         }
         if !mapping.isEmpty { findings += mapping.apply(to: &contact, counting: &effects) }
         findings += contact.settleContradictions()
-        let marks = noes == nil && words == nil ? nil : ConsentMarks(contact, knownBy: keyKinds)
+        let marks = optOuts == nil && words == nil ? nil : ConsentMarks(contact, knownBy: keyKinds)
         // Words count, even of a record that is not written.
-        if let marks, let noes { findings += try noes.heed(&contact, marks) }
+        if let marks, let optOuts { findings += try optOuts.apply(to: &contact, marks) }
         if let marks, words != nil { words? += marks.yeses(of: contact) + marks.optOuts(of: contact) }
         let (coerced, lost) = catalogue.coerce(contact)
         findings += lost
@@ -67,17 +68,17 @@ struct SlowWay {
         return findings
     }
 
-    /// Hears what a record says no to that an earlier run has moved.
-    mutating func hear(_ record: SourceRecord) throws(FileError) {
-        try takeAddressOptOuts(record)
-        guard var contact = record.contact.map(settled) else { return try hearRefused(record) }
-        if let noes, let marks = marks(of: contact) { _ = try noes.heed(&contact, marks) }
+    /// Reads the opt-outs of a record that an earlier run has moved.
+    mutating func read(_ record: SourceRecord) throws(FileError) {
+        try readAddressOptOuts(record)
+        guard var contact = record.contact.map(settled) else { return try readRefused(record) }
+        if let optOuts, let marks = marks(of: contact) { _ = try optOuts.apply(to: &contact, marks) }
     }
 
-    /// Hears what a record says no to that its reader refuses; a yes of it is nobody's.
-    private mutating func hearRefused(_ record: SourceRecord) throws(FileError) {
-        guard noes != nil || words != nil,
-            var contact = record.said.map({ settled(fears ? $0.feared : $0.read) })
+    /// Reads the opt-outs of a record that its reader refuses; its opt-ins do not count.
+    private mutating func readRefused(_ record: SourceRecord) throws(FileError) {
+        guard optOuts != nil || words != nil,
+            var contact = record.said.map({ settled(treatsUnreadableAsOptOut ? $0.feared : $0.read) })
         else { return }
         contact.subscriptions.removeAll { $0.state == .subscribed }
         contact.consents.removeAll { $0.state == .granted }
@@ -85,17 +86,17 @@ struct SlowWay {
     }
 
     /// Notes the opt-outs of a record for addresses other than its contact's own.
-    private mutating func takeAddressOptOuts(_ record: SourceRecord) throws(FileError) {
-        guard noes != nil || words != nil else { return }
+    private mutating func readAddressOptOuts(_ record: SourceRecord) throws(FileError) {
+        guard optOuts != nil || words != nil else { return }
         for contact in record.addressOptOuts { try takeOptOuts(of: settled(contact)) }
     }
 
     private mutating func takeOptOuts(of contact: Contact) throws(FileError) {
         guard let marks = marks(of: contact) else { return }
         if words != nil { words? += marks.optOuts(of: contact) }
-        if let noes {
+        if let optOuts {
             var contact = contact
-            _ = try noes.heed(&contact, marks)
+            _ = try optOuts.apply(to: &contact, marks)
         }
     }
 
@@ -110,7 +111,7 @@ struct SlowWay {
     }
 
     /// What the records said of consent since this was asked last.
-    mutating func takeWords() -> [UInt64] {
+    mutating func takeMarks() -> [UInt64] {
         defer { if words != nil { words = [] } }
         return words ?? []
     }

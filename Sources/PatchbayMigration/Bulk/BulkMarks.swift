@@ -3,10 +3,10 @@ import PatchbayModel
 /// What the views of a job say of consent, as ``ConsentMark``s, in order, told once a job is done.
 ///
 /// Most keys and addresses are ASCII; others are folded by ``ConsentMark``.
-struct BulkWords: BitwiseCopyable {
+struct BulkMarks: BitwiseCopyable {
     /// Most marks between two tellings.
     private static let limit = 4096
-    /// A yes to a subscription has four by the key and by the address, a consent two by each or one by the key and all addresses.
+    /// An opt-in to a subscription has four by the key and by the address, a consent two by each or one by the key and all addresses.
     private static let marksOfView = 8 * RecordView.subscriptionLimit + 4 * RecordView.consentLimit
 
     // `marks` has room for `limit`, of which the first `count` are told next. `kinds` are the indexes of the kinds by which the

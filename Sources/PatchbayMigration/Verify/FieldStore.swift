@@ -2,7 +2,7 @@ import PatchbayModel
 
 /// Keeps what was seen of many records, shared out by their keys, so that each share fits into memory: records of both
 /// files with one key lie in one share.
-final class SightStore {
+final class FieldStore {
     /// A record, as it is kept: which one, and what its fields held.
     struct Entry {
         var key: KeyMark
@@ -21,7 +21,7 @@ final class SightStore {
         (self.keepsKeys, store) = (keepsKeys, ShareStore(bufferSize: bufferSize))
     }
 
-    func add(_ sight: RecordLens.Sight, number: Int, _ names: NameBook) throws(FileError) {
+    func add(_ sight: FieldReader.RecordFields, number: Int, _ names: NameBook) throws(FileError) {
         let key = KeyMark(sight.key, opinion: 0)
         var bytes: [UInt8] = []
         let text = keepsKeys ? Array(sight.key.utf8) : []

@@ -3,9 +3,9 @@ import PatchbayJSON
 import PatchbayModel
 
 /// Looks at the records of a target file: whose each is, and what stands in each field, in neutral terms.
-struct RecordLens {
+struct FieldReader {
     /// A record: a key, and digests of what its fields hold.
-    struct Sight {
+    struct RecordFields {
         var key: String
         var fields: [(name: String, digest: UInt64)]
     }
@@ -86,7 +86,7 @@ struct RecordLens {
     /// What stands at a place of a file.
     enum Seen {
         /// A record, with its number.
-        case record(Int, Sight)
+        case record(Int, RecordFields)
         /// One that can't be read, with its number, its line, and the reason.
         case unreadable(Int, line: Int, [Finding])
     }
@@ -171,12 +171,12 @@ struct RecordLens {
     }
 
     /// Looks at what was written for one record.
-    func look(_ written: ArraySlice<UInt8>) throws -> Sight {
+    func look(_ written: ArraySlice<UInt8>) throws -> RecordFields {
         switch way {
         case .contacts(let reader, let key):
             let contact = try reader.contacts(in: written).last
-            return contact.map { Self.look($0, key, tagByTag: tagByTag) } ?? Sight(key: "", fields: [])
-        case .lines, .objects: return (try? lookAtLine(Array(written))) ?? Sight(key: "", fields: [])
+            return contact.map { Self.look($0, key, tagByTag: tagByTag) } ?? RecordFields(key: "", fields: [])
+        case .lines, .objects: return (try? lookAtLine(Array(written))) ?? RecordFields(key: "", fields: [])
         }
     }
 
@@ -199,7 +199,7 @@ struct RecordLens {
         }
     }
 
-    private func lookAtLine(_ line: [UInt8]) throws(JSONError) -> Sight {
+    private func lookAtLine(_ line: [UInt8]) throws(JSONError) -> RecordFields {
         guard case .lines(let keys, let names) = way else { return try Self.look(line, [], [:]) }
         return try Self.look(line, keys, names)
     }
@@ -215,7 +215,7 @@ struct RecordLens {
     static let tag = "tag"
 
     /// Looks at a contact; tags one by one where a target may hold more of them.
-    static func look(_ contact: Contact, _ kind: IdentifierKind?, tagByTag: Bool = false) -> Sight {
+    static func look(_ contact: Contact, _ kind: IdentifierKind?, tagByTag: Bool = false) -> RecordFields {
         let order = [kind, .external, .email, .phone].compactMap { $0 }
         let key =
             order.lazy.compactMap { contact.identifiers.first($0) }.first ?? contact.identifiers.first?.value ?? ""
@@ -234,12 +234,14 @@ struct RecordLens {
         fields += contact.devices.map { ("devices", $0.json.text) }
         if let locale = contact.locale { fields.append(("locale", locale)) }
         if let zone = contact.timeZone { fields.append(("timeZone", zone)) }
-        return Sight(key: key, fields: fields.map { ($0, digest($1)) })
+        return RecordFields(key: key, fields: fields.map { ($0, digest($1)) })
     }
 
     // MARK: Objects
 
-    private static func look(_ line: [UInt8], _ keys: [String], _ names: [String: String]) throws(JSONError) -> Sight {
+    private static func look(_ line: [UInt8], _ keys: [String], _ names: [String: String]) throws(JSONError)
+        -> RecordFields
+    {
         let json = try JSONValue(parsing: line)
         var fields: [(path: String, text: String)] = []
         flatten(json, at: "", &fields)
@@ -252,7 +254,7 @@ struct RecordLens {
             }
             return (path, digest(text))
         }
-        return Sight(key: key ?? json.text, fields: named)
+        return RecordFields(key: key ?? json.text, fields: named)
     }
 
     /// Members of objects by their path; a list counts as one value.

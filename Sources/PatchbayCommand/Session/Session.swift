@@ -179,6 +179,7 @@ struct PatientSource: ByteSource {
 
     /// Bytes in the whole file, if that is known.
     var size: Int? { source.size }
+    var textSize: Int? { source.textSize }
 
     var name: String { source.name }
     var rereadablePath: String? { source.rereadablePath }

@@ -136,7 +136,7 @@ private final class Reading {
                 return .rejected(FindingRow.askAgain.at(detail: detail), answer: answer.json)
             }
             if [.switchContact, .setConsent].contains(pending.operation.action.kind) {
-                guard pending.step == .subscribe || sent.status == Subscription.State.subscribed.rawValue else {
+                guard pending.step == .subscribe || sent.status != Subscription.State.unsubscribed.rawValue else {
                     // It was ended so that the release does not resume it.
                     memory.owed = .init(contact: contact, isEnded: true)
                     return continued(behind: answer)
@@ -157,6 +157,7 @@ private final class Reading {
         switch pending.operation.action {
         case .farewell: true
         case .registerDevice(let device): device.allowsPush == false
+        case .setConsent: sent.status == Subscription.State.suspended.rawValue
         case .changeSubscription(let subscription): subscription.topic == nil && subscription.state != .subscribed
         default: false
         }

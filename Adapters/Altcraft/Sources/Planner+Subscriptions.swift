@@ -352,7 +352,10 @@ extension Planner {
     func follow(_ consent: Consent, _ head: Head) throws(Held) -> Next {
         if let state = head.operation.action.pushMessageConsent, state != .granted,
             !pending.allowsPushMessages(to: head.operation.contact),
-            let end = try end(Subscription.State.unsubscribed, head)
+            let end = try end(
+                consent.scope.covers(.init(.messaging, channel: .push)) ? .unsubscribed : .suspended,
+                head
+            )
         {
             RuleID.altcraft("L14").fire()
             return end

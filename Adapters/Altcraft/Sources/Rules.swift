@@ -289,7 +289,7 @@ extension Rule {
         ),
         rule(
             "L14",
-            "A denial of messages ends the person's push subscriptions; a later grant subscribes again.",
+            "A denial of messages ends the person's push subscriptions, one of the profile suspends them; a grant subscribes again.",
             Source.house
         ),
 

@@ -91,6 +91,19 @@ import Testing
         }
     }
 
+    @Test(.shows("altcraft/L14", of: AltcraftDevice.self), arguments: [Channel.push, nil])
+    func `a denied profile suspends the subscription, and a grant subscribes again`(_ channel: Channel?) throws {
+        let driver = try driver()
+        driver.deliver(Self.subscribe)
+        driver.deliver(.setConsent(Consent(purpose: .profile, channel: channel, state: .denied)))
+        #expect(statuses(driver) == ["11 7c1f suspended"])
+        #expect(driver.state.profiles.flatMap(\.subscriptions).map(\.optOuts) == [0])
+        driver.deliver(.setConsent(Consent(purpose: .profile, channel: channel, state: .granted)))
+        driver.drain()
+        #expect(statuses(driver) == ["11 7c1f subscribed"])
+        #expect(driver.pendingCount == 0)
+    }
+
     @Test func `a log-in without the permission does not resume the person's subscription`() throws {
         let token = "7c1f3ad09be24c55"
         let driver = try driver()

@@ -917,6 +917,7 @@ extension RuleEvidence {
         {"rule":"altcraft/L12","test":"PatchbayAltcraftTests.PushConsentTests/`a change of person is tried again as long as the vendor reaches the person before`(_:)"}
         {"rule":"altcraft/L13","test":"PatchbayAltcraftTests.ChangingFactsTests/`an opt-out before a log-in counts for the person who logs in`(isOnline:)"}
         {"rule":"altcraft/L14","test":"PatchbayAltcraftTests.ChangingFactsTests/`a denial of messages ends the subscription, and a grant subscribes again`()"}
+        {"rule":"altcraft/L14","test":"PatchbayAltcraftTests.ChangingFactsTests/`a denied profile suspends the subscription, and a grant subscribes again`(_:)"}
         {"rule":"altcraft/M1","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) events-and-fields"}
         {"rule":"altcraft/M1","test":"PatchbayAltcraftTests.RequestTests/`an event that can't be sent is refused with all its faults`()"}
         {"rule":"altcraft/M2","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) events-and-fields"}

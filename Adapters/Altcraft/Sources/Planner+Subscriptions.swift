@@ -261,8 +261,9 @@ extension Planner {
         if head.step == .subscribe {
             guard pending.allowsPushMessages else { return owe(head) }
             if let pause = try pause(head) { return pause }
-            // The vendor has confirmed the release; the later decision replaces only the subscription.
-            if saysNothingElse(head), laterPending(nil, head) != nil {
+            // The vendor has confirmed the release; the later decision replaces only the subscription, unless one that is still
+            // later was sent already.
+            if saysNothingElse(head), laterDecision(head) == nil, laterPending(nil, head) != nil {
                 RuleID.altcraft("T9").fire()
                 return .settle([head.id: .accepted()])
             }

@@ -76,6 +76,25 @@ import Testing
         }
     }
 
+    @Test func `an opt-out that passed a waiting log-in and a subscribe counts in the end`() throws {
+        for state in [Subscription.State.suspended, .unsubscribed] {
+            let driver = try Driver(account: ["databases": ["11", "12"]])
+            driver.nextOutcomesByEndpoint[.unsuspend] = [.replied(WireResponse(429))]
+            driver.capture(together: [
+                Driver.operation(Self.logIn, "in", contact: "aino"),
+                Driver.operation(RequestTests.subscribe, "yes", contact: "aino"),
+                Driver.operation(
+                    .changeSubscription(Subscription(channel: .push, state: state)),
+                    "no",
+                    contact: "aino"
+                ),
+            ])
+            driver.drain()
+            #expect(statuses(driver) == ["12 \(state.rawValue)"])
+            #expect(driver.pendingCount == 0)
+        }
+    }
+
     @Test func `a subscribe that follows a log-in is repeated like any other`() throws {
         let driver = try visitor()
         driver.nextOutcomesByEndpoint[.subscribe] = [.replied(WireResponse(503))]

@@ -212,8 +212,7 @@ extension CaptureBatch {
         where isWanted: (Action) -> Bool
     ) throws {
         let (subject, runner, gate) = (operation.subject, runners[position], context.gate)
-        let registration = Consent.Scope(.profile, channel: .push)
-        let mayRegister = gate.decision(on: registration, mirror.consent(for: .profile, channel: .push)) == .pass
+        let mayRegister = gate.allowsPushRegistration(mirror)
         for action in mirror.replay.flatMap({ context.portions(of: $0, for: subject, mirror, runner) })
         where gate.scope(of: action) != nil && gate.decision(for: action, mirror) != .deny && isWanted(action)
             && (mayRegister || !action.subscribesToPush)

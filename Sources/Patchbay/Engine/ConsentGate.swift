@@ -42,6 +42,11 @@ struct ConsentGate {
         }
     }
 
+    /// Whether a registration with a push token may be sent, as the person's consents are.
+    func allowsPushRegistration(_ snapshot: SubjectSnapshot) -> Bool {
+        decision(on: Consent.Scope(.profile, channel: .push), snapshot.consent(for: .profile, channel: .push)) == .pass
+    }
+
     /// Why nobody may be asked about the person now; nil if they may. An answer is part of the profile.
     func refusal(toRead mirror: SubjectSnapshot) -> Finding? {
         switch decision(on: .profile, mirror.consent(for: .profile)) {

@@ -134,10 +134,7 @@ extension Runner {
         let hasSubscription = descriptor.capabilities[.subscription(.push)].isAvailable
         func isAllowed(_ state: Consent.State) -> Bool { context.gate.decision(on: scope, state) == .pass }
         // A registration makes the vendor send push messages: where it would be dropped or held, nothing opts in.
-        let registration = Consent.Scope(.profile, channel: .push)
-        let registered = snapshot.consent(for: .profile, channel: .push)
-        window.allowsPushMessages =
-            isAllowed(snapshot.push.consent) && context.gate.decision(on: registration, registered) == .pass
+        window.allowsPushMessages = isAllowed(snapshot.push.consent) && context.gate.allowsPushRegistration(snapshot)
         window.hasEndedPush = hasSubscription && snapshot.push.isEnded
         for person in snapshot.formerPush
         where !isAllowed(person.push.consent) || hasSubscription && person.push.isEnded {

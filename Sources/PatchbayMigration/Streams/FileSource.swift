@@ -42,9 +42,8 @@ public struct FileSource: ByteSource {
 
     /// Bytes of the whole text; nil where it is not known: the file comes once, is compressed, or is in UTF-16.
     public var textSize: Int? {
-        guard let size, var copy = try? FileSource(path: name),
-            let head = try? file.read(min(Self.headBytes, size), at: 0),
-            (try? copy.recognize(head)) != nil
+        var copy = self
+        guard let size, let head = try? file.read(min(Self.headBytes, size), at: 0), (try? copy.recognize(head)) != nil
         else { return nil }
         return copy.decoder == nil ? size : nil
     }

@@ -90,22 +90,28 @@ extension OutboxStore {
         }
     }
 
-    /// Frees the rows of a subject that stand under one named hold: of a provider, or of all.
+    /// Releases the rows of a subject that wait under one name, of a provider or of all; or lets them wait under another.
     ///
     /// - Returns: The number of rows.
     @discardableResult
-    package func release(provider: String?, subject: String, hold: String) throws(OutboxError) -> Int {
+    package func release(
+        provider: String?,
+        subject: String,
+        hold: String,
+        to other: String? = nil
+    ) throws(OutboxError) -> Int {
         noteUpheaval()
         return try change(
             """
-            UPDATE route SET hold = NULL,
-                checksum = row_checksum('route', sequence, provider, lane, queue, NULL, step, failures, refusals, kind, requests)
+            UPDATE route SET hold = ?4,
+                checksum = row_checksum('route', sequence, provider, lane, queue, ?4, step, failures, refusals, kind, requests)
             WHERE sequence IN (SELECT sequence FROM operation WHERE subject = ?2)
                 AND (?1 IS NULL OR provider = ?1) AND hold = ?3 AND \(Table.route.isSound())
             """,
             .optional(provider),
             .text(subject),
-            .text(hold)
+            .text(hold),
+            .optional(other)
         )
     }
 

@@ -57,11 +57,21 @@ extension CaptureBatch {
         _ effects: inout ConsentEffects
     ) throws {
         for (provider, hold, _) in try context.store.holds(subject: subject.rawValue) {
-            guard let scope = ConsentGate.scope(ofHold: hold), let change = changes.reaching(scope, before, mirror),
-                context.gate.decision(on: scope, change.to) == .pass
+            guard let scopes = ConsentGate.scopes(ofHold: hold), let change = changes.reaching(scopes, before, mirror)
             else { continue }
-            let count = try context.store.release(provider: provider, subject: subject.rawValue, hold: hold)
-            effects[change, provider].released += count
+            let remaining: String?
+            switch context.gate.decision(on: scopes, mirror) {
+            case .pass: remaining = nil
+            case .hold(let name) where name != hold: remaining = name
+            case .hold, .deny: continue
+            }
+            let count = try context.store.release(
+                provider: provider,
+                subject: subject.rawValue,
+                hold: hold,
+                to: remaining
+            )
+            if remaining == nil { effects[change, provider].released += count }
         }
     }
 
@@ -89,18 +99,19 @@ extension CaptureBatch {
                     let outcome = OperationOutcome(.rejected, finding: FindingRow.Engine.personLeft.at("contact"))
                     return try context.end(row, name, outcome, keepsReject: true)
                 }
-                guard let scope = context.gate.requirement(of: operation.action),
-                    let change = changes.reaching(scope, before, mirror)
-                else { return }
+                let scopes = context.gate.requirements(of: operation.action)
+                guard let change = changes.reaching(scopes, before, mirror) else { return }
                 switch context.gate.decision(for: operation.action, mirror) {
                 case .pass:
-                    guard let hold = row.hold, ConsentGate.scope(ofHold: hold) != nil else { return }
+                    guard let hold = row.hold, ConsentGate.scopes(ofHold: hold) != nil else { return }
                     try context.store.setHold(nil, provider: name, sequence: row.operation.sequence)
                     effects[change, name].released += 1
                 case .hold(let hold) where runner?.place(operation).waitsForConsent ?? true:
-                    guard row.hold == nil else { return }
+                    guard hold != row.hold, row.hold.map({ ConsentGate.scopes(ofHold: $0) != nil }) ?? true else {
+                        return
+                    }
                     try context.store.setHold(hold, provider: name, sequence: row.operation.sequence)
-                    effects[change, name].held += 1
+                    if row.hold == nil { effects[change, name].held += 1 }
                 case .hold:
                     try end(row, name, isInFlight(operation.id, name) ? .consentWithdrawn : .consentUnknown)
                     effects[change, name].ended += 1
@@ -123,7 +134,7 @@ extension CaptureBatch {
         for name in try providersOfOutbox() {
             try context.store.forEachRow(provider: name, subject: subject.rawValue) { row in
                 guard let operation = try? EngagementOperation(jsonBytes: row.operation.body) else { return }
-                let waits = row.hold.map { ConsentGate.scope(ofHold: $0) != nil } ?? false
+                let waits = row.hold.map { ConsentGate.scopes(ofHold: $0) != nil } ?? false
                 guard operation.action.kind == .registerDevice else {
                     return waits ? try end(row, name, .consentUnanswered) : ()
                 }
@@ -203,8 +214,7 @@ extension CaptureBatch {
         runners.first { $0.name == provider }?.isCommitted(id) ?? false
     }
 
-    /// What the snapshot holds, is wanted and may reach a provider goes to it once more; what waits for an answer waits. No person is
-    /// subscribed to push again while the consent to the registration is missing.
+    /// What the snapshot holds, is wanted and may reach a provider goes to it once more; what waits for an answer waits.
     mutating func tellAgain(
         _ position: Int,
         _ operation: EngagementOperation,
@@ -212,11 +222,8 @@ extension CaptureBatch {
         where isWanted: (Action) -> Bool
     ) throws {
         let (subject, runner, gate) = (operation.subject, runners[position], context.gate)
-        let mayRegister = gate.allowsPushRegistration(mirror)
         for action in mirror.replay.flatMap({ context.portions(of: $0, for: subject, mirror, runner) })
-        where gate.scope(of: action) != nil && gate.decision(for: action, mirror) != .deny && isWanted(action)
-            && (mayRegister || !action.subscribesToPush)
-        {
+        where !gate.scopes(of: action).isEmpty && gate.decision(for: action, mirror) != .deny && isWanted(action) {
             try create(action, position, subject, mirror)
         }
     }
@@ -312,13 +319,5 @@ extension EngineContext {
     func erasedKey(_ lane: String) throws -> String {
         _ = try digest(of: Subject(rawValue: lane))
         return try ConsentTrail.erasedKey(lane, in: store) ?? ""
-    }
-}
-
-extension Action {
-    /// Whether it subscribes to push messages.
-    fileprivate var subscribesToPush: Bool {
-        guard case .changeSubscription(let subscription) = self else { return false }
-        return subscription.channel == .push && subscription.state == .subscribed
     }
 }

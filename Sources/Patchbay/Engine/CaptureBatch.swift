@@ -149,7 +149,7 @@ struct CaptureBatch {
         } else if did, !does {
             // The other side receives the whole state, where it waits on.
             try context.store.forEachRow(provider: runner.name, subject: subject.rawValue) { row in
-                if row.hold.map({ ConsentGate.scope(ofHold: $0) != nil }) ?? false {
+                if row.hold.map({ ConsentGate.scopes(ofHold: $0) != nil }) ?? false {
                     try context.rejectHeld(row, at: runner.name)
                 }
             }

@@ -23,8 +23,15 @@ struct ConsentChanges {
         }
     }
 
-    /// The change that reaches what serves a scope; nil if its answer is the same as before.
-    func reaching(_ scope: Consent.Scope, _ before: SubjectSnapshot, _ after: SubjectSnapshot) -> Change? {
+    /// The first change that concerns what needs these consents; nil if their answers are the same as before.
+    func reaching(_ scopes: [Consent.Scope], _ before: SubjectSnapshot, _ after: SubjectSnapshot) -> Change? {
+        for scope in scopes {
+            if let change = reaching(scope, before, after) { return change }
+        }
+        return nil
+    }
+
+    private func reaching(_ scope: Consent.Scope, _ before: SubjectSnapshot, _ after: SubjectSnapshot) -> Change? {
         let from = before.consent(for: scope.purpose, channel: scope.channel)
         let to = after.consent(for: scope.purpose, channel: scope.channel)
         guard from != to else { return nil }

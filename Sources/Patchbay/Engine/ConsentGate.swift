@@ -11,40 +11,58 @@ struct ConsentGate {
     /// What needs a yes.
     let required: Set<Consent.Scope>
 
-    /// What an action serves; nil for what serves nothing that a person is asked about.
-    func scope(of action: Action) -> Consent.Scope? {
+    /// The consents that concern an action; none for an action that a person is not asked about.
+    func scopes(of action: Action) -> [Consent.Scope] {
         switch action {
-        case .track(.push): Consent.Scope(.tracking, channel: .push)
-        case .track: .tracking
-        case .changeSubscription(let subscription): Consent.Scope(.messaging, channel: subscription.channel)
-        case .registerDevice(let device) where device.pushToken != nil: Consent.Scope(.profile, channel: .push)
+        case .track(.push): [Consent.Scope(.tracking, channel: .push)]
+        case .track: [.tracking]
+        // A subscription to push messages needs the registration that makes them possible.
+        case .changeSubscription(let subscription)
+        where subscription.channel == .push && subscription.state == .subscribed:
+            [Consent.Scope(.messaging, channel: .push), Self.registration]
+        case .changeSubscription(let subscription): [Consent.Scope(.messaging, channel: subscription.channel)]
+        case .registerDevice(let device) where device.pushToken != nil: [Self.registration]
         // A log-out parts the installation from a person: it waits for no consent, and no denial drops it.
-        case .switchContact(let change) where change.direction == .logOut: nil
-        case .identify, .switchContact, .registerDevice, .changeAttributes, .changeTags: .profile
-        case .setConsent, .farewell, .erase, .readBack: nil
+        case .switchContact(let change) where change.direction == .logOut: []
+        case .identify, .switchContact, .registerDevice, .changeAttributes, .changeTags: [.profile]
+        case .setConsent, .farewell, .erase, .readBack: []
         }
     }
 
-    /// What an action needs a consent for. An opt-out waits for none and is sent in spite of a denial.
-    func requirement(of action: Action) -> Consent.Scope? { action.isOptOut ? nil : scope(of: action) }
+    private static let registration = Consent.Scope(.profile, channel: .push)
+
+    /// The consents that an action needs. An opt-out waits for none and is sent in spite of a denial.
+    func requirements(of action: Action) -> [Consent.Scope] { action.isOptOut ? [] : scopes(of: action) }
 
     /// Whether an action may be sent, as the person's consents stand.
-    func decision(for action: Action, _ mirror: SubjectSnapshot) -> Decision {
-        guard let scope = requirement(of: action) else { return .pass }
-        return decision(on: scope, mirror.consent(for: scope.purpose, channel: scope.channel))
+    func decision(for action: Action, _ snapshot: SubjectSnapshot) -> Decision {
+        decision(on: requirements(of: action), snapshot)
+    }
+
+    /// Whether an action that needs several consents may be sent: a denial of one is enough to drop it.
+    func decision(on scopes: [Consent.Scope], _ snapshot: SubjectSnapshot) -> Decision {
+        var missing: [Consent.Scope] = []
+        for scope in scopes {
+            switch decision(on: scope, snapshot.consent(for: scope.purpose, channel: scope.channel)) {
+            case .pass: break
+            case .hold: missing.append(scope)
+            case .deny: return .deny
+            }
+        }
+        return missing.isEmpty ? .pass : .hold(Self.hold(for: missing))
     }
 
     func decision(on scope: Consent.Scope, _ state: Consent.State) -> Decision {
         switch state {
         case .granted: .pass
         case .denied: .deny
-        case .unknown: required.contains { $0.covers(scope) } ? .hold(Self.hold(for: scope)) : .pass
+        case .unknown: required.contains { $0.covers(scope) } ? .hold(Self.hold(for: [scope])) : .pass
         }
     }
 
     /// Whether a registration with a push token may be sent, as the person's consents are.
     func allowsPushRegistration(_ snapshot: SubjectSnapshot) -> Bool {
-        decision(on: Consent.Scope(.profile, channel: .push), snapshot.consent(for: .profile, channel: .push)) == .pass
+        decision(on: [Self.registration], snapshot) == .pass
     }
 
     /// Why nobody may be asked about the person now; nil if they may. An answer is part of the profile.
@@ -58,29 +76,34 @@ struct ConsentGate {
 
     // MARK: Names of holds
 
-    /// The name under which an operation waits for a yes: `consent.messaging`, `consent.messaging.sms`.
-    static func hold(for scope: Consent.Scope) -> String {
-        let parts = [scope.purpose.rawValue] + (scope.channel.map { [$0.rawValue] } ?? [])
-        return "consent." + parts.map(escaped).joined(separator: ".")
+    /// The name under which an operation waits for consents: `consent.messaging.sms`, or
+    /// `consent.messaging.push+consent.profile.push`.
+    static func hold(for scopes: [Consent.Scope]) -> String {
+        scopes.map { scope in
+            let parts = [scope.purpose.rawValue] + (scope.channel.map { [$0.rawValue] } ?? [])
+            return "consent." + parts.map(escaped).joined(separator: ".")
+        }.joined(separator: "+")
     }
 
-    /// What waits under that name; nil if it is not for consent that it waits.
-    static func scope(ofHold hold: String) -> Consent.Scope? {
-        let parts = hold.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-        guard (2...3).contains(parts.count), parts[0] == "consent" else { return nil }
-        return Consent.Scope(
-            Purpose(rawValue: unescaped(parts[1])),
-            channel: parts.count == 3 ? Channel(rawValue: unescaped(parts[2])) : nil
-        )
+    /// The consents that operations under a name wait for; nil if they wait for something else.
+    static func scopes(ofHold hold: String) -> [Consent.Scope]? {
+        var scopes: [Consent.Scope] = []
+        for name in hold.split(separator: "+", omittingEmptySubsequences: false) {
+            let parts = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+            guard (2...3).contains(parts.count), parts[0] == "consent" else { return nil }
+            let channel = parts.count == 3 ? Channel(rawValue: unescaped(parts[2])) : nil
+            scopes.append(Consent.Scope(Purpose(rawValue: unescaped(parts[1])), channel: channel))
+        }
+        return scopes
     }
 
     /// Purposes and channels are open sets: a dot in one of their names is not the dot between the two.
     private static func escaped(_ name: String) -> String {
-        name.replacing("%", with: "%25").replacing(".", with: "%2E")
+        name.replacing("%", with: "%25").replacing(".", with: "%2E").replacing("+", with: "%2B")
     }
 
     private static func unescaped(_ name: String) -> String {
-        name.replacing("%2E", with: ".").replacing("%25", with: "%")
+        name.replacing("%2B", with: "+").replacing("%2E", with: ".").replacing("%25", with: "%")
     }
 }
 

@@ -19,11 +19,11 @@ extension Engine {
     /// yes from now on waits for it, what needs none any more goes on. What needs one from a person who has left ends: nobody
     /// can give it.
     func reviewConsent() throws {
-        let required = context.gate.required.sorted().map(ConsentGate.hold).joined(separator: " ")
+        let required = context.gate.required.sorted().map { ConsentGate.hold(for: [$0]) }.joined(separator: " ")
         let known = try context.store.meta("consentRequired") ?? ""
         guard known != required else { return }
         let before = ConsentGate(
-            required: Set(known.split(separator: " ").compactMap { ConsentGate.scope(ofHold: String($0)) })
+            required: Set(known.split(separator: " ").flatMap { ConsentGate.scopes(ofHold: String($0)) ?? [] })
         )
         try context.transaction(.full) {
             for name in Set(try context.store.providers().map(\.name)).union(runners.map(\.name)).sorted() {
@@ -40,7 +40,7 @@ extension Engine {
                         }
                         return
                     }
-                    let isForConsent = row.hold.map { ConsentGate.scope(ofHold: $0) != nil } ?? true
+                    let isForConsent = row.hold.map { ConsentGate.scopes(ofHold: $0) != nil } ?? true
                     guard isForConsent, runner?.place(operation).waitsForConsent ?? true else { return }
                     // A no was carried out when it was said.
                     let hold: String?
@@ -58,7 +58,8 @@ extension Engine {
 
     /// Whether an operation needs a yes that it did not need before.
     private func isNewlyRequired(_ operation: EngagementOperation, _ before: ConsentGate) -> Bool {
-        guard let scope = context.gate.requirement(of: operation.action) else { return false }
-        return before.decision(on: scope, .unknown) == .pass && context.gate.decision(on: scope, .unknown) != .pass
+        context.gate.requirements(of: operation.action).contains { scope in
+            before.decision(on: scope, .unknown) == .pass && context.gate.decision(on: scope, .unknown) != .pass
+        }
     }
 }

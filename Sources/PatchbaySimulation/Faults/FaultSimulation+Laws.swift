@@ -73,14 +73,16 @@ extension FaultSimulation {
         sent.request.headers.map(\.value) + (sent.request.json?.object?.compactMap(\.value.string) ?? [])
     }
 
-    /// What an action needs the person's word for: written down apart from the engine.
-    static func purpose(of action: Action) -> Purpose? {
-        if case .switchContact(let change) = action, change.direction == .logOut { return nil }
-        return switch action.kind {
-        case .track: .tracking
-        case .changeSubscription: .messaging
-        case .identify, .switchContact, .registerDevice, .changeAttributes, .changeTags, .readBack: .profile
-        case .setConsent, .farewell, .erase: nil
+    /// The purposes that an action needs consent for: written down apart from the engine.
+    static func purposes(of action: Action) -> Set<Purpose> {
+        switch action {
+        case .switchContact(let change) where change.direction == .logOut: []
+        case .track: [.tracking]
+        case .changeSubscription(let subscription) where subscription.channel == .push && !isOptOut(action):
+            [.messaging, .profile]
+        case .changeSubscription: [.messaging]
+        case .identify, .switchContact, .registerDevice, .changeAttributes, .changeTags, .readBack: [.profile]
+        case .setConsent, .farewell, .erase: []
         }
     }
 
@@ -245,14 +247,13 @@ extension FaultSimulation {
         }
     }
 
-    /// A denial ends operations of the person who denies, for the purpose that the operation serves.
+    /// A denial ends operations of the person who denies, for a purpose that the operation serves.
     private func checkRefusals(_ endings: [Ending]) {
         for ending in endings where ["engine.consent.denied", "engine.consent.withdrawn"].contains(ending.entry.code) {
             let id = OperationID(rawValue: ending.entry.id)
             guard let operation = known[id] else { continue }
-            let isNeeded = Self.purpose(of: operation.action).map { refused[id]?.contains($0) ?? false }
             expect(
-                isNeeded ?? false,
+                !Self.purposes(of: operation.action).isDisjoint(with: refused[id] ?? []),
                 "\(ending.entry.provider): a denial ended \(ending.entry.id.suffix(4)), and it was another person's"
             )
         }

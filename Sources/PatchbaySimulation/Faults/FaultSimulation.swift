@@ -534,9 +534,11 @@ public final class FaultSimulation {
             grantedNow.formUnion(setup.requiredConsent.filter { snapshot.consent(for: $0) == .granted })
             for (id, other) in known where other.subject == subject && !isOfAnother(other, snapshot) {
                 if consent.state != .granted { refused[id, default: []].insert(consent.purpose) }
-                guard Self.purpose(of: other.action) == consent.purpose else { continue }
+                guard Self.purposes(of: other.action).contains(consent.purpose) else { continue }
                 switch consent.state {
-                case .granted where unanswered.remove(id) != nil: permitted.insert(id)
+                case .granted where unanswered.contains(id) && answer(to: other.action, snapshot) == .granted:
+                    unanswered.remove(id)
+                    permitted.insert(id)
                 case .granted: break
                 case .denied where Self.isOptOut(other.action): permitted.insert(id)
                 case .denied:
@@ -564,20 +566,28 @@ public final class FaultSimulation {
         return operation.contact.map { !names.contains($0) } ?? true
     }
 
+    /// A person's answer to what an action needs consent for: the most restrictive one.
+    private func answer(to action: Action, _ person: SubjectSnapshot?) -> Consent.State {
+        let states = Self.purposes(of: action).intersection(setup.requiredConsent).map {
+            person?.consent(for: $0) ?? .unknown
+        }
+        return states.contains(.denied) ? .denied : states.contains(.unknown) ? .unknown : .granted
+    }
+
     /// Notes an operation that is new.
     private func note(_ operation: EngagementOperation) {
         known[operation.id] = operation
         arrivals.append(operation.id)
-        let purpose = Self.purpose(of: operation.action).flatMap { setup.requiredConsent.contains($0) ? $0 : nil }
+        let needed = Self.purposes(of: operation.action).intersection(setup.requiredConsent)
         // Who came and went in one capture may have had things made for them: their own word counts.
         let now = mirrors[operation.subject]
         let before = left[operation.subject].flatMap { $0.contact == operation.contact ? $0 : nil }
         let person = now?.contact == operation.contact ? now : before ?? now
-        let state = purpose.map { person?.consent(for: $0) ?? .unknown } ?? .granted
+        let state = answer(to: operation.action, person)
         let denied = person?.consents.filter { $0.state == .denied }.map(\.purpose) ?? []
         refused[operation.id, default: []].formUnion(denied)
         // What the engine makes at a yes is allowed, whoever comes after it in the same breath.
-        let isMade = isCreated(operation.id) && purpose.map(grantedNow.contains) ?? false
+        let isMade = isCreated(operation.id) && !needed.isEmpty && needed.isSubset(of: grantedNow)
         // What was made for a person who has left since is as old as what that person did.
         if heardBy[operation.id] == nil, before != nil, now?.contact != operation.contact { past.insert(operation.id) }
         if state == .granted || isMade || Self.isOptOut(operation.action) {

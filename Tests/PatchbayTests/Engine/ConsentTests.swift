@@ -17,7 +17,7 @@ import Testing
         return world
     }
 
-    private func heard(_ world: VirtualWorld, _ path: String) -> Int {
+    private func requests(_ world: VirtualWorld, _ path: String) -> Int {
         world.sent.count { $0.request.url.hasSuffix(path) }
     }
 
@@ -74,6 +74,43 @@ import Testing
         #expect(try world.account("p").held == ["consent.tracking.push": 1, "consent.profile.push": 1])
     }
 
+    @Test func `an opt-in to push waits for the consent to the registration too (E14)`() throws {
+        let push = Subscription(channel: .push, state: .subscribed)
+        let world = try world([.messaging, .profile])
+        let optIn = try world.capture(.changeSubscription(push))
+        #expect(try world.account("p").held == ["consent.messaging.push+consent.profile.push": 1])
+        try say(.messaging, .granted, in: world)
+        #expect(try world.account("p").held == ["consent.profile.push": 1])
+        try say(.messaging, .unknown, in: world)
+        #expect(try world.account("p").held == ["consent.messaging.push+consent.profile.push": 1])
+        try say(.profile, .granted, in: world)
+        try world.advance(by: .seconds(1))
+        #expect(world.outcome(of: optIn.id, on: "p") == nil)
+        try say(.messaging, .push, .granted, in: world)
+        try world.advance(by: .seconds(1))
+        #expect(world.outcome(of: optIn.id, on: "p")?.term == .accepted)
+        #expect(try world.account("p").balances)
+    }
+
+    @Test func `a denial of the profile ends an opt-in to push that waits, and taking it back sends it again (E14)`()
+        throws
+    {
+        let world = try world([])
+        world.network = { _ in .outcome(.failed(TransportFailure(.notSent, "hostNotFound"))) }
+        let optIn = try world.capture(.changeSubscription(Subscription(channel: .push, state: .subscribed)))
+        try world.advance(by: .seconds(1))
+        try say(.profile, .denied, in: world)
+        #expect(code(optIn, world) == "engine.consent.denied")
+        world.network = { _ in .status(200) }
+        let attempts = requests(world, "/changeSubscription")
+        try world.advance(by: .seconds(3600))
+        #expect(requests(world, "/changeSubscription") == attempts)
+        try say(.profile, .granted, in: world)
+        try world.advance(by: .seconds(60))
+        #expect(requests(world, "/changeSubscription") == attempts + 1)
+        #expect(try world.account("p").balances)
+    }
+
     @Test func `a no counts where nothing is required, and what leaves stays allowed (E14)`() throws {
         let world = try world([])
         try world.capture(.event("before"))
@@ -109,12 +146,12 @@ import Testing
                 for purpose in [Purpose.tracking, .profile] { try say(purpose, .unknown, in: world) }
                 try world.capture(.set("tier", "silver"))
                 try world.advance(by: .seconds(60))
-                #expect(heard(world, "/changeAttributes") == 0)
+                #expect(requests(world, "/changeAttributes") == 0)
             }
             for purpose in [Purpose.tracking, .profile] { try say(purpose, .granted, in: world) }
             #expect(try world.drain())
-            #expect(heard(world, "/track") == 0)
-            #expect(heard(world, "/changeAttributes") == (isReset ? 2 : 1))
+            #expect(requests(world, "/track") == 0)
+            #expect(requests(world, "/changeAttributes") == (isReset ? 2 : 1))
             #expect(try world.account("p").balances)
         }
     }
@@ -132,7 +169,7 @@ import Testing
         #expect(code(identify, world) == "engine.consent.unknown")
         try world.restart()
         try world.advance(by: .seconds(600))
-        #expect(heard(world, "/track") == 0)
+        #expect(requests(world, "/track") == 0)
         try say(.tracking, .granted, in: world)
         try world.advance(by: .seconds(60))
         #expect(world.outcome(of: event.id, on: "p")?.term == .accepted)
@@ -157,7 +194,7 @@ import Testing
         #expect(try world.drain())
         #expect(world.outcome(of: his.id, on: "p")?.term == .accepted)
         #expect(world.outcome(of: device.id, on: "p")?.term == .accepted)
-        #expect(heard(world, "/track") == 1)
+        #expect(requests(world, "/track") == 1)
         #expect(try world.account("p").balances)
     }
 
@@ -166,11 +203,11 @@ import Testing
         try world.capture(.event("a"))
         try world.restart(.probe(requiredConsent: [.tracking]))
         try world.advance(by: .seconds(60))
-        #expect(heard(world, "/track") == 0)
+        #expect(requests(world, "/track") == 0)
         #expect(try world.account("p").held == ["consent.tracking": 1])
         try world.restart(.probe())
         #expect(try world.drain())
-        #expect(heard(world, "/track") == 1)
+        #expect(requests(world, "/track") == 1)
     }
 
     @Test func `a dot in a name is not the dot between purpose and channel (E14)`() throws {
@@ -180,7 +217,7 @@ import Testing
         #expect(try world.account("p").held == ["consent.messaging.a%2Eb%252E": 1])
         try say(.messaging, odd, .granted, in: world)
         #expect(try world.drain())
-        #expect(heard(world, "/changeSubscription") == 1)
+        #expect(requests(world, "/changeSubscription") == 1)
     }
 
     // MARK: Several people
@@ -213,7 +250,7 @@ import Testing
         #expect(try world.drain())
         #expect(world.outcome(of: early.id, on: "p")?.term == .accepted)
         #expect(world.outcome(of: hers.id, on: "p")?.term == .accepted)
-        #expect(heard(world, "/track") == 2)
+        #expect(requests(world, "/track") == 2)
         #expect(try world.account("p").balances)
     }
 
@@ -229,7 +266,7 @@ import Testing
         #expect(try world.drain())
         #expect(world.outcome(of: hers.id, on: "p")?.term == .accepted)
         #expect(code(nobodys, world) == "engine.consent.denied")
-        #expect(heard(world, "/track") == 1)
+        #expect(requests(world, "/track") == 1)
     }
 
     @Test func `a no ends what nobody known did, whoever says it while no other person came between`() throws {

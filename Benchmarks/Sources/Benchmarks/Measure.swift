@@ -111,6 +111,12 @@ struct Report {
 }
 
 extension Double {
+    /// Whether a goal is reached, within 10 %, that wants no less.
+    func isAtLeast(_ goal: Double) -> Bool { self >= 0.9 * goal }
+
+    /// Whether a goal is reached, within 10 %, that wants no more.
+    func isAtMost(_ goal: Double) -> Bool { self <= 1.1 * goal }
+
     /// Three digits that count.
     var short: String {
         switch self {

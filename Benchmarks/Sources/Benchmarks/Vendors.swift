@@ -36,7 +36,7 @@ struct Vendor: Sendable {
     var requests = 1
 
     /// Operations in a second of processor.
-    var goal: Int { isBatched ? 50_000 : 20_000 / requests }
+    var goal: Int { isBatched ? 40_000 : 15_000 / requests }
 
     static let all: [Vendor] = [
         Vendor(

@@ -43,21 +43,34 @@ let house: [Target] = [
     // Linux only: Apple platforms have URLSession.
     .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(name: "CBlocks"),
+    module("PatchbaySystem", []),
     module("PatchbayJSON", []),
     module("PatchbayModel", ["PatchbayJSON"]),
     module("PatchbayAdapterKit", ["PatchbayJSON", "PatchbayModel"]),
-    module("PatchbayOutbox", ["CBlocks", "CSQLite", "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit"]),
-    module("Patchbay", ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayOutbox"]),
+    module(
+        "PatchbayOutbox",
+        ["CBlocks", "CSQLite", "PatchbaySystem", "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit"]
+    ),
+    module(
+        "Patchbay",
+        ["PatchbaySystem", "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayOutbox"]
+    ),
     module(
         "PatchbayHTTP",
         [.target(name: "CCurl", condition: .when(platforms: [.linux])), "PatchbayAdapterKit", "Patchbay"]
     ),
-    module("PatchbayMigration", ["CZlib", "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "Patchbay"]),
+    module(
+        "PatchbayMigration",
+        ["CZlib", "PatchbaySystem", "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "Patchbay"]
+    ),
     module(
         "PatchbaySimulation",
         ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayOutbox", "Patchbay"]
     ),
-    module("PatchbaySandbox", ["CMicroHTTPD", "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit"]),
+    module(
+        "PatchbaySandbox",
+        ["CMicroHTTPD", "PatchbaySystem", "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit"]
+    ),
     module(
         "PatchbayTesting",
         ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "Patchbay", "PatchbaySimulation"]
@@ -65,8 +78,8 @@ let house: [Target] = [
     module(
         "PatchbayCommand",
         [
-            "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayOutbox", "Patchbay", "PatchbayMigration",
-            "PatchbaySimulation", "PatchbayHTTP", "PatchbaySandbox",
+            "PatchbaySystem", "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayOutbox", "Patchbay",
+            "PatchbayMigration", "PatchbaySimulation", "PatchbayHTTP", "PatchbaySandbox",
         ] + vendorModules + vendorSimulators
     ),
     program("PatchbayMain", ["PatchbayCommand"]),
@@ -103,7 +116,7 @@ let houseTests: [Target] = [
     tests("PatchbayJSONTests", ["PatchbayJSON"]),
     tests("PatchbayModelTests", ["PatchbayJSON", "PatchbayModel"]),
     tests("PatchbayAdapterKitTests", ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayTesting"]),
-    tests("PatchbayOutboxTests", ["PatchbayOutbox"]),
+    tests("PatchbayOutboxTests", ["PatchbaySystem", "PatchbayOutbox"]),
     // What bytes of others come in through: a test replays what was found, and `make fuzz` finds more.
     .target(
         name: "PatchbayFuzzing",

@@ -20,7 +20,7 @@ public final class HTTPTransport: Transport {
     /// - Parameters:
     ///   - userAgent: The `User-Agent` of a request that has none.
     ///   - proxy: The proxy for every request, for example `http://proxy.example:3128`; nil sends directly.
-    public convenience init(userAgent: String = "Patchbay", proxy: String? = nil) {
+    public convenience init(userAgent: String = Sender.name, proxy: String? = nil) {
         self.init(HTTPSettings(userAgent: userAgent, proxy: proxy))
     }
 
@@ -56,7 +56,7 @@ package struct HTTPSettings: Sendable {
     package var certificateAuthorities: String?
 
     /// Creates settings.
-    package init(userAgent: String = "Patchbay", proxy: String? = nil, certificateAuthorities: String? = nil) {
+    package init(userAgent: String = Sender.name, proxy: String? = nil, certificateAuthorities: String? = nil) {
         (self.userAgent, self.proxy) = (userAgent, proxy)
         self.certificateAuthorities = certificateAuthorities
     }

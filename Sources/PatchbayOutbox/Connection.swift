@@ -1,12 +1,5 @@
 import CSQLite
-
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
+import PatchbaySystem
 
 /// One SQLite connection with its prepared statements; closes everything when it goes.
 final class Connection {

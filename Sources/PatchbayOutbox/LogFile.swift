@@ -1,10 +1,6 @@
 #if os(Linux)
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
 import Synchronization
+import PatchbaySystem
 
 /// The write-ahead log's file, which is made longer ahead of time by whoever has nothing else to do.
 ///

@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
+import PatchbaySystem
 
 /// The file of an outbox, with the files SQLite keeps beside it, as the operating system sees them.
 final class OutboxFile {

@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
+import PatchbaySystem
 
 /// Rebuilds a damaged outbox from every row that can still be read and whose checksum holds.
 ///

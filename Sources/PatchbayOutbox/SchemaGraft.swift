@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
+import PatchbaySystem
 
 /// A copy of a damaged file whose header and schema pages come from a new, empty outbox.
 ///

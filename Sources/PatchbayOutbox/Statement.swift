@@ -1,12 +1,5 @@
 import CSQLite
-
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
+import PatchbaySystem
 
 /// A value that is bound to a statement.
 enum SQLValue {

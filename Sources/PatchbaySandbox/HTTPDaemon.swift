@@ -1,6 +1,7 @@
 import CMicroHTTPD
 import Foundation
 import PatchbayAdapterKit
+import PatchbaySystem
 import Synchronization
 
 /// An HTTP/1.1 server on the loopback interface by GNU libmicrohttpd, one thread per connection, so that a request
@@ -260,7 +261,7 @@ final class HTTPDaemon {
     private static func reset(_ descriptor: Int32) {
         var noTime = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &noTime, socklen_t(MemoryLayout<linger>.size))
-        let unused = socket(AF_INET, ListeningSocket.stream, 0)
+        let unused = socket(AF_INET, System.streamSocket, 0)
         guard unused >= 0 else { return }
         dup2(unused, descriptor)
         close(unused)

@@ -1,15 +1,8 @@
 import Foundation
+import PatchbaySystem
 
 /// A TCP socket that listens on the loopback interface.
 struct ListeningSocket {
-    #if canImport(Glibc)
-    /// The type of a TCP socket, as `socket` takes it.
-    static let stream = Int32(SOCK_STREAM.rawValue)
-    #else
-    /// The type of a TCP socket, as `socket` takes it.
-    static let stream = SOCK_STREAM
-    #endif
-
     /// The socket's descriptor.
     let descriptor: Int32
     /// The port that it listens on.
@@ -17,7 +10,7 @@ struct ListeningSocket {
 
     /// Opens `port`, or with 0 any free one.
     init(port wanted: UInt16) throws(SandboxError) {
-        descriptor = socket(AF_INET, Self.stream, 0)
+        descriptor = socket(AF_INET, System.streamSocket, 0)
         var yes: Int32 = 1
         setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
@@ -36,7 +29,7 @@ struct ListeningSocket {
         port = UInt16(bigEndian: address.sin_port)
         guard isOpen else {
             let reason = String(cString: strerror(errno))
-            close()
+            _ = close(descriptor)
             throw SandboxError(
                 .portUnavailable,
                 at: "127.0.0.1:\(wanted)",
@@ -44,13 +37,5 @@ struct ListeningSocket {
                 remedy: "Choose another port, or 0 for any free one."
             )
         }
-    }
-
-    private func close() {
-        #if canImport(Glibc)
-        _ = Glibc.close(descriptor)
-        #else
-        _ = Darwin.close(descriptor)
-        #endif
     }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import PatchbayJSON
 import Testing
 
@@ -61,10 +62,12 @@ import Testing
         #expect(result.messages.contains("cannot open --json: No such file or directory."))
     }
 
-    @Test func `the version is told`() async throws {
+    @Test func `the version is that of the changelog`() async throws {
         let result = try await Workbench().run("--version")
         #expect(result.status == 0)
-        #expect(result.output.hasPrefix("patchbay "))
+        let changelog = try String(contentsOf: Workbench.house.appending(path: "CHANGELOG.md"), encoding: .utf8)
+        let version = try #require(changelog.split(separator: "## [").dropFirst().first?.prefix { $0 != "]" })
+        #expect(result.output == "patchbay \(version)\n")
     }
 
     @Test(arguments: [("erase", "subject to erase"), ("outbox consent", "Subject to look up")])

@@ -57,7 +57,7 @@ import Testing
     @Test func `the user agent is the request's, else the transport's`() async throws {
         let bench = try EchoBench()
         let silent = try #require(await bench.send("GET").reply)
-        #expect(silent.json?["headers"]?["User-Agent"] == "Patchbay")
+        #expect(silent.json?["headers"]?["User-Agent"] == .string(Sender.name))
         let named = try #require(await bench.send("GET", headers: [WireHeader("user-agent", "App/7")]).reply)
         let agents = named.json?["headers"]?.object?.filter { $0.name.lowercased() == "user-agent" }.map(\.value)
         #expect(agents == ["App/7"])

@@ -1,12 +1,7 @@
 import Testing
 
 @testable import PatchbayOutbox
-
-#if canImport(Darwin)
-import Darwin
-#else
-import Glibc
-#endif
+import PatchbaySystem
 
 /// A folder that goes with the test.
 final class TemporaryFolder {

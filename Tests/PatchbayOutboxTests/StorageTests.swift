@@ -1,12 +1,7 @@
 import Testing
 
 @testable import PatchbayOutbox
-
-#if canImport(Darwin)
-import Darwin
-#else
-import Glibc
-#endif
+import PatchbaySystem
 
 @Suite("Outbox storage") struct StorageTests {
     let folder: TemporaryFolder

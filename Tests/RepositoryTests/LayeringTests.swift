@@ -5,21 +5,26 @@ import Testing
     private static let vendors = Repository.folders(in: "Adapters")
     /// What each module may import beyond the toolchain's own libraries: arrows point downward only.
     private static let allowed: [String: Set<String>] = [
+        "PatchbaySystem": [],
         "PatchbayJSON": [],
         "PatchbayModel": ["PatchbayJSON"],
         "PatchbayAdapterKit": ["PatchbayJSON", "PatchbayModel"],
-        "PatchbayOutbox": ["CBlocks", "CSQLite", "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit"],
-        "Patchbay": ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayOutbox"],
+        "PatchbayOutbox": [
+            "CBlocks", "CSQLite", "PatchbaySystem", "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit",
+        ],
+        "Patchbay": ["PatchbaySystem", "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayOutbox"],
         "PatchbayHTTP": ["CCurl", "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "Patchbay"],
-        "PatchbayMigration": ["CZlib", "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "Patchbay"],
+        "PatchbayMigration": [
+            "CZlib", "PatchbaySystem", "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "Patchbay",
+        ],
         "PatchbaySimulation": ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayOutbox", "Patchbay"],
-        "PatchbaySandbox": ["CMicroHTTPD", "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit"],
+        "PatchbaySandbox": ["CMicroHTTPD", "PatchbaySystem", "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit"],
         "PatchbayTesting": [
             "Testing", "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "Patchbay", "PatchbaySimulation",
         ],
         "PatchbayCommand": Set(
             [
-                "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayOutbox", "Patchbay",
+                "PatchbaySystem", "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayOutbox", "Patchbay",
                 "PatchbayMigration", "PatchbaySimulation", "PatchbayHTTP", "PatchbaySandbox",
             ] + vendors.flatMap { ["Patchbay\($0)", "Patchbay\($0)Simulator"] }
         ),

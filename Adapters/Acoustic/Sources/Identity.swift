@@ -120,8 +120,3 @@ struct RegistrationRecord: Sendable {
         return String(TextMark.short(text), radix: 16)
     }
 }
-
-/// How this sender calls itself.
-enum Sender: Sendable {
-    static let name = "Patchbay/1.0.0"
-}

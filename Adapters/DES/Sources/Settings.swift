@@ -85,7 +85,7 @@ public struct DESSettings: AdapterSettings {
     /// Whether the build is for debugging.
     public var mode = Mode.production
     /// The version of the library that requests name.
-    public var sdkVersion = "1.0.0"
+    public var sdkVersion = Sender.version
     /// How a campaign id is written.
     public var campaignIDs = CampaignIDs.text
     /// How a point in time is written.
@@ -172,7 +172,13 @@ public struct DESSettings: AdapterSettings {
             "Whether a configuration from afar that the app reads is obeyed; its signature is handed over unchecked."
         ),
         .choice("mode", \.mode, default: .production, rule: .des("H6"), "Whether the build is for debugging."),
-        .text("sdkVersion", \.sdkVersion, default: "1.0.0", rule: .des("H6"), "The library's version in requests."),
+        .text(
+            "sdkVersion",
+            \.sdkVersion,
+            default: Sender.version,
+            rule: .des("H6"),
+            "The library's version in requests."
+        ),
         .choice(
             "campaignIds",
             \.campaignIDs,

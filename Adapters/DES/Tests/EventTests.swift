@@ -129,7 +129,7 @@ import Testing
     @Test(.shows("des/B9", of: DESDevice.self)) func `language and versions go along, or not`() throws {
         let bench = try Bench.started()
         bench.capture(.event("x"))
-        #expect(bench.last?.body["language"] == "fi" && bench.last?.body["ems_sdk"] == "1.0.0")
+        #expect(bench.last?.body["language"] == "fi" && bench.last?.body["ems_sdk"] == .string(Sender.version))
         #expect(bench.last?.body["application_version"] == "8.4.1")
         try bench.restart(["deviceFieldsInEvents": false])
         bench.capture(.event("x"))

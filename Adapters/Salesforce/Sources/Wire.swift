@@ -2,11 +2,6 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// How this sender calls itself.
-enum Sender: Sendable {
-    static let name = "Patchbay/1.0.0"
-}
-
 /// A registration as it leaves: every key that the vendor knows, with the values of this moment.
 struct RegistrationRecord: Equatable, Sendable {
     var applicationID: String

@@ -89,7 +89,7 @@ import Testing
                 "utcOffsetSeconds": 7200, "isDaylightSaving": false, "appID": "com.example.shop", "appVersion": "8.4.1",
             ],
         ],
-        "acceptedAs": "https://x.example c0a1b2d3 Patchbay/1.0.0 release", "lastStart": 1_930_806_311_042,
+        "acceptedAs": "https://x.example c0a1b2d3 Patchbay/0.1.0 release", "lastStart": 1_930_806_311_042,
         "lastTried": 7, "failures": 1,
         "retryAt": 1_930_806_371_042, "refusedWith": 503, "closedUntil": ["events": 1_930_806_911_042],
         "subscriberToken": "jwt",

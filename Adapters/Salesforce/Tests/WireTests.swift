@@ -38,7 +38,7 @@ import Testing
                 "registrationId":"6b0c7e51-2f6d-4d0b-9a51-0e5e7b1c9d22","registrationDateUtc":"2031-03-09T07:05:11.042Z",\
                 "subscriberKey":"member-480013","device_Token":"0f1e2d3c4b5a69788796a5b4c3d2e1f0","push_Enabled":true,\
                 "quietPushEnabled":false,"location_Enabled":false,"proximity_Enabled":false,"platform":"iOS",\
-                "platform_Version":"19.2","hwid":"iPhone17,3","app_Version":"4.11.0","sdk_Version":"Patchbay/1.0.0",\
+                "platform_Version":"19.2","hwid":"iPhone17,3","app_Version":"4.11.0","sdk_Version":"Patchbay/0.1.0",\
                 "locale":"fi_FI","language":"fi_FI","timeZone":"7200","dST":false,\
                 "attributes":[{"key":"HomeStore","value":""},{"key":"LoyaltyTier","value":"silver"}],\
                 "tags":["ALL","IOS","sports","weather"]}
@@ -48,8 +48,8 @@ import Testing
             request.headers.map { "\($0.name): \($0.value)" } == [
                 "Authorization: Bearer q1w2e3r4t5y6u7i8o9p0zxcv", "Content-Type: application/json",
                 "Accept: application/json",
-                "User-Agent: Patchbay/1.0.0 (iOS 19.2; fi_FI; iPhone17,3) com.example.shop/4.11.0",
-                "X-SDK-Version: Patchbay/1.0.0",
+                "User-Agent: Patchbay/0.1.0 (iOS 19.2; fi_FI; iPhone17,3) com.example.shop/4.11.0",
+                "X-SDK-Version: Patchbay/0.1.0",
             ]
         )
         #expect(request[header: "User-Agent"]?.hasPrefix(Sender.name) == true)

@@ -1,13 +1,6 @@
 import Dispatch
 import Synchronization
-
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
+import PatchbaySystem
 
 /// Runs an actor's jobs one after the other, those of tasks that prefer it, and its errands when they are due.
 ///
@@ -100,7 +93,7 @@ private final class Line: Sendable {
     private let holder = Atomic<UInt>(0)
 
     /// Whether the calling thread is the one that runs them.
-    var isHere: Bool { holder.load(ordering: .relaxed) == Thread.currentNumber }
+    var isHere: Bool { holder.load(ordering: .relaxed) == System.threadNumber }
 
     init(_ queue: DispatchQueue) { self.queue = queue }
 
@@ -175,20 +168,9 @@ private final class Line: Sendable {
 
     /// Does something as the one thread that may.
     private func hold(_ body: () -> Void) {
-        holder.store(Thread.currentNumber, ordering: .relaxed)
+        holder.store(System.threadNumber, ordering: .relaxed)
         body()
         holder.store(0, ordering: .relaxed)
-    }
-}
-
-/// The calling thread's number in this process.
-private enum Thread {
-    static var currentNumber: UInt {
-        #if canImport(Glibc)
-        UInt(pthread_self())
-        #else
-        UInt(bitPattern: pthread_self())
-        #endif
     }
 }
 

@@ -1,13 +1,6 @@
 public import PatchbayModel
 import Synchronization
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
+import PatchbaySystem
 
 /// Everything that the engine takes from the machine: clocks, chance, ids, and who it is.
 ///
@@ -60,8 +53,9 @@ public struct SystemHost: EngineHost {
 
     /// This machine, this process.
     public init() {
-        boot = SystemHost.readBoot()
-        numbers = SystemHost.readNumbers()
+        boot = System.bootID() ?? "unknown"
+        // What cannot be read is no other process's.
+        numbers = System.processNamespace() ?? "unknown-\(UInt32.random(in: .min ... .max))"
         let nonce = UInt32.random(in: .min ... .max)
         let name = "\(getpid())/\(boot)/\(String(nonce, radix: 16))/\(numbers)"
         process = name
@@ -70,13 +64,7 @@ public struct SystemHost: EngineHost {
 
     public func date() -> Instant { SystemHost.read(CLOCK_REALTIME) }
 
-    public func uptime() -> Instant {
-        #if os(Linux)
-        SystemHost.read(CLOCK_BOOTTIME)
-        #else
-        SystemHost.read(CLOCK_MONOTONIC)
-        #endif
-    }
+    public func uptime() -> Instant { SystemHost.read(System.uptimeClock) }
 
     public func isDead(_ process: String) -> Bool {
         let parts = process.split(separator: "/")
@@ -141,33 +129,6 @@ public struct SystemHost: EngineHost {
         clock_gettime(clock, &time)
         return Instant(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
     }
-
-    private static func readNumbers() -> String {
-        #if os(Linux)
-        // "pid:[4026531836]"; what can't be read is nobody else's.
-        var name = [CChar](repeating: 0, count: 64)
-        let count = readlink("/proc/self/ns/pid", &name, name.count)
-        let digits = name.prefix(max(0, count)).map(UInt8.init(bitPattern:)).filter { (0x30...0x39).contains($0) }
-        return digits.isEmpty ? "unknown-\(UInt32.random(in: .min ... .max))" : String(decoding: digits, as: UTF8.self)
-        #else
-        return "all"
-        #endif
-    }
-
-    private static func readBoot() -> String {
-        #if os(Linux)
-        guard let file = fopen("/proc/sys/kernel/random/boot_id", "r") else { return "unknown" }
-        defer { fclose(file) }
-        var bytes = [UInt8](repeating: 0, count: 64)
-        let count = fread(&bytes, 1, bytes.count, file)
-        return String(decoding: bytes[..<count].prefix { $0 != 0x0A }, as: UTF8.self)
-        #else
-        var bytes = [UInt8](repeating: 0, count: 64)
-        var count = bytes.count
-        guard sysctlbyname("kern.bootsessionuuid", &bytes, &count, nil, 0) == 0 else { return "unknown" }
-        return String(decoding: bytes[..<count].prefix { $0 != 0 }, as: UTF8.self)
-        #endif
-    }
 }
 
 /// The system's chance, fetched by the block: each word of it is given out once.
@@ -188,25 +149,12 @@ private enum Chance {
     static func numbered() -> (chance: UInt64, count: UInt64) {
         state.withLock { state in
             if state.words.isEmpty {
-                fill(&state.words)
+                // A call for each word costs more than everything else that a capture does.
+                state.words = System.randomWords(block)
                 if state.count == 0 { state.count = state.words.removeLast() }
             }
             state.count &+= 1
             return (state.words.removeLast(), state.count)
         }
-    }
-
-    private static func fill(_ words: inout [UInt64]) {
-        var system = SystemRandomNumberGenerator()
-        #if canImport(Darwin)
-        words = (0..<block).map { _ in system.next() }
-        #else
-        // A call for each word costs more than all that a capture does besides.
-        words = [UInt64](repeating: 0, count: block)
-        let isFilled = words.withUnsafeMutableBytes { bytes in
-            bytes.baseAddress.map { getentropy($0, bytes.count) == 0 } ?? false
-        }
-        if !isFilled { words = (0..<block).map { _ in system.next() } }
-        #endif
     }
 }

@@ -92,7 +92,7 @@ extension Command {
     private func facts() throws -> [(name: String, value: String)] {
         let invocation = session.invocation
         var facts = [
-            ("date", Timestamp(try session.host().date()).text), ("version", Command.version),
+            ("date", Timestamp(try session.host().date()).text), ("version", Sender.version),
             ("formats", "\(setup.source.id) to \(setup.target.id)"),
         ]
         for flag in [Flag.input, .after, .settings] {

@@ -47,7 +47,7 @@ import PatchbayModel
         let read = (companion.map { [("companion", JSONValue.object($0.settings))] } ?? []) + (earlier ?? [])
         parts =
             [
-                ("version", .string(Command.version)), ("from", .string(source.id)), ("to", .string(target.id)),
+                ("version", .string(Sender.version)), ("from", .string(source.id)), ("to", .string(target.id)),
                 ("settings", .object(settings)),
                 (
                     "configuration",

@@ -5,9 +5,6 @@ import PatchbayMigration
 import PatchbayOutbox
 
 extension Command {
-    /// The program's version.
-    static let version = "0.1.0"
-
     /// Understands a command line, runs it, and says how it ended, as a number for the shell.
     @MainActor package static func run(_ line: [String]) async -> Int32 {
         let environment = ProcessInfo.processInfo.environment
@@ -42,7 +39,7 @@ extension Command {
     {
         switch line.first {
         case "--version":
-            try console.data("patchbay \(version)")
+            try console.data("patchbay \(Sender.version)")
             return nil
         case "--help", "-h", nil:
             try console.data(lines: help.overview)

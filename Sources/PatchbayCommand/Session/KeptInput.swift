@@ -1,12 +1,5 @@
 import PatchbayMigration
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
+import PatchbaySystem
 
 /// A plain file that a run reads, which it may read twice or go on with. Standard input is kept in one first, beside the output
 /// and for its owner alone, until all of it is settled.

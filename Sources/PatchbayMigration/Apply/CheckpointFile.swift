@@ -3,14 +3,7 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 import Synchronization
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
+import PatchbaySystem
 
 /// What an unfinished migration left beside its output: where it stood, and of what. It holds no person's data.
 struct Checkpoint {

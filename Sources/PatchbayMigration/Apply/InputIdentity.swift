@@ -1,14 +1,7 @@
 import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
+import PatchbaySystem
 
 /// Which bytes an input is made of, as far as its size, its time of change and its beginning tell.
 struct InputIdentity: Equatable {
@@ -45,13 +38,4 @@ struct InputIdentity: Equatable {
 extension stat {
     /// Whether the file has that size and was changed last at that time.
     func isOf(size: Int, changed: Int) -> Bool { Int(st_size) == size && self.changed == changed }
-
-    /// When the file was changed last, in nanoseconds since 1970.
-    var changed: Int {
-        #if canImport(Darwin)
-        st_mtimespec.tv_sec * 1_000_000_000 + st_mtimespec.tv_nsec
-        #else
-        st_mtim.tv_sec * 1_000_000_000 + st_mtim.tv_nsec
-        #endif
-    }
 }

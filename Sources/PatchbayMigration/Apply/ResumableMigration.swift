@@ -2,14 +2,7 @@ public import Patchbay
 import PatchbayAdapterKit
 public import PatchbayJSON
 import PatchbayModel
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
+import PatchbaySystem
 
 /// A migration from a file to files that may be killed at any moment: run again, it continues where it stood, and the files
 /// become what they would have been.

@@ -2,14 +2,7 @@ import Patchbay
 import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
+import PatchbaySystem
 
 /// The forms of ``RecordForm`` without what belongs to one field.
 enum FormCode: UInt8, BitwiseCopyable {

@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
+import PatchbaySystem
 
 // Bytes of a chunk, read and written through pointers. What every access in this folder rests on:
 //

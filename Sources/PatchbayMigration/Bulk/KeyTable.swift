@@ -1,12 +1,5 @@
 import Foundation
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
+import PatchbaySystem
 
 /// Names in quotes, found in a text by a hash of their first and last bytes.
 ///

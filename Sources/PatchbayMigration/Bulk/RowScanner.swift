@@ -1,14 +1,7 @@
 import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
+import PatchbaySystem
 
 /// Reads a contact from a row of delimited text into a view, byte by byte.
 ///

@@ -1,14 +1,7 @@
 import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
+import PatchbaySystem
 
 /// The files of a run through a door: what became of each row, what was rejected, where it stands, and its outbox.
 final class DoorFiles {

@@ -2,14 +2,7 @@ import Patchbay
 import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
+import PatchbaySystem
 
 /// The way back from a migration through a door: what the vendor held of each contact before anything was said of it, a JSON
 /// object a line (`Schemas/migration/journal`). It holds people's data.

@@ -2,14 +2,7 @@ import Patchbay
 import PatchbayAdapterKit
 public import PatchbayJSON
 import PatchbayModel
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
+import PatchbaySystem
 
 /// A migration from a file through a vendor's server API: the engine delivers, with the door's rate, its jobs and its
 /// repeats, and every record gets its verdict.

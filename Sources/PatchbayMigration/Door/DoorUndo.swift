@@ -2,14 +2,7 @@ import Patchbay
 import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
+import PatchbaySystem
 
 /// Takes back what a migration through a door wrote, by its journal: what stood there before is said again, and who was not
 /// there is erased.

@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
+import PatchbaySystem
 
 /// An open file of the system, which is closed with its last owner.
 final class FileDescriptor {
@@ -118,11 +112,7 @@ final class FileDescriptor {
 
     /// Brings everything to the disk.
     func sync() throws(FileError) {
-        #if canImport(Darwin)
-        // There, a plain sync stops at the drive's own cache; what has no such cache refuses the stronger word.
-        if fcntl(number, F_FULLFSYNC) == 0 { return }
-        #endif
-        guard fsync(number) == 0 else { throw FileError(path, .sync) }
+        guard System.syncToDisk(number) else { throw FileError(path, .sync) }
     }
 
     /// Closes the file; some disks say only now that it did not fit.

@@ -1,12 +1,5 @@
 public import PatchbayAdapterKit
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
+import PatchbaySystem
 
 /// Why a file can't be read or written.
 public struct FileError: Error, Hashable, Sendable {

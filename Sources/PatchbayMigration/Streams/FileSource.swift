@@ -1,12 +1,5 @@
 public import PatchbayAdapterKit
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
+import PatchbaySystem
 
 /// Reads a file, or standard input, in chunks.
 public struct FileSource: ByteSource {

@@ -1,13 +1,6 @@
 import CZlib
 import PatchbayAdapterKit
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
+import PatchbaySystem
 
 /// Turns the bytes of a compressed file, or of one in UTF-16, into those that a reader takes.
 final class SourceDecoder {

@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
+import PatchbaySystem
 
 /// A file without a name, for what does not fit into memory: only its owner may read it, and it is gone with the process.
 final class SpillFile {

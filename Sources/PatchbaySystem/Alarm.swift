@@ -1,20 +1,11 @@
 import Dispatch
 import Synchronization
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
-
 /// Wakes one thread at a time or earlier, by a clock that never jumps: a semaphore of the system's goes by the wall clock.
-final class Alarm: Sendable {
-    // Both stand at one place in memory from `init` to `deinit`, as POSIX wants it; what they are for is to be touched from
-    // several threads.
+package final class Alarm: Sendable {
+    // Both stand at one place in memory from `init` to `deinit`, as POSIX requires; several threads use them.
     private let places: (mutex: UInt, condition: UInt)
-    /// Whether it rang and nobody heard it. Touched under the mutex alone.
+    /// Whether it rang and no thread has noticed. Used under the mutex only.
     private let isRinging = Atomic(false)
 
     private var mutex: UnsafeMutablePointer<pthread_mutex_t> { Self.pointer(places.mutex) }
@@ -27,7 +18,8 @@ final class Alarm: Sendable {
         return pointer
     }
 
-    init() {
+    /// Creates an alarm that does not ring.
+    package init() {
         let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
         let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
         places = (UInt(bitPattern: mutex), UInt(bitPattern: condition))
@@ -53,7 +45,7 @@ final class Alarm: Sendable {
     }
 
     /// Wakes the thread that waits, or lets the next wait end at once.
-    func ring() {
+    package func ring() {
         pthread_mutex_lock(mutex)
         isRinging.store(true, ordering: .relaxed)
         pthread_mutex_unlock(mutex)
@@ -61,7 +53,7 @@ final class Alarm: Sendable {
     }
 
     /// Waits until it rings, or until a time in nanoseconds of ``DispatchTime``.
-    func wait(until time: UInt64) {
+    package func wait(until time: UInt64) {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         while !isRinging.load(ordering: .relaxed), waitOnce(until: time) {}

@@ -10,6 +10,8 @@ EVIDENCE := $(CURDIR)/.build/evidence
 ROUNDS ?= 1000
 SEED ?= 1
 SEEDS ?= 1-10000
+# The kind of build that plays the seeds.
+BUILD ?= release
 SUITES ?= .
 TIME ?= 60
 CONTACTS ?= 1000000
@@ -25,7 +27,7 @@ export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= $(shell echo $$((4 * $$
 empty :=
 VENDORS := $(subst $(empty) ,|,$(notdir $(wildcard Adapters/*)))
 
-.PHONY: help setup build test unit end-to-end demo goldens rules format lint docs examples schemas simulate large soak million test-browser fuzz sanitize bench clean
+.PHONY: help setup build test unit end-to-end demo goldens rules format lint docs examples schemas simulate rounds large soak million test-browser fuzz sanitize bench clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | while IFS=$$'\t' read -r name what; do \
@@ -92,12 +94,13 @@ test-browser: ## Open the page of a migration plan in headless Chromium, light a
 	swift build --product patchbay
 	@python3 Tests/EndToEnd/browser.py
 
-simulate: tools ## Run random fault scenarios against the vendor simulators (SEEDS=n or first-last)
-	swift build -c release --product patchbay
-	@.build/release/patchbay faults $(SEEDS)
+simulate: tools ## Run random fault scenarios against the vendor simulators (SEEDS=n or first-last, BUILD=debug)
+	swift build -c $(BUILD) --product patchbay
+	@.build/$(BUILD)/patchbay faults $(SEEDS)
 
-large: programs ## Measure that an operation of twice the size takes at most 2.5 times the processor time
+large: programs ## Measure that large operations take time in proportion, and the memory of the largest sources
 	@python3 Tests/EndToEnd/hardening.py large_operations
+	@python3 Tests/EndToEnd/memory.py
 
 soak: tools ## Run a thousand rounds of kills, full disks, read-only files and damage (ROUNDS=n SEED=n KIND=migration)
 	swift build -c release --product patchbay
@@ -106,6 +109,9 @@ soak: tools ## Run a thousand rounds of kills, full disks, read-only files and d
 million: tools ## Migrate a million contacts through server APIs over HTTP, with kills and resumes, and count again (CONTACTS=n DOORS="name …")
 	swift build -c release --product patchbay
 	@PATCHBAY="$(CURDIR)/.build/release/patchbay" python3 Tests/EndToEnd/million.py --contacts $(CONTACTS) $(DOORS:%=--door %)
+
+rounds: tools ## Run the tests of migration with twelve times as many random files
+	PATCHBAY_ROUNDS=12 swift test --disable-xctest --filter 'PatchbayMigrationTests.(Bulk|Plan)Tests'
 
 fuzz: tools ## Fuzz every parser of outside data with libFuzzer (TIME=seconds DOORS="json reply …")
 	@.ci/fuzz $(TIME) $(DOORS)

@@ -16,7 +16,7 @@ public struct AdapterHarness<Adapter: VendorAdapter>: Sendable {
     /// People and orders as this door sees them.
     public let corpus: Corpus
     /// The corpus's samples and the adapter's own.
-    public let samples: [Sample]
+    public private(set) var samples: [Sample]
     /// The adapter's goldens.
     public let goldens: Goldens
     /// The folder with the vendor's wire records as JSON Schemas; without an `index.json` in it there are none.
@@ -45,6 +45,7 @@ public struct AdapterHarness<Adapter: VendorAdapter>: Sendable {
     public let storedStates: [StoredState]
     /// Samples that can't pass a check, each with the vendor's rule that forbids it.
     public let exemptions: [Exemption]
+    private(set) var representatives: [Sample]
     let cache = DriveCache()
     /// What the preparation leaves behind: it is played once for all drives that begin with it.
     private let preparations = OnceCache<Script.Preparation, SampleRun<Adapter>.Prepared?>()
@@ -110,6 +111,7 @@ public struct AdapterHarness<Adapter: VendorAdapter>: Sendable {
         (self.handedOut, self.watched, self.withoutSecrets) = (handedOut, watched, withoutSecrets)
         corpus = Corpus(door: Adapter.descriptor.door, pushPayload: pushPayload, readBack: readBack)
         samples = corpus.samples + extras
+        representatives = samples.representatives
         (self.goldens, self.storedStates, self.exemptions) = (goldens, storedStates, exemptions)
         (self.belief, self.replies, self.pages, self.echoes) = (belief, replies, pages, echoes)
         let family = String(Adapter.descriptor.id.rawValue.prefix { $0 != "." && $0 != "-" })
@@ -124,6 +126,14 @@ public struct AdapterHarness<Adapter: VendorAdapter>: Sendable {
     }
 
     var adapterType: any VendorAdapter.Type { Adapter.self }
+
+    /// The harness with some of its samples: enough where one of them shows a fault.
+    package func limited(to names: Set<String>) -> AdapterHarness {
+        var harness = self
+        harness.samples = samples.filter { names.contains($0.name) }
+        harness.representatives = harness.samples.representatives
+        return harness
+    }
 
     /// One sample as its golden shows it: what leaves, or why nothing leaves.
     public func text(of sample: Sample) -> String {
@@ -143,6 +153,9 @@ protocol ConformanceSubject: Sendable {
     var descriptor: AdapterDescriptor { get }
     var corpus: Corpus { get }
     var samples: [Sample] { get }
+    /// The first sample of each set of kinds, alone and in a row: enough where the vendor, not the value, makes the
+    /// difference.
+    var representatives: [Sample] { get }
     var goldens: Goldens { get }
     var wireSchemas: URL { get }
     var settings: JSONObject { get }
@@ -196,27 +209,18 @@ protocol ConformanceSubject: Sendable {
 }
 
 extension ConformanceSubject {
-    /// The first sample of each set of kinds, alone and in a row: enough where the vendor, not the value, makes the
-    /// difference.
-    var representatives: [Sample] {
-        var seen: Set<[String]> = []
-        return samples.filter { sample in
-            let kinds = sample.operations.map { operation in
-                if case .track(let event) = operation.action {
-                    event.kind.rawValue
-                } else {
-                    operation.action.kind.rawValue
-                }
+    /// A sample before a vendor that behaves so; done once, however many checks ask. The drives in which checks look for
+    /// secrets keep descriptions.
+    func drive(_ sample: Sample, before play: Play) -> Drive {
+        cache.value("\(sample.name) \(play.name)") {
+            drive(sample) { script in
+                play.set(&script, refusal)
+                script.keepsDescriptions = play.isUsual && isRepresentative(sample)
             }
-            let sort = Set(kinds).sorted() + [sample.startsAfresh ? "afresh" : "", kinds.count > 1 ? "in a row" : ""]
-            return seen.insert(sort).inserted
         }
     }
 
-    /// A sample before a vendor that behaves so; done once, however many checks ask.
-    func drive(_ sample: Sample, before play: Play) -> Drive {
-        cache.value("\(sample.name) \(play.name)") { drive(sample) { play.set(&$0, refusal) } }
-    }
+    func isRepresentative(_ sample: Sample) -> Bool { representatives.contains { $0.name == sample.name } }
 
     func drive(_ sample: Sample, before play: Play, isPrepared: Bool) -> Drive {
         guard isPrepared == sample.startsAfresh else { return drive(sample, before: play) }
@@ -250,6 +254,24 @@ extension ConformanceSubject {
         var script = Script(isPrepared: !sample.startsAfresh)
         change(&script)
         return drive(sample.operations, script)
+    }
+}
+
+extension [Sample] {
+    /// The first sample of each set of kinds.
+    fileprivate var representatives: [Sample] {
+        var seen: Set<[String]> = []
+        return filter { sample in
+            let kinds = sample.operations.map { operation in
+                if case .track(let event) = operation.action {
+                    event.kind.rawValue
+                } else {
+                    operation.action.kind.rawValue
+                }
+            }
+            let sort = Set(kinds).sorted() + [sample.startsAfresh ? "afresh" : "", kinds.count > 1 ? "in a row" : ""]
+            return seen.insert(sort).inserted
+        }
     }
 }
 

@@ -263,7 +263,7 @@ extension AdapterObserver.Record {
                 park: meaning.park?.code,
                 followUps: meaning.followUps.count,
                 incoming: meaning.incoming.count,
-                remembered: before == after ? [] : changedMembers(before, after)
+                remembered: { before == after ? [] : changedMembers(before, after) }
             )
         }
         check(meaning.verdicts.filter { carried.contains($0.key) }, now)

@@ -123,6 +123,13 @@ struct Play: Sendable {
         Play("500, and the vendor worked", .replied(WireResponse(500)), isProcessed: true),
     ]
 
+    /// The plays before which every representative is driven.
+    static let usual = [accepting, refusing] + failing
+    private static let usualNames = Set(usual.map(\.name))
+
+    /// Whether every representative is driven before it.
+    var isUsual: Bool { Play.usualNames.contains(name) }
+
     /// Replies of every class, and nonsense.
     static let nonsense: [Play] = {
         let bodies: [(String, WireResponse)] = [

@@ -4,7 +4,7 @@ import PatchbayJSON
 import PatchbayModel
 
 /// What an interpretation said, in words, whatever the adapter.
-struct Meaning: Sendable, Hashable {
+struct Meaning: Sendable {
     /// What became of the carried operations, in their order: `accepted`, `retry in 60 s`.
     var verdicts: [String]
     /// The code with which the provider stops.
@@ -13,8 +13,8 @@ struct Meaning: Sendable, Hashable {
     var followUps: Int
     /// How many things the app is shown.
     var incoming: Int
-    /// The members of the memory that changed.
-    var remembered: [String]
+    /// Names the members of the memory that changed. Few readers need the names, and they take two encodings.
+    var remembered: @Sendable () -> [String]
 
     /// One line.
     var text: String {
@@ -22,6 +22,7 @@ struct Meaning: Sendable, Hashable {
         if let park { parts.append("parked (\(park))") }
         if followUps > 0 { parts.append("\(followUps) to follow") }
         if incoming > 0 { parts.append("\(incoming) for the app") }
+        let remembered = remembered()
         if !remembered.isEmpty { parts.append("memory: \(remembered.joined(separator: ", "))") }
         return parts.joined(separator: "; ")
     }

@@ -63,7 +63,7 @@ class Browser:
         return subprocess.run(
             [self.command, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--enable-logging=stderr", "--v=0",
              f"--blink-settings=preferredColorScheme={SCHEMES[scheme]}", "--virtual-time-budget=3000", *words],
-            capture_output=True, timeout=120,
+            capture_output=True, timeout=1200,
         )
 
     def probe(self, page, scheme):

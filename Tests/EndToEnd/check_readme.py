@@ -172,7 +172,7 @@ def run(script, problems):
             script += f"\n'{app}' altcraft.json\n"
         guard = 'set -E\ntrap \'status=$?; if [ $status -gt 1 ]; then echo "$BASH_COMMAND: status $status" >&2; exit $status; fi\' ERR\n'
         done = subprocess.run(
-            ["bash", "-c", guard + script.replace(PORT, port) + "\nkill $(jobs -p)\n"], cwd=folder, capture_output=True, text=True, timeout=300,
+            ["bash", "-c", guard + script.replace(PORT, port) + "\nkill $(jobs -p)\n"], cwd=folder, capture_output=True, text=True, timeout=1200,
         )
         if done.returncode > 1:
             problems.append(f"README.md: an example failed: {done.stderr[-2000:]}")

@@ -124,7 +124,7 @@ def make(stage):
         stage.problem("the outbox to damage has no promise, or no log")
     stage.say([])
     stage.sandbox.set_faults({"effect": "reset"})
-    stage.send("--until-idle", 0).wait(60)
+    stage.send("--until-idle", 0).wait(1200)
     return crashed, Before(stage)
 
 
@@ -292,7 +292,7 @@ class InUse:
 
         captures = threading.Thread(target=capture)
         captures.start()
-        patience = time.monotonic() + 30
+        patience = time.monotonic() + 600
         while not self.promises() and time.monotonic() < patience:
             time.sleep(0.005)
         self.damage()
@@ -308,7 +308,7 @@ class InUse:
         sender.process.terminate()
         with contextlib.suppress(BrokenPipeError):
             sender.process.stdin.close()
-        sender.wait(60)
+        sender.wait(1200)
         return before, list(self.home.glob("outbox.sqlite.damaged-*"))
 
     def damage(self):

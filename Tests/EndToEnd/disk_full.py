@@ -96,7 +96,7 @@ def play_on(disk, folder, rounds, seed):
             talked = stage.talk.stat().st_size
             # The first round has room enough for an outbox to begin with.
             room = stage.chance.randrange(0, 1_000_000) if number else ROOM // 2
-            code = stage.send("--until-idle", 1, **disk.squeeze(room, stage.outbox)).wait(120)
+            code = stage.send("--until-idle", 1, **disk.squeeze(room, stage.outbox)).wait(1200)
             disk.release()
             says = disk.words in stage.talk.read_text(errors="replace")[talked:]
             stage.tally.met += says or number == 0

@@ -199,7 +199,7 @@ class Shop:
                 except subprocess.TimeoutExpired:
                     process.send_signal(signal.SIGKILL)
             try:
-                talk = process.communicate(timeout=60)[1].decode(errors="replace")
+                talk = process.communicate(timeout=1200)[1].decode(errors="replace")
             except subprocess.TimeoutExpired:
                 process.kill()
                 return None, "it hangs: " + process.communicate()[1].decode(errors="replace"), kills

@@ -643,7 +643,7 @@ class EndToEnd:
                 self.expect(line, f"the log ended without a word of progress: {talk}")
                 talk += line
             process.send_signal(signal.SIGINT)
-            talk += process.communicate(timeout=20)[1].decode()
+            talk += process.communicate(timeout=1200)[1].decode()
             self.expect(process.returncode == 130 and "to resume; --restart starts over" in talk, f"ended with {process.returncode}: {talk}")
             settings = self.folder / "settings.json"
             settings.write_text('{"to": {"lostOptOuts": "warn"}}')
@@ -736,7 +736,7 @@ class EndToEnd:
         told = process.stderr.readline().decode()
         self.expect(" records, " in told and " left" in told, f"the comparison says {told!r}")
         process.send_signal(signal.SIGINT)
-        rest = process.communicate(timeout=20)[1].decode()
+        rest = process.communicate(timeout=1200)[1].decode()
         self.expect(process.returncode == 130 and "comparison is incomplete" in rest, f"ended with {process.returncode}: {rest}")
         with source.open("rb") as given:
             done = subprocess.run([str(processes.COMMAND), "migrate", "apply", *words, "--out", str(source)], stdin=given, capture_output=True)
@@ -762,12 +762,12 @@ class EndToEnd:
         # Without the right to mount, a limit on the size of files ends every write in the same way.
         limit = "" if mounted else "trap '' XFSZ; ulimit -f 580;"
         try:
-            done = subprocess.run(["bash", "-c", f'{limit} exec "$0" "$@"', *words], capture_output=True, timeout=120)
+            done = subprocess.run(["bash", "-c", f'{limit} exec "$0" "$@"', *words], capture_output=True, timeout=1200)
             self.expect_end(done, 2, "cannot write")
             self.expect(not (small / "out.ndjson").exists(), "a half file has the name of a whole one")
             if mounted:
                 subprocess.run(["mount", "-o", "remount,size=8m", str(small)], check=True)
-            self.expect_end(subprocess.run(words, capture_output=True, timeout=120), 1)
+            self.expect_end(subprocess.run(words, capture_output=True, timeout=1200), 1)
             self.expect((small / "out.ndjson").read_bytes() == whole.read_bytes(), "the file differs from one that had room")
             self.expect([each.name for each in small.iterdir()] == ["out.ndjson"], f"left are {list(small.iterdir())}")
         finally:
@@ -935,7 +935,7 @@ class EndToEnd:
             )
             done = subprocess.run(
                 ["bash", "-c", f'{limit} exec "$0" "$@"', str(processes.COMMAND), "send", "--config", str(configuration), "--until-idle", "0", "-"],
-                env={**os.environ, **self.environment}, input=many.encode(), capture_output=True, timeout=120,
+                env={**os.environ, **self.environment}, input=many.encode(), capture_output=True, timeout=1200,
             )
             self.expect_end(done, 2, "outbox")
             promised = self.promised(done.stdout)
@@ -965,7 +965,7 @@ class EndToEnd:
         threading.Thread(target=lambda: [held.append(listener.accept()) for _ in range(50)], daemon=True).start()
         provider = self.provider("salesforce", f"http://127.0.0.1:{listener.getsockname()[1]}")
         configuration = processes.write_configuration(self.folder / "patchbay.json", {"crm": provider}, ["crm"])
-        done = self.run("send", "--config", configuration, "--until-idle", 2, "-", input=lines(a_morning()).encode(), timeout=60)
+        done = self.run("send", "--config", configuration, "--until-idle", 2, "-", input=lines(a_morning()).encode(), timeout=1200)
         self.expect_end(done, 1, "6        6")
         self.expect_kept(self.promised(done.stdout))
 
@@ -1019,7 +1019,7 @@ class EndToEnd:
         sender.stdin.close()
         promised = [json.loads(sender.stdout.readline())["id"] for _ in range(6)]
         sender.send_signal(signal.SIGINT)
-        sender.wait(20)
+        sender.wait(1200)
         sender.stdout.close()
         sender.stderr.close()
         self.expect(sender.returncode == 130, f"ended with {sender.returncode}")

@@ -307,7 +307,7 @@ class Hardening(end_to_end.EndToEnd):
             sender.stdin.flush()
             self.expect(b"durable" in sender.stdout.readline(), "there is no receipt")
             pathlib.Path(f"{self.outbox}-wal").unlink()
-            output, messages = sender.communicate(b"".join(rest), timeout=60)
+            output, messages = sender.communicate(b"".join(rest), timeout=1200)
         self.expect(b"durable" not in output, f"receipts after the log was deleted: {output}")
         self.expect(sender.returncode != 0 and b"write-ahead log" in messages, f"{sender.returncode}: {messages.decode()[-300:]}")
         for statement in ("CREATE VIEW v AS SELECT 1", "CREATE TRIGGER t AFTER INSERT ON route BEGIN DELETE FROM route; END"):
@@ -349,7 +349,7 @@ class Hardening(end_to_end.EndToEnd):
         port = int(self.sandbox.url.rsplit(":", 1)[1])
 
         def status(path, **headers):
-            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=1200)
             connection.request("GET", path, headers={name.replace("_", "-"): value for name, value in headers.items()})
             return connection.getresponse().status
 

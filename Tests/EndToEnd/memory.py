@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """How much memory a migration takes where its input is out of all measure: bounds of the peak, no timings.
 
-Each row is a source and the most that moving or planning it may take over what a plain source of the same format takes.
+    memory.py [PART]
+
+With a PART the sources have that part of their rows: `memory.py 4` reads a quarter, with the same bounds. Each row is a source and the most that moving or planning it may take over what a plain source of the same format takes.
 The processes are real, and the peak is what the system says of each (`ru_maxrss`).
 """
 
@@ -15,6 +17,7 @@ import tempfile
 from processes import COMMAND
 
 MIB = 1 << 20
+PART = int(sys.argv[1]) if len(sys.argv) > 1 else 1
 
 
 def plain_rows(file, count=2_000):
@@ -34,14 +37,14 @@ def plain_profiles(file, count=2_000):
 
 
 def many_rows(file):
-    plain_rows(file, 400_000)
+    plain_rows(file, 400_000 // PART)
 
 
 def open_quote(file):
     """A quote that is never closed, and as many rows behind it."""
     plain_rows(file, 100)
     file.write('c-x;x@mail.example;"never closed\n')
-    for number in range(400_000):
+    for number in range(400_000 // PART):
         file.write(f"d-{number};d{number}@mail.example;Reader\n")
 
 
@@ -66,19 +69,19 @@ def long_profile(file):
 def bad_rows(file):
     """Rows of which none can be read."""
     file.write("externalId;email;firstName\n")
-    for number in range(300_000):
+    for number in range(300_000 // PART):
         file.write(f"c-{number};no address;Aino\n")
 
 
 def bad_lines(file):
-    for number in range(300_000):
+    for number in range(300_000 // PART):
         file.write(f'{{"identifiers":[{{"kind":"external"}}],"n":{number}}}\n')
 
 
 def many_columns(file):
     """As many columns as a file may have."""
     file.write("externalId;" + ";".join(f"c{number}" for number in range(16_383)) + "\n")
-    for number in range(20):
+    for number in range(20 // PART):
         file.write(f"c-{number}" + ";x" * 16_383 + "\n")
     file.write("too;few\n")
 
@@ -86,7 +89,7 @@ def many_columns(file):
 def many_attributes(file):
     """Lines that are nearly as long as a line may be, all of small attributes."""
     attributes = ",".join(f'"a{number}":"b"' for number in range(60_000))
-    for number in range(20):
+    for number in range(20 // PART):
         file.write(f'{{"identifiers":[{{"kind":"external","value":"c-{number}"}}],"attributes":{{{attributes}}}}}\n')
     file.write('{"identifiers":1}\n')
 

@@ -20,7 +20,7 @@ def clock(speed, date="2031-03-09T06:00:00.000Z"):
     return json.dumps({"date": date, "uptime": uptime, "speed": speed})
 
 
-def run(*arguments, environment=None, timeout=120, **options):
+def run(*arguments, environment=None, timeout=1200, **options):
     """Runs the command to its end; nothing of it is checked."""
     return subprocess.run(
         [str(COMMAND), *map(str, arguments)], env={**os.environ, **(environment or {})}, timeout=timeout,
@@ -78,7 +78,7 @@ class Sandbox:
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(self.url + "/sandbox" + path, data=data, method=method)
         request.add_header("Content-Type", "application/json")
-        with urllib.request.urlopen(request, timeout=30) as answer:
+        with urllib.request.urlopen(request, timeout=600) as answer:
             return answer.read()
 
     def set_faults(self, *rules):
@@ -110,7 +110,7 @@ class Sender:
     def kill(self):
         """Ends the sender as a crash does: no warning, no last word."""
         self.process.kill()
-        return self.wait(30)
+        return self.wait(600)
 
     def wait(self, timeout):
         """Waits for the sender's own end and for the ledger to have read its last word; gives the exit code."""
@@ -118,6 +118,6 @@ class Sender:
             return self.process.wait(timeout)
         finally:
             if self.process.poll() is not None:
-                self._ledger.wait(30)
+                self._ledger.wait(600)
                 if self._talk:
                     self._talk.close()

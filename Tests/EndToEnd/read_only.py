@@ -88,7 +88,7 @@ def lock_an_old_one(stage, number, way):
     before, promised = files(stage.outbox), stage.promises()
     stage.say(stage.shop.round())
     with Lock(*WAYS[way](stage.outbox)):
-        code = stage.send("--until-idle", 0).wait(60)
+        code = stage.send("--until-idle", 0).wait(1200)
         listed = stage.run("outbox", "stats", stage.outbox)
         after = files(stage.outbox)
     stage.tally.met += 1

@@ -160,7 +160,7 @@ class Scene:
 
     def kill_at_work(self, sender, within=0.3):
         """Kills a sender some time after its first promise; whether it was still there to be killed."""
-        before, patience = self.ledger.stat().st_size, time.monotonic() + 30
+        before, patience = self.ledger.stat().st_size, time.monotonic() + 600
         while self.ledger.stat().st_size == before and sender.process.poll() is None and time.monotonic() < patience:
             time.sleep(0.005)
         time.sleep(self.chance.random() * within)
@@ -198,7 +198,7 @@ class Scene:
             self.problem("nothing was promised before the end; the rounds prove nothing")
         self.sandbox.set_faults()
         self.say(self.shop.last_round())
-        self.send("--until-idle", 60).wait(120)
+        self.send("--until-idle", 600).wait(1200)
         states = {name: json.loads(self.sandbox.save_state(name).read_text()) for name in self.names}
         verified = self.run("outbox", "verify", self.outbox)
         if verified.returncode != 0:

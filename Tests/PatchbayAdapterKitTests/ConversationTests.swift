@@ -3,7 +3,6 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 import PatchbayTesting
-import Synchronization
 import Testing
 
 /// Conversations of the probe in a folder of their own.
@@ -46,70 +45,57 @@ import Testing
     }
 
     /// What is wrong with the conversation, as issues say it.
-    private func issues(_ folder: Folder) throws -> [String] {
+    private func issues(_ folder: Folder) async throws -> [String] {
         let harness = try folder.harness()
-        let found = Mutex<[String]>([])
-        try withKnownIssue(isIntermittent: true) {
+        return try await collectedIssues {
             for conversation in Conversation.all(from: folder.url.path + "/Tests/x.swift", at: "..") {
                 try conversation.check(on: harness)
             }
-        } matching: { issue in
-            found.withLock { $0.append(issue.comments.map(\.rawValue).joined()) }
-            return issue.isFailure
-        }
-        return found.withLock { $0 }
+        }.failureTexts
     }
 
-    private func written(shows: String) throws -> Folder {
+    private func written(shows: String) async throws -> Folder {
         let folder = Folder()
         try folder.write("lost.json", story(shows: shows))
-        try withKnownIssue(isIntermittent: true) {
-            let conversation = try #require(Conversation.all(from: folder.url.path + "/Tests/x.swift", at: "..").first)
-            try conversation.check(on: folder.harness(updating: true))
-        } matching: { _ in
-            true
-        }
+        let harness = try folder.harness(updating: true)
+        let conversation = try #require(Conversation.all(from: folder.url.path + "/Tests/x.swift", at: "..").first)
+        _ = try await collectedIssues { try conversation.check(on: harness) }
         return folder
     }
 
-    @Test func `a conversation that goes as written is fine`() throws {
-        let folder = try written(shows: #""probe/1""#)
-        #expect(try issues(folder) == [])
+    @Test func `a conversation that goes as written is fine`() async throws {
+        let folder = try await written(shows: #""probe/1""#)
+        #expect(try await issues(folder) == [])
         let lines = try folder.read("lost.ndjson").split(separator: "\n")
         #expect(lines.filter { $0.contains(#""method":"POST""#) }.count == 2)
         #expect(lines.last?.contains(#""accepted":1"#) == true)
     }
 
-    @Test func `a line that differs is shown`() throws {
-        let folder = try written(shows: "")
+    @Test func `a line that differs is shown`() async throws {
+        let folder = try await written(shows: "")
         try folder.write("lost.ndjson", folder.read("lost.ndjson").replacing("POST", with: "PUT"))
-        #expect(try issues(folder).joined().contains("Conversations/lost.ndjson: line 2 should be"))
+        #expect(try await issues(folder).joined().contains("Conversations/lost.ndjson: line 2 should be"))
     }
 
     @Test(arguments: [#""probe/9""#, #""probe/1", "toy/1""#]) func `a claim whose rule is silent is refused`(
         _ shows: String
-    ) throws {
-        #expect(try issues(written(shows: shows)).joined().contains("lost: The test claims"))
+    ) async throws {
+        #expect(try await issues(written(shows: shows)).joined().contains("lost: The test claims"))
     }
 
-    @Test func `what fires in it is heard outside, too`() throws {
+    @Test func `what fires in it is heard outside, too`() async throws {
         let outer = RuleRecorder()
-        let folder = try written(shows: #""probe/1""#)
-        try RuleTrace.$recorder.withValue(outer) { _ = try issues(folder) }
+        let folder = try await written(shows: #""probe/1""#)
+        try await RuleTrace.$recorder.withValue(outer) { _ = try await issues(folder) }
         #expect(outer.fired.contains(RuleID("probe", "1")))
     }
 
-    @Test func `lines without a scenario are found`() throws {
-        let folder = try written(shows: "")
+    @Test func `lines without a scenario are found`() async throws {
+        let folder = try await written(shows: "")
         try folder.write("forgotten.ndjson", "{}\n")
         let check = try #require(ConformanceCheck.all.first { $0.name == "every conversation has its scenario" })
-        let texts = Mutex<[String]>([])
-        try withKnownIssue {
-            try check.run(on: folder.harness())
-        } matching: { issue in
-            texts.withLock { $0.append(issue.comments.map(\.rawValue).joined()) }
-            return true
-        }
-        #expect(texts.withLock { $0 }.joined().contains("Conversations/forgotten.ndjson belongs to nothing"))
+        let harness = try folder.harness()
+        let texts = try await collectedIssues { try check.run(on: harness) }.failureTexts
+        #expect(texts.joined().contains("Conversations/forgotten.ndjson belongs to nothing"))
     }
 }

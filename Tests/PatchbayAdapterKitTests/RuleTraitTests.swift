@@ -1,7 +1,6 @@
 import Foundation
 import PatchbayAdapterKit
 import PatchbayModel
-import Synchronization
 import Testing
 
 @testable import PatchbayTesting
@@ -34,27 +33,22 @@ private let a2 = RuleID("probe", "A2")
     )
     func `a claim that does not fire is an issue`(_ row: (claim: String, text: String)) async throws {
         let test = try #require(Test.current)
-        let texts = Mutex<[String]>([])
-        try await withKnownIssue {
+        let texts = try await collectedIssues {
             try await RuleTrait.shows(row.claim).provideScope(for: test, testCase: nil) { a2.fire() }
-        } matching: { issue in
-            texts.withLock { $0.append(issue.comments.map(\.rawValue).joined()) }
-            return true
-        }
-        #expect(texts.withLock { $0 }.count == 1)
-        #expect(texts.withLock { $0 }.first?.contains(row.text) == true)
+        }.failureTexts
+        #expect(texts.count == 1)
+        #expect(texts.first?.contains(row.text) == true)
     }
 
     @Test func `a failing test is no evidence, and its issue stays`() async throws {
         let test = try #require(Test.current)
-        try await withKnownIssue {
+        let texts = try await collectedIssues {
             try await RuleTrait.shows("probe/A1").provideScope(for: test, testCase: nil) {
                 a1.fire()
                 Issue.record("The test itself fails.")
             }
-        } matching: {
-            $0.comments.map(\.rawValue) == ["The test itself fails."]
-        }
+        }.failureTexts
+        #expect(texts == ["The test itself fails."])
     }
 
     @Test func `nobody listens outside a claim`() {

@@ -3,7 +3,6 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 import PatchbayTesting
-import Synchronization
 import Testing
 
 @Suite("The conformance suite") struct SuiteTests {
@@ -30,12 +29,14 @@ import Testing
         _ fault: Fault,
         _ checks: [ConformanceCheck],
         exempt: [Exemption] = [],
-        statusAlone: [String: RuleID] = [:]
-    ) throws -> [String: String] {
+        statusAlone: [String: RuleID] = [:],
+        samples: Set<String>? = nil
+    ) async throws -> [String: String] {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: folder) }
         try Self.writeConversation(in: folder)
-        return try broken(checks, on: harness(fault, exempt, statusAlone: statusAlone, goldens: folder))
+        let harness = try harness(fault, exempt, statusAlone: statusAlone, goldens: folder)
+        return try await broken(checks, on: samples.map(harness.limited) ?? harness)
     }
 
     /// A saying, and a process that dies a minute later.
@@ -52,25 +53,19 @@ import Testing
         try Data(story.utf8).write(to: conversations.appendingPathComponent("opened.json"))
     }
 
-    private func broken(_ checks: [ConformanceCheck], on harness: AdapterHarness<some VendorAdapter>) throws
+    private func broken(_ checks: [ConformanceCheck], on harness: AdapterHarness<some VendorAdapter>) async throws
         -> [String: String]
     {
-        let found = Mutex<[String: String]>([:])
+        var found: [String: String] = [:]
         for check in checks {
-            try withKnownIssue(isIntermittent: true) {
-                try check.run(on: harness)
-            } matching: { issue in
-                guard issue.isFailure else { return true }
-                let text = issue.comments.map(\.rawValue).joined()
-                found.withLock { $0[check.testDescription, default: ""] += text + "\n" }
-                return true
-            }
+            let texts = try await collectedIssues { try check.run(on: harness) }.failureTexts
+            if !texts.isEmpty { found[check.testDescription] = texts.map { $0 + "\n" }.joined() }
         }
-        return found.withLock { $0 }
+        return found
     }
 
-    @Test func `an adapter without a fault passes`() throws {
-        #expect(try broken(.none, ConformanceCheck.all) == [:])
+    @Test func `an adapter without a fault passes`() async throws {
+        #expect(try await broken(.none, ConformanceCheck.all) == [:])
     }
 
     /// Faults of the probe and the checks that find them.
@@ -119,9 +114,15 @@ import Testing
     ]
 
     @Test(arguments: planted)
-    func `each fault is found by its check`(_ row: (fault: Fault, check: String)) throws {
+    func `each fault is found by its check`(_ row: (fault: Fault, check: String)) async throws {
         let check = try #require(ConformanceCheck.all.first { $0.testDescription == row.check })
-        #expect(try broken(row.fault, [check]).keys.contains(row.check))
+        // A few samples show each of them, and queues are too many only with all.
+        let few: Set = [
+            "register-first", "attribute-twice", "hostile-event", "track-plain", "track-order", "two-people",
+            "read-back",
+        ]
+        let samples = row.fault == .manyQueues ? nil : few
+        #expect(try await broken(row.fault, [check], samples: samples).keys.contains(row.check))
     }
 
     /// Checks that only an adapter with wrong tables, or a harness that lacks something, can break.
@@ -150,11 +151,14 @@ import Testing
         "rules: rules are unique and bear the adapter's name",
     ]
 
-    @Test func `a badly described adapter is found out`() throws {
+    @Test func `a badly described adapter is found out`() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: folder) }
         let checks = ConformanceCheck.all.filter { Self.tabled.contains($0.testDescription) }
-        let found = try broken(checks, on: BadProbe.harness(in: folder))
+        let harness = try BadProbe.harness(in: folder).limited(to: [
+            "attribute-object-nested", "push-tapped", "push-foreign", "track-plain", "track-order",
+        ])
+        let found = try await broken(checks, on: harness)
         for name in Self.tabled { #expect(found.keys.contains(name), "\(name)") }
     }
 
@@ -166,7 +170,7 @@ import Testing
     // MARK: Secrets
 
     /// A door whose only secret is too short to be told from other text, and what its harness says about that.
-    private func foundWithoutSecrets(reason: String?, watched: [String] = []) throws -> String {
+    private func foundWithoutSecrets(reason: String?, watched: [String] = []) async throws -> String {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         let harness = try AdapterHarness<ProbeAdapter>(
             settings: ["fault": "none", "key": "k"],
@@ -177,20 +181,20 @@ import Testing
             goldens: Goldens(folder: folder, environment: [:])
         )
         let check = try #require(ConformanceCheck.all.first { $0.name == "a door's secrets are looked for" })
-        return try broken([check], on: harness)[check.testDescription] ?? ""
+        return try await broken([check], on: harness)[check.testDescription] ?? ""
     }
 
-    @Test func `an API without a secret says why`() throws {
-        #expect(try foundWithoutSecrets(reason: nil).contains("nothing secret is looked for"))
-        #expect(try foundWithoutSecrets(reason: "The probe has no secret.") == "")
-        let both = try foundWithoutSecrets(reason: "The probe has no secret.", watched: ["nobody sends this"])
+    @Test func `an API without a secret says why`() async throws {
+        #expect(try await foundWithoutSecrets(reason: nil).contains("nothing secret is looked for"))
+        #expect(try await foundWithoutSecrets(reason: "The probe has no secret.") == "")
+        let both = try await foundWithoutSecrets(reason: "The probe has no secret.", watched: ["nobody sends this"])
         #expect(both.contains("and something is. Remove it."))
         #expect(both.contains("no request carries the watched text 1"))
     }
 
     // MARK: Beliefs
 
-    @Test func `a belief that never claims anything is found out`() throws {
+    @Test func `a belief that never claims anything is found out`() async throws {
         let check = try #require(ConformanceCheck.all.first { $0.name == "somebody says what memory claims" })
         let misread = Belief { memory in
             memory["knwon"].map { ["last": $0] } ?? [:]
@@ -205,7 +209,7 @@ import Testing
                 belief: belief,
                 goldens: Goldens(folder: folder, environment: [:])
             )
-            let found = try broken([check], on: harness)[check.testDescription] ?? ""
+            let found = try await broken([check], on: harness)[check.testDescription] ?? ""
             #expect(found.contains("no memory that is stored has a claim") == isVain)
         }
     }
@@ -214,22 +218,22 @@ import Testing
 
     private static let hidden = "an error inside a success is told, unless the status alone decides"
 
-    private func foundInSuccess(_ fault: Fault, statusAlone: [String: RuleID]) throws -> [String: String] {
-        try broken(
+    private func foundInSuccess(_ fault: Fault, statusAlone: [String: RuleID]) async throws -> [String: String] {
+        try await broken(
             fault,
             ConformanceCheck.all.filter { $0.name == Self.hidden || $0.name == "every rule that a row names is there" },
             statusAlone: statusAlone
         )
     }
 
-    @Test func `a rule by which the status alone decides spares its endpoint`() throws {
-        let unsaid = try foundInSuccess(.believesErrors, statusAlone: [:])
+    @Test func `a rule by which the status alone decides spares its endpoint`() async throws {
+        let unsaid = try await foundInSuccess(.believesErrors, statusAlone: [:])
         #expect(unsaid["replies: \(Self.hidden)"]?.contains("say: 200 with an error inside counts as a yes") == true)
-        #expect(try foundInSuccess(.believesErrors, statusAlone: ["say": Self.rule]) == [:])
+        #expect(try await foundInSuccess(.believesErrors, statusAlone: ["say": Self.rule]) == [:])
     }
 
-    @Test func `a rule that spares nothing is a failure, and so is one that nobody knows`() throws {
-        let needless = try foundInSuccess(.none, statusAlone: ["say": Self.rule, "never": RuleID("probe", "9")])
+    @Test func `a rule that spares nothing is a failure, and so is one that nobody knows`() async throws {
+        let needless = try await foundInSuccess(.none, statusAlone: ["say": Self.rule, "never": RuleID("probe", "9")])
         #expect(needless["replies: \(Self.hidden)"]?.contains("never, say: no success that holds an error") == true)
         #expect(needless["rules: every rule that a row names is there"]?.contains("names probe/9") == true)
     }
@@ -239,26 +243,32 @@ import Testing
     private static let claims = "it takes what it claims"
     private static let rule = RuleID("probe", "1")
 
-    private func issues(_ fault: Fault, exempt samples: String...) throws -> String {
+    private func issues(_ fault: Fault, exempt samples: String...) async throws -> String {
         let check = try #require(ConformanceCheck.all.first { $0.name == Self.claims })
         let exemptions = samples.map { Exemption(check: Self.claims, sample: $0, rule: Self.rule) }
-        return try broken(fault, [check], exempt: exemptions)[check.testDescription] ?? ""
+        return try await broken(fault, [check], exempt: exemptions)[check.testDescription] ?? ""
     }
 
-    @Test func `an exemption spares its sample and no other`() throws {
-        let all = try issues(.claimsTooMuch)
+    @Test func `an exemption spares its sample and no other`() async throws {
+        let all = try await issues(.claimsTooMuch)
         #expect(all.contains("track-order, track-plain, two-people: it ends rejected"))
-        let fewer = try issues(.claimsTooMuch, exempt: "track-order")
+        let fewer = try await issues(.claimsTooMuch, exempt: "track-order")
         #expect(fewer.contains("track-plain, two-people: it ends rejected") && !fewer.contains("track-order"))
     }
 
-    @Test func `an exemption that exempts nothing is a failure`() throws {
-        #expect(try issues(.none, exempt: "track-order").contains("track-order: it is exempt, and nothing is wrong"))
+    @Test func `an exemption that exempts nothing is a failure`() async throws {
+        #expect(
+            try await issues(.none, exempt: "track-order").contains("track-order: it is exempt, and nothing is wrong")
+        )
     }
 
-    @Test func `an exemption names a check and a rule`() throws {
+    @Test func `an exemption names a check and a rule`() async throws {
         let exemption = Exemption(check: "no such check", sample: "track-order", rule: RuleID("probe", "9"))
-        let found = try broken(.none, ConformanceCheck.all.filter { $0.name.hasPrefix("every ") }, exempt: [exemption])
+        let found = try await broken(
+            .none,
+            ConformanceCheck.all.filter { $0.name.hasPrefix("every ") },
+            exempt: [exemption]
+        )
         #expect(found["exemptions: every exemption names a check"]?.contains("no check has that name") == true)
         #expect(found["rules: every rule that a row names is there"]?.contains("names probe/9") == true)
     }

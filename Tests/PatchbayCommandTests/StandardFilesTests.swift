@@ -10,7 +10,7 @@ import Testing
 
     private static let closed = ["<&-", ">&-", "2>&-", "<&- >&-", "<&- >&- 2>&-"]
 
-    @Test(.timeLimit(.minutes(2)), arguments: closed)
+    @Test(.timeLimit(.minutes(60)), arguments: closed)
     func `what is closed is empty, and nothing else is taken for it`(_ closed: String) async throws {
         let configuration = try bench.configuration()
         try bench.write(
@@ -38,7 +38,7 @@ import Testing
         #expect(stats.first?["balances"]?.bool == true)
     }
 
-    @Test(.timeLimit(.minutes(2)), arguments: ["", "ulimit -f 1200;"])
+    @Test(.timeLimit(.minutes(60)), arguments: ["", "ulimit -f 1200;"])
     func `what could not be written is not told as written`(_ limit: String) async throws {
         let person = #"{"identifiers":[{"kind":"email","value":"a@x.example"}]}"# + "\n"
         // More than the limit, whether the shell counts 512 bytes or 1,024; the thread sanitizer writes 512 KiB of its own.

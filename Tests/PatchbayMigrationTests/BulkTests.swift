@@ -153,7 +153,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ConversionTests.End.all, 0..<4)
+    @Test(arguments: ConversionTests.End.all, Rounds.of(2))
     func `evidence and the records that a comparison receives are the same on both paths`(
         _ end: ConversionTests.End,
         _ round: Int
@@ -335,12 +335,12 @@ import Testing
         (#"{"db_id":7,"#, "{"), (#""matching":"custom","#, ""), (",", " , "), (#""labels":["#, #""labels":["z","#),
     ]
 
-    @Test(arguments: 0..<12) func `profiles as a source give the same on both paths`(_ round: Int) throws {
+    @Test(arguments: Rounds.of(12)) func `profiles as a source give the same on both paths`(_ round: Int) throws {
         var (noise, random) = (
             ContactNoise(seed: UInt64(round + 300), mutated: 0), SeededGenerator(seed: UInt64(round))
         )
         var settings = Self.settings[round % 2]
-        let written = try Outcome(noise.file(1200), settings, chunk: 1 << 20, workers: 1).output
+        let written = try Outcome(noise.file(300), settings, chunk: 1 << 20, workers: 1).output
         var lines = written.split(separator: "\n").map(String.init)
         #expect(lines.count > 20)
         for index in lines.indices {
@@ -395,7 +395,7 @@ import Testing
         #expect((report.written, report.leftBulkPath) == (2, [:]))
     }
 
-    @Test(arguments: 0..<24) func `every way follows a mapping's rules alike, and counts alike what they did`(
+    @Test(arguments: Rounds.of(12)) func `every way follows a mapping's rules alike, and counts alike what they did`(
         _ round: Int
     ) throws {
         var rules = MappingNoise(seed: UInt64(round))
@@ -689,14 +689,14 @@ import Testing
             }
         }
 
-    @Test(arguments: rowTargets, 0..<3)
+    @Test(arguments: rowTargets, Rounds.of(3))
     func `every way writes the same rows`(_ target: (end: ConversionTests.End, settings: JSONObject), _ round: Int)
         throws
     {
         let format = target.end.module.formats[0]
         var noise = ContactNoise(seed: UInt64(round * 7 + 40), mutated: round == 0 ? 0 : 10)
         let types = round == 2 ? Self.types : [:]
-        let bytes = noise.file(50)
+        let bytes = noise.file(25)
         let slow = try Outcome(bytes, target.settings, types, to: format, chunk: 1 << 20, workers: 0)
         for (chunk, workers) in [(1 << 20, 1), (900, 2)] {
             let bulk = try Outcome(bytes, target.settings, types, to: format, chunk: chunk, workers: workers)

@@ -93,10 +93,10 @@ import Testing
         }
     }
 
-    @Test(arguments: ConversionTests.End.all, 0..<2)
+    @Test(arguments: ConversionTests.End.all, Rounds.of(2))
     func `every way gives the same plan for every vendor`(_ end: ConversionTests.End, _ round: Int) throws {
         var noise = ContactNoise(seed: UInt64(round + 70), mutated: round * 15)
-        let bytes = noise.file(60)
+        let bytes = noise.file(30)
         let types = round == 0 ? [:] : BulkTests.types
         let target = end.module.formats[0]
         for settings in [end.needed, end.full] {
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<12) func `every way gives the same plan by a mapping`(_ round: Int) throws {
+    @Test(arguments: Rounds.of(10)) func `every way gives the same plan by a mapping`(_ round: Int) throws {
         var (rules, noise) = (MappingNoise(seed: UInt64(round + 40)), ContactNoise(seed: UInt64(round), mutated: 5))
         let (end, bytes, mapping) = (ConversionTests.End.all[round % 5], noise.file(50), try rules.mapping())
         let types = round % 2 == 0 ? [:] : BulkTests.types

@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(2)), arguments: Damage.allCases)
+    @Test(.timeLimit(.minutes(60)), arguments: Damage.allCases)
     func `what another store commits while a file is recovered is in the new one`(_ part: Damage) throws {
         do { try fill(OutboxStore.open(.file(folder.outbox))) }
         let writer = Writer(folder.outbox)
@@ -127,7 +127,7 @@ import Testing
         #expect(end?.detail.contains("was moved away") == true)
     }
 
-    @Test(.timeLimit(.minutes(2))) func `a commit that waited while the file was moved away is refused`() throws {
+    @Test(.timeLimit(.minutes(60))) func `a commit that waited while the file was moved away is refused`() throws {
         try OutboxStore.open(.file(folder.outbox)).capture("o-1")
         let holder = try Connection(.file(folder.outbox), .readWrite)
         try holder.script("BEGIN IMMEDIATE")

@@ -397,7 +397,7 @@ import Testing
         #expect(try store.verify().faults == [])
     }
 
-    @Test(.timeLimit(.minutes(1))) func `whoever opens a new file while another is at it waits`() throws {
+    @Test(.timeLimit(.minutes(60))) func `whoever opens a new file while another is at it waits`() throws {
         try OutboxFile(folder.outbox).make()
         let path = folder.outbox
         let (isHeld, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))

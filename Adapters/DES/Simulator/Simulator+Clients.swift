@@ -10,7 +10,7 @@ extension DESSimulator {
         let platform = try body.text("platform")
         guard ["ios", "android", "android-huawei"].contains(platform) else { throw .bad("there is no such platform") }
         for name in names { _ = try body.text(name) }
-        _ = try body.matching("timezone", /[+-]\d{4}/)
+        _ = try body.text("timezone") { ["+0000", "-0000"].contains($0.form) }
         try PushForm.check(body.object["pushSettings"], platform: platform)
         let known = place(of: call, in: state)
         if known == nil {
@@ -30,7 +30,7 @@ extension DESSimulator {
         let body = try Body(call.request.json, ["pushToken"])
         let isIOS = state.clients[place].registration["platform"]?.string == "ios"
         state.clients[place].pushToken =
-            isIOS ? try body.matching("pushToken", /(?:[0-9a-f]{2})+/) : try body.text("pushToken")
+            isIOS ? try body.text("pushToken") { $0.isLowerHex } : try body.text("pushToken")
         return answer(200, state.clients[place])
     }
 

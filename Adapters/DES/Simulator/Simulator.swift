@@ -151,9 +151,7 @@ struct Call {
 
     init(_ request: WireRequest, application: String, version: String, now: Instant) throws(Refusal) {
         (self.request, self.application, self.version, self.now) = (request, application, version, now)
-        guard let id = request[header: "X-Client-Id"],
-            id.wholeMatch(of: /[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}/) != nil
-        else { throw .bad("X-Client-Id is no UUID") }
+        guard let id = request[header: "X-Client-Id"], id.isUUID else { throw .bad("X-Client-Id is no UUID") }
         guard let text = request[header: "X-Request-Order"], let order = Int64(text), text.allSatisfy(\.isNumber) else {
             throw .bad("X-Request-Order is no time in milliseconds")
         }

@@ -166,6 +166,8 @@ public final class FaultSimulation {
     var captureCount = 0
     private var questionCount = 0
     private var pointsToDeath: Int?
+    /// The points of the storage that were passed since time last passed.
+    private var pointsAtOnce = (at: Instant(milliseconds: 0), count: 0)
     private var storageFault: (points: Int, times: Int)?
     private var hasFailed = false
     /// When the storage failed last, on the engine's timeline.
@@ -179,6 +181,8 @@ public final class FaultSimulation {
     private static let limit = 100_000
     /// So many points of the storage are passed where an engine comes to no end; such days pass 200,000.
     private static let pointLimit = 1_000_000
+    /// The same without time passing in between.
+    private static let pointLimitAtOnce = 20_000
 
     /// A question that waits for its answer.
     struct Question {
@@ -225,7 +229,7 @@ public final class FaultSimulation {
             try heal()
             try check()
             try playEpilogue()
-        } catch  where world.sent.count > Self.limit || tally.storagePoints > Self.pointLimit {
+        } catch  where world.sent.count > Self.limit || isWritingWithoutEnd {
             problems.append(
                 world.sent.count > Self.limit
                     ? "more than \(Self.limit) requests left" : "the outbox was written without end"
@@ -665,10 +669,16 @@ public final class FaultSimulation {
         }
     }
 
+    private var isWritingWithoutEnd: Bool {
+        tally.storagePoints > Self.pointLimit || pointsAtOnce.count > Self.pointLimitAtOnce
+    }
+
     /// A point of the storage is passed: the process may die there, or the write fail.
     private func pass(_ point: StoragePoint) throws {
         tally.storagePoints += 1
-        if tally.storagePoints > Self.pointLimit { throw Runaway() }
+        let now = world.host.uptime()
+        pointsAtOnce = (now, pointsAtOnce.at == now ? pointsAtOnce.count + 1 : 1)
+        if isWritingWithoutEnd { throw Runaway() }
         if isDying { throw Death() }
         if let points = pointsToDeath {
             pointsToDeath = points - 1

@@ -197,7 +197,7 @@ import Testing
         #expect(!report.description.contains("Kanari") && !report.json.text.contains("Kanari"))
         #expect(try ErasureReport(jsonBytes: report.jsonBytes) == report)
         try await client.resume("p")
-        for _ in 0..<500 where try await client.pendingErasures() > 0 {
+        while try await client.pendingErasures() > 0 {
             try await client.networkIsBack()
             try await Task.sleep(for: .milliseconds(20))
         }

@@ -39,21 +39,6 @@ import Testing
         #expect(await worker.done == Array(0..<100))
     }
 
-    @Test func `jobs that are always there keep no errand from its turn`() async {
-        let executor = LoopExecutor(label: "test")
-        let worker = Worker(executor)
-        await withCheckedContinuation { continuation in
-            let missing = Shared<Set<Bool>>([true, false])
-            executor.begin { errand in
-                let isLast = missing.value.withLock { $0.remove(errand == .store) != nil && $0.isEmpty }
-                if isLast { continuation.resume() }
-            }
-            for number in 0..<1_000 { Task { await worker.note(number) } }
-            executor.call(.place, at: .now())
-            executor.call(.store, at: .now())
-        }
-    }
-
     @Test func `what was asked for late is done early when it is asked for again`() async {
         let executor = LoopExecutor(label: "test")
         await withCheckedContinuation { continuation in

@@ -33,6 +33,8 @@ public struct DelimitedDialect: Hashable, Sendable {
     public var hasByteOrderMark: Bool
     /// Whether the first record names the columns.
     public var hasHeader: Bool
+    /// Whether the reader skips rows without a value, as it skips empty lines: rows of delimiters, spaces and empty quotes.
+    public var skipsBlankRows = false
 
     /// A dialect; the defaults are those of RFC 4180 with a header.
     public init(
@@ -49,6 +51,21 @@ public struct DelimitedDialect: Hashable, Sendable {
         self.lineEnding = lineEnding
         self.hasByteOrderMark = hasByteOrderMark
         self.hasHeader = hasHeader
+    }
+
+    /// Whether a row, with its line end or without, is one that the reader skips.
+    public func isBlank(_ row: ArraySlice<UInt8>) -> Bool {
+        guard skipsBlankRows, let first = row.first, first <= 0x22 || first == delimiter else { return false }
+        var rest = row.last == UInt8(ascii: "\n") ? row.dropLast() : row
+        if rest.last == UInt8(ascii: "\r") { rest = rest.dropLast() }
+        while let byte = rest.popFirst() {
+            if byte == delimiter || byte == 0x20 { continue }
+            guard quoting != .never, byte == quote, rest.popFirst() == quote, rest.first ?? delimiter == delimiter
+            else {
+                return false
+            }
+        }
+        return true
     }
 
     /// Commas, quotes where needed, CR LF, a header (RFC 4180).

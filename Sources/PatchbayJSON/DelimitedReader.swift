@@ -47,6 +47,7 @@ public struct DelimitedReader: Sendable {
     private var isFinished = false
     private var number: Int
     private var line = 1
+    private var blankRows = 0
     /// Line feeds in the bytes of an overlong record that were dropped.
     private var droppedLines = 0
 
@@ -68,6 +69,12 @@ public struct DelimitedReader: Sendable {
     public mutating func append(_ chunk: some Collection<UInt8>) {
         forgetTheDone()
         buffer.append(contentsOf: chunk)
+    }
+
+    /// The number of rows without a value that were skipped since this was asked last.
+    public mutating func takeBlankRows() -> Int {
+        defer { blankRows = 0 }
+        return blankRows
     }
 
     /// Says that no more chunks come, so that a last record without a line end is handed out.
@@ -94,6 +101,9 @@ public struct DelimitedReader: Sendable {
             switch scan() {
             case .recordEnd where fields.isEmpty && fieldEnd == record:
                 startRecord()
+            case .recordEnd where isBlank:
+                blankRows += 1
+                startRecord()
             case .recordEnd:
                 return takeRecord()
             case .faultEnd:
@@ -113,6 +123,9 @@ public struct DelimitedReader: Sendable {
         }
     }
 
+    /// Whether the row up to the cursor is one that the dialect skips.
+    private var isBlank: Bool { number > 0 && dialect.isBlank(buffer[record..<cursor]) }
+
     /// What is left when the input is at its end.
     private mutating func takeLast() -> Result<DelimitedRecord, DelimitedFault>? {
         switch state {
@@ -120,6 +133,11 @@ public struct DelimitedReader: Sendable {
             return takeFault(.recordTooLong)
         case .fieldStart, .bare:
             guard record < buffer.count else { return nil }
+            if number > 0, dialect.isBlank(buffer[record...]) {
+                blankRows += 1
+                startRecord()
+                return nil
+            }
             fieldEnd = cursor
             return takeRecord()
         case .quoteInQuoted:

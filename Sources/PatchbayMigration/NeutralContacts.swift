@@ -78,7 +78,11 @@ enum NeutralContacts {
                 let json = try JSONValue(parsing: text).givenMembers
                 record.contact = try Contact(json: json, at: "")
             } catch let error as ModelError {
-                let finding = NeutralContacts.notContact.at(error.path, detail: error.reason, remedy: error.remedy)
+                let finding = NeutralContacts.notContact.at(
+                    error.path,
+                    detail: error.reason,
+                    remedy: (try? JSONValue(parsing: text))?.object?.unwrapping ?? error.remedy
+                )
                 record.findings = [finding]
                 record.said = (try? JSONValue(parsing: text)).flatMap(Self.said)
             } catch {

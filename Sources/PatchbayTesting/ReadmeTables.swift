@@ -76,6 +76,11 @@ public struct ReadmeTables: Sendable {
         markdown(["column", "holds", "type", "written", "consent values"], rows)
     }
 
+    /// A table of a vendor's consent values.
+    public static func consent(_ table: ConsentTable) -> String {
+        markdown(["columns or members", "about", "values", "meaning", "source"], table.markdown)
+    }
+
     /// Compares the README's tables with these, by name, or rewrites them.
     ///
     /// - Parameters:

@@ -536,7 +536,9 @@ import Testing
             #expect(bulk == slow)
             #expect(slow.report.contains("\"written\":\(written),"), "\(slow.report)")
         }
-        for export in ["externalId;email\nc1;\n;a@b.example\n;\n", "email;firstName\na@b.example;A\n;B\n"] {
+        for export in [
+            "externalId;email;firstName\nc1;;\n;a@b.example;\n;;A\n;;\n", "email;firstName\na@b.example;A\n;B\n",
+        ] {
             let (slow, bulk) = (
                 try Outcome(Array(export.utf8), [:], from: adobe, to: .neutralContacts, chunk: 1 << 20, workers: 0),
                 try Outcome(Array(export.utf8), [:], from: adobe, to: .neutralContacts, chunk: 1 << 20, workers: 1)

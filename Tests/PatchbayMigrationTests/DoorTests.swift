@@ -38,13 +38,13 @@ private actor PlayedVendor: Transport {
     var state: JSONValue { get throws { try vendor.stateJSON } }
 }
 
-/// A door of a shop that has a place for e-mail, text messages and two tags, and none for one channel.
+/// A server API of a shop that has a place for e-mail, text messages and two tags, and none for one channel.
 private enum Shop: String, CaseIterable, CustomTestStringConvertible {
     case altcraft, salesforce, acoustic, adobe
 
     var testDescription: String { rawValue }
 
-    /// A channel that the door has no place for.
+    /// A channel that the API has no place for.
     var unheard: Channel { self == .adobe ? .inApp : .push }
 
     private static let names: JSONObject = [
@@ -277,7 +277,7 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
     }
 }
 
-@Suite("Migration through doors") struct DoorTests {
+@Suite("Migration through server APIs") struct DoorTests {
     @Test(arguments: Shop.allCases)
     private func `each row gets its verdict in order, and what was refused stands in the rejects`(shop: Shop)
         async throws
@@ -529,6 +529,60 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         let state = try await vendor.state.text
         #expect(shop != .altcraft || state.contains("suspended"))
         #expect(held["c-2"]?.subscriptions.mostProtectiveState(of: yes.key) == .subscribed)
+    }
+
+    /// What a target shows whose status of e-mail is not one of the vendor's values.
+    private static let unreadable: [(shop: Shop, answer: JSONValue)] = [
+        (
+            .altcraft,
+            [
+                "profiles": [
+                    ["crm_id": "c-1", "subscriptions": [["channel": "email", "resource_id": 33, "status": "paused"]]]
+                ]
+            ]
+        ),
+        (.altcraft, ["profiles": [["crm_id": "c-1", "_status": 17]]]),
+        (.salesforce, ["items": [["keys": ["contactkey": "c-1"], "values": ["Mail": "perhaps"]]], "isLast": true]),
+        (.acoustic, ["columns": ["Mail": "perhaps"]]),
+        (.adobe, ["profiles": [["cusNumber": "c-1", "blackListEmail": "perhaps"]]]),
+        (.adobe, ["profiles": [["cusNumber": "c-1", "blackListEmail": false, "blackList": "perhaps"]]]),
+    ]
+
+    @Test(arguments: unreadable.indices)
+    private func `a status that is not known stops an opt-in, with a finding of its own`(_ index: Int) throws {
+        let (shop, answer) = Self.unreadable[index]
+        let target = try shop.target()
+        let wanted = target.isPaged ? ContactQuestion.page(nil) : .keys(["c-1"])
+        let shown = try #require(target.door.contacts(in: answer, to: wanted).contacts.first?.contact)
+        let email = Subscription(channel: .email, state: .subscribed).key
+        #expect(shown.reason(against: email)?.code == "migration.api.targetUnreadable")
+        var optOuts = TargetOptOuts()
+        optOuts.note("c-1", shown)
+        #expect(optOuts.reason(against: email, of: "C-1", Contact())?.code == "migration.api.targetUnreadable")
+        // An opt-out beside it is the reason.
+        var other = shown
+        other.subscriptions.append(Subscription(channel: .email, state: .unsubscribed))
+        optOuts.note("c-1", other)
+        #expect(optOuts.reason(against: email, of: "c-1", Contact())?.code == "migration.api.targetOptOut")
+    }
+
+    @Test func `a contact with a status that is not known stays opted out, and verify knows`() async throws {
+        let yes = Subscription(channel: .email, state: .subscribed)
+        let bench = try Bench(Shop.altcraft.target(), [person("c-1", ["points": 2], [yes])])
+        defer { bench.remove() }
+        let profile: JSONValue = [
+            "crm_id": "c-1", "email": "c-1@mail.example",
+            "subscriptions": [
+                ["channel": "email", "resource_id": 33, "email": "c-1@mail.example", "status": "paused"]
+            ],
+        ]
+        let shown = Outcome.replied(WireResponse(200, json: ["error": 0, "error_text": "", "data": [profile]]))
+        let vendor = try Shop.altcraft.vendor(instead: [shown])
+        let outcome = try await bench.apply(vendor)
+        #expect(outcome.report.findings["migration.api.targetUnreadable"]?.count == 1)
+        #expect(outcome.report.findings["migration.api.targetOptOut"] == nil)
+        #expect(try await bench.verify(vendor).1 == [])
+        #expect(try await !vendor.state.text.contains("\"subscribed\""))
     }
 
     @Test(arguments: [true, false])

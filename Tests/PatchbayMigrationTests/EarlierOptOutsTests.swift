@@ -14,7 +14,7 @@ import Testing
         -> String
     {
         let about = topic.map { #","topic":"\#($0)""# } ?? ""
-        return #"{"identifiers":[{"kind":"external","value":"m"},{"kind":"email","value":"\#(email)"}],"#
+        return #"{"identifiers":[{"kind":"external","value":"m-\#(email)"},{"kind":"email","value":"\#(email)"}],"#
             + #""subscriptions":[{"channel":"\#(channel)"\#(about),"state":"\#(state)"}]}"#
     }
 

@@ -280,6 +280,55 @@ import Testing
         #expect(FileEncoding.windows1252.decoded(bytes) == Array(text.utf8))
     }
 
+    // MARK: Messages
+
+    /// A file, the format that reads it, and what its finding or its remedy names.
+    private static let messages: [(format: String, text: String, written: Int, says: String)] = [
+        ("altcraft.profiles", #"{"error":0,"data":[{"email":"a@x.example"}]}"#, 0, "jq -c '.data[]'"),
+        ("altcraft.profiles", #"{"data":{"email":"a@x.example"}}"#, 0, "jq -c '.data' FILE"),
+        ("neutral.contacts", #"{"contacts":[{"identifiers":[]}]}"#, 0, "jq -c '.contacts[]'"),
+        ("salesforce.contacts", #"{"data":[{"ContactKey":"k"}],"page":1}"#, 0, "jq -c '.data[]'"),
+        ("salesforce.contacts", #"{"contactKey2":"k","attributeSets":[]}"#, 0, "request of the contacts API"),
+        // The vendor's rows are read.
+        ("salesforce.contacts", #"{"items":[{"keys":{"contactkey":"k-1"},"values":{"city":"Oulu"}}]}"#, 1, ""),
+        // Rows without a value, as a spreadsheet leaves them.
+        ("salesforce.contacts", "Contact Key,City\n,\nk-1,Oulu\n , \n,\n", 1, "no value in any column"),
+    ]
+
+    @Test(arguments: messages.indices) func `a file that is not as expected is explained`(_ index: Int) throws {
+        let (id, text, written, says) = Self.messages[index]
+        let format = try #require(Self.formats.first { $0.id == id })
+        let (report, _, _) = try run(text + "\n", from: format)
+        #expect(report.written == written)
+        let lines = report.lines.map { "\($0.reason) \($0.remedy)" }
+        #expect(says.isEmpty || lines.contains { $0.contains(says) }, "\(lines)")
+    }
+
+    @Test(arguments: [
+        ("E-Mail;Opt-In\na@x.example;True\n", "separated by a semicolon"), ("<html></html>\n", "a web page"),
+        ("a@x.example,True\nb@x.example,False\n", "looks like a row of data"),
+        ("EMail Adresse,Opt-In\na@x.example,True\n", #"{"EMail Adresse": "identifier:email"}"#),
+        ("CONTACT ID,HASOPTEDOUTOFEMAIL\n3,true\n", #"2 columns: "CONTACT ID", "HASOPTEDOUTOFEMAIL""#),
+    ])
+    func `a file without the key's column is explained with its header`(_ text: String, _ says: String) throws {
+        let error = #expect(throws: Migration.Failure.self) { try run(text, from: .desContacts) }
+        let texts = error?.findings.map { "\($0.reason) \($0.remedy)" } ?? []
+        #expect(texts.contains { $0.contains(says) }, "\(texts)")
+    }
+
+    @Test func `reasons of one code are counted each, with their columns and whole texts`() throws {
+        let rows = "Contact Key,Age,Birth Date,Since\nk-1,many,05/06/1989,x\nk-2,few,06/05/1989,2\n"
+        let types: JSONObject = ["types": ["age": "integer", "since": "integer", "birth_date": "date"]]
+        let (report, _, _) = try run(rows, from: Self.salesforce, types)
+        let omitted = report.lines.filter { $0.code == "salesforce.row.valueOmitted" }
+        #expect(omitted.flatMap(\.places).map(\.path).sorted() == ["columns.Age", "columns.Since"])
+        #expect(omitted.reduce(0) { $0 + $1.count } == 3)
+        #expect(report.lines.contains { $0.reason.contains("(MM/dd/yyyy or dd/MM/yyyy)") && $0.count == 2 })
+        let plan = try Migration(from: #require(Self.salesforce), to: .desContacts)
+        var source = ChunkedSource(Array(rows.utf8), chunk: 1 << 16)
+        #expect(try plan.plan(&source).blankCells?.contains("may overwrite") == true)
+    }
+
     // MARK: The plan
 
     @Test func `the plan counts decisions before and after`() throws {

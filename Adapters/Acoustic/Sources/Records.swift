@@ -304,7 +304,7 @@ struct ContactFileSettings: AdapterSettings {
     private static let textLimit = 4000
 
     /// The column that an export has and no import takes.
-    static let optOutColumn = "Opted Out"
+    static let optOutColumn = ConsentTable.optedOut
 
     static func columns(_ notOptedOut: NotOptedOut = .subscribed) -> [ContactColumn] {
         [
@@ -324,9 +324,10 @@ struct ContactFileSettings: AdapterSettings {
                 .state(email, .optedOut),
                 isWritten: true,
                 states: ContactColumn.States(
-                    read: [
-                        "f": notOptedOut == .subscribed ? .subscribed : .unknown, "t": .unsubscribed, "u": .suspended,
-                    ],
+                    read: ConsentTable.acoustic.states(
+                        of: ConsentTable.optedOut,
+                        optIn: notOptedOut == .subscribed ? .subscribed : .unknown
+                    ),
                     written: [.subscribed: "F", .unsubscribed: "T"]
                 ),
                 remark: notOptedOut == .subscribed ? .fileNotOptedOut : nil
@@ -342,14 +343,11 @@ struct ContactFileSettings: AdapterSettings {
     /// Columns of the consent to one SMS programme.
     static let consent: [ContactColumn] = [
         ContactColumn(
-            "CONSENT_STATUS_CODE",
+            ConsentTable.consentCode,
             .state(sms),
             isWritten: true,
             states: ContactColumn.States(
-                read: [
-                    "opted-in": .subscribed, "opt-in": .subscribed, "opted-out": .unsubscribed,
-                    "opt-out": .unsubscribed,
-                ],
+                read: ConsentTable.acoustic.states(of: ConsentTable.consentCode),
                 written: [.subscribed: "OPTED-IN", .unsubscribed: "OPTED-OUT"]
             )
         ),

@@ -13,7 +13,7 @@ import Testing
             ("settings", AcousticSettings.table.markdown),
             ("entry", fields[0].markdown), ("event", fields[1].markdown), ("pairs", EventType.markdown),
             ("registration", fields[2].markdown),
-            ("file-settings", ContactFileSettings.table.markdown),
+            ("file-settings", ContactFileSettings.table.markdown), ("consent-values", ReadmeTables.consent(.acoustic)),
             ("file-columns", ReadmeTables.columns(ContactFile.markdown(ContactFileSettings().contactFile.kind))),
         ] + ReadmeTables.of(AcousticDevice.descriptor, [.replies, .capabilities, .limits, .rules])
     }

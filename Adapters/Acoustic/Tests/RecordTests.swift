@@ -455,4 +455,24 @@ import Testing
         #expect(records.map { $0.contact?.attributes } == [["last_visit": instant], ["last_visit": instant]])
         #expect(records.allSatisfy { $0.findings.isEmpty })
     }
+
+    @Test(arguments: ConsentTable.acoustic.rows.indices) func `each documented consent value is read`(_ index: Int)
+        throws
+    {
+        let row = ConsentTable.acoustic.rows[index]
+        guard case .state(let state) = row.meaning else { return }
+        for value in row.values {
+            if row.fields.contains(ConsentTable.consentStatus) {
+                #expect(ConsentStatus.state(value.lowercased()) == state)
+            }
+            for field in row.fields where [ConsentTable.optedOut, ConsentTable.consentCode].contains(field) {
+                let text = "CustomerId|MobileNumber|\(field)\nk-1|4915100000001|\(value.lowercased())\n"
+                let records = try read(Array(text.utf8), ["textToJoinProgramId": "5"])
+                #expect(records.first?.contact?.subscriptions.map(\.state) == [state], "\(field) \(value)")
+            }
+        }
+        // What is written is in the table.
+        let written = Subscription.State.allCases.map { ConsentStatus.word($0) }
+        #expect(written.allSatisfy { ConsentTable.acoustic.meaning(of: $0, in: ConsentTable.consentStatus) != nil })
+    }
 }

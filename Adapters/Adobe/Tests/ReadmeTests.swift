@@ -12,7 +12,7 @@ import Testing
         ]
         return [
             ("settings", AdobeSettings.table.markdown), ("classic-settings", AdobeClassicSettings.table.markdown),
-            ("file-settings", ProfileFileSettings.table.markdown),
+            ("file-settings", ProfileFileSettings.table.markdown), ("consent-values", ReadmeTables.consent(.adobe)),
             ("file-columns", ReadmeTables.columns(ContactFile.markdown(ProfileFileSettings.kind()))),
             ("replies", laws.map { "**\($0.0)**\n\n\($0.1.table.markdown)" }.joined(separator: "\n\n")),
         ]

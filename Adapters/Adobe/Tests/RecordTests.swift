@@ -200,9 +200,25 @@ import Testing
         let rows = try read("email;firstName\na@b.example;Aino\n;Ines\n")
         #expect(rows.map { $0.contact?.identifiers } == [[Identifier(.email, "a@b.example")], nil])
         #expect(rows[1].findings.map { "\($0.code) \($0.path)" } == ["adobe.row.keyBlank columns.email"])
-        let mixed = try read("externalId;email\nc-1;\n;a@b.example\n;\n")
+        let mixed = try read("externalId;email;firstName\nc-1;;\n;a@b.example;\n;;Ines\n;;\n")
         #expect(mixed.map { $0.contact != nil } == [true, true, false])
         #expect(mixed[2].findings.map(\.path) == ["columns.externalId"])
         #expect(throws: SettingsError.self) { try read("firstName\nAino\n") }
+    }
+
+    @Test(arguments: ConsentTable.adobe.rows.indices)
+    func `each documented consent value is read under each name of its flag`(_ index: Int) throws {
+        let row = ConsentTable.adobe.rows[index]
+        for (field, value) in row.fields.flatMap({ field in row.values.map { (field, $0) } }) {
+            let record = try #require(try read("externalId;\(field)\nk-1;\(value.uppercased())\n").first)
+            let contact = try #require(record.contact, "\(field) \(value)")
+            switch row.meaning {
+            case .denied: #expect(contact.consents.map(\.state) == [.denied], "\(field) \(value)")
+            case .silent: #expect(contact.consents.isEmpty && contact.subscriptions.isEmpty, "\(field) \(value)")
+            case .state(let state):
+                #expect(contact.subscriptions.map(\.state) == [state], "\(field) \(value)")
+                #expect(contact.subscriptions.map(\.channel.rawValue) == [row.subject])
+            }
+        }
     }
 }

@@ -129,7 +129,7 @@ enum Address {
     /// The number without spaces, dashes and brackets, and without a trunk zero in brackets; nil unless 5 to 15 digits are
     /// left, perhaps after a plus sign.
     static func phone(_ text: String) -> String? {
-        let signs = " -()."
+        let signs = " -()./"
         let isASCII = text.utf8.allSatisfy { $0 < 0x80 }
         let compact =
             isASCII

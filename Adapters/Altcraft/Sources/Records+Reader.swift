@@ -115,7 +115,7 @@ private struct ProfileDraft {
         }
         var contact = Contact(identifiers: identifiers(line, data))
         guard !contact.identifiers.isEmpty else {
-            findings.append(FindingRow.profileKey.at("identifiers"))
+            findings.append(FindingRow.profileKey.at("identifiers", remedy: line.unwrapping))
             return nil
         }
         for field in data where field.name.utf8.contains(0) || field.value.holdsNUL {
@@ -218,8 +218,15 @@ private struct ProfileDraft {
         }
         let shown = entries.enumerated().map { ("subscriptions[\($0)]", ShownSubscription($1)) }
         for (path, entry) in shown where !entry.isDeleted { add(entry, path, to: &contact) }
-        let live = Set(contact.subscriptions.map(\.key))
-        for (path, entry) in shown where entry.isDeleted { addDeleted(entry, path, besides: live, to: &contact) }
+        // A later entry that counts for the contact replaces a deleted one.
+        var later: Set<Subscription.Key> = []
+        for (path, entry) in shown.reversed() {
+            if entry.isDeleted {
+                addDeleted(entry, path, before: later, to: &contact)
+            } else if isOwn(entry, of: contact), let key = key(of: entry) {
+                later.insert(key)
+            }
+        }
         for (place, device) in contact.devices.enumerated() {
             contact.devices[place].allowsPush = device.pushToken.flatMap { words[$0] }?.allowPush ?? false
         }
@@ -263,10 +270,13 @@ private struct ProfileDraft {
             contact.identifiers.append(address)
             return true
         }
-        if own.addressKey == address.addressKey { return true }
-        switch subscription.state {
+        if own.isSameAddress(as: address) { return true }
+        var optOut = subscription
+        // A status that cannot be read may be an opt-out.
+        if entry.hasStatus, entry.state == nil { optOut.state = .unsubscribed }
+        switch optOut.state {
         case .unsubscribed, .suspended:
-            addressOptOuts.append(Contact(identifiers: [address], subscriptions: [subscription]))
+            addressOptOuts.append(Contact(identifiers: [address], subscriptions: [optOut]))
             return true
         case .subscribed, .unknown:
             findings.append(FindingRow.profileOtherAddress.at("data".dot(path)))
@@ -274,17 +284,36 @@ private struct ProfileDraft {
         }
     }
 
-    /// What was deleted is no subscription, and its yes is none. Its no stays one where no other entry speaks.
+    /// Whether an entry is for the contact's own address, or names none.
+    private func isOwn(_ entry: ShownSubscription, of contact: Contact) -> Bool {
+        guard let address = entry.address else { return true }
+        return contact.identifiers.first { $0.kind == address.kind }?.isSameAddress(as: address) ?? false
+    }
+
+    /// What an entry is about; nil where it cannot be read.
+    private func key(of entry: ShownSubscription) -> Subscription.Key? {
+        guard let channel = entry.channel, let resource = entry.resource else { return nil }
+        let topic = settings.resources.first { Int($0.value) == resource }?.key.rawValue ?? String(resource)
+        return Subscription(
+            channel: Channel(rawValue: channel),
+            topic: resource == settings.resource ? nil : topic,
+            state: .unknown
+        ).key
+    }
+
+    /// What was deleted is no subscription, and an opt-in of it is none. An opt-out stays one where no later entry states anything.
     private mutating func addDeleted(
         _ entry: ShownSubscription,
         _ path: String,
-        besides live: Set<Subscription.Key>,
+        before later: Set<Subscription.Key>,
         to contact: inout Contact
     ) {
         let mayBeNo = entry.hasStatus && ![.subscribed, .unknown].contains(entry.state)
         guard mayBeNo else { return findings.append(FindingRow.profileDeleted.at("data".dot(path))) }
         guard let subscription = subscription(entry, path) else { return }
-        if live.contains(subscription.key) { return findings.append(FindingRow.profileDeleted.at("data".dot(path))) }
+        if isOwn(entry, of: contact), later.contains(subscription.key) {
+            return findings.append(FindingRow.profileDeleted.at("data".dot(path)))
+        }
         guard isCounted(subscription, of: entry, path, in: &contact) else { return }
         add(subscription, "data".dot(path), to: &contact)
     }

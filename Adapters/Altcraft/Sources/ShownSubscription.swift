@@ -49,9 +49,8 @@ struct ShownSubscription: Sendable {
     ]
 
     /// The states by word and by number. The word `unknown` is the model's own.
-    static let states: [String: Subscription.State] = statuses.reduce(into: ["unknown": .unknown]) { states, status in
-        (states[status.word], states[String(status.number)]) = (status.state, status.state)
-    }
+    static let states: [String: Subscription.State] =
+        ConsentTable.altcraft.states(of: ConsentTable.status).merging(["unknown": .unknown]) { own, _ in own }
 
     /// The members of an entry that hold the address it is for, by the kind of identifier.
     static let addressMembers: [(name: String, kind: IdentifierKind)] = [("email", .email), ("phone", .phone)]

@@ -32,7 +32,7 @@ import Testing
                 )
             ),
             ("codes", EventCodes.markdown),
-            ("file-settings", ImportSettings.table.markdown),
+            ("file-settings", ImportSettings.table.markdown), ("consent-values", ReadmeTables.consent(.altcraft)),
         ]
             + ReadmeTables.of(
                 AltcraftDevice.descriptor,

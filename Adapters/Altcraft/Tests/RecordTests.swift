@@ -673,4 +673,41 @@ import Testing
         #expect(records[1].findings.map(\.code) == [code] && records[1].line == 3)
         #expect(String(decoding: records[1].bytes, as: UTF8.self) == line)
     }
+
+    @Test func `each documented consent value is read, in a subscription and for the whole profile`() throws {
+        for row in ConsentTable.altcraft.rows {
+            for value in row.values {
+                let isGlobal = row.fields == [ShownSubscription.globalStatus]
+                let text = isGlobal ? "[]" : "[\(entry("email", value))]"
+                let contact = try #require(try record(text, more: isGlobal ? ",\"_status\":\"\(value)\"" : "").contact)
+                switch row.meaning {
+                case .denied: #expect(contact.consents.map(\.state) == [.denied], "\(value)")
+                case .silent: #expect(contact.consents.isEmpty && contact.subscriptions.isEmpty, "\(value)")
+                case .state(let state): #expect(contact.subscriptions.map(\.state) == [state], "\(value)")
+                }
+            }
+        }
+    }
+
+    @Test(arguments: [
+        (["unsubscribed d", "subscribed"], "subscribed"), (["subscribed", "unsubscribed d"], "unsubscribed"),
+        (["subscribed d", "unsubscribed"], "unsubscribed"), (["unsubscribed d", "unsubscribed"], "unsubscribed"),
+    ])
+    func `an opt-out of a deleted entry counts unless a later entry states the opposite`(
+        _ all: [String],
+        _ state: String
+    )
+        throws
+    {
+        let entries = all.map { text in
+            let parts = text.split(separator: " ").map(String.init)
+            return entry(
+                "email",
+                parts[0],
+                parts.count > 1 ? "\"resource_id\":31,\"is_delete\":true" : "\"resource_id\":31"
+            )
+        }
+        let contact = try #require(try record("[\(entries.joined(separator: ","))]").contact)
+        #expect(contact.subscriptions.map(\.state.rawValue) == [state])
+    }
 }

@@ -100,15 +100,12 @@ struct ContactFileSettings: AdapterSettings {
     static func kind(_ optIn: OptInForm = .words) -> ContactFileKind {
         let words = optIn == .words ? (yes: "True", no: "False") : (yes: "1", no: "2")
         let states = ContactColumn.States(
-            read: [
-                "true": .subscribed, "yes": .subscribed, "1": .subscribed, "false": .unsubscribed, "no": .unsubscribed,
-                "2": .unsubscribed,
-            ],
+            read: ConsentTable.des.states(of: ConsentTable.optIn),
             written: [.subscribed: words.yes, .unsubscribed: words.no]
         )
         let email = Subscription(channel: .email, state: .unknown).key
         return ContactFileKind(
-            fields + [ContactColumn("Opt-In", .state(email, .optedIn), isWritten: true, states: states)]
+            fields + [ContactColumn(ConsentTable.optIn, .state(email, .optedIn), isWritten: true, states: states)]
                 + ["user_id", "id", "uid"].map { ContactColumn($0, .ignored) },
             findings: .des,
             rules: .des,

@@ -21,6 +21,7 @@ import Testing
             ("renewal", RenewalCall.table.summary.markdown),
             ("questions", Question.markdown),
             ("settings", DESSettings.table.markdown), ("file-settings", ContactFileSettings.table.markdown),
+            ("consent-values", ReadmeTables.consent(.des)),
             ("file-columns", ReadmeTables.columns(ContactFile.markdown(ContactFileSettings.kind()))),
             (
                 "options",

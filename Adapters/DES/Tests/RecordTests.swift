@@ -92,4 +92,13 @@ import Testing
         #expect(records.map { $0.contact?.identifiers.first?.value } == ["max@example.com", "eva@example.com"])
         #expect(try write(records[0].contact ?? Contact(), ["optInForm": "numbers"]).text.hasSuffix(",1\n"))
     }
+
+    @Test(arguments: ConsentTable.des.rows.indices) func `each documented consent value is read`(_ index: Int) throws {
+        let row = ConsentTable.des.rows[index]
+        for value in row.values {
+            let text = "E-Mail,\(row.fields[0])\na@x.example,\(value.uppercased())\n"
+            let contact = try #require(try read(text).first?.contact)
+            #expect(contact.subscriptions.map { ConsentTable.Meaning.state($0.state) } == [row.meaning])
+        }
+    }
 }

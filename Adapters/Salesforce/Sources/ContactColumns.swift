@@ -82,7 +82,8 @@ extension ContactFileKind {
         findings: .salesforce,
         rules: .salesforce,
         deviceIdentity: DeviceRules.identityName,
-        json: .salesforce("F15")
+        json: .salesforce("F15"),
+        phoneView: phoneView
     )
 
     /// The import of mobile contacts.
@@ -90,8 +91,14 @@ extension ContactFileKind {
         mobile + exported.filter { column in !mobile.contains { $0.name == column.name } },
         findings: .salesforce,
         rules: .salesforce,
-        deviceIdentity: DeviceRules.identityName
+        deviceIdentity: DeviceRules.identityName,
+        phoneView: phoneView
     )
+
+    /// The views of MobileConnect have the opt-in and opt-out columns of the push view, and theirs are about text messages.
+    private static let phoneView = ContactFileKind.PhoneView(markers: [
+        "_SubscriptionDefinitionID", "SubscriptionDefinitionID", "_MobileSubscriptionID", "MobileSubscriptionID",
+    ])
 
     /// Names are compared by ``ColumnName/key``.
     private static let written: [ContactColumn] = [
@@ -123,33 +130,35 @@ extension ContactFileKind {
             .state(Subscription(channel: .sms, state: .unknown).key),
             isWritten: true,
             states: ContactColumn.States(
-                read: statusWords.mapValues { $0 ? .unsubscribed : .unknown },
+                read: ConsentTable.salesforce.states(of: ConsentTable.mobileStatus),
                 written: [.unsubscribed: "Unsubscribe"]
             )
         ),
     ]
 
-    /// What an export calls the state of a contact: whether it is a no. The other words speak of a device, not of a wish.
-    /// `Held`, `Bounced` and `Deleted` say that an address cannot be used; 1 and 2 are active and inactive devices of a push view.
-    private static let statusWords = [
-        "unsubscribe": true, "unsubscribed": true, "active": false, "inactive": false, "held": false, "bounced": false,
-        "deleted": false, "1": false, "2": false,
-    ]
-
     /// Opted out by status, also where no date says since when. 0 says nothing of an opt-in.
-    private static let optOutStatus = ["_OptOutStatusID", "OptOutStatusID"].map {
+    private static let optOutStatus = ConsentTable.optOutColumns.map {
         ContactColumn(
             $0,
             .state(Subscription(channel: .push, state: .unknown).key),
-            states: ContactColumn.States(read: ["1": .unsubscribed], written: [:], silent: ["0"])
+            states: ContactColumn.States(
+                read: ConsentTable.salesforce.states(of: $0),
+                written: [:],
+                silent: ConsentTable.salesforce.silent(of: $0)
+            )
         )
     }
 
     /// Columns of exports that are known without a setting. No column says on which channel a status holds, so a no is one to
     /// all messages.
     private static let exported: [ContactColumn] =
-        ["_Status", "Status", "Subscriber Status", "SubscriberStatus"].map {
-            ContactColumn($0, .denied(Consent.Scope(.messaging)), denials: statusWords, remark: .rowStatus)
+        ConsentTable.statusColumns.map {
+            ContactColumn(
+                $0,
+                .denied(Consent.Scope(.messaging)),
+                denials: ConsentTable.salesforce.denials(of: $0),
+                remark: .rowStatus
+            )
         } + optOutStatus
         + ["_OptInStatusID", "OptInStatusID"].map { ContactColumn($0, .ignored, remark: .rowOptInStatus) } + plain
 
@@ -178,6 +187,9 @@ extension ContactFileKind {
         ("_ContactID", "ignored"), ("_Source", "ignored"),
         ("_SourceObjectId", "ignored"), ("_Alias", "ignored"),
         ("_OptOutMethodID", "ignored"), ("_OptInMethodID", "ignored"),
+        ("OptOutMethodID", "ignored"), ("OptInMethodID", "ignored"),
+        ("_SubscriptionDefinitionID", "ignored"), ("SubscriptionDefinitionID", "ignored"),
+        ("_MobileSubscriptionID", "ignored"), ("MobileSubscriptionID", "ignored"),
         ("_Channel", "ignored"), ("_CreatedDate", "ignored"), ("_CreatedBy", "ignored"), ("_ModifiedDate", "ignored"),
         ("_ModifiedBy", "ignored"), ("_ProviderToken", "ignored"), ("_Badge", "ignored"),
         ("_Device", "ignored"), ("_DeviceType", "ignored"),

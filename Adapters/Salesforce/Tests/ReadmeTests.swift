@@ -12,6 +12,7 @@ import Testing
             ("settings", SalesforceSettings.table.markdown),
             ("registration", fields[0].markdown), ("event", fields[1].markdown),
             ("file-settings", ContactFileSettings.table.markdown),
+            ("consent-values", ReadmeTables.consent(.salesforce)),
             ("columns", ReadmeTables.columns(ContactFile.markdown(.salesforceContacts))),
             ("mobile-columns", ReadmeTables.columns(ContactFile.markdown(.salesforceMobile, onlyWritten: true))),
         ] + ReadmeTables.of(SalesforceDevice.descriptor, [.capabilities, .limits, .replies, .rules])

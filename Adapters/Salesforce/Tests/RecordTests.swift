@@ -809,4 +809,47 @@ import Testing
     ]) func `an address has a host with a point`(text: String, isFine: Bool) {
         #expect(FieldForm.isEmail(text) == isFine)
     }
+
+    @Test(arguments: ConsentTable.salesforce.rows.indices)
+    func `each documented consent value is read`(_ index: Int) throws {
+        let row = ConsentTable.salesforce.rows[index]
+        // Columns of the server API have names by setting; `a status that is not known stops an opt-in` shows them.
+        if row.fields == [ConsentTable.boolean] { return }
+        for field in row.fields {
+            let isMobile = field == ConsentTable.mobileStatus
+            let id = isMobile ? "salesforce.mobile" : "salesforce.contacts"
+            let format = try #require(AdapterModule.salesforce.formats.first { $0.id == id })
+            let make = try #require(format.makeReader)
+            let column = isMobile ? "_Status" : field
+            for value in row.values {
+                var reader = try make([:])
+                var found: [Contact] = []
+                let cells = "k-1,d-1,4915100000001,DE,\(value.uppercased())"
+                let text = "_ContactKey,_DeviceID,_MobileNumber,_Locale,\(column)\n\(cells)\n"
+                try reader.read(Array(text.utf8)) { found += $0.contact.map { [$0] } ?? [] }
+                try reader.finish { found += $0.contact.map { [$0] } ?? [] }
+                let contact = try #require(found.first)
+                let states = contact.subscriptions.map(\.state)
+                #expect(!states.contains(.subscribed))
+                switch row.meaning {
+                case .denied: #expect(contact.consents.map(\.state) == [.denied])
+                case .silent: #expect(contact.consents.isEmpty && !states.contains { $0.isOptOut })
+                case .state(let state): #expect(states == [state])
+                }
+            }
+        }
+    }
+
+    @Test(arguments: [("_SubscriptionDefinitionID", "_"), ("SubscriptionDefinitionID", ""), ("City", "")])
+    func `the views of MobileConnect are about text messages`(_ marker: String, _ sign: String) throws {
+        let names = ["OptInDate", "OptOutDate", "OptOutStatusID"].map { sign + $0 }.joined(separator: ",")
+        let rows = "k-1,4915100000001,x,2031/3/9,,0\nk-2,4915100000002,x,,2031/3/9,1\n"
+        let contacts = try records("Contact Key,Mobile Number,\(marker),\(names)\n\(rows)").compactMap(\.contact)
+        #expect(contacts.map { $0.subscriptions.map(\.channel) } == [[.sms], [.sms]])
+        #expect(contacts.map { $0.subscriptions.map(\.state) } == [[.subscribed], [.unsubscribed]])
+        // Settings have the last word.
+        let own: JSONObject = ["columns": ["\(sign)OptInDate": "optIn:push"]]
+        let other = try records("Contact Key,Mobile Number,\(marker),\(names)\n\(rows)", own).compactMap(\.contact)
+        #expect(other.first?.subscriptions.contains { $0.channel == .push } == true)
+    }
 }

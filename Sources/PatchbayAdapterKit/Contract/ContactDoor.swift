@@ -43,6 +43,18 @@ public protocol ContactDoor: VendorAdapter {
     func work(for amount: DoorAmount) -> [DoorWork]
 }
 
+extension Subscription {
+    /// An opt-out that stands for a status which the vendor shows and the adapter cannot read.
+    public static func unreadable(_ key: Key) -> Subscription {
+        Subscription(channel: key.channel, topic: key.topic, state: .unsubscribed, evidence: unreadableStatus)
+    }
+
+    /// Whether it stands for a status that cannot be read.
+    package var isUnreadable: Bool { evidence == Self.unreadableStatus }
+
+    private static let unreadableStatus = "unreadable status"
+}
+
 /// How a door's contacts are asked for.
 public enum ContactReading: Hashable, Sendable {
     /// By their keys, so many at once.

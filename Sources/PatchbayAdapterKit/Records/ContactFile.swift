@@ -133,6 +133,17 @@ public struct ContactFileKind: Sendable {
     public var answers: [String: Subscription.State]
     /// What a no to the question whether the person opted out means.
     public var notOptedOut: Subscription.State
+    /// The files whose consent columns for push are about text messages; nil if there are none.
+    public var phoneView: PhoneView?
+
+    /// Files with a column that shows that they are about telephone numbers and not about devices.
+    public struct PhoneView: Sendable {
+        /// The columns; one is enough. A column for a telephone number and none of a device are the same.
+        public var markers: [String]
+
+        /// A view with any of these columns.
+        public init(markers: [String]) { self.markers = markers }
+    }
 
     /// A kind of file.
     public init(
@@ -142,8 +153,10 @@ public struct ContactFileKind: Sendable {
         deviceIdentity: Device.IdentityName,
         json: RuleID? = nil,
         answers: [String: Subscription.State] = [:],
-        notOptedOut: Subscription.State = .subscribed
+        notOptedOut: Subscription.State = .subscribed,
+        phoneView: PhoneView? = nil
     ) {
+        self.phoneView = phoneView
         (self.columns, self.findings, self.rules) = (columns, findings, rules)
         (self.deviceIdentity, self.json, self.answers) = (deviceIdentity, json, answers)
         self.notOptedOut = notOptedOut
@@ -326,13 +339,15 @@ public struct ContactFile: Sendable {
 
     /// How the text is cut into fields.
     public var dialect: DelimitedDialect {
-        DelimitedDialect(
+        var dialect = DelimitedDialect(
             delimiter: settings.delimiter.byte,
             quoting: settings.isQuoted ? settings.quotesAll ? .always : .whenNeeded : .never,
             lineEnding: settings.lineEnding,
             hasByteOrderMark: settings.hasByteOrderMark,
             hasHeader: settings.header.isEmpty || settings.skipsHeader
         )
+        dialect.skipsBlankRows = true
+        return dialect
     }
 
     /// The column of that name: by the settings, else one that is known, else an attribute of its name in snake case.
@@ -343,6 +358,24 @@ public struct ContactFile: Sendable {
         if case .attribute(let name) = column.place { column.isUnexplained = settings.types[name] == nil }
         if ConsentColumnName.isLikely(name) { column.remark = kind.findings.consentUnnamed }
         return column
+    }
+
+    /// The columns of a header.
+    func columns(named names: [String]) -> [ContactColumn] {
+        let columns = names.map(column)
+        guard let view = kind.phoneView else { return columns }
+        let keys = Set(names.map { ColumnName(rawValue: $0).key })
+        let isMarked = view.markers.contains { keys.contains(ColumnName(rawValue: $0).key) }
+        let hasDevice = columns.contains { if case .device = $0.place { true } else { false } }
+        guard isMarked || !hasDevice && columns.contains(where: { $0.place == .identifier(.phone) }) else {
+            return columns
+        }
+        let named = Set(settings.columns.map { ColumnName(rawValue: $0.name).key })
+        return zip(names, columns).map { name, column in
+            var column = column
+            if !named.contains(ColumnName(rawValue: name).key) { column.place = column.place.aboutTexts }
+            return column
+        }
     }
 
     /// Whether settings ignore a column that says what a person wants.
@@ -481,7 +514,7 @@ public struct ContactFile: Sendable {
     public var sourceLayout: SourceLayout? {
         let given = settings.header
         var layout = ColumnLayout(dialect, settings.forms) { header in
-            let columns = (given.isEmpty ? header : given).map(column)
+            let columns = columns(named: given.isEmpty ? header : given)
             // A row that has nothing in the first of them is for the reader.
             let first = readFinders.first { place in columns.contains { $0.place == place } }
             return zip(columns, header.isEmpty ? given : header).map { known, found in

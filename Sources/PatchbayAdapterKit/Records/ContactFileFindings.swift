@@ -135,6 +135,7 @@ public struct ContactFileFindings: Sendable {
     package let noColumn: FindingRow
     package let noPlace: FindingRow
     package let second: FindingRow
+    package let addressLost: FindingRow
     package let unfit: FindingRow
     package let phoneCountry: FindingRow
     package let tooLong: FindingRow
@@ -170,7 +171,7 @@ public struct ContactFileFindings: Sendable {
             value, omitted, dateForm, onlyRead, word,
             consentIgnored, consentUnnamed, seconds,
             unused, optInUnknown, timeZone, devicePart, deviceAssumed, keyMissing, optOutLost, noColumn, noPlace,
-            second,
+            second, addressLost,
             unfit,
             phoneCountry,
             tooLong, unwritable, lineBreak, precision, converted, trimmed, blank, consent, denied, stateUnknown,
@@ -646,6 +647,14 @@ public struct ContactFileFindings: Sendable {
             rule: rules.home,
             reason: "The file has no place for it",
             remedy: "Make it an attribute with a column of its own, or name a column for it \(columns)."
+        )
+        addressLost = row(
+            "record.addressLost",
+            .warning,
+            .consent,
+            rule: rules.home,
+            reason: "The address of the channel cannot be written, so the opt-in to the channel is left out as well",
+            remedy: "Correct the address in the source."
         )
         second = row(
             "record.second",

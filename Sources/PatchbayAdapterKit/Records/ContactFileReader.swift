@@ -55,6 +55,9 @@ public struct ContactFileReader: RowReader, Sendable {
     /// Whether the file's columns, or attributes of any name, could hold every part of a contact.
     public func canHold(_ sample: Contact) -> Bool { file.canHold(sample) }
 
+    /// The number of rows without a value that were skipped since this was asked last.
+    public mutating func takeBlankRows() -> Int { reader.takeBlankRows() }
+
     /// Whether the header was read, so that a row may be read by itself.
     public var knowsColumns: Bool { table != nil }
 
@@ -164,8 +167,8 @@ public struct ContactFileReader: RowReader, Sendable {
             throw SettingsError([findings.encoding.at("header", detail: "line \(line), column \(place + 1)")])
         }
         try refuseWidth(names.count, line)
-        let columns = names.map { name in
-            var column = file.column(named: name)
+        let columns = zip(names, file.columns(named: names)).map { name, column in
+            var column = column
             column.name = name.trimmed
             return column
         }

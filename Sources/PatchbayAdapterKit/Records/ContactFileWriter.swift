@@ -233,9 +233,17 @@ private struct RowComposer {
     // MARK: Identifiers, attributes, tags
 
     private mutating func identifiers() {
+        var seen: Set<IdentifierKind> = []
         for (place, identifier) in contact.identifiers.enumerated() {
             let path = "identifiers[\(place)]"
             rules.home.fire()
+            // Consent decisions are for the first address: another one does not take its column.
+            if !seen.insert(identifier.kind).inserted, let index = table.places[.identifier(identifier.kind)],
+                fields[index].isEmpty
+            {
+                note(rows.second, path, "column \(table.columns[index].name)")
+                continue
+            }
             guard let index = table.places[.identifier(identifier.kind)] else {
                 note(rows.noPlace, path, "kind \(identifier.kind.rawValue)")
                 continue
@@ -262,6 +270,15 @@ private struct RowComposer {
                 note(rows.unfit, path, "column \(column.name)")
             }
         }
+    }
+
+    /// Whether a contact has an address of the channel that cannot be written: the vendor may have another one.
+    private func hasUnwritableAddress(_ channel: Channel) -> Bool {
+        let kind: IdentifierKind? = channel == .email ? .email : channel == .sms ? .phone : nil
+        guard let kind, contact.identifiers.first(kind) != nil, let index = table.places[.identifier(kind)] else {
+            return false
+        }
+        return fields[index].isEmpty
     }
 
     private mutating func attributes() {
@@ -346,6 +363,9 @@ private struct RowComposer {
         }
         guard state != .unknown else { return note(rows.stateUnknown, path.dot("state")) }
         let key = subscription.key
+        if state == .subscribed, hasUnwritableAddress(key.channel) {
+            return note(rows.addressLost, path, "channel \(key.channel.rawValue)")
+        }
         let isSaid: Bool
         var holdsTime = table.places[.changedAt(key)] != nil
         // The denial covers it, so that no opt-out is lost where it has no column.

@@ -133,6 +133,18 @@ public enum ContactPlace: Hashable, Sendable {
         }
     }
 
+    /// The same consent about text messages, of a place that is about push messages; any other place stays.
+    var aboutTexts: ContactPlace {
+        let sms = Subscription.Key(channel: .sms)
+        return switch self {
+        // Besides a column of statuses that settings name, this is a second one.
+        case .state(ContactPlace.push, _): .state(sms, .optedOut)
+        case .optIn(ContactPlace.push): .optIn(sms)
+        case .optOut(ContactPlace.push): .optOut(sms)
+        default: self
+        }
+    }
+
     /// The channel on which a person is reached by what stands here.
     package var reach: Channel? {
         switch self {

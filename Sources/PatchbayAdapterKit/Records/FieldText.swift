@@ -327,7 +327,7 @@ public enum FieldForm: Sendable {
     /// Four to fifteen digits, with the usual signs between them.
     public static func isPhone(_ text: String) -> Bool {
         (4...15).contains(text.count { ("0"..."9").contains($0) })
-            && text.allSatisfy { ("0"..."9").contains($0) || "+-(). ".contains($0) }
+            && text.allSatisfy { ("0"..."9").contains($0) || "+-()./ ".contains($0) }
     }
 }
 

@@ -193,3 +193,23 @@ struct JSONItems: Sendable {
         (braces, brackets, isTooLong, hasBegun) = (0, 0, false, false)
     }
 }
+
+extension JSONObject {
+    /// How to take the records out of an object that wraps them, as the replies of APIs do; nil if it wraps none.
+    package var unwrapping: String? {
+        for name in ["data", "profiles", "contacts", "content", "items", "rows", "records", "results"] {
+            guard let value = self[name] else { continue }
+            let isList = value.array?.first?.object != nil
+            guard isList || value.object != nil else { continue }
+            return
+                "The object wraps its records in the member \"\(name)\". Take them out: jq -c '.\(name)\(isList ? "[]" : "")' "
+                + "FILE > records.ndjson."
+        }
+        if self["attributeSets"]?.array != nil {
+            return
+                "The object is a request of the contacts API. Export the contacts as a file, or write one object with a member for "
+                + "each attribute."
+        }
+        return nil
+    }
+}

@@ -21,6 +21,7 @@ struct JSONRowReader: Sendable {
         var row: FindingRow
         var path: String
         var more: String?
+        var remedy: String?
     }
 
     init(_ file: ContactFile) { self.file = file }
@@ -64,19 +65,20 @@ struct JSONRowReader: Sendable {
             guard let found = try JSONValue(parsing: record.bytes).object else {
                 return [unreadable("\(place), it is no object")]
             }
-            object = found
+            // A row of the vendor's rows API has its members in two objects.
+            let parts = found.count == 2 ? [found["keys"]?.object, found["values"]?.object].compactMap(\.self) : []
+            object = parts.count == 2 ? JSONObject(parts.joined().map { ($0.name, $0.value) }) : found
         } catch {
             return [unreadable("\(place), \(error.code.reason) at byte \(error.offset + 1) of it")]
         }
-        let (table, problems) = table(object.names)
-        let said = news(of: table.columns)
-        guard problems.isEmpty else {
-            return said
-                + problems.map { problem in
-                    let detail = [place, problem.more].compactMap(\.self).joined(separator: ", ")
-                    return problem.row.at(problem.path, detail: detail)
-                }
+        let (table, known) = table(object.names)
+        var problems = known
+        if let unwrapping = object.unwrapping,
+            let place = problems.firstIndex(where: { $0.row == findings.memberMissing })
+        {
+            problems[place].remedy = unwrapping
         }
+        let said = news(of: table.columns)
         var nested: [Finding] = []
         let texts = object.map { member -> String in
             switch member.value {
@@ -93,6 +95,15 @@ struct JSONRowReader: Sendable {
         }
         var draft = ContactDraft(table, texts, place)
         let contact = draft.contact()
+        guard problems.isEmpty else {
+            // The decisions of the members that are there count.
+            record.said = draft.said(by: contact)
+            return said
+                + problems.map { problem in
+                    let detail = [place, problem.more].compactMap(\.self).joined(separator: ", ")
+                    return problem.row.at(problem.path, detail: detail, remedy: problem.remedy)
+                }
+        }
         let control = zip(table.columns, texts).filter { $0.1.utf8.contains(0) }
         guard control.isEmpty else {
             record.said = draft.said(by: contact)
@@ -116,8 +127,8 @@ struct JSONRowReader: Sendable {
 
     private mutating func table(_ names: [String]) -> (table: ColumnTable, problems: [Problem]) {
         if let known = tables[names] { return known }
-        let columns = names.map { name in
-            var column = file.column(named: name)
+        let columns = zip(names, file.columns(named: names)).map { name, column in
+            var column = column
             column.name = name.trimmed
             return column
         }

@@ -117,6 +117,54 @@ public struct PhoneNumber: Hashable, Sendable {
         )
     }()
 
+    /// The number of digits of the calling code, by the first three digits of an international number; 0 for none.
+    package static let callingCodeLengths: [UInt8] = {
+        var lengths = [UInt8](repeating: 0, count: 1000)
+        for code in Set(callingCodes.values.map(\.code)) {
+            let span = [1: 100, 2: 10][code.utf8.count] ?? 1
+            let first = (Int(code) ?? 0) * span
+            for place in first..<first + span { lengths[place] = UInt8(code.utf8.count) }
+        }
+        return lengths
+    }()
+
+    /// The number of digits in front of the national number: the calling code's, or the 8 with which Russian numbers begin.
+    ///
+    /// - Parameters:
+    ///   - first: the first three digits as a number.
+    ///   - count: the number of digits.
+    ///   - length: the length of the calling code with these digits.
+    ///   - isInternational: whether the number begins with a plus sign or `00`.
+    /// - Returns: the number of digits; 0 where nothing shows a prefix.
+    @inline(__always) package static func prefixLength(
+        _ first: Int,
+        count: Int,
+        code length: UInt8,
+        isInternational: Bool
+    ) -> Int {
+        guard isInternational || count >= fewestDigitsWithoutPlus else { return 0 }
+        if length > 0 { return Int(length) }
+        return !isInternational && count == fewestDigitsWithoutPlus && first / 100 == 8 ? 1 : 0
+    }
+
+    /// The texts for comparison; two spellings of one number share at least one. They are its digits if it may have a calling
+    /// code, and its national number without leading zeros.
+    package var comparisonKeys: [String] {
+        func national(_ digits: some StringProtocol) -> String { String(digits.drop { $0 == "0" }) }
+        if !isInternational, digits.hasPrefix("0") || hasAreaCode { return [national(digits)] }
+        let first = Int(digits.prefix(3)) ?? 0
+        let length =
+            digits.utf8.count < 3
+            ? 0
+            : Self.prefixLength(
+                first,
+                count: digits.utf8.count,
+                code: Self.callingCodeLengths[first],
+                isInternational: isInternational
+            )
+        return length == 0 ? [digits] : [digits, national(digits.dropFirst(length))]
+    }
+
     /// The fewest digits with which a number without a plus sign is taken for one with a country's code, where a column wants
     /// the plus sign.
     public static let fewestDigitsWithoutPlus = 11
@@ -151,5 +199,15 @@ extension Identifier {
     /// telephone number the digits.
     package var addressKey: String {
         kind == .phone ? PhoneNumber(value).digits : value.trimmed.lowercased()
+    }
+
+    /// The texts for comparison; two spellings of one key or address share at least one.
+    package var comparisonKeys: [String] {
+        kind == .phone ? PhoneNumber(value).comparisonKeys : [value.trimmed.lowercased()]
+    }
+
+    /// Whether both may be spellings of one address.
+    package func isSameAddress(as other: Identifier) -> Bool {
+        kind == other.kind && !Set(comparisonKeys).isDisjoint(with: other.comparisonKeys)
     }
 }

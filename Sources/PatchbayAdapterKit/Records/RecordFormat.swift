@@ -189,6 +189,9 @@ public protocol ContactReader {
     /// Says that no bytes follow and hands out what is left.
     mutating func finish(_ record: (SourceRecord) throws -> Void) throws
 
+    /// The number of rows without a value that were skipped since this was asked last.
+    mutating func takeBlankRows() -> Int
+
     /// Whether some file of the format could hold every part of a contact, by these settings and whatever the data is: kinds of
     /// identifiers, types of attributes, states of subscriptions and consents on their channels, a device's token and facts.
     /// The values do not matter.
@@ -198,6 +201,8 @@ public protocol ContactReader {
 extension ContactReader {
     /// Everything.
     public func canHold(_ sample: Contact) -> Bool { true }
+    /// None.
+    public mutating func takeBlankRows() -> Int { 0 }
 }
 
 /// A reader of records that have nothing to do with each other: any of them can be read alone.

@@ -1,3 +1,4 @@
+import PatchbayAdapterKit
 import PatchbayModel
 
 /// What the views of a job say of consent, as ``ConsentMark``s, in order, told once a job is done.
@@ -6,8 +7,9 @@ import PatchbayModel
 struct BulkMarks: BitwiseCopyable {
     /// Most marks between two tellings.
     private static let limit = 4096
-    /// An opt-in to a subscription has four by the key and by the address, a consent two by each or one by the key and all addresses.
-    private static let marksOfView = 8 * RecordView.subscriptionLimit + 4 * RecordView.consentLimit
+    /// A subscription has at most four by each mark of an identifier, a consent two.
+    private static let marksOfView =
+        2 * RecordView.identifierLimit * (4 * RecordView.subscriptionLimit + 2 * RecordView.consentLimit)
 
     // `marks` has room for `limit`, of which the first `count` are told next. `kinds` are the indexes of the kinds by which the
     // target knows contacts. `wishes` has a mark for each channel and topic of the lexicon, `consents` for each purpose and
@@ -16,10 +18,15 @@ struct BulkMarks: BitwiseCopyable {
     private let count: UnsafeMutablePointer<Int>
     private let kinds: Row<Int>
     private let phone: Int
+    private let external: Int
+    /// ``PhoneNumber/callingCodeLengths``
+    private let codeLengths: Row<UInt8>
     // The kinds of addresses and the channels that reach them.
     private let addressKinds: Row<Int>
     private let addressChannels: Row<Int>
     private let messaging: Int
+    /// Whether the target has a place for channels, topics and purposes of any name.
+    private let isNeutral: Bool
     private let wishes: Row<UInt64>
     private let consents: Row<UInt64>
     /// A mark for each channel of the lexicon: an opt-out of it as a whole, for the topics of other records.
@@ -34,11 +41,14 @@ struct BulkMarks: BitwiseCopyable {
         count = arena.make(1, of: 0)
         self.kinds = arena.make(kinds.map(compiled.index))
         phone = compiled.index(of: .phone)
+        external = compiled.index(of: .external)
+        codeLengths = arena.make(PhoneNumber.callingCodeLengths)
         addressKinds = arena.make(ConsentMarks.addressKinds.map { compiled.index(of: $0.kind) })
         addressChannels = arena.make(
             ConsentMarks.addressKinds.map { Lexicon.index(of: $0.channel) }
         )
         messaging = Lexicon.index(of: .messaging)
+        isNeutral = compiled.plan.pointee.neutral != nil
         let topics = [nil] + compiled.topicNames.map(Optional.some)
         self.topics = topics.count
         wishes = arena.make(
@@ -62,27 +72,90 @@ struct BulkMarks: BitwiseCopyable {
 
     /// Notes the words of a view that is written.
     @inline(__always) func note(_ view: RecordView, _ lexicon: UnsafePointer<Lexicon>) {
-        if view.subscriptionCount | view.consentCount != 0 { noteWords(view, lexicon) }
+        guard view.subscriptionCount | view.consentCount != 0 else { return }
+        if isNeutral, !view.hasKnownWords { noteUnknownWords(view) } else { noteWords(view, lexicon) }
+    }
+
+    /// Notes the words of a view with names that the lexicon does not have, as the general path does.
+    @inline(never) private func noteUnknownWords(_ view: RecordView) {
+        var contact = Contact(
+            identifiers: (0..<view.identifierCount).map { index in
+                let identifier = view.identifiers[index]
+                return Identifier(IdentifierKind(rawValue: identifier.name.text), identifier.value.text.text)
+            }
+        )
+        for index in 0..<view.subscriptionCount {
+            let each = view.subscriptions[index]
+            contact.subscriptions.append(
+                Subscription(
+                    channel: Channel(rawValue: each.names.channel.text),
+                    topic: each.topic == Lexicon.none ? nil : each.names.topic.text,
+                    state: Lexicon.states[each.state]
+                )
+            )
+        }
+        for index in 0..<view.consentCount {
+            let each = view.consents[index]
+            contact.consents.append(
+                Consent(
+                    purpose: Purpose(rawValue: each.names.purpose.text),
+                    channel: each.channel == Lexicon.none ? nil : Channel(rawValue: each.names.channel.text),
+                    state: Lexicon.answers[each.state]
+                )
+            )
+        }
+        let own = key(of: view).map { IdentifierKind(rawValue: $0.pointee.name.text) }
+        guard let all = ConsentMarks(contact, knownBy: own.map { [$0] } ?? []) else { return }
+        for mark in all.optIns(of: contact) + all.optOuts(of: contact) where count.pointee < Self.limit {
+            marks[count.pointee] = mark
+            count.pointee &+= 1
+        }
     }
 
     private func noteWords(_ view: RecordView, _ lexicon: UnsafePointer<Lexicon>) {
         var place = marks + count.pointee
         let own = key(of: view)
-        let ownMark = own.map(mark)
-        if let ownMark { note(view, lexicon, ownMark, reachedOn: nil, &place) }
+        if let own { note(view, lexicon, of: own, reachedOn: nil, &place) }
+        // The contact's own number, where the target knows contacts by something else.
+        let number = first(external, of: view)
+        if let number, number != own { note(view, lexicon, of: number, reachedOn: nil, &place) }
         for index in 0..<addressKinds.count where Self.mayReach(addressChannels[index], view) {
-            guard let address = first(addressKinds[index], of: view), address != own, isAddress(address) else {
-                continue
+            for one in 0..<view.identifierCount where view.identifiers[one].kind == addressKinds[index] {
+                let address = view.identifiers + one
+                guard address != own, isAddress(address) else { continue }
+                note(view, lexicon, of: address, reachedOn: addressChannels[index], &place)
             }
-            let mark = mark(address)
-            guard mark != ownMark else { continue }
-            note(view, lexicon, mark, reachedOn: addressChannels[index], &place)
         }
         count.pointee = place - marks
     }
 
-    @inline(__always) private func mark(_ identifier: UnsafeMutablePointer<RecordView.IdentifierView>) -> UInt64 {
-        isPlain(identifier) ? KeyMark(text(of: identifier), opinion: 0).folded : ConsentMark.key(model(identifier))
+    /// Notes the words of a view by each mark of an identifier: a telephone number has one for its digits, and one for its national
+    /// number.
+    @inline(__always) private func note(
+        _ view: RecordView,
+        _ lexicon: UnsafePointer<Lexicon>,
+        of identifier: UnsafeMutablePointer<RecordView.IdentifierView>,
+        reachedOn channel: Int?,
+        _ place: inout UnsafeMutablePointer<UInt64>
+    ) {
+        guard isPlain(identifier) else {
+            for mark in ConsentMark.keys(model(identifier)) { note(view, lexicon, mark, reachedOn: channel, &place) }
+            return
+        }
+        let text = text(of: identifier)
+        note(view, lexicon, KeyMark(text, opinion: 0).folded, reachedOn: channel, &place)
+        guard identifier.pointee.kind == phone, text.count >= 3 else { return }
+        let first = (0..<3).reduce(0) { $0 &* 10 &+ Int(text[$1] &- 0x30) }
+        var prefix = PhoneNumber.prefixLength(
+            first,
+            count: text.count,
+            code: codeLengths[first],
+            isInternational: text.count < identifier.pointee.value.text.count
+        )
+        guard prefix > 0 else { return }
+        while prefix < text.count, text[prefix] == 0x30 { prefix &+= 1 }
+        let national = Stretch(text.start + prefix, text.count &- prefix)
+        note(view, lexicon, KeyMark(national, opinion: 0).folded, reachedOn: channel, &place)
     }
 
     private func model(_ identifier: UnsafeMutablePointer<RecordView.IdentifierView>) -> Identifier {
@@ -107,7 +180,7 @@ struct BulkMarks: BitwiseCopyable {
     @inline(__always) private func isPlain(_ identifier: UnsafeMutablePointer<RecordView.IdentifierView>) -> Bool {
         let (value, text) = (identifier.pointee.value, identifier.pointee.value.text)
         if identifier.pointee.kind == phone {
-            return Forms.plainDigits(text) >= 0 && (text[0] != 0x30 || text.count > 1 && text[1] != 0x30)
+            return Forms.plainDigits(text) >= 0 && text[0] != 0x30
         }
         return value.isASCII && (text.count == 0 || text[0] > 0x20 && text[text.count &- 1] > 0x20)
     }

@@ -256,6 +256,7 @@ struct BulkRun {
             (job, size) = (ChunkJob(), 0)
         }
         if let chunk { try reader.read(chunk, take) } else { try reader.finish(take) }
+        report.count(Array(repeating: GeneralPath.blankRow.at("row"), count: reader.takeBlankRows()))
         (job.bytesRead, job.isLast, file) = (chunk?.count ?? 0, chunk == nil, reader)
         // A reader that refuses the file does so before.
         try writeHeader()

@@ -553,6 +553,12 @@ struct ChunkMapper: ~Copyable {
             if newline != nil { result.lines += 1 }
             return newline.map { $0 + 1 } ?? range.upperBound
         case .rows(_, let reader, let dialect):
+            let line = bytes[range.lowerBound..<(bytes[range].firstIndex(of: 0x0A).map { $0 + 1 } ?? range.upperBound)]
+            if line.last == 0x0A || isLast, dialect.isBlank(line) {
+                result.findings.add(GeneralPath.blankRow.at("row"))
+                result.lines += line.last == 0x0A ? 1 : 0
+                return line.endIndex
+            }
             var headless = dialect
             headless.hasHeader = false
             var rows = DelimitedReader(dialect: headless)

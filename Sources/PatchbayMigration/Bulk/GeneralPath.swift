@@ -59,7 +59,7 @@ struct GeneralPath {
         let marks = optOuts == nil && words == nil ? nil : ConsentMarks(contact, knownBy: keyKinds)
         // Words count, even of a record that is not written.
         if let marks, let optOuts { findings += try optOuts.apply(to: &contact, marks) }
-        if let marks, words != nil { words? += marks.yeses(of: contact) + marks.optOuts(of: contact) }
+        if let marks, words != nil { words? += marks.optIns(of: contact) + marks.optOuts(of: contact) }
         let (coerced, lost) = catalogue.coerce(contact)
         findings += lost
         if findings.contains(where: { $0.severity == .error }) { return findings }
@@ -127,6 +127,13 @@ struct GeneralPath {
     /// What stands after the last record.
     var footer: [UInt8] { writer.footer() }
 
+    static let blankRow = FindingRow(
+        "migration.row.blank",
+        .note,
+        .missing,
+        reason: "The row has no value in any column and is skipped",
+        remedy: "Nothing needs to be done."
+    )
     static let unexplained = FindingRow(
         "migration.record.unread",
         .error,

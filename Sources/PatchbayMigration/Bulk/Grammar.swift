@@ -531,7 +531,7 @@ enum Forms {
         for index in 0..<text.count {
             switch text[index] {
             case 0x30...0x39: digits += 1
-            case 0x2B, 0x2D, 0x28, 0x29, 0x2E, 0x20: break
+            case 0x2B, 0x2D, 0x28, 0x29, 0x2E, 0x2F, 0x20: break
             default: return false
             }
         }
@@ -616,7 +616,7 @@ enum Forms {
             } else if byte == 0x2B {
                 guard count == 0 else { return 0 }
             } else {
-                guard byte == 0x20 || byte == 0x2D || byte == 0x28 || byte == 0x29 || byte == 0x2E else { return 0 }
+                guard byte == 0x20 || byte == 0x2D || byte == 0x28 || byte == 0x29 || byte &- 0x2E < 2 else { return 0 }
                 continue
             }
             line[count] = byte

@@ -162,7 +162,8 @@ final class CompiledPlan {
         let canRefuse = catalogue.entries.isEmpty && !isMapped
         var compiler = LineCompiler(lines ?? LineLayout([]), canRefuse: canRefuse, in: arena)
         if isNeutral { compiler.steps = [LinePlan.Step(work: .neutral)] }
-        compiler.compile(row, knowing: kinds + (counts ? [.external, .email, .phone] : []), topics)
+        // Consent decisions belong to these, whether or not the target has a place for them.
+        compiler.compile(row, knowing: kinds + [.external, .email, .phone], topics)
         for row in sourceNotes + (isMapped ? [ContactMapping.unknownDropped] : []) { _ = compiler.notes.place(of: row) }
         (self.arena, self.catalogue, self.layout, notes) = (arena, catalogue, compiler.attributes, compiler.notes)
         (refusals, noteScopes) = (compiler.refusals, NoteScope.scopes(of: compiler.notes, layout))

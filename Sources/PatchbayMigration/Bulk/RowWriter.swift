@@ -205,6 +205,7 @@ extension LineWriter {
     // MARK: The parts of a contact
 
     private mutating func fillIdentifiers(_ view: RecordView, _ plan: UnsafePointer<LinePlan>) -> Bool {
+        var unfit: UInt64 = 0
         for index in 0..<view.identifierCount {
             let identifier = view.identifiers + index
             let kind = identifier.pointee.kind
@@ -212,6 +213,8 @@ extension LineWriter {
                 guard note(plan.pointee.row.pointee.noPlace) else { return false }
                 continue
             }
+            // Another one does not take the column of the first.
+            guard kind < 64, unfit & (1 &<< UInt64(kind)) == 0 else { return false }
             let row = plan.pointee.kinds.place(kind)
             let column = row.pointee.column
             var text = identifier.pointee.value.text
@@ -222,7 +225,13 @@ extension LineWriter {
                 text = number
             }
             let isFit = Self.fits(text, of: identifier.pointee.value, row.pointee.fieldForm)
-            guard isFit ? fill(column, text, plan) : note(plan.pointee.row.pointee.unfit) else { return false }
+            guard isFit else {
+                // An opt-in without its address is for the general path.
+                guard view.subscriptionCount == 0, note(plan.pointee.row.pointee.unfit) else { return false }
+                unfit |= 1 &<< UInt64(kind)
+                continue
+            }
+            guard fill(column, text, plan) else { return false }
         }
         return true
     }

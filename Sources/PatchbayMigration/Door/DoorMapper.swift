@@ -2,7 +2,7 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// What is to be said of one contact through a door.
+/// The operations of one contact for a server API.
 struct DoorRow {
     /// The contact's key at the vendor.
     var key = ""
@@ -10,7 +10,7 @@ struct DoorRow {
     var actions: [Action] = []
     /// Where each of them stands in the contact, for findings.
     var paths: [String] = []
-    /// Words for the door that go with each of them.
+    /// The API's options for each of them.
     var options: JSONObject?
     /// What would be read back of it.
     var image = Contact()
@@ -94,7 +94,7 @@ struct DoorMapper {
         return trace
     }
 
-    /// An operation as the door will see it, but for its id and its time.
+    /// An operation as the API receives it, but for its id and its time.
     func operation(_ action: Action, _ key: String, options: [AdapterID: JSONObject] = [:]) -> EngagementOperation {
         EngagementOperation(
             id: "row",
@@ -112,12 +112,12 @@ struct DoorMapper {
         return operation(action, row.key, options: options)
     }
 
-    // MARK: What the door says
+    // MARK: What the API takes
 
-    /// Causes that lie in the door or its configuration, not in the contact: there the part is left out, and the rest goes.
+    /// Causes in the API or its configuration, not in the contact: the part is left out, and the rest is sent.
     private static let lossy: Set<ErrorCode> = [.unsupported, .misconfigured, .consent]
 
-    /// Adds an action, if the door takes it.
+    /// Adds an action if the API takes it.
     private func offer(_ action: Action, _ path: String, to row: inout DoorRow) {
         let found = door.examine(operation(action, of: row)).map { Self.moved($0, action, path) }
         let errors = found.filter { $0.severity == .error }

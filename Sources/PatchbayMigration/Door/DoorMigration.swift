@@ -110,7 +110,7 @@ private final class ApplyFeed: DoorFeed {
     /// Records that an earlier run settled.
     private let settled: Int
     /// What people said no to at a target that is read in pages.
-    private var noes = TargetNoes()
+    private var noes = TargetOptOuts()
     /// Whether the pages are wanted for the sake of an opt-in, and whether they were read.
     private var (wantsNoes, hasNoes) = (false, false)
 
@@ -146,7 +146,7 @@ private final class ApplyFeed: DoorFeed {
         let goesOn = run.earlier != nil || restarts
         // The journal is there before the outbox is.
         let hasSpoken = run.earlier != nil && access(run.outbox, F_OK) == 0
-        var noes = TargetNoes()
+        var noes = TargetOptOuts()
         let isPaged = target.isPaged
         journal = try files.journal.map {
             // What a run found that is begun anew stays the way back: it came first.
@@ -269,7 +269,7 @@ private final class ApplyFeed: DoorFeed {
     private func prepare(paged item: DoorItem) -> DoorRow {
         var row = item.row
         let (key, image) = (row.key, row.image)
-        keepNoes(in: &row) { noes.hold($0, of: key, image) }
+        keepNoes(in: &row) { noes.reason(against: $0, of: key, image) }
         journal?.write(row: item.number, key: row.key, before: .none, wrote: writer.mapper.trace(of: row))
         return row
     }
@@ -280,7 +280,7 @@ private final class ApplyFeed: DoorFeed {
         let before = known.map { $0.before ?? nil } ?? held[ScalarString(row.key)]
         // Before any yes is left out: whoever continues must find the same opt-outs.
         let part = before.map { $0.part(in: writer.mapper.trace(of: row)) }
-        if let before { keepNoes(in: &row) { before.saysNo(to: $0) } }
+        if let before { keepNoes(in: &row) { before.reason(against: $0) } }
         if known == nil {
             let wrote = writer.mapper.trace(of: row)
             journal?.write(row: item.number, key: row.key, before: .some(part), wrote: wrote)
@@ -289,12 +289,13 @@ private final class ApplyFeed: DoorFeed {
     }
 
     /// Leaves out each opt-in to what the person said no to at the target.
-    private func keepNoes(in row: inout DoorRow, _ isNo: (Subscription.Key) -> Bool) {
+    private func keepNoes(in row: inout DoorRow, _ reason: (Subscription.Key) -> FindingRow?) {
         guard target.keepsNoes else { return }
         for place in row.actions.indices.reversed() {
-            guard case .changeSubscription(let wish) = row.actions[place], wish.state == .subscribed, isNo(wish.key)
+            guard case .changeSubscription(let wish) = row.actions[place], wish.state == .subscribed,
+                let reason = reason(wish.key)
             else { continue }
-            row.findings.append(DoorFinding.targetNo.at(row.paths[place]))
+            row.findings.append(reason.at(row.paths[place]))
             row.actions.remove(at: place)
             row.paths.remove(at: place)
             row.image = writer.mapper.image(of: row)

@@ -231,7 +231,7 @@ extension Migration {
 enum DoorFinding {
     /// The findings about single contacts.
     static let ofContacts = [
-        key, keyAlone, optOutLost, denied, stateUnknown, consent, deviceLost, noPlace, targetNo,
+        key, keyAlone, optOutLost, denied, stateUnknown, consent, deviceLost, noPlace, targetNo, targetUnreadable,
     ]
     static let device = FindingRow(
         "migration.api.device",
@@ -326,6 +326,16 @@ enum DoorFinding {
         reason: "The person opted out at the target, and the opt-in of the source does not change that",
         remedy: "Ask the person which one applies."
     )
+    static let targetUnreadable = FindingRow(
+        "migration.api.targetUnreadable",
+        .warning,
+        .consent,
+        reason:
+            "The target shows a consent status that is not known, so the contact stays opted out and the opt-in is not sent",
+        remedy: "Check the status at the target; the README of the adapter lists the known values. Then ask the person."
+    )
+    /// The findings about an opt-in that is left out for the sake of what the target shows.
+    static let ofTargetOptOuts = [targetNo, targetUnreadable]
     static let optOutsUnseen = FindingRow(
         "migration.api.optOutsUnseen",
         .error,

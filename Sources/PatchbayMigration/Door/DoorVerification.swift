@@ -247,7 +247,9 @@ public struct DoorVerification {
                 verdicts.unheard.insert(Int(number))
             }
             let findings = json?["findings"]?.array ?? []
-            if findings.contains(where: { $0["code"]?.string == DoorFinding.targetNo.code }) {
+            if findings.contains(where: { finding in
+                DoorFinding.ofTargetOptOuts.contains { finding["code"]?.string == $0.code }
+            }) {
                 verdicts.kept.insert(Int(number))
             }
             if findings.contains(where: { $0["code"]?.string.map(target.door.unneededNoes.contains) ?? false }) {

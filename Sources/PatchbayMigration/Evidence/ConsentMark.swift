@@ -5,7 +5,8 @@ import PatchbayModel
 /// is an opt-out, and whether it is about a consent. It holds no person's data.
 ///
 /// Two spellings of a key that differ in the case of letters, or in the space around it, are one: a vendor may take them for
-/// one, and an opt-out must hold. Of a telephone number the digits count, without `00` and a trunk zero in brackets.
+/// one, and an opt-out must hold. A telephone number has a mark for its digits and one for its national number, so that
+/// spellings with and without the country's calling code are one.
 enum ConsentMark {
     static let no: UInt64 = 1
     static let consent: UInt64 = 2
@@ -25,10 +26,12 @@ enum ConsentMark {
         KeyMark("consent\u{0}\(purpose)\u{0}\(channel ?? "\u{0}")", opinion: 0).folded | consent
     }
 
-    /// A contact's key; of letters beyond ASCII it does not matter of how many signs each is made.
-    static func key(_ identifier: Identifier) -> UInt64 {
-        let text = identifier.addressKey
-        return KeyMark(key: identifier.kind == .phone ? String(text.prefix(digits)) : text, opinion: 0).folded
+    /// A contact's key or address: equal ones have at least one of these in common. Of letters beyond ASCII it does not matter of
+    /// how many signs each is made.
+    static func keys(_ identifier: Identifier) -> [UInt64] {
+        identifier.comparisonKeys.map { text in
+            KeyMark(key: identifier.kind == .phone ? String(text.prefix(digits)) : text, opinion: 0).folded
+        }
     }
 
     /// The fewest digits of a telephone number.
@@ -47,31 +50,40 @@ enum ConsentMark {
     }
 }
 
-/// The words of one contact, as marks: once by the key by which the target knows the contact, and once by each address to
-/// which messages go, because an opt-out holds for the address, whoever else has it.
+/// The consent decisions of one contact, as marks: once by the key by which the target knows the contact, once by the contact's
+/// own number, and once by each address to which messages go. An opt-out holds for the person and for the address, in every
+/// record that has it, also as a second address.
 struct ConsentMarks {
-    private let key: UInt64?
-    private let addresses: [Channel: UInt64]
+    private let own: [UInt64]
+    private let addresses: [(channel: Channel, mark: UInt64)]
 
-    /// The kind of identifier to which a channel's messages go: the first of it in a contact.
+    /// The kind of identifier to which a channel's messages go.
     static let addressKinds: [(channel: Channel, kind: IdentifierKind)] = [(.email, .email), (.sms, .phone)]
 
-    /// Nil for a contact without an address, and without any key by which the target knows contacts.
+    /// Nil for a contact without an address, without a number of its own, and without any key by which the target knows contacts.
     init?(_ contact: Contact, knownBy kinds: [IdentifierKind]) {
         func first(_ kind: IdentifierKind) -> Identifier? { contact.identifiers.first { $0.kind == kind } }
-        let key = kinds.lazy.compactMap(first).first.map(ConsentMark.key)
-        let marks = Self.addressKinds.compactMap { channel, kind in
-            first(kind).flatMap { ConsentMark.isAddress($0) ? (channel, ConsentMark.key($0)) : nil }
+        var own: [UInt64] = []
+        for identifier in [kinds.lazy.compactMap(first).first, first(.external)].compactMap(\.self) {
+            own += ConsentMark.keys(identifier).filter { !own.contains($0) }
         }
-        // What is the key counts once.
-        addresses = Dictionary(uniqueKeysWithValues: marks.filter { $0.1 != key })
-        self.key = key
-        if key == nil, addresses.isEmpty { return nil }
+        var addresses: [(channel: Channel, mark: UInt64)] = []
+        for (channel, kind) in Self.addressKinds {
+            for identifier in contact.identifiers where identifier.kind == kind && ConsentMark.isAddress(identifier) {
+                // The key counts once.
+                for mark in ConsentMark.keys(identifier)
+                where !own.contains(mark) && !addresses.contains(where: { $0 == (channel, mark) }) {
+                    addresses.append((channel, mark))
+                }
+            }
+        }
+        (self.own, self.addresses) = (own, addresses)
+        if own.isEmpty, addresses.isEmpty { return nil }
     }
 
     /// Who has said what is said on a channel, or on every one.
     struct Holders {
-        /// The contact, as the target knows it.
+        /// The contact, as the target knows it and by its own number.
         let own: [UInt64]
         /// Its addresses.
         let addresses: [UInt64]
@@ -94,8 +106,7 @@ struct ConsentMarks {
     }
 
     private func holders(_ channel: Channel?, reaching isReaching: Bool = true) -> Holders {
-        let reached = addresses.filter { isReaching && channel ?? $0.key == $0.key }
-        return Holders(own: key.map { [$0] } ?? [], addresses: reached.sorted { $0.key < $1.key }.map(\.value))
+        Holders(own: own, addresses: addresses.filter { isReaching && channel ?? $0.channel == $0.channel }.map(\.mark))
     }
 
     private func holders(of consent: Consent) -> Holders {
@@ -136,7 +147,7 @@ struct ConsentMarks {
     }
 
     /// What each opt-in of the contact must not stand behind.
-    func yeses(of contact: Contact) -> [UInt64] {
+    func optIns(of contact: Contact) -> [UInt64] {
         let own = Set(optOuts(of: contact))
         return contact.subscriptions.filter { $0.state == .subscribed }.flatMap { subjects(of: $0).without(own).all }
             + contact.consents.filter { $0.state == .granted }.flatMap { subjects(of: $0).without(own).all }

@@ -47,7 +47,8 @@ final class EarlierOptOuts {
     func apply(to contact: inout Contact, _ marks: ConsentMarks) throws(FileError) -> [Finding] {
         var findings: [Finding] = []
         // A denial of the record itself is written beside its opt-in.
-        let own = Set(marks.optOuts(of: contact))
+        let optOuts = marks.optOuts(of: contact)
+        let own = Set(optOuts)
         for place in contact.subscriptions.indices where contact.subscriptions[place].state == .subscribed {
             guard let row = finding(of: marks.subjects(of: contact.subscriptions[place]).without(own)) else { continue }
             contact.subscriptions[place].state = .unsubscribed
@@ -58,7 +59,8 @@ final class EarlierOptOuts {
             contact.consents[place].state = .denied
             findings.append(row.at("consents[\(place)]"))
         }
-        for no in marks.optOuts(of: contact) { table.note(no) }
+        // An opt-in that another record lowered ends nothing else, so that the order of records does not matter.
+        for optOut in optOuts { table.note(optOut) }
         try table.keepLate()
         return findings
     }

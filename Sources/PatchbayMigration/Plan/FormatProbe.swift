@@ -37,10 +37,18 @@ struct FormatProbe {
     /// The person with whom samples are written: where a format holds nobody without a yes, she has said one.
     private let person: Contact
 
-    /// A person whom every format should be able to hold.
-    private static let plainPerson = Contact(identifiers: [
-        Identifier(.external, "c-480013"), Identifier(.email, "ana@mail.example"), Identifier(.phone, "358401234567"),
-    ])
+    /// The reason why the target takes none of the sample contacts; nil if it takes one.
+    let refusal: Finding?
+
+    /// A person whom every format should be able to hold, in the forms that targets demand: a number of its own of letters and digits
+    /// or of digits alone, a telephone number without a plus or with one.
+    private static let plainPeople = ["c-480013", "480013"].flatMap { number in
+        ["358401234567", "+358401234567"].map { phone in
+            Contact(identifiers: [
+                Identifier(.external, number), Identifier(.email, "ana@mail.example"), Identifier(.phone, phone),
+            ])
+        }
+    }
 
     /// A probe of a format with its settings; the samples go the way of the slow records.
     init(_ migration: Migration) throws(SettingsError) {
@@ -58,18 +66,25 @@ struct FormatProbe {
         let mapping = migration.mapping.keepingUnknown
         // A mapping may make of what the source holds what it does not.
         let isMapped = !mapping.isEmpty
-        arrive = { contact in
+        let arrive = { (contact: Contact) -> Written in
             guard isMapped else { return write(contact) }
             var (contact, effects) = (contact, mapping.noEffects)
             _ = mapping.apply(to: &contact, counting: &effects)
             return write(contact)
         }
-        var (person, base) = (Self.plainPerson, arrive(Self.plainPerson))
-        if base.findings.contains(where: { $0.severity == .error && $0.code.hasSuffix(".record.withoutOptIn") }) {
-            person.consents = [Consent(purpose: .messaging, state: .granted)]
-            base = arrive(person)
+        self.arrive = arrive
+        func error(_ written: Written) -> Finding? { written.findings.first { $0.severity == .error } }
+        let tried = Self.plainPeople.map { person -> (person: Contact, base: Written) in
+            var (person, base) = (person, arrive(person))
+            if error(base)?.code.hasSuffix(".record.withoutOptIn") == true {
+                person.consents = [Consent(purpose: .messaging, state: .granted)]
+                base = arrive(person)
+            }
+            return (person, base)
         }
-        (self.person, self.base) = (person, base)
+        let taken = tried.filter { error($0.base) == nil }
+        let chosen = taken.min { $0.base.findings.count < $1.base.findings.count } ?? tried[0]
+        (person, base, refusal) = (chosen.person, chosen.base, error(chosen.base))
         let reader = try migration.makeReader()
         canArrive = { isMapped || reader.canHold($0) }
     }

@@ -272,7 +272,18 @@ extension Migration {
 
 extension MigrationPlan {
     static func parts(_ probe: FormatProbe, _ survey: Survey?) -> [Part] {
-        probe.everything(survey).compactMap { trial in
+        if let refusal = probe.refusal {
+            return [
+                Part(
+                    name: "every part",
+                    fate: FormatProbe.Fate.refused.rawValue,
+                    finding: refusal,
+                    count: nil,
+                    kind: nil
+                )
+            ]
+        }
+        return probe.everything(survey).compactMap { trial in
             guard probe.canArrive(trial.sample) || trial.count ?? 0 > 0 else { return nil }
             return Part(
                 name: trial.part,
@@ -316,7 +327,9 @@ extension MigrationPlan {
             )
         }
         self.keys = keys
-        losses = Self.losses(report, survey, Self.tornAddresses(keys, migration.writtenKeys))
+        losses =
+            Self.losses(report, survey, Self.tornAddresses(keys, migration.writtenKeys))
+            + (probe.refusal.map { [Self.unprobed($0, report.read)] } ?? [])
         // Who says nothing else counts contacts by the organisation's own key, and so do we.
         let writtenKeys = migration.writtenKeys
         let writtenKey = writtenKeys.first { survey.identifiers[$0.rawValue] != nil } ?? writtenKeys.first
@@ -388,6 +401,28 @@ extension MigrationPlan {
         remedy: "Leave one record of each address in the source, or put the opt-outs first."
     )
 
+    /// What is said where the target takes no sample contact, so that the plan cannot tell what it holds.
+    private static let probeRefused = FindingRow(
+        "migration.plan.probeRefused",
+        .warning,
+        .unsupported,
+        reason:
+            "The target refuses the sample contact by which the plan examines its fields, so the plan does not say which fields are lost",
+        remedy:
+            "Correct the cause in the settings or the configuration, and plan again. Until then, use apply --dry-run."
+    )
+
+    private static func unprobed(_ refusal: Finding, _ count: Int) -> Loss {
+        Loss(
+            code: probeRefused.code,
+            severity: probeRefused.severity,
+            count: count,
+            reason: "\(probeRefused.reason) (\(refusal.code)): \(refusal.reason)",
+            remedy: probeRefused.remedy,
+            places: []
+        )
+    }
+
     private static func tornAddresses(_ keys: [Keys], _ known: [IdentifierKind]) -> Loss? {
         let kinds = ConsentMarks.addressKinds.map(\.kind).filter { $0 != known.first }
         let count = keys.filter { key in kinds.contains { $0.rawValue == key.kind } }.reduce(0) { $0 + $1.torn }
@@ -438,8 +473,10 @@ extension MigrationPlan {
             let told = Dictionary(findings.map { ($0.key.code, $0.value) }, uniquingKeysWith: +)
             let count = types.values.reduce(0, +)
             let left = told.filter { isLoss($0.key) }.values.reduce(0, +)
-            let lost = field == nil ? count : min(left, count)
-            let fate = lost == count ? "lost" : !told.isEmpty ? "changed" : field == name ? "kept" : "renamed"
+            let lost = field == nil && probe.refusal == nil ? count : min(left, count)
+            let fate =
+                probe.refusal != nil && field == nil
+                ? "unknown" : lost == count ? "lost" : !told.isEmpty ? "changed" : field == name ? "kept" : "renamed"
             return Attribute(
                 name: name,
                 count: count,

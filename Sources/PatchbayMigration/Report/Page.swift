@@ -98,7 +98,7 @@ enum Page {
         }
     }
 
-    static func colour(fate: String) -> String { fate == "renamed" ? "kept" : fate }
+    static func colour(fate: String) -> String { ["renamed": "kept", "unknown": "changed"][fate] ?? fate }
 
     // MARK: Parts
 

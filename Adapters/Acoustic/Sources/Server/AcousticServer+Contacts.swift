@@ -123,7 +123,9 @@ extension AcousticServer: ContactDoor {
             } else if let tag = Self.source(settings.tagColumns, name) {
                 if text == "Yes" { contact.tags.insert(tag) }
             } else if let wish = Self.source(settings.subscriptionColumns, name) {
-                contact.subscriptions.append(Self.subscription(wish, text == "Yes" ? .subscribed : .unsubscribed))
+                let state = ConsentTable.acoustic.states(of: ConsentTable.yesNo)[text.trimmed.lowercased()]
+                let subscription = Self.subscription(wish, state ?? .unsubscribed)
+                contact.subscriptions.append(state == nil ? .unreadable(subscription.key) : subscription)
             } else {
                 contact.attributes[attributeName(of: name)] = Self.value(text, settings.columns[ScalarString(name)])
             }

@@ -44,20 +44,16 @@ enum ConsentChannel: String, CaseIterable, Sendable {
 
 /// A person's yes or no in the vendor's words.
 enum ConsentStatus: Sendable {
-    /// Every spelling: the first of each state is written, all are read (S51).
-    private static let words: [(word: String, state: Subscription.State)] = [
-        ("OPTED-IN", .subscribed), ("OPTED-OUT", .unsubscribed), ("OPT-IN", .subscribed), ("OPT-OUT", .unsubscribed),
-    ]
-
     /// What is written: a pause is a no.
     static func word(_ state: Subscription.State) -> String {
-        words.first { ($0.state == .subscribed) == (state == .subscribed) }?.word ?? ""
+        state == .subscribed ? "OPTED-IN" : "OPTED-OUT"
     }
 
     /// What a text says; whatever is none of the vendor's words is unknown, and never a yes.
     static func state(_ text: String?) -> Subscription.State {
         RuleID.acoustic("S51").fire()
-        return words.first { $0.word == text?.trimmed.uppercased() }?.state ?? .unknown
+        return text.flatMap { ConsentTable.acoustic.states(of: ConsentTable.consentStatus)[$0.trimmed.lowercased()] }
+            ?? .unknown
     }
 }
 

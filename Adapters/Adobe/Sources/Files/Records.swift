@@ -133,18 +133,20 @@ struct ProfileFileSettings: AdapterSettings {
     /// A flag means: do not contact; the last one, do not sell.
     private static func flags(_ booleans: BooleanForm, _ notOptedOut: NotOptedOut) -> [ContactColumn] {
         let words = booleans == .words ? (yes: "true", no: "false") : (yes: "1", no: "0")
-        let free = notOptedOut.state
-        let states = ContactColumn.States(
-            read: ["true": .unsubscribed, "1": .unsubscribed, "false": free, "0": free],
-            written: [.unsubscribed: words.yes, .subscribed: words.no]
-        )
-        return ProfileFlags.channels.map { channel, field in
+        func column(_ name: String, _ flag: String, _ channel: Channel) -> ContactColumn {
+            let states = ContactColumn.States(
+                read: ConsentTable.adobe.states(of: flag, optIn: notOptedOut.state),
+                written: [.unsubscribed: words.yes, .subscribed: words.no]
+            )
             let key = Subscription(channel: channel, state: .unknown).key
-            return ContactColumn(field, .state(key, .optedOut), isWritten: true, states: states)
-        } + [
+            return ContactColumn(name, .state(key, .optedOut), isWritten: name == flag, states: states)
+        }
+        let channels = ProfileFlags.channels
+        return channels.map { column($0.field, $0.field, $0.channel) } + [
             ContactColumn(ProfileFlags.all, .denied(.messaging), isWritten: true),
             ContactColumn(ProfileFlags.sale, .denied(Consent.Scope(.sale)), isWritten: true),
-        ]
+        ] + channels.flatMap { flag in flag.spellings.map { column($0, flag.field, flag.channel) } }
+            + ProfileFlags.spellingsOfAll.map { ContactColumn($0, .denied(.messaging)) }
     }
 }
 

@@ -124,11 +124,12 @@ extension AdobeServer: ContactDoor {
         var contact = Contact(identifiers: [Identifier(keyKind, key)])
         for (field, json) in (profile.object ?? [:]).map({ ($0.name, $0.value) }) where field != settings.keyField {
             if let flag = ProfileFlags.channels.first(where: { $0.field == field }) {
-                guard let isOut = json.bool else { continue }
+                if json.isNull { continue }
                 RuleID.adobe("B39").fire()
-                let isRefused = isOut || profile[ProfileFlags.all]?.bool == true
-                let state = isRefused ? .unsubscribed : settings.notOptedOut.state
-                contact.subscriptions.append(Subscription(channel: flag.channel, state: state))
+                let states = ConsentTable.adobe.states(of: field, optIn: settings.notOptedOut.state)
+                contact.subscriptions.append(
+                    Self.subscription(flag.channel, states[Self.flagText(json)])
+                )
             } else if let tag = Self.source(settings.tagFields, field) {
                 if json.bool == true || json.string == "true" { contact.tags.insert(tag) }
             } else if let value = Self.value(of: field, json) {
@@ -141,9 +142,26 @@ extension AdobeServer: ContactDoor {
         }
         contact.identifiers =
             contact.identifiers.prefix(1) + contact.identifiers.dropFirst().sorted { $0.kind < $1.kind }
+        if let all = profile[ProfileFlags.all], !all.isNull {
+            let isDenied = ConsentTable.adobe.denials(of: ProfileFlags.all)[Self.flagText(all)]
+            if isDenied != false {
+                // The flag for every channel holds on each, and so does one that cannot be read.
+                contact.subscriptions = ProfileFlags.channels.map {
+                    Self.subscription($0.channel, isDenied == nil ? nil : .unsubscribed)
+                }
+            }
+        }
         contact.subscriptions.sort { $0.key < $1.key }
         return contact
     }
+
+    /// A subscription to a channel; without a state it stands for a flag that cannot be read.
+    private static func subscription(_ channel: Channel, _ state: Subscription.State?) -> Subscription {
+        let own = Subscription(channel: channel, state: state ?? .unsubscribed)
+        return state == nil ? .unreadable(own.key) : own
+    }
+
+    private static func flagText(_ json: JSONValue) -> String { (json.string ?? json.text).trimmed.lowercased() }
 
     private static func source<Key: NeutralKey>(_ names: [Key: String], _ field: String) -> Key? {
         names.filter { $0.value == field }.keys.min()

@@ -3,15 +3,32 @@ import PatchbayModel
 
 /// The profile's flags that say: do not contact. Files and the server API read and write the same.
 enum ProfileFlags: Sendable {
-    /// A flag for each channel.
-    static let channels: [(channel: Channel, field: String)] = [
-        (.email, "blackListEmail"), (.sms, "blackListMobile"), (.push, "blackListPushnotification"),
-        ("phone", "blackListPhone"), ("fax", "blackListFax"), ("postal_mail", "blackListPostalMail"),
+    /// A flag for each channel, and its other names in files: the later spelling, and the labels of exports.
+    static let channels: [(channel: Channel, field: String, spellings: [String])] = [
+        (.email, "blackListEmail", spellings("Email", ["email"])),
+        (.sms, "blackListMobile", spellings("Mobile", ["SMS", "SMS/MMS", "mobile"])),
+        (
+            .push, "blackListPushnotification",
+            spellings("Pushnotification", ["push notification", "push notifications"])
+        ),
+        ("phone", "blackListPhone", spellings("Phone", ["phone"])),
+        ("fax", "blackListFax", spellings("Fax", ["fax"])),
+        ("postal_mail", "blackListPostalMail", spellings("PostalMail", ["direct mail", "postal mail"])),
     ]
     /// The flag for every channel.
     static let all = "blackList"
+    /// Its other names in files.
+    static let spellingsOfAll =
+        [
+            "denyList", "blockList", "No longer contact", "No longer contact (by any channel)",
+            "No longer contact by any channel",
+        ]
     /// The flag that forbids to sell the person's data, or to share it for money.
     static let sale = "ccpaOptOut"
+
+    private static func spellings(_ name: String, _ labels: [String]) -> [String] {
+        ["denyList\(name)", "blockList\(name)"] + labels.map { "No longer contact by \($0)" }
+    }
 }
 
 /// What a flag means that does not refuse messages.

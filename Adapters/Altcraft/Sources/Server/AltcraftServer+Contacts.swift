@@ -145,25 +145,31 @@ extension AltcraftServer: ContactDoor {
                     .first(where: { $0 == channel || $0.hasPrefix("\(channel).") })
             else { continue }
             // A status that is not one of the vendor's may be an opt-out.
-            let state = shown.state ?? (shown.hasStatus ? .unsubscribed : .unknown)
             let topic = name == channel ? nil : String(name.dropFirst(channel.count + 1))
-            all.append(Subscription(channel: Channel(rawValue: channel), topic: topic, state: state))
+            let subscription = Subscription(
+                channel: Channel(rawValue: channel),
+                topic: topic,
+                state: shown.state ?? .unknown
+            )
+            all.append(shown.state == nil && shown.hasStatus ? .unreadable(subscription.key) : subscription)
         }
         // So may the global status: it counts for every resource.
-        if let global = profile[ShownSubscription.globalStatus], !global.isNull,
-            ShownSubscription.state(global).map(\.isOptOut) ?? true
-        {
-            for name in settings.resources.keys.map(\.rawValue) {
+        if let global = profile[ShownSubscription.globalStatus], !global.isNull {
+            let state = ShownSubscription.state(global)
+            for name in settings.resources.keys.map(\.rawValue) where state.map(\.isOptOut) ?? true {
                 let parts = name.split(separator: ".", maxSplits: 1).map(String.init)
                 let topic = parts.count > 1 ? parts[1] : nil
-                all.append(Subscription(channel: Channel(rawValue: parts[0]), topic: topic, state: .unsubscribed))
+                let out = Subscription(channel: Channel(rawValue: parts[0]), topic: topic, state: .unsubscribed)
+                all.append(state == nil ? .unreadable(out.key) : out)
             }
         }
         var keys: [Subscription.Key] = []
         for key in all.map(\.key) where !keys.contains(key) { keys.append(key) }
         return keys.compactMap { key in
-            all.mostProtectiveState(of: key).map {
-                Subscription(channel: key.channel, topic: key.topic, state: $0)
+            all.mostProtectiveState(of: key).map { state in
+                let isUnreadable = all.filter { $0.key == key && $0.state == state }.allSatisfy(\.isUnreadable)
+                return isUnreadable
+                    ? .unreadable(key) : Subscription(channel: key.channel, topic: key.topic, state: state)
             }
         }
     }

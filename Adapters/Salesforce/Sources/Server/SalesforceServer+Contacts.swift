@@ -147,15 +147,14 @@ extension SalesforceServer: ContactDoor {
             case .tag(let tag):
                 if AttributeValue(text: text, as: .boolean) == .boolean(true) { contact.tags.insert(tag) }
             case .subscription(let wish):
-                guard case .boolean(let wants)? = AttributeValue(text: text, as: .boolean) else { continue }
+                let state = ConsentTable.salesforce.states(of: ConsentTable.boolean)[text.trimmed.lowercased()]
                 let parts = wish.split(separator: ".", maxSplits: 1).map(String.init)
-                contact.subscriptions.append(
-                    Subscription(
-                        channel: Channel(rawValue: parts.first ?? ""),
-                        topic: parts.count > 1 ? parts[1] : nil,
-                        state: wants ? .subscribed : .unsubscribed
-                    )
+                let subscription = Subscription(
+                    channel: Channel(rawValue: parts.first ?? ""),
+                    topic: parts.count > 1 ? parts[1] : nil,
+                    state: state ?? .unsubscribed
                 )
+                contact.subscriptions.append(state == nil ? .unreadable(subscription.key) : subscription)
             case .attribute(let name): contact.attributes[name] = .string(text)
             }
         }

@@ -40,7 +40,7 @@ import Testing
         ]
     }
 
-    /// Two records of a source, of which the second opts in to what the first opts out of.
+    /// Two records of a source: the second opts in to what the first opts out of.
     struct Pair: CustomTestStringConvertible {
         let testDescription: String
         let optOut: Contact

@@ -69,6 +69,7 @@ public struct ConsentTable: Sendable {
     /// - Parameters:
     ///   - field: the field.
     ///   - optIn: the state of a value that means an opt-in.
+    /// - Returns: The states; empty if the field says nothing about a channel.
     public func states(of field: String, optIn: Subscription.State = .subscribed) -> [String: Subscription.State] {
         meanings(of: field).compactMapValues { meaning in
             guard case .state(let state) = meaning else { return nil }

@@ -1537,7 +1537,7 @@ extension RuleEvidence {
         {"rule":"salesforce/D7","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) erased"}
         {"rule":"salesforce/D7","test":"PatchbaySalesforceTests.LifeTests/`a new life after an erase begins at once, as far as the pacing allows`()"}
         {"rule":"salesforce/D8","test":"PatchbaySalesforceTests.PersonTests/`a denial of another channel leaves the registration as it is`()"}
-        {"rule":"salesforce/D8","test":"PatchbaySalesforceTests.PersonTests/`while the profile is denied an opt-out is sent and an opt-in waits`()"}
+        {"rule":"salesforce/D8","test":"PatchbaySalesforceTests.PersonTests/`while the profile is denied an opt-out is sent and no opt-in`()"}
         {"rule":"salesforce/D9","test":"PatchbaySalesforceTests.PersonTests/`an opt-out before the first registration ends, and that registration says it`()"}
         {"rule":"salesforce/D10","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) each-person-s-push"}
         {"rule":"salesforce/D10","test":"PatchbaySalesforceTests.PushPersonTests/`an opt-out without a known person is the next person's`()"}

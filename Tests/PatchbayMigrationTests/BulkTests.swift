@@ -340,7 +340,7 @@ import Testing
             ContactNoise(seed: UInt64(round + 300), mutated: 0), SeededGenerator(seed: UInt64(round))
         )
         var settings = Self.settings[round % 2]
-        let written = try Outcome(noise.file(300), settings, chunk: 1 << 20, workers: 1).output
+        let written = try Outcome(noise.file(600), settings, chunk: 1 << 20, workers: 1).output
         var lines = written.split(separator: "\n").map(String.init)
         #expect(lines.count > 20)
         for index in lines.indices {

@@ -78,13 +78,10 @@ enum NeutralContacts {
                 let json = try JSONValue(parsing: text).givenMembers
                 record.contact = try Contact(json: json, at: "")
             } catch let error as ModelError {
-                let finding = NeutralContacts.notContact.at(
-                    error.path,
-                    detail: error.reason,
-                    remedy: (try? JSONValue(parsing: text))?.object?.unwrapping ?? error.remedy
-                )
-                record.findings = [finding]
-                record.said = (try? JSONValue(parsing: text)).flatMap(Self.said)
+                let json = try? JSONValue(parsing: text)
+                let remedy = json?.object?.unwrapping ?? error.remedy
+                record.findings = [NeutralContacts.notContact.at(error.path, detail: error.reason, remedy: remedy)]
+                record.said = json.map(Self.said)
             } catch {
                 let column = (error as? JSONError).map { "column \($0.column): \($0.code.reason)" }
                 record.findings = [NeutralContacts.notJSON.at(detail: column)]

@@ -68,6 +68,18 @@ public struct Subscription: ScannedValue {
         /// The topic, if any.
         public var topic: String?
 
+        /// A channel as a whole, or a topic on it.
+        public init(channel: Channel, topic: String? = nil) { (self.channel, self.topic) = (channel, topic) }
+
+        /// Reads the name that settings use: `email`, or `email.weekly` for a topic.
+        public init(settingName: String) {
+            let parts = settingName.split(separator: ".", maxSplits: 1).map(String.init)
+            self.init(channel: Channel(rawValue: parts.first ?? ""), topic: parts.dropFirst().first)
+        }
+
+        /// The name that settings use: `email`, or `email.weekly` for a topic.
+        public var settingName: String { topic.map { "\(channel.rawValue).\($0)" } ?? channel.rawValue }
+
         /// By channel, then topic; the channel as a whole first.
         public static func < (left: Key, right: Key) -> Bool {
             (left.channel, left.topic == nil ? 0 : 1, left.topic ?? "")

@@ -1,6 +1,6 @@
 #if os(Linux)
-import Synchronization
 import PatchbaySystem
+import Synchronization
 
 /// The write-ahead log's file, which is made longer ahead of time by whoever has nothing else to do.
 ///

@@ -188,7 +188,9 @@ extension String {
         var (text, other) = (self, other)
         return text.withUTF8 { text in
             other.withUTF8 { other in
-                guard let sought = other.baseAddress, var start = text.baseAddress.map(UnsafeRawPointer.init) else {
+                guard let sought = other.baseAddress, !other.isEmpty,
+                    var start = text.baseAddress.map(UnsafeRawPointer.init)
+                else {
                     return other.isEmpty
                 }
                 var left = text.count - other.count + 1

@@ -1,7 +1,7 @@
+import PatchbaySystem
 import Testing
 
 @testable import PatchbayOutbox
-import PatchbaySystem
 
 /// A folder that goes with the test.
 final class TemporaryFolder {

@@ -1,7 +1,7 @@
+import PatchbaySystem
 import Testing
 
 @testable import PatchbayOutbox
-import PatchbaySystem
 
 @Suite("Outbox storage") struct StorageTests {
     let folder: TemporaryFolder

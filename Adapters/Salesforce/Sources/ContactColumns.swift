@@ -83,7 +83,7 @@ extension ContactFileKind {
         rules: .salesforce,
         deviceIdentity: DeviceRules.identityName,
         json: .salesforce("F15"),
-        phoneView: phoneView
+        phoneViewColumns: phoneViewColumns
     )
 
     /// The import of mobile contacts.
@@ -92,13 +92,13 @@ extension ContactFileKind {
         findings: .salesforce,
         rules: .salesforce,
         deviceIdentity: DeviceRules.identityName,
-        phoneView: phoneView
+        phoneViewColumns: phoneViewColumns
     )
 
     /// The views of MobileConnect have the opt-in and opt-out columns of the push view, and theirs are about text messages.
-    private static let phoneView = ContactFileKind.PhoneView(markers: [
+    private static let phoneViewColumns = [
         "_SubscriptionDefinitionID", "SubscriptionDefinitionID", "_MobileSubscriptionID", "MobileSubscriptionID",
-    ])
+    ]
 
     /// Names are compared by ``ColumnName/key``.
     private static let written: [ContactColumn] = [

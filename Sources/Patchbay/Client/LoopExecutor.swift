@@ -1,6 +1,6 @@
 import Dispatch
-import Synchronization
 import PatchbaySystem
+import Synchronization
 
 /// Runs an actor's jobs one after the other, those of tasks that prefer it, and its errands when they are due.
 ///

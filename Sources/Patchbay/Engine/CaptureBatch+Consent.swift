@@ -103,13 +103,11 @@ extension CaptureBatch {
                 guard let change = changes.reaching(scopes, before, mirror) else { return }
                 switch context.gate.decision(for: operation.action, mirror) {
                 case .pass:
-                    guard let hold = row.hold, ConsentGate.scopes(ofHold: hold) != nil else { return }
+                    guard row.hold != nil else { return }
                     try context.store.setHold(nil, provider: name, sequence: row.operation.sequence)
                     effects[change, name].released += 1
                 case .hold(let hold) where runner?.place(operation).waitsForConsent ?? true:
-                    guard hold != row.hold, row.hold.map({ ConsentGate.scopes(ofHold: $0) != nil }) ?? true else {
-                        return
-                    }
+                    guard hold != row.hold else { return }
                     try context.store.setHold(hold, provider: name, sequence: row.operation.sequence)
                     if row.hold == nil { effects[change, name].held += 1 }
                 case .hold:
@@ -134,7 +132,7 @@ extension CaptureBatch {
         for name in try providersOfOutbox() {
             try context.store.forEachRow(provider: name, subject: subject.rawValue) { row in
                 guard let operation = try? EngagementOperation(jsonBytes: row.operation.body) else { return }
-                let waits = row.hold.map { ConsentGate.scopes(ofHold: $0) != nil } ?? false
+                let waits = row.hold != nil
                 guard operation.action.kind == .registerDevice else {
                     return waits ? try end(row, name, .consentUnanswered) : ()
                 }

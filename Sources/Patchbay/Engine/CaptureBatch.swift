@@ -149,9 +149,7 @@ struct CaptureBatch {
         } else if did, !does {
             // The other side receives the whole state, where it waits on.
             try context.store.forEachRow(provider: runner.name, subject: subject.rawValue) { row in
-                if row.hold.map({ ConsentGate.scopes(ofHold: $0) != nil }) ?? false {
-                    try context.rejectHeld(row, at: runner.name)
-                }
+                if row.hold != nil { try context.rejectHeld(row, at: runner.name) }
             }
             for entry in try context.unregister(subject, before, runner) {
                 touched[position, default: [:]][entry.lane, default: []] += entry.ready.map { [$0] } ?? []

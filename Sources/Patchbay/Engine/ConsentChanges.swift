@@ -25,10 +25,7 @@ struct ConsentChanges {
 
     /// The first change that concerns what needs these consents; nil if their answers are the same as before.
     func reaching(_ scopes: [Consent.Scope], _ before: SubjectSnapshot, _ after: SubjectSnapshot) -> Change? {
-        for scope in scopes {
-            if let change = reaching(scope, before, after) { return change }
-        }
-        return nil
+        scopes.lazy.compactMap { reaching($0, before, after) }.first
     }
 
     private func reaching(_ scope: Consent.Scope, _ before: SubjectSnapshot, _ after: SubjectSnapshot) -> Change? {

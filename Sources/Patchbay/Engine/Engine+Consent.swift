@@ -40,8 +40,7 @@ extension Engine {
                         }
                         return
                     }
-                    let isForConsent = row.hold.map { ConsentGate.scopes(ofHold: $0) != nil } ?? true
-                    guard isForConsent, runner?.place(operation).waitsForConsent ?? true else { return }
+                    guard runner?.place(operation).waitsForConsent ?? true else { return }
                     // A no was carried out when it was said.
                     let hold: String?
                     switch context.gate.decision(for: operation.action, mirror) {

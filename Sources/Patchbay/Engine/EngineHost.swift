@@ -1,6 +1,6 @@
 public import PatchbayModel
-import Synchronization
 import PatchbaySystem
+import Synchronization
 
 /// Everything that the engine takes from the machine: clocks, chance, ids, and who it is.
 ///

@@ -133,17 +133,10 @@ public struct ContactFileKind: Sendable {
     public var answers: [String: Subscription.State]
     /// What a no to the question whether the person opted out means.
     public var notOptedOut: Subscription.State
-    /// The files whose consent columns for push are about text messages; nil if there are none.
-    public var phoneView: PhoneView?
-
-    /// Files with a column that shows that they are about telephone numbers and not about devices.
-    public struct PhoneView: Sendable {
-        /// The columns; one is enough. A column for a telephone number and none of a device are the same.
-        public var markers: [String]
-
-        /// A view with any of these columns.
-        public init(markers: [String]) { self.markers = markers }
-    }
+    /// Columns that show that a file is about telephone numbers and not about devices: one is enough, and a column for a
+    /// telephone number without one of a device shows it, too. The consent columns for push of such a file are about text
+    /// messages. Empty if there are no such files.
+    public var phoneViewColumns: [String]
 
     /// A kind of file.
     public init(
@@ -154,9 +147,9 @@ public struct ContactFileKind: Sendable {
         json: RuleID? = nil,
         answers: [String: Subscription.State] = [:],
         notOptedOut: Subscription.State = .subscribed,
-        phoneView: PhoneView? = nil
+        phoneViewColumns: [String] = []
     ) {
-        self.phoneView = phoneView
+        self.phoneViewColumns = phoneViewColumns
         (self.columns, self.findings, self.rules) = (columns, findings, rules)
         (self.deviceIdentity, self.json, self.answers) = (deviceIdentity, json, answers)
         self.notOptedOut = notOptedOut
@@ -362,10 +355,14 @@ public struct ContactFile: Sendable {
 
     /// The columns of a header.
     func columns(named names: [String]) -> [ContactColumn] {
-        let columns = names.map(column)
-        guard let view = kind.phoneView else { return columns }
+        let columns = zip(names, names.map(column)).map { name, column in
+            var column = column
+            column.name = name.trimmed
+            return column
+        }
+        guard !kind.phoneViewColumns.isEmpty else { return columns }
         let keys = Set(names.map { ColumnName(rawValue: $0).key })
-        let isMarked = view.markers.contains { keys.contains(ColumnName(rawValue: $0).key) }
+        let isMarked = kind.phoneViewColumns.contains { keys.contains(ColumnName(rawValue: $0).key) }
         let hasDevice = columns.contains { if case .device = $0.place { true } else { false } }
         guard isMarked || !hasDevice && columns.contains(where: { $0.place == .identifier(.phone) }) else {
             return columns

@@ -167,11 +167,7 @@ public struct ContactFileReader: RowReader, Sendable {
             throw SettingsError([findings.encoding.at("header", detail: "line \(line), column \(place + 1)")])
         }
         try refuseWidth(names.count, line)
-        let columns = zip(names, file.columns(named: names)).map { name, column in
-            var column = column
-            column.name = name.trimmed
-            return column
-        }
+        let columns = file.columns(named: names)
         var problems: [Finding] = []
         if let place = names.firstIndex(where: { $0.unicodeScalars.contains("\u{FEFF}") }) {
             let mark = "line \(line), column \(place + 1), a byte-order mark stands in its name"

@@ -274,11 +274,13 @@ private struct RowComposer {
 
     /// Whether a contact has an address of the channel that cannot be written: the vendor may have another one.
     private func hasUnwritableAddress(_ channel: Channel) -> Bool {
-        let kind: IdentifierKind? = channel == .email ? .email : channel == .sms ? .phone : nil
-        guard let kind, contact.identifiers.first(kind) != nil, let index = table.places[.identifier(kind)] else {
-            return false
+        [IdentifierKind.email, .phone].contains { kind in
+            let place = ContactPlace.identifier(kind)
+            guard place.reach == channel, contact.identifiers.first(kind) != nil, let index = table.places[place] else {
+                return false
+            }
+            return fields[index].isEmpty
         }
-        return fields[index].isEmpty
     }
 
     private mutating func attributes() {

@@ -182,14 +182,10 @@ extension IdentifierKind {
 }
 
 extension Subscription.Key {
-    /// A channel as a whole, or a topic on it.
-    init(channel: Channel) { self = Subscription(channel: channel, state: .unknown).key }
-
     /// Reads `email` or `email/weekly`.
     package init(text: String) {
         let parts = text.split(separator: "/", maxSplits: 1).map(String.init)
-        let channel = Channel(rawValue: parts.first ?? "")
-        self = Subscription(channel: channel, topic: parts.count > 1 ? parts[1] : nil, state: .unknown).key
+        self.init(channel: Channel(rawValue: parts.first ?? ""), topic: parts.dropFirst().first)
     }
 
     /// `email`, `email/weekly`.

@@ -127,11 +127,7 @@ struct JSONRowReader: Sendable {
 
     private mutating func table(_ names: [String]) -> (table: ColumnTable, problems: [Problem]) {
         if let known = tables[names] { return known }
-        let columns = zip(names, file.columns(named: names)).map { name, column in
-            var column = column
-            column.name = name.trimmed
-            return column
-        }
+        let columns = file.columns(named: names)
         let made = (ColumnTable(file, columns), problems(of: columns))
         if tables.count >= Self.mostTables { tables = [:] }
         tables[names] = made

@@ -49,19 +49,40 @@ public struct ConsentTable: Sendable {
     /// The rows, in the order of the documentation.
     public let rows: [Row]
 
+    /// The meaning of each value, in lower case, by field.
+    private let meanings: [String: [String: Meaning]]
+
     /// A table.
-    public init(_ rows: [Row]) { self.rows = rows }
+    public init(_ rows: [Row]) {
+        self.rows = rows
+        var meanings: [String: [String: Meaning]] = [:]
+        for row in rows {
+            for field in row.fields {
+                let own = row.values.map { ($0.lowercased(), row.meaning) }
+                meanings[field, default: [:]].merge(own) { first, _ in first }
+            }
+        }
+        self.meanings = meanings
+    }
 
     /// The meaning of each value of a field, in lower case.
-    public func meanings(of field: String) -> [String: Meaning] {
-        let own = rows.filter { $0.fields.contains(field) }
-        return Dictionary(own.flatMap { row in row.values.map { ($0.lowercased(), row.meaning) } }) { first, _ in first
-        }
-    }
+    public func meanings(of field: String) -> [String: Meaning] { meanings[field] ?? [:] }
 
     /// The meaning of a value; nil if the vendor documents no such value for the field.
     public func meaning(of value: String, in field: String) -> Meaning? {
-        meanings(of: field)[value.trimmed.lowercased()]
+        meanings[field]?[value.trimmed.lowercased()]
+    }
+
+    /// The decision that a value of a field states.
+    ///
+    /// - Parameters:
+    ///   - key: the channel or topic that the field is about.
+    ///   - value: the value as a server shows it.
+    ///   - field: the field.
+    /// - Returns: The subscription; ``Subscription/unreadable(_:)`` if the value is no decision that the vendor documents.
+    public func subscription(_ key: Subscription.Key, value: String, in field: String) -> Subscription {
+        guard case .state(let state) = meaning(of: value, in: field) else { return .unreadable(key) }
+        return Subscription(channel: key.channel, topic: key.topic, state: state)
     }
 
     /// The states by value of a field about a channel.

@@ -2,8 +2,8 @@ import Dispatch
 import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
-import Synchronization
 import PatchbaySystem
+import Synchronization
 
 /// What an unfinished migration left beside its output: where it stood, and of what. It holds no person's data.
 struct Checkpoint {

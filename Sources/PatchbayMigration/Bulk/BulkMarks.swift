@@ -106,7 +106,8 @@ struct BulkMarks: BitwiseCopyable {
         }
         let own = key(of: view).map { IdentifierKind(rawValue: $0.pointee.name.text) }
         guard let all = ConsentMarks(contact, knownBy: own.map { [$0] } ?? []) else { return }
-        for mark in all.optIns(of: contact) + all.optOuts(of: contact) where count.pointee < Self.limit {
+        // A view's entries are limited, so that `hasRoom` left room for all of its marks.
+        for mark in all.optIns(of: contact) + all.optOuts(of: contact) {
             marks[count.pointee] = mark
             count.pointee &+= 1
         }

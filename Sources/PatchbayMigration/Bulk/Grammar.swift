@@ -616,7 +616,8 @@ enum Forms {
             } else if byte == 0x2B {
                 guard count == 0 else { return 0 }
             } else {
-                guard byte == 0x20 || byte == 0x2D || byte == 0x28 || byte == 0x29 || byte &- 0x2E < 2 else { return 0 }
+                guard byte == 0x20 || byte == 0x2D || byte == 0x28 || byte == 0x29 || byte == 0x2E || byte == 0x2F
+                else { return 0 }
                 continue
             }
             line[count] = byte

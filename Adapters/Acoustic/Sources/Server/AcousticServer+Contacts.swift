@@ -114,7 +114,10 @@ extension AcousticServer: ContactDoor {
             if let tag = Self.source(settings.tagLists, list) {
                 contact.tags.insert(tag)
             } else if let wish = Self.source(settings.subscriptionLists, list) {
-                contact.subscriptions.append(Self.subscription(wish, .subscribed))
+                let key = Subscription.Key(settingName: wish.rawValue)
+                contact.subscriptions.append(
+                    Subscription(channel: key.channel, topic: key.topic, state: .subscribed)
+                )
             }
         }
         for (name, text) in columns where !settings.isKey(name) && !text.isEmpty {
@@ -123,9 +126,10 @@ extension AcousticServer: ContactDoor {
             } else if let tag = Self.source(settings.tagColumns, name) {
                 if text == "Yes" { contact.tags.insert(tag) }
             } else if let wish = Self.source(settings.subscriptionColumns, name) {
-                let state = ConsentTable.acoustic.states(of: ConsentTable.yesNo)[text.trimmed.lowercased()]
-                let subscription = Self.subscription(wish, state ?? .unsubscribed)
-                contact.subscriptions.append(state == nil ? .unreadable(subscription.key) : subscription)
+                let key = Subscription.Key(settingName: wish.rawValue)
+                contact.subscriptions.append(
+                    ConsentTable.acoustic.subscription(key, value: text, in: ConsentTable.yesNo)
+                )
             } else {
                 contact.attributes[attributeName(of: name)] = Self.value(text, settings.columns[ScalarString(name)])
             }
@@ -139,15 +143,6 @@ extension AcousticServer: ContactDoor {
         contact.identifiers =
             contact.identifiers.prefix(1) + contact.identifiers.dropFirst().sorted { $0.kind < $1.kind }
         return contact
-    }
-
-    private static func subscription(_ name: AcousticSourceName, _ state: Subscription.State) -> Subscription {
-        let parts = name.rawValue.split(separator: ".", maxSplits: 1).map(String.init)
-        return Subscription(
-            channel: Channel(rawValue: parts[0]),
-            topic: parts.count > 1 ? parts[1] : nil,
-            state: state
-        )
     }
 
     private static func source<Key: NeutralKey>(_ names: [Key: String], _ column: String) -> Key? {

@@ -224,8 +224,7 @@ extension ColumnType {
 extension Subscription {
     /// The column that holds it; nil where the settings name none.
     func column(_ settings: AcousticServerSettings) -> String? {
-        let name = [channel.rawValue, topic].compactMap(\.self).joined(separator: ".")
-        return settings.subscriptionColumns[exactly: AcousticSourceName(rawValue: name)]
+        settings.subscriptionColumns[exactly: AcousticSourceName(rawValue: key.settingName)]
     }
 
     /// Whether it is reported by the vendor's own call: the end of all e-mail, where no column holds that.

@@ -52,8 +52,9 @@ enum ConsentStatus: Sendable {
     /// What a text says; whatever is none of the vendor's words is unknown, and never a yes.
     static func state(_ text: String?) -> Subscription.State {
         RuleID.acoustic("S51").fire()
-        return text.flatMap { ConsentTable.acoustic.states(of: ConsentTable.consentStatus)[$0.trimmed.lowercased()] }
-            ?? .unknown
+        guard let text, case .state(let state) = ConsentTable.acoustic.meaning(of: text, in: ConsentTable.consentStatus)
+        else { return .unknown }
+        return state
     }
 }
 
@@ -105,7 +106,7 @@ extension AcousticSourceName {
 extension Subscription {
     /// The name under which the settings keep its consent; nil where it is none.
     func consentName(_ settings: AcousticServerSettings) -> AcousticSourceName? {
-        let name = AcousticSourceName(rawValue: [channel.rawValue, topic].compactMap(\.self).joined(separator: "."))
+        let name = AcousticSourceName(rawValue: key.settingName)
         return settings.consentQualifiers[exactly: name] == nil || name.consentChannel == nil ? nil : name
     }
 

@@ -69,8 +69,7 @@ struct NewList: Sendable {
 extension Subscription {
     /// The contact list that holds it; nil where the settings name none.
     func list(_ settings: AcousticServerSettings) -> String? {
-        let name = [channel.rawValue, topic].compactMap(\.self).joined(separator: ".")
-        return settings.subscriptionLists[exactly: AcousticSourceName(rawValue: name)]
+        settings.subscriptionLists[exactly: AcousticSourceName(rawValue: key.settingName)]
     }
 }
 

@@ -126,10 +126,10 @@ extension AdobeServer: ContactDoor {
             if let flag = ProfileFlags.channels.first(where: { $0.field == field }) {
                 if json.isNull { continue }
                 RuleID.adobe("B39").fire()
-                let states = ConsentTable.adobe.states(of: field, optIn: settings.notOptedOut.state)
-                contact.subscriptions.append(
-                    Self.subscription(flag.channel, states[Self.flagText(json)])
-                )
+                let key = Subscription.Key(channel: flag.channel)
+                var shown = ConsentTable.adobe.subscription(key, value: Self.flagText(json), in: field)
+                if shown.state == .subscribed { shown.state = settings.notOptedOut.state }
+                contact.subscriptions.append(shown)
             } else if let tag = Self.source(settings.tagFields, field) {
                 if json.bool == true || json.string == "true" { contact.tags.insert(tag) }
             } else if let value = Self.value(of: field, json) {
@@ -143,25 +143,24 @@ extension AdobeServer: ContactDoor {
         contact.identifiers =
             contact.identifiers.prefix(1) + contact.identifiers.dropFirst().sorted { $0.kind < $1.kind }
         if let all = profile[ProfileFlags.all], !all.isNull {
-            let isDenied = ConsentTable.adobe.denials(of: ProfileFlags.all)[Self.flagText(all)]
-            if isDenied != false {
-                // The flag for every channel holds on each, and so does one that cannot be read.
+            // The flag for every channel holds on each, and so does one that cannot be read.
+            switch ConsentTable.adobe.meaning(of: Self.flagText(all), in: ProfileFlags.all) {
+            case .denied:
                 contact.subscriptions = ProfileFlags.channels.map {
-                    Self.subscription($0.channel, isDenied == nil ? nil : .unsubscribed)
+                    Subscription(channel: $0.channel, state: .unsubscribed)
                 }
+            case nil:
+                contact.subscriptions = ProfileFlags.channels.map {
+                    .unreadable(Subscription.Key(channel: $0.channel))
+                }
+            case .silent, .state: break
             }
         }
         contact.subscriptions.sort { $0.key < $1.key }
         return contact
     }
 
-    /// A subscription to a channel; without a state it stands for a flag that cannot be read.
-    private static func subscription(_ channel: Channel, _ state: Subscription.State?) -> Subscription {
-        let own = Subscription(channel: channel, state: state ?? .unsubscribed)
-        return state == nil ? .unreadable(own.key) : own
-    }
-
-    private static func flagText(_ json: JSONValue) -> String { (json.string ?? json.text).trimmed.lowercased() }
+    private static func flagText(_ json: JSONValue) -> String { json.string ?? json.text }
 
     private static func source<Key: NeutralKey>(_ names: [Key: String], _ field: String) -> Key? {
         names.filter { $0.value == field }.keys.min()
@@ -196,11 +195,7 @@ extension AdobeServer: ContactDoor {
 extension AdobeSourceName {
     /// The subscription that it names: `email.offers`.
     fileprivate func wish(_ state: Subscription.State) -> Subscription {
-        let parts = rawValue.split(separator: ".", maxSplits: 1).map(String.init)
-        return Subscription(
-            channel: Channel(rawValue: parts.first ?? ""),
-            topic: parts.dropFirst().first,
-            state: state
-        )
+        let key = Subscription.Key(settingName: rawValue)
+        return Subscription(channel: key.channel, topic: key.topic, state: state)
     }
 }

@@ -145,22 +145,18 @@ extension AltcraftServer: ContactDoor {
                     .first(where: { $0 == channel || $0.hasPrefix("\(channel).") })
             else { continue }
             // A status that is not one of the vendor's may be an opt-out.
-            let topic = name == channel ? nil : String(name.dropFirst(channel.count + 1))
-            let subscription = Subscription(
-                channel: Channel(rawValue: channel),
-                topic: topic,
-                state: shown.state ?? .unknown
-            )
-            all.append(shown.state == nil && shown.hasStatus ? .unreadable(subscription.key) : subscription)
+            let key = Subscription.Key(settingName: name)
+            let state = shown.state ?? .unknown
+            let subscription = Subscription(channel: key.channel, topic: key.topic, state: state)
+            all.append(shown.state == nil && shown.hasStatus ? .unreadable(key) : subscription)
         }
         // So may the global status: it counts for every resource.
         if let global = profile[ShownSubscription.globalStatus], !global.isNull {
             let state = ShownSubscription.state(global)
             for name in settings.resources.keys.map(\.rawValue) where state.map(\.isOptOut) ?? true {
-                let parts = name.split(separator: ".", maxSplits: 1).map(String.init)
-                let topic = parts.count > 1 ? parts[1] : nil
-                let out = Subscription(channel: Channel(rawValue: parts[0]), topic: topic, state: .unsubscribed)
-                all.append(state == nil ? .unreadable(out.key) : out)
+                let key = Subscription.Key(settingName: name)
+                let out = Subscription(channel: key.channel, topic: key.topic, state: .unsubscribed)
+                all.append(state == nil ? .unreadable(key) : out)
             }
         }
         var keys: [Subscription.Key] = []

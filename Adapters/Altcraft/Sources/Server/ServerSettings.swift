@@ -204,8 +204,8 @@ public struct AltcraftServerSettings: AdapterSettings {
 
     /// The resource of a channel, or of a topic of it; nil if the settings name none.
     func resource(_ channel: Channel, _ topic: String?) -> Int? {
-        let name = [channel.rawValue, topic].compactMap(\.self).joined(separator: ".")
-        return resources[AltcraftSourceName(rawValue: name)].flatMap(Int.init)
+        let name = AltcraftSourceName(rawValue: Subscription.Key(channel: channel, topic: topic).settingName)
+        return resources[name].flatMap(Int.init)
     }
 
     /// What is wrong beyond each setting alone.

@@ -146,15 +146,10 @@ extension SalesforceServer: ContactDoor {
             case .identifier(let kind): contact.identifiers.append(Identifier(kind, text))
             case .tag(let tag):
                 if AttributeValue(text: text, as: .boolean) == .boolean(true) { contact.tags.insert(tag) }
-            case .subscription(let wish):
-                let state = ConsentTable.salesforce.states(of: ConsentTable.boolean)[text.trimmed.lowercased()]
-                let parts = wish.split(separator: ".", maxSplits: 1).map(String.init)
-                let subscription = Subscription(
-                    channel: Channel(rawValue: parts.first ?? ""),
-                    topic: parts.count > 1 ? parts[1] : nil,
-                    state: state ?? .unsubscribed
+            case .subscription(let key):
+                contact.subscriptions.append(
+                    ConsentTable.salesforce.subscription(key, value: text, in: ConsentTable.boolean)
                 )
-                contact.subscriptions.append(state == nil ? .unreadable(subscription.key) : subscription)
             case .attribute(let name): contact.attributes[name] = .string(text)
             }
         }
@@ -169,7 +164,7 @@ extension SalesforceServer: ContactDoor {
         case key
         case identifier(IdentifierKind)
         case tag(Tag)
-        case subscription(String)
+        case subscription(Subscription.Key)
         case attribute(AttributeName)
 
         var attribute: AttributeName? { if case .attribute(let name) = self { name } else { nil } }
@@ -180,7 +175,7 @@ extension SalesforceServer: ContactDoor {
             switch (parts.first, parts.count > 1 ? parts[1] : nil) {
             case ("identifier"?, let kind?): self = .identifier(IdentifierKind(rawValue: kind))
             case ("tag"?, let tag?): self = .tag(Tag(rawValue: tag))
-            case ("subscription"?, let wish?): self = .subscription(wish)
+            case ("subscription"?, let name?): self = .subscription(Subscription.Key(settingName: name))
             default: self = .attribute(AttributeName(rawValue: name))
             }
         }

@@ -100,7 +100,7 @@ struct ServerCells: Sendable {
         guard subscription.channel != .inApp else {
             return findings.append(ServerFinding.subscriptionChannel.at("\(path).channel"))
         }
-        let name = [subscription.channel.rawValue, subscription.topic].compactMap(\.self).joined(separator: ".")
+        let name = subscription.key.settingName
         switch subscription.state {
         case .unknown: return findings.append(ServerFinding.subscriptionUnknown.at("\(path).state"))
         case .suspended: findings.append(ServerFinding.subscriptionSuspended.at("\(path).state"))

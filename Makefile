@@ -15,7 +15,8 @@ BUILD ?= release
 SUITES ?= .
 TIME ?= 60
 CONTACTS ?= 1000000
-DOORS ?=
+TARGETS ?=
+SERVERS ?=
 KIND ?=
 # What release builds that are measured are made for: this machine's processor, as the peers are; nothing: any of its kind.
 PROCESSOR ?= $(if $(filter Linux,$(shell uname -s)),native)
@@ -106,15 +107,15 @@ soak: tools ## Run a thousand rounds of kills, full disks, read-only files and d
 	swift build -c release --product patchbay
 	@PATCHBAY="$(CURDIR)/.build/release/patchbay" python3 Tests/EndToEnd/soak.py $(ROUNDS) --seed $(SEED) $(if $(KIND),--kind '$(KIND)')
 
-million: tools ## Migrate a million contacts through server APIs over HTTP, with kills and resumes, and count again (CONTACTS=n DOORS="name …")
+million: tools ## Migrate a million contacts through server APIs over HTTP, with kills and resumes, and count again (CONTACTS=n SERVERS="name …")
 	swift build -c release --product patchbay
-	@PATCHBAY="$(CURDIR)/.build/release/patchbay" python3 Tests/EndToEnd/million.py --contacts $(CONTACTS) $(DOORS:%=--door %)
+	@PATCHBAY="$(CURDIR)/.build/release/patchbay" python3 Tests/EndToEnd/million.py --contacts $(CONTACTS) $(SERVERS:%=--api %)
 
 rounds: tools ## Run the tests of migration with twelve times as many random files
 	PATCHBAY_ROUNDS=12 swift test --disable-xctest --filter 'PatchbayMigrationTests.(Bulk|Plan)Tests'
 
-fuzz: tools ## Fuzz every parser of outside data with libFuzzer (TIME=seconds DOORS="json reply …")
-	@.ci/fuzz $(TIME) $(DOORS)
+fuzz: tools ## Fuzz every parser of outside data with libFuzzer (TIME=seconds TARGETS="json reply …")
+	@.ci/fuzz $(TIME) $(TARGETS)
 
 sanitize: tools ## Run the test suite under the thread and the address sanitizer (SUITES=filter)
 	@.ci/sanitize thread '$(SUITES)'

@@ -16,20 +16,20 @@ enum Vendors {
     /// Adapters and file formats.
     static let modules: [AdapterModule] = [.acoustic, .adobe, .altcraft, .des, .salesforce]
 
-    /// The doors that contacts can be moved through.
-    static var serverDoors: [any VendorAdapter.Type] {
-        modules.flatMap(\.doors).filter { $0.descriptor.door == .server }
+    /// The APIs that contacts can be moved through.
+    static var serverAPIs: [any VendorAdapter.Type] {
+        modules.flatMap(\.apis).filter { $0.descriptor.side == .server }
     }
 
     /// The ways into a format's vendor.
-    static func loads(of format: RecordFormat) -> [LoadDoor] {
+    static func loads(of format: RecordFormat) -> [ImportRoute] {
         let vendor = modules.first { $0.formats.contains { $0.id == format.id } }
         return (vendor?.loads ?? []).filter { $0.format ?? format.id == format.id }
     }
 
     /// A finding's code after the sentence that an adapter documents for it, where one does.
     static func sentence(for code: String) -> String {
-        let all = modules.flatMap(\.doors).flatMap { $0.descriptor.findings } + Migration.findings
+        let all = modules.flatMap(\.apis).flatMap { $0.descriptor.findings } + Migration.findings
         let rows = all.filter { $0.code == code }
         // A code with several sentences does not say which one applies.
         let reasons = Set(rows.map(\.reason))

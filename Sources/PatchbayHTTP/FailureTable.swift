@@ -13,9 +13,9 @@ enum FailureTable {
         let code: URLError.Code
         let failure: TransportFailure
 
-        init(_ code: URLError.Code, _ doubt: TransportFailure.Doubt, _ word: String) {
+        init(_ code: URLError.Code, _ delivery: TransportFailure.Delivery, _ word: String) {
             self.code = code
-            failure = TransportFailure(doubt, word)
+            failure = TransportFailure(delivery, word)
         }
     }
 

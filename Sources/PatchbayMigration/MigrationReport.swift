@@ -273,9 +273,9 @@ public struct MigrationReport: Hashable, Sendable {
 
     /// Into how many files the output must be cut for a way into the vendor; 1 where it fits, or where no size of a file is
     /// stated.
-    public func files(for door: LoadDoor) -> Int {
-        guard door.contacts == nil, let most = door.bytes, bytesWritten > most else { return 1 }
-        return door.requests(for: written, bytes: bytesWritten)
+    public func files(for route: ImportRoute) -> Int {
+        guard route.contacts == nil, let most = route.bytes, bytesWritten > most else { return 1 }
+        return route.requests(for: written, bytes: bytesWritten)
     }
 
     /// The numbers as one JSON object.

@@ -63,8 +63,8 @@ extension Verification.Part {
     }
 }
 
-extension DoorProgress.Part {
-    /// The phase that a run through a door is at.
+extension ServerProgress.Part {
+    /// The phase that a run through a server API is at.
     var phase: PhaseLog.Phase {
         switch self {
         case .moving: .moving

@@ -220,7 +220,7 @@ public enum Action: ScannedValue {
     /// Something happened.
     case track(TrackingEvent)
     /// The vendor is left: unregister, so that nobody is reached twice.
-    case farewell
+    case unregister
     /// Forget the person.
     case erase
     /// Ask the vendor.
@@ -230,7 +230,7 @@ public enum Action: ScannedValue {
     public enum Kind: String, NeutralWord, Codable {
         case identify, switchContact, registerDevice, changeAttributes, changeTags, changeSubscription, setConsent,
             track
-        case farewell, erase, readBack
+        case unregister, erase, readBack
 
         /// The kind in a text for people.
         package var title: String {
@@ -255,7 +255,7 @@ public enum Action: ScannedValue {
             case .setConsent: "consent"
             case .track: "event"
             case .readBack: "read"
-            case .farewell, .erase: ""
+            case .unregister, .erase: ""
             }
         }
     }
@@ -271,7 +271,7 @@ public enum Action: ScannedValue {
         case .changeSubscription: .changeSubscription
         case .setConsent: .setConsent
         case .track: .track
-        case .farewell: .farewell
+        case .unregister: .unregister
         case .erase: .erase
         case .readBack: .readBack
         }
@@ -298,7 +298,7 @@ public enum Action: ScannedValue {
         case .changeSubscription: self = .changeSubscription(try reader.required(content))
         case .setConsent: self = .setConsent(try reader.required(content))
         case .track: self = .track(try reader.required(content))
-        case .farewell: self = .farewell
+        case .unregister: self = .unregister
         case .erase: self = .erase
         case .readBack: self = .readBack(try reader.required(content))
         }
@@ -321,7 +321,7 @@ public enum Action: ScannedValue {
         case .changeSubscription: self = .changeSubscription(try scanner.required(content))
         case .setConsent: self = .setConsent(try scanner.required(content))
         case .track: self = .track(try scanner.required(content))
-        case .farewell: self = .farewell
+        case .unregister: self = .unregister
         case .erase: self = .erase
         case .readBack: self = .readBack(try scanner.required(content))
         }
@@ -342,7 +342,7 @@ public enum Action: ScannedValue {
         case .setConsent(let consent): writer.member(known: content, consent)
         case .track(let event): writer.member(known: content, event)
         case .readBack(let request): writer.member(known: content, request)
-        case .farewell, .erase: break
+        case .unregister, .erase: break
         }
         writer.endObject()
     }

@@ -69,7 +69,7 @@ public struct SubjectSnapshot: ScannedValue {
         case .setConsent(let consent):
             note(consent)
         case .erase: self = SubjectSnapshot()
-        case .track, .farewell, .readBack: break
+        case .track, .unregister, .readBack: break
         }
     }
 

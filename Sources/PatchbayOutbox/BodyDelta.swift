@@ -42,7 +42,7 @@ enum BodyDelta {
     /// Reads what `write` wrote.
     ///
     /// - Returns: the capture; nil where this can be no delta to that one.
-    static func read(_ delta: ArraySlice<UInt8>, after other: Arrival) -> Arrival? {
+    static func read(_ delta: ArraySlice<UInt8>, after other: StagedCapture) -> StagedCapture? {
         var rest = delta
         guard let time = number(&rest), let end = number(&rest), end <= other.body.count else { return nil }
         let since = other.since.addingReportingOverflow(Int64(bitPattern: time >> 1) ^ -Int64(bitPattern: time & 1))
@@ -58,7 +58,7 @@ enum BodyDelta {
             rest = rest.dropFirst(Int(count))
         }
         body += other.body.suffix(Int(end))
-        return since.overflow ? nil : Arrival(since: since.partialValue, body: body)
+        return since.overflow ? nil : StagedCapture(since: since.partialValue, body: body)
     }
 
     private static func number(_ rest: inout ArraySlice<UInt8>) -> UInt64? {

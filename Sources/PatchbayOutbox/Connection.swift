@@ -41,7 +41,7 @@ final class Connection {
         }
         handle = opened
         sqlite3_extended_result_codes(handle, 1)
-        setPatience(Self.patience)
+        setTimeout(Self.timeout)
         registerRowFunctions(handle)
         watchLog()
     }
@@ -184,16 +184,16 @@ final class Connection {
     }
 
     /// How long a new connection waits for another one, in milliseconds.
-    static let patience: Int32 = 5_000
+    static let timeout: Int32 = 5_000
 
     /// How long to wait for another connection that writes, in milliseconds.
-    func setPatience(_ milliseconds: Int32) { sqlite3_busy_timeout(handle, milliseconds) }
+    func setTimeout(_ milliseconds: Int32) { sqlite3_busy_timeout(handle, milliseconds) }
 
     /// Tries again while somebody else is in the way, for what SQLite lets nobody wait for.
     ///
     /// - Throws: What `attempt` throws; `busy` when somebody is in the way for longer than five seconds.
     func patiently<T>(_ attempt: () throws(OutboxError) -> T) throws(OutboxError) -> T {
-        let end = ContinuousClock.now + .milliseconds(Self.patience)
+        let end = ContinuousClock.now + .milliseconds(Self.timeout)
         while true {
             do {
                 return try attempt()

@@ -5,7 +5,7 @@ package enum DeliberateFault: String, CaseIterable, Sendable {
     /// Verdicts are stored, and what the adapter learnt is not.
     case memoryNotStored
     /// A request that may have worked counts as one that surely did not.
-    case doubtForgotten
+    case uncertaintyForgotten
     /// What a request carried that failed is remembered as what the vendor took.
     case failureBelieved
     /// What no request carried counts as accepted.
@@ -43,7 +43,7 @@ package enum DeliberateFault: String, CaseIterable, Sendable {
     /// The side of a percentage goes by the installation, not by the contact.
     case shareByInstallation
     /// What a shadow comes to counts as if it were real.
-    case rehearsalCounted
+    case shadowRunCounted
     /// The right to deliver is taken from a process that lives and has it.
     case leaseSeized
     /// A caller whose time is up is not answered.
@@ -53,7 +53,7 @@ package enum DeliberateFault: String, CaseIterable, Sendable {
     /// A request leaves before the disk has its line in the journal.
     case journalNotAwaited
     /// A request leaves, and what it may change unseen is not doubted on the disk.
-    case doubtNotStored
+    case uncertaintyNotStored
     /// Two neighbours of a kind in one queue are shown in the wrong order.
     case neighboursSwapped
     /// What has ended is put back on its way, once.

@@ -142,7 +142,7 @@ final class OutboxFile {
     }
 
     /// Moves the write-ahead log away with its file; the index of the log is of no use any more.
-    func moveCompanionsAside(to other: String) throws(OutboxError) {
+    func moveSidecarsAside(to other: String) throws(OutboxError) {
         if Self.exists(path + "-wal") { try Self.move(path + "-wal", to: other + "-wal") }
         Self.delete(path + "-shm")
     }

@@ -54,8 +54,8 @@ package struct ProviderRecord: Sendable, Equatable {
     package var stateVersion: Int
     /// The route's state in the engine's own words ("live", "draining", "gone", …).
     package var state: String
-    /// Why the provider is parked, as the engine wrote it; nil when it is not.
-    package var parked: [UInt8]?
+    /// Why the provider is suspended, as the engine wrote it; nil when it is not.
+    package var suspended: [UInt8]?
     package var settingsDigest: String
 
     package init(
@@ -63,14 +63,14 @@ package struct ProviderRecord: Sendable, Equatable {
         adapter: String,
         stateVersion: Int,
         state: String,
-        parked: [UInt8]? = nil,
+        suspended: [UInt8]? = nil,
         settingsDigest: String
     ) {
         self.name = name
         self.adapter = adapter
         self.stateVersion = stateVersion
         self.state = state
-        self.parked = parked
+        self.suspended = suspended
         self.settingsDigest = settingsDigest
     }
 }

@@ -29,7 +29,7 @@ package struct RecoveryReport: Sendable, Equatable {
     package var isEmpty: Bool { saved.values.allSatisfy { $0 == 0 } }
 
     /// Operations that wait still, on each provider's route, and captures without a place.
-    package var savedOperations: Int { (saved[Table.route.name] ?? 0) + (saved[Table.arrival.name] ?? 0) }
+    package var savedOperations: Int { (saved[Table.route.name] ?? 0) + (saved[Table.stagedCapture.name] ?? 0) }
     /// Pending operations that are gone, as far as the accounts tell.
     package var lostOperations: Int { Int(lost.values.reduce(0, +)) }
     /// Rows that were read and are damaged, or belong to nothing.

@@ -1,7 +1,7 @@
 extension OutboxStore {
     /// The subjects whose state, as it is stored, has a text in it; the caller looks where it stands there.
     package func subjects(mentioning text: [UInt8]) throws(OutboxError) -> [(subject: String, body: [UInt8])] {
-        try soundRows(.mirror, where: "instr(body, ?1) > 0", order: "subject", .blob(text)) { row in
+        try soundRows(.snapshot, where: "instr(body, ?1) > 0", order: "subject", .blob(text)) { row in
             (subject: row.text(0), body: row.blob(1))
         }
     }
@@ -35,8 +35,8 @@ extension OutboxStore {
     }
 
     /// How many subjects have a state.
-    package func mirrorCount() throws(OutboxError) -> Int {
-        try guarded { () throws(OutboxError) in Int(try connection.number("SELECT count(*) FROM mirror") ?? 0) }
+    package func snapshotCount() throws(OutboxError) -> Int {
+        try guarded { () throws(OutboxError) in Int(try connection.number("SELECT count(*) FROM snapshot") ?? 0) }
     }
 
     /// Replaces what a lane's journal keeps of its request; who was in it stays.

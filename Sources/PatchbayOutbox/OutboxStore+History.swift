@@ -2,12 +2,12 @@ import PatchbayJSON
 
 /// How operations ended, as far back as `historyLimit` goes.
 ///
-/// One ending by itself is a row of `history`. Endings that are carried out together and are alike share a row of `chapter`:
+/// One ending by itself is a row of `history`. Endings that are carried out together and are alike share a row of `outcomeBatch`:
 /// their ids and times stand one behind the other, each as a text and an integer of a row's image. Both are numbered together,
-/// in the order of their commits; a chapter bears its last ending's number, and is forgotten when that one is.
+/// in the order of their commits; an outcome batch bears its last ending's number, and is forgotten when that one is.
 extension OutboxStore {
     /// So many endings share a row at most: it fits into one page.
-    private static let longestChapter = 48
+    private static let longestOutcomeBatch = 48
 
     /// Adds an ending to the history.
     func remember(provider: String, id: String, term: String, code: String, at: Int64) throws(OutboxError) {
@@ -27,7 +27,7 @@ extension OutboxStore {
         var rest = endings[...]
         while !rest.isEmpty {
             var image = StoredImage()
-            let part = rest.prefix(Self.longestChapter)
+            let part = rest.prefix(Self.longestOutcomeBatch)
             image.bytes.reserveCapacity(64 * part.count)
             for ending in part {
                 var id = ending.id
@@ -36,7 +36,7 @@ extension OutboxStore {
             }
             let first = try newHistoryNumbers(part.count)
             try add(
-                .chapter,
+                .outcomeBatch,
                 .integer(first + Int64(part.count) - 1),
                 .integer(first),
                 .text(provider),
@@ -64,11 +64,11 @@ extension OutboxStore {
         guard let lastHistoryNumber, lastHistoryNumber > Int64(historyLimit) else { return }
         let end = SQLValue.integer(lastHistoryNumber - Int64(historyLimit))
         try connection.run(Self.deleteOldHistory, end)
-        try connection.run(Self.deleteOldChapters, end)
+        try connection.run(Self.deleteOldOutcomeBatches, end)
     }
 
     private static let deleteOldHistory = Query("DELETE FROM history WHERE number <= ?1")
-    private static let deleteOldChapters = Query("DELETE FROM chapter WHERE number <= ?1")
+    private static let deleteOldOutcomeBatches = Query("DELETE FROM outcomeBatch WHERE number <= ?1")
 
     // MARK: Reading
 
@@ -81,7 +81,7 @@ extension OutboxStore {
     }
 
     private static let newestRemembered = Query(
-        "SELECT max(seq) FROM sqlite_sequence WHERE name IN ('history', 'chapter')"
+        "SELECT max(seq) FROM sqlite_sequence WHERE name IN ('history', 'outcomeBatch')"
     )
 
     /// The number that the newest ending has in the history, or will have when it is carried out.
@@ -141,7 +141,14 @@ extension OutboxStore {
         _ second: SQLValue
     ) throws(OutboxError) -> [Ending] {
         let single = try soundRows(.history, where: condition, order: order, first, second, make: Ending.init(row:))
-        let many = try soundRows(.chapter, where: condition, order: order, first, second, make: Ending.chapter)
+        let many = try soundRows(
+            .outcomeBatch,
+            where: condition,
+            order: order,
+            first,
+            second,
+            make: Ending.outcomeBatch
+        )
         return single + many.joined()
     }
 }
@@ -159,8 +166,8 @@ extension Ending {
         )
     }
 
-    /// The endings of a chapter, in order; the checksum of its row says that they are whole.
-    fileprivate static func chapter(_ row: Statement) -> [Ending] {
+    /// The endings of an outcome batch, in order; the checksum of its row says that they are whole.
+    fileprivate static func outcomeBatch(_ row: Statement) -> [Ending] {
         var number = row.integer(1)
         let (provider, term, code) = (row.text(2), row.text(3), row.text(4))
         var endings: [Ending] = []

@@ -51,9 +51,9 @@ extension OutboxStore {
     package func rejectCount() throws(OutboxError) -> Int { try rowCount(.reject) }
 
     /// How many captures have arrived and have no place on a route yet.
-    package func arrivalCount() throws(OutboxError) -> Int {
+    package func stagedCaptureCount() throws(OutboxError) -> Int {
         var count = 0
-        for number in try arrivals() { count += try arrival(number)?.captures.count ?? 0 }
+        for number in try stagedCaptures() { count += try stagedCapture(number)?.captures.count ?? 0 }
         return count
     }
 

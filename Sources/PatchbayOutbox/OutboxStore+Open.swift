@@ -55,7 +55,7 @@ extension OutboxStore {
             _ = try connection.number("SELECT count(*) FROM sqlite_schema")
             return connection
         } catch {
-            try OutboxFile(path).requireNoStranger()
+            try OutboxFile(path).requireOutboxFormat()
             guard error.code == .cannotOpen || error.code == .readOnly, (OutboxFile.size(path + "-wal") ?? 0) == 0
             else {
                 throw error
@@ -67,7 +67,7 @@ extension OutboxStore {
     private static func openForWriting(_ file: OutboxFile) throws(OutboxError) -> OutboxStore {
         var report = OpenReport()
         try Recovery.provide(file)
-        try file.requireNoStranger()
+        try file.requireOutboxFormat()
         file.adopt()
         do {
             let connection = try Connection(.file(file.path), .readWrite)

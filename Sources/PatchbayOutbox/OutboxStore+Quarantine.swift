@@ -128,18 +128,18 @@ extension OutboxStore {
     }
 
     /// Sets a subject's state aside: its row is sound, and its reader can't read it.
-    package func setMirrorAside(subject: String) throws(OutboxError) {
+    package func setSnapshotAside(subject: String) throws(OutboxError) {
         try atomically { () throws(OutboxError) in
-            guard let number = try connection.number("SELECT rowid FROM mirror WHERE subject = ?1", .text(subject))
+            guard let number = try connection.number("SELECT rowid FROM snapshot WHERE subject = ?1", .text(subject))
             else { return }
-            try quarantineRow(DamagedRow(table: Table.mirror.name, number: number))
+            try quarantineRow(DamagedRow(table: Table.snapshot.name, number: number))
         }
     }
 
-    /// Sets a row of arrivals aside: it is sound, and its reader can't read all of it.
-    package func setArrivalAside(_ number: Int64) throws(OutboxError) {
+    /// Sets a row of staged captures aside: it is sound, and its reader can't read all of it.
+    package func setStagedCaptureAside(_ number: Int64) throws(OutboxError) {
         try atomically { () throws(OutboxError) in
-            try quarantineRow(DamagedRow(table: Table.arrival.name, number: number))
+            try quarantineRow(DamagedRow(table: Table.stagedCapture.name, number: number))
         }
     }
 

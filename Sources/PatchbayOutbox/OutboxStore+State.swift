@@ -153,28 +153,28 @@ extension OutboxStore {
         try change("DELETE FROM journal WHERE provider = ?1 AND lane = ?2", .text(provider), .text(lane))
     }
 
-    // MARK: Mirror
+    // MARK: Subject snapshot
 
     /// The last neutral state of a subject.
-    package func mirror(subject: String) throws(OutboxError) -> [UInt8]? {
-        try soundRows(.mirror, Self.mirrorOfSubject, .text(subject)) { row in row.blob(1) }.first
+    package func snapshot(subject: String) throws(OutboxError) -> [UInt8]? {
+        try soundRows(.snapshot, Self.snapshotOfSubject, .text(subject)) { row in row.blob(1) }.first
     }
 
-    private static let mirrorOfSubject = Query(Table.mirror.select(where: "subject = ?1", order: "rowid"))
+    private static let snapshotOfSubject = Query(Table.snapshot.select(where: "subject = ?1", order: "rowid"))
 
     /// Replaces the last neutral state of a subject.
-    package func setMirror(subject: String, body: [UInt8]) throws(OutboxError) {
-        try put(.mirror, .text(subject), .blob(body))
+    package func setSnapshot(subject: String, body: [UInt8]) throws(OutboxError) {
+        try put(.snapshot, .text(subject), .blob(body))
     }
 
     /// Forgets a subject's state.
-    package func clearMirror(subject: String) throws(OutboxError) {
-        try change("DELETE FROM mirror WHERE subject = ?1", .text(subject))
+    package func clearSnapshot(subject: String) throws(OutboxError) {
+        try change("DELETE FROM snapshot WHERE subject = ?1", .text(subject))
     }
 
     /// Shows every subject's state, ordered by subject, a page at a time; `body` may write to the store.
-    package func forEachMirror(_ body: (String, [UInt8]) throws -> Void) throws {
-        try walk(.mirror, by: "subject", from: .text("")) { row in
+    package func forEachSnapshot(_ body: (String, [UInt8]) throws -> Void) throws {
+        try walk(.snapshot, by: "subject", from: .text("")) { row in
             (subject: row.text(0), body: row.blob(1))
         } body: {
             try body($0.subject, $0.body)
@@ -207,7 +207,7 @@ extension OutboxStore {
                 adapter: row.text(1),
                 stateVersion: Int(row.integer(2)),
                 state: row.text(3),
-                parked: row.optionalBlob(4),
+                suspended: row.optionalBlob(4),
                 settingsDigest: row.text(5)
             )
         }
@@ -221,7 +221,7 @@ extension OutboxStore {
             .text(record.adapter),
             .integer(record.stateVersion),
             .text(record.state),
-            .optional(record.parked),
+            .optional(record.suspended),
             .text(record.settingsDigest)
         )
     }

@@ -2,16 +2,16 @@
 extension OutboxStore {
     /// Closes the file until ``wakeUp()``; every call that needs it fails meanwhile. A store in memory stays as it is.
     ///
-    /// `farewell` is the last that is done with the file; it is done only where the store lets go of it.
-    package func suspend(after farewell: () -> Void = {}) throws(OutboxError) {
-        guard file != nil, !isSuspended else { return farewell() }
+    /// `unregister` is the last that is done with the file; it is done only where the store lets go of it.
+    package func suspend(after unregister: () -> Void = {}) throws(OutboxError) {
+        guard file != nil, !isSuspended else { return unregister() }
         guard !connection.isInTransaction else {
             throw OutboxError(.misuse, "A transaction was under way when the store was to be suspended.")
         }
         let nowhere = try Connection(.memory, .readWrite)
         // What can't be set aside now is met again: letting go of the file must not wait.
         try? setDamagedRowsAside()
-        farewell()
+        unregister()
         connection = nowhere
         isSuspended = true
     }
@@ -26,7 +26,7 @@ extension OutboxStore {
         let opened = try Connection(.file(file.path), .readWrite)
         var report = OpenReport()
         try Self.prepare(opened, &report, file)
-        opened.setPatience(patience)
+        opened.setTimeout(timeout)
         (connection, synchronous, heardEnd, isSuspended) = (opened, nil, nil, false)
         noteLog()
         noteForeignCommit()

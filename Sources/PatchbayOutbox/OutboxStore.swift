@@ -68,9 +68,9 @@ package final class OutboxStore {
     /// The end of the history up to which `heard` is filled.
     var heardEnd: Int64?
     /// Room for the image of the next row that arrives.
-    var arrivalImage = StoredImage()
+    var stagedCaptureImage = StoredImage()
     /// How long a transaction waits for another process, in milliseconds.
-    var patience = Connection.patience
+    var timeout = Connection.timeout
     package internal(set) var isSuspended = false
     #if os(Linux)
     /// The log's file, where it is made longer ahead of time.
@@ -90,7 +90,7 @@ package final class OutboxStore {
     /// Runs `body` as one transaction: all of it is stored, or nothing.
     ///
     /// What was only noted as ended is carried out first, so that `body` finds every table as it is. One that `appends` only
-    /// notes (arrivals, endings) or replaces what it knows the key of, and leaves that to the next.
+    /// notes (staged captures, endings) or replaces what it knows the key of, and leaves that to the next.
     ///
     /// - Throws: What `body` throws, after a rollback; ``OutboxError`` when the storage fails, or `misuse` when a transaction
     ///   is already under way.
@@ -180,9 +180,9 @@ package final class OutboxStore {
     }
 
     /// How long a transaction waits for another process that writes, in milliseconds, before it fails as `busy`.
-    package func setPatience(_ milliseconds: Int32) {
-        patience = milliseconds
-        connection.setPatience(milliseconds)
+    package func setTimeout(_ milliseconds: Int32) {
+        timeout = milliseconds
+        connection.setTimeout(milliseconds)
     }
 
     /// Past so many pages (16 MiB) the write-ahead log is copied at the next chance.

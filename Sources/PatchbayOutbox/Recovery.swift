@@ -47,7 +47,7 @@ struct Recovery {
         guard !OutboxFile.exists(file.path) else { return }
         guard OutboxFile.exists(file.path + rebuilding) else { return try file.make() }
         let number = max(1, file.nextDamagedNumber() - 1)
-        try file.moveCompanionsAside(to: file.damagedPath(number))
+        try file.moveSidecarsAside(to: file.damagedPath(number))
         try OutboxFile.move(file.path + rebuilding, to: file.path)
     }
 
@@ -65,7 +65,7 @@ struct Recovery {
         let number = file.nextDamagedNumber()
         report.movedAside = file.damagedPath(number)
         try OutboxFile.move(file.path, to: report.movedAside)
-        try file.moveCompanionsAside(to: report.movedAside)
+        try file.moveSidecarsAside(to: report.movedAside)
         try OutboxFile.move(target.path, to: file.path)
         OutboxFile.syncFolder(of: file.path)
         file.clearSuspectMark()

@@ -32,11 +32,11 @@ enum Schema {
             provider TEXT NOT NULL, lane TEXT NOT NULL, endpoint TEXT NOT NULL, operations BLOB NOT NULL,
             request BLOB NOT NULL, started_at INTEGER NOT NULL, checksum INTEGER NOT NULL,
             PRIMARY KEY (provider, lane));
-        CREATE TABLE mirror (subject TEXT NOT NULL PRIMARY KEY, body BLOB NOT NULL, checksum INTEGER NOT NULL);
+        CREATE TABLE snapshot (subject TEXT NOT NULL PRIMARY KEY, body BLOB NOT NULL, checksum INTEGER NOT NULL);
         CREATE TABLE meta (key TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL, checksum INTEGER NOT NULL);
         CREATE TABLE provider (
             name TEXT NOT NULL PRIMARY KEY, adapter TEXT NOT NULL, state_version INTEGER NOT NULL, state TEXT NOT NULL,
-            parked BLOB, settings_digest TEXT NOT NULL, checksum INTEGER NOT NULL);
+            suspended BLOB, settings_digest TEXT NOT NULL, checksum INTEGER NOT NULL);
         CREATE TABLE history (
             number INTEGER PRIMARY KEY AUTOINCREMENT, provider TEXT NOT NULL, id TEXT NOT NULL, term TEXT NOT NULL,
             code TEXT NOT NULL, at INTEGER NOT NULL, checksum INTEGER NOT NULL);
@@ -62,12 +62,12 @@ enum Schema {
             checksum INTEGER NOT NULL);
         INSERT INTO usage (number, operations, bytes, rejects, checksum)
         VALUES (1, 0, 0, 0, row_checksum('usage', 1, 0, 0, 0));
-        CREATE TABLE arrival (
+        CREATE TABLE stagedCapture (
             number INTEGER PRIMARY KEY, routes TEXT NOT NULL, captures BLOB NOT NULL, checksum INTEGER NOT NULL);
         CREATE TABLE ending (
             number INTEGER PRIMARY KEY, provider TEXT NOT NULL, sequence INTEGER NOT NULL, id TEXT NOT NULL,
             term TEXT NOT NULL, code TEXT NOT NULL, at INTEGER NOT NULL, checksum INTEGER NOT NULL);
-        CREATE TABLE chapter (
+        CREATE TABLE outcomeBatch (
             number INTEGER PRIMARY KEY AUTOINCREMENT, first INTEGER NOT NULL, provider TEXT NOT NULL,
             term TEXT NOT NULL, code TEXT NOT NULL, endings BLOB NOT NULL, checksum INTEGER NOT NULL);
         CREATE TABLE hearing (sequence INTEGER PRIMARY KEY, providers BLOB NOT NULL, checksum INTEGER NOT NULL);
@@ -158,7 +158,7 @@ struct Table {
     static let block = Table("block", key: 3, "provider", "lane", "queue", "until", "or_woken")
     static let memory = Table("memory", key: 2, "provider", "lane", "version", "body")
     static let journal = Table("journal", key: 2, "provider", "lane", "endpoint", "operations", "request", "started_at")
-    static let mirror = Table("mirror", key: 1, "subject", "body")
+    static let snapshot = Table("snapshot", key: 1, "subject", "body")
     static let meta = Table("meta", key: 1, "key", "value")
     static let provider = Table(
         "provider",
@@ -167,7 +167,7 @@ struct Table {
         "adapter",
         "state_version",
         "state",
-        "parked",
+        "suspended",
         "settings_digest"
     )
     static let history = Table("history", rowid: "number", "number", "provider", "id", "term", "code", "at")
@@ -202,7 +202,7 @@ struct Table {
         "effects"
     )
     static let lease = Table("lease", rowid: "number", key: 1, "number", "owner", "epoch", "expires_at")
-    static let arrival = Table("arrival", rowid: "number", "number", "routes", "captures")
+    static let stagedCapture = Table("stagedCapture", rowid: "number", "number", "routes", "captures")
     static let ending = Table(
         "ending",
         rowid: "number",
@@ -215,14 +215,23 @@ struct Table {
         "at"
     )
     /// Endings that stand one behind the other in the history and are alike: `number` is the last one's.
-    static let chapter = Table("chapter", rowid: "number", "number", "first", "provider", "term", "code", "endings")
+    static let outcomeBatch = Table(
+        "outcomeBatch",
+        rowid: "number",
+        "number",
+        "first",
+        "provider",
+        "term",
+        "code",
+        "endings"
+    )
     /// Who is done with an operation that is on its way to others still.
     static let hearing = Table("hearing", rowid: "sequence", key: 1, "sequence", "providers")
     static let usage = Table("usage", rowid: "number", key: 1, "number", "operations", "bytes", "rejects")
 
     /// Every table with checksums, what others refer to first.
     static let all = [
-        operation, route, account, block, memory, journal, mirror, meta, provider, history, reject, quarantine, lease,
-        consent, usage, arrival, ending, chapter, hearing,
+        operation, route, account, block, memory, journal, snapshot, meta, provider, history, reject, quarantine, lease,
+        consent, usage, stagedCapture, ending, outcomeBatch, hearing,
     ]
 }

@@ -12,17 +12,17 @@ extension Sandbox {
 
     private static let endpoints = [
         Endpoint(method: "GET", path: "/health") { sandbox, _, _ in
-            let vendors = sandbox.doors.keys.sorted().map(JSONValue.string)
+            let vendors = sandbox.apis.keys.sorted().map(JSONValue.string)
             return .json(["status": "ok", "vendors": .array(vendors), "n": .integer(sandbox.log.lastNumber)])
         },
         Endpoint(method: "GET", path: "/state/") { sandbox, _, target in
             let vendor = String(target.path.dropFirst("/state/".count))
-            guard let door = sandbox.doors[vendor] else { return sandbox.unknown(vendor) }
-            return try .bytes(door.stateText(), type: "application/json")
+            guard let api = sandbox.apis[vendor] else { return sandbox.unknown(vendor) }
+            return try .bytes(api.stateText(), type: "application/json")
         },
         Endpoint(method: "GET", path: "/log") { sandbox, _, target in
             let vendor = target.queryValue("vendor")
-            if let vendor, sandbox.doors[vendor] == nil { return sandbox.unknown(vendor) }
+            if let vendor, sandbox.apis[vendor] == nil { return sandbox.unknown(vendor) }
             guard let after = Int(target.queryValue("after") ?? "0"), after >= 0 else {
                 return .problem(
                     400,

@@ -13,7 +13,7 @@ final class Sandbox: Sendable {
     /// The value of ``tokenHeader``, different for each sandbox.
     let token = (0..<4).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }.joined()
 
-    let doors: [String: any VendorDoor]
+    let apis: [String: any SandboxAPI]
     let log: RequestLog
     private let faults: Mutex<FaultPlan>
     private let startFaults: [FaultRule]
@@ -25,14 +25,14 @@ final class Sandbox: Sendable {
         log: RequestLog,
         clock: @escaping @Sendable () -> Instant
     ) throws(SandboxError) {
-        var doors: [String: any VendorDoor] = [:]
+        var apis: [String: any SandboxAPI] = [:]
         for simulator in simulators {
-            let door = Sandbox.door(simulator)
-            guard doors.updateValue(door, forKey: door.id) == nil else {
-                throw SandboxError(.badVendor, at: door.id, "two simulators have this id", remedy: "Start it once.")
+            let api = Sandbox.api(simulator)
+            guard apis.updateValue(api, forKey: api.id) == nil else {
+                throw SandboxError(.badVendor, at: api.id, "two simulators have this id", remedy: "Start it once.")
             }
         }
-        for id in doors.keys where id == Sandbox.controlName || !Sandbox.isPathPart(id) {
+        for id in apis.keys where id == Sandbox.controlName || !Sandbox.isPathPart(id) {
             throw SandboxError(
                 .badVendor,
                 at: id,
@@ -40,17 +40,17 @@ final class Sandbox: Sendable {
                 remedy: "Use small letters, digits and hyphens, and not the name \(Sandbox.controlName)."
             )
         }
-        self.doors = doors
+        self.apis = apis
         self.log = log
         self.faults = Mutex(FaultPlan(faults))
         self.clock = clock
         startFaults = faults
-        try refuseStrangers(in: faults)
+        try refuseUnknownNames(in: faults)
     }
 
     /// Puts rules in force that have seen nothing yet.
     func setFaults(_ rules: [FaultRule]) throws(SandboxError) {
-        try refuseStrangers(in: rules)
+        try refuseUnknownNames(in: rules)
         faults.withLock { $0 = FaultPlan(rules) }
     }
 
@@ -59,10 +59,10 @@ final class Sandbox: Sendable {
         if let refusal = refusal(of: request) { return .reply(refusal) }
         let (first, rest) = request.target.splitFirstPart()
         if first == Sandbox.controlName { return .reply(control(request, rest)) }
-        guard let door = doors[first] else {
+        guard let api = apis[first] else {
             return .reply(.problem(404, at: "/\(first)", "no vendor has that name", remedy: "Known: \(vendorNames)."))
         }
-        return answer(to: request, at: rest, through: door)
+        return answer(to: request, at: rest, through: api)
     }
 
     /// Why a request is refused: another site in a browser of this machine may have made it.
@@ -90,29 +90,29 @@ final class Sandbox: Sendable {
 
     /// Takes the vendors and the faults back to where they started; the log goes on.
     func reset() {
-        for door in doors.values { door.reset() }
+        for api in apis.values { api.reset() }
         faults.withLock { $0 = FaultPlan(startFaults) }
     }
 
     /// The vendors' names for people.
-    var vendorNames: String { doors.keys.sorted().joined(separator: ", ") }
+    var vendorNames: String { apis.keys.sorted().joined(separator: ", ") }
 
-    private func answer(to request: HTTPRequest, at target: RequestTarget, through door: any VendorDoor) -> HTTPAnswer {
+    private func answer(to request: HTTPRequest, at target: RequestTarget, through api: any SandboxAPI) -> HTTPAnswer {
         let inner = WireRequest(
             request.method,
             request.origin + target.text,
             headers: request.headers,
             body: request.body
         )
-        let entry = LogEntry(vendor: door.id, request: inner, path: target.path, query: target.query)
+        let entry = LogEntry(vendor: api.id, request: inner, path: target.path, query: target.query)
         if request.isTooLarge {
-            return door.exclusively { _ in
+            return api.exclusively { _ in
                 logged(entry, Course(answer: .reply(.tooLarge), fault: nil, processed: false), at: clock())
             }
         }
-        return door.exclusively { respond in
+        return api.exclusively { respond in
             let now = clock()
-            let fault = faults.withLock { $0.effect(vendor: door.id, method: inner.method, path: target.path) }
+            let fault = faults.withLock { $0.effect(vendor: api.id, method: inner.method, path: target.path) }
             return logged(entry, course(under: fault) { respond(inner, now) }, at: now)
         }
     }
@@ -159,15 +159,15 @@ final class Sandbox: Sendable {
     }
 
     /// A rule for a vendor that is not here would never strike, and nobody would know why.
-    private func refuseStrangers(in rules: [FaultRule]) throws(SandboxError) {
+    private func refuseUnknownNames(in rules: [FaultRule]) throws(SandboxError) {
         let problems = rules.enumerated().compactMap { index, rule -> SandboxError.Problem? in
-            guard let vendor = rule.vendor, doors[vendor] == nil else { return nil }
+            guard let vendor = rule.vendor, apis[vendor] == nil else { return nil }
             return SandboxError.Problem("/\(index)/vendor", "no vendor has that name", remedy: "Known: \(vendorNames).")
         }
         if !problems.isEmpty { throw SandboxError(.badFaultRule, problems) }
     }
 
-    private static func door(_ simulator: some VendorSimulator) -> any VendorDoor { SimulatorDoor(simulator) }
+    private static func api(_ simulator: some VendorSimulator) -> any SandboxAPI { SimulatorAPI(simulator) }
 
     private static func isPathPart(_ id: String) -> Bool {
         !id.isEmpty && id.utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D }

@@ -6,11 +6,11 @@ public import PatchbayModel
 /// A back end at the real engine, under a virtual clock, before a simulated vendor: for the tests of a server API.
 ///
 /// ```swift
-/// let desk = try BackEnd(adapter, before: SimulatedVendor(simulator))
-/// desk.instead = [("rows", .status(503))]
-/// let said = try desk.say("c-1", .changeAttributes(["city": .set("Turku")]))
-/// try desk.advance(60)
-/// #expect(desk.outcome(said)?.term == .accepted)
+/// let driver = try BackEnd(adapter, before: SimulatedVendor(simulator))
+/// driver.instead = [("rows", .status(503))]
+/// let said = try driver.say("c-1", .changeAttributes(["city": .set("Turku")]))
+/// try driver.advance(60)
+/// #expect(driver.outcome(said)?.term == .accepted)
 /// ```
 public final class BackEnd<Adapter: VendorAdapter> {
     /// Where the engine runs.
@@ -108,7 +108,7 @@ public final class BackEnd<Adapter: VendorAdapter> {
     /// - Throws: what the engine throws.
     public func advance(_ seconds: Int) throws { try world.advance(by: .seconds(seconds)) }
 
-    /// Lets a door that is stopped go on.
+    /// Lets an API that is stopped go on.
     ///
     /// - Throws: what the engine throws.
     public func resume() throws { try world.resume(provider) }
@@ -125,7 +125,7 @@ public final class BackEnd<Adapter: VendorAdapter> {
     public func outcome(_ id: OperationID) -> OperationOutcome? { world.outcome(of: id, on: provider) }
 
     /// Why the provider is stopped; nil if it is not.
-    public var parked: Finding? { get throws { try world.parked(provider) } }
+    public var suspended: Finding? { get throws { try world.suspended(provider) } }
 
     // MARK: Words
 

@@ -67,7 +67,7 @@ public struct Scenario: Sendable {
         /// The answer that takes the place of the vendor's own.
         public var response: WireReply?
         /// The transport's failure.
-        public var failure: (doubt: String, code: String)?
+        public var failure: (delivery: String, code: String)?
         /// Whether the vendor works all the same, whatever answer takes the place of its own.
         public var isProcessed: Bool
         /// How long it takes.
@@ -101,7 +101,7 @@ public struct Scenario: Sendable {
     /// What adapters remember when the story begins.
     public var memory: [Remembered]
     /// The neutral state of the subject when the story begins.
-    public var mirror: JSONValue?
+    public var snapshot: JSONValue?
     /// What happened before the story, and is not told: what it left pending waits when the story begins.
     public var before: [Step]
     /// What happens.
@@ -156,7 +156,7 @@ extension Scenario {
             at: "",
             known: [
                 "$schema", "title", "shows", "environment", "vendors", "configuration", "start", "subject", "memory",
-                "mirror", "before", "steps",
+                "snapshot", "before", "steps",
             ]
         )
         title = try reader.optional("title") ?? ""
@@ -170,7 +170,7 @@ extension Scenario {
         for (position, entry) in try reader.list("memory", of: JSONValue.self).enumerated() {
             memory.append(try Remembered(json: entry, at: "memory[\(position)]"))
         }
-        mirror = try reader.optional("mirror", as: SubjectSnapshot.self)?.json
+        snapshot = try reader.optional("snapshot", as: SubjectSnapshot.self)?.json
         before = try Scenario.steps(reader.list("before"), at: "before")
         steps = try Scenario.steps(reader.required("steps"), at: "steps")
     }
@@ -313,15 +313,15 @@ extension Scenario.Reply {
             (response, failure, isProcessed) = (nil, nil, true)
             return
         }
-        if let doubt = try reader.optional("failure", as: String.self) {
-            guard ["notSent", "lost"].contains(doubt) else {
+        if let uncertainty = try reader.optional("failure", as: String.self) {
+            guard ["notSent", "lost"].contains(uncertainty) else {
                 throw ModelError(
                     path: path.dot("failure"),
                     reason: "is not a known failure",
                     remedy: "Give \"notSent\" or \"lost\"."
                 )
             }
-            failure = (doubt, try reader.optional("code") ?? (doubt == "lost" ? "timedOut" : "offline"))
+            failure = (uncertainty, try reader.optional("code") ?? (uncertainty == "lost" ? "timedOut" : "offline"))
             response = nil
         } else {
             let headers = try reader.optional("headers", as: JSONObject.self) ?? [:]

@@ -36,7 +36,7 @@ extension VirtualWorld.Fate {
                 json["body"] = response.json ?? .string(String(decoding: response.body, as: UTF8.self))
             }
         case .failed(let failure):
-            json["failure"] = .string(failure.doubt.rawValue)
+            json["failure"] = .string(failure.delivery.rawValue)
             json["code"] = .string(failure.code)
         }
         json["after"] = delay.seconds
@@ -94,7 +94,7 @@ extension VirtualWorld.Told {
             json["read"] = true
             return line(provider, json)
         case .incoming(let provider, let content): return line(provider, ["incoming": content])
-        case .parked(let provider, let finding): return line(provider, ["stopped": finding.json])
+        case .suspended(let provider, let finding): return line(provider, ["stopped": finding.json])
         case .outage(let provider, let finding): return line(provider, ["outage": finding.json])
         case .recovered(let provider, let finding): return line(provider, ["recovered": finding.json])
         case .noticed(let provider, let finding): return line(provider, ["finding": finding.json])

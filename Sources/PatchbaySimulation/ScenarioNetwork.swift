@@ -13,7 +13,7 @@ final class ScenarioNetwork {
     var isUp = true
     /// The adapter of each provider, by the provider's name.
     var providers: [String: AdapterID] = [:]
-    /// The vendors that are played, by id; doors of one vendor share it.
+    /// The vendors that are played, by id; APIs of one vendor share it.
     let vendors: [AdapterID: SimulatedVendor]
     /// The exchange at which the process dies.
     var cut: ScenarioRun.Cut?
@@ -104,6 +104,6 @@ extension Scenario.Reply {
             return .replied(WireResponse(response.status, headers: headers, body: response.body))
         }
         guard let failure else { return nil }
-        return .failed(TransportFailure(TransportFailure.Doubt(rawValue: failure.doubt) ?? .lost, failure.code))
+        return .failed(TransportFailure(TransportFailure.Delivery(rawValue: failure.delivery) ?? .lost, failure.code))
     }
 }

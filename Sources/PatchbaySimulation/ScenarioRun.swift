@@ -76,7 +76,7 @@ public struct ScenarioRun {
         try conclude()
     }
 
-    /// Stores what adapters and the mirror know when the story begins.
+    /// Stores what adapters and the subject snapshot know when the story begins.
     private func remember() throws {
         for entry in scenario.memory {
             guard let provider = configuration.provider(entry.provider) else {
@@ -96,8 +96,8 @@ public struct ScenarioRun {
             let body = Array(entry.memory.text.utf8)
             try world.store.setMemory(provider: provider.name, lane: entry.lane, version: version, body: body)
         }
-        if let mirror = scenario.mirror {
-            try world.store.setMirror(subject: scenario.subject.rawValue, body: Array(mirror.text.utf8))
+        if let snapshot = scenario.snapshot {
+            try world.store.setSnapshot(subject: scenario.subject.rawValue, body: Array(snapshot.text.utf8))
         }
     }
 
@@ -267,14 +267,14 @@ public struct ScenarioRun {
         }
         let pending = try configuration.providers.flatMap { try world.store.pendingLines(of: $0.name) }
         // Numbers of the outbox are no part of what the app captured.
-        var snapshot = try world.mirror(of: scenario.subject)
+        var snapshot = try world.snapshot(of: scenario.subject)
         snapshot?.cameAfter = nil
         snapshot?.personChanges = []
         var end: JSONObject = [
             "end": .string(world.host.date().text),
             "accounts": .array(try world.accounts().map(\.json)),
             "pending": .array(pending),
-            "mirror": snapshot?.json ?? [:],
+            "snapshot": snapshot?.json ?? [:],
             "memory": .array(memory),
         ]
         if !network.vendors.isEmpty { end["vendors"] = try network.vendorStates }

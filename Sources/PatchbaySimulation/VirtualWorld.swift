@@ -99,10 +99,10 @@ public final class VirtualWorld {
         var tenure = 0
         /// Until when it has the right to deliver, by the wall clock and by the one that nobody sets, unless it extends it.
         var heldUntil: (date: Instant, uptime: Instant)?
-        var inbound: [Arrival] = []
+        var inbound: [DueReply] = []
     }
 
-    private struct Arrival {
+    private struct DueReply {
         var at: Instant
         let number: Int
         let dispatch: Dispatch
@@ -147,21 +147,21 @@ public final class VirtualWorld {
     }
 
     /// What a world holds while no process runs, to continue from it in other worlds.
-    package struct Snapshot: Sendable {
+    package struct SavedWorld: Sendable {
         fileprivate let outbox: [UInt8]
         fileprivate let host: VirtualHost
     }
 
     /// Ends the process, and returns what it leaves behind.
-    package func snapshot() throws -> Snapshot {
+    package func save() throws -> SavedWorld {
         kill()
-        return Snapshot(outbox: try store.serialized(), host: VirtualHost(continuing: host))
+        return SavedWorld(outbox: try store.serialized(), host: VirtualHost(continuing: host))
     }
 
     /// A world without a process that continues where another one left off.
-    package init(_ snapshot: Snapshot) throws {
-        host = VirtualHost(continuing: snapshot.host)
-        processes = [Process(store: try OutboxStore.open(serialized: snapshot.outbox), host: host)]
+    package init(_ saved: SavedWorld) throws {
+        host = VirtualHost(continuing: saved.host)
+        processes = [Process(store: try OutboxStore.open(serialized: saved.outbox), host: host)]
     }
 
     /// The outbox, as the process at hand has it open; it outlives every process of this world.
@@ -267,8 +267,8 @@ public final class VirtualWorld {
         guard let engine else { return }
         engine.isQuiet = true
         do {
-            while engine.isBusy, let arrival = processes[current].inbound.map(\.at).min() {
-                host.advance(by: max(.zero, arrival - host.uptime()))
+            while engine.isBusy, let next = processes[current].inbound.map(\.at).min() {
+                host.advance(by: max(.zero, next - host.uptime()))
                 try deliverInbound()
             }
             hear(engine.takeEvents())
@@ -388,16 +388,16 @@ public final class VirtualWorld {
     }
 
     /// Whether something was captured and has no place on a route yet.
-    package var hasArrivals: Bool {
-        processes.contains { !$0.isSuspended && $0.engine?.hasArrivals ?? false }
+    package var hasStagedCaptures: Bool {
+        processes.contains { !$0.isSuspended && $0.engine?.hasStagedCaptures ?? false }
     }
 
     /// Whether what is stored now is places, or the time, and no verdict.
     package var storesNoVerdict: Bool { processes.contains { $0.engine?.storesNoVerdict ?? false } }
 
     /// The ids of what the outbox holds and has not given its places yet.
-    package func arrivals() throws -> Set<String> {
-        let stored = try store.arrivals().compactMap { try store.arrival($0)?.captures }.joined()
+    package func stagedCaptures() throws -> Set<String> {
+        let stored = try store.stagedCaptures().compactMap { try store.stagedCapture($0)?.captures }.joined()
         return Set(try stored.map { try EngagementOperation(jsonBytes: $0.body).id.rawValue })
     }
 
@@ -546,7 +546,7 @@ public final class VirtualWorld {
     /// The time until something happens by itself: a reply arrives or the engine acts. Nil if only an event can follow.
     public var timeToNextAction: Duration? { nextInstant.map { max(.zero, $0 - host.uptime()) } }
 
-    private var isUnfinished: Bool { get throws { try hasArrivals || pendingCount > 0 } }
+    private var isUnfinished: Bool { get throws { try hasStagedCaptures || pendingCount > 0 } }
 
     /// The next thing that happens by itself, by the clock that counts sleep.
     private var nextInstant: Instant? {
@@ -583,16 +583,16 @@ public final class VirtualWorld {
         guard !isSuspended else { return }
         let due = processes[current].inbound.filter { $0.at <= host.uptime() }
             .sorted { ($0.at, $0.number) < ($1.at, $1.number) }
-        for arrival in due {
-            guard let place = processes[current].inbound.firstIndex(where: { $0.number == arrival.number }) else {
+        for reply in due {
+            guard let place = processes[current].inbound.firstIndex(where: { $0.number == reply.number }) else {
                 continue
             }
             processes[current].inbound.remove(at: place)
             // As in the delivery loop, the answer and the next plan rest on one look.
             try store.look {
                 // An answer to what was given up meanwhile is nobody's.
-                if let engine, try engine.finish(arrival.dispatch, arrival.outcome) {
-                    settled[arrival.number] = Settled(now: engine.now, outcome: arrival.outcome)
+                if let engine, try engine.finish(reply.dispatch, reply.outcome) {
+                    settled[reply.number] = Settled(now: engine.now, outcome: reply.outcome)
                 }
                 try settleDown()
             }
@@ -603,9 +603,9 @@ public final class VirtualWorld {
         guard let engine, !isSuspended else { return }
         do {
             defer { hear(engine.takeEvents()) }
-            let isWaiting = engine.hasArrivals
-            try engine.placeArrivals()
-            if isWaiting, !engine.hasArrivals { placings.append(engine.now) }
+            let isWaiting = engine.hasStagedCaptures
+            try engine.placeStagedCaptures()
+            if isWaiting, !engine.hasStagedCaptures { placings.append(engine.now) }
             try engine.advance { leave($0, engine.now) }
         }
         guard processes[current].isDying else { return }
@@ -640,7 +640,7 @@ public final class VirtualWorld {
 
     private func expect(_ outcome: Outcome, of dispatch: Dispatch, _ number: Int, after delay: Duration? = nil) {
         let at = host.uptime() + min(delay ?? dispatch.timeout, dispatch.timeout)
-        processes[current].inbound.append(Arrival(at: at, number: number, dispatch: dispatch, outcome: outcome))
+        processes[current].inbound.append(DueReply(at: at, number: number, dispatch: dispatch, outcome: outcome))
     }
 
     /// Gives a request in flight its outcome now, whatever its fate was to be.
@@ -706,13 +706,13 @@ public final class VirtualWorld {
     }
 
     /// Why a provider is stopped; nil if it is not.
-    public func parked(_ provider: String) throws -> Finding? {
-        try engine?.standings().first { $0.provider == provider }?.parked
+    public func suspended(_ provider: String) throws -> Finding? {
+        try engine?.standings().first { $0.provider == provider }?.suspended
     }
 
     /// The last neutral state of a subject.
-    public func mirror(of subject: Subject = "installation-1") throws -> SubjectSnapshot? {
-        try store.mirror(subject: subject.rawValue).map { try SubjectSnapshot(jsonBytes: $0) }
+    public func snapshot(of subject: Subject = "installation-1") throws -> SubjectSnapshot? {
+        try store.snapshot(subject: subject.rawValue).map { try SubjectSnapshot(jsonBytes: $0) }
     }
 
     /// An adapter's memory as it is stored, as JSON text by lane.

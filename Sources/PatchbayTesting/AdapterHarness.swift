@@ -13,7 +13,7 @@ public struct AdapterHarness<Adapter: VendorAdapter>: Sendable {
     public let settings: JSONObject
     /// What the app gives for every contact.
     public let credential: Secret?
-    /// People and orders as this door sees them.
+    /// People and orders as this API sees them.
     public let corpus: Corpus
     /// The corpus's samples and the adapter's own.
     public private(set) var samples: [Sample]
@@ -28,7 +28,7 @@ public struct AdapterHarness<Adapter: VendorAdapter>: Sendable {
     /// The rule by which the status alone is a yes, by endpoint: whatever a success says in its body, nobody looks.
     public let statusAlone: [String: RuleID]
     /// What the memory claims of the vendor, and what the vendor holds.
-    public let belief: Belief?
+    public let expectedState: ExpectedState?
     /// Answers of the vendor that its reply table tells apart by more than the status.
     public let replies: [SampleReply]
     /// Endpoints whose yes may be a web page, as far as the vendor's sheet says.
@@ -67,7 +67,7 @@ public struct AdapterHarness<Adapter: VendorAdapter>: Sendable {
     ///   - statusAlone: the rule by which the status alone is a yes, by endpoint; elsewhere an error inside a success is reported.
     ///   - preparation: what happened before each sample; by default a device API registers and logs in.
     ///   - extras: samples of the adapter alone.
-    ///   - belief: what the memory claims of the vendor, and what the vendor holds; needed where there is both a memory
+    ///   - expectedState: what the memory claims of the vendor, and what the vendor holds; needed where there is both a memory
     ///     and a simulator.
     ///   - replies: answers of the vendor that its reply table tells apart by more than the status.
     ///   - pages: endpoints whose yes may be a web page, as far as the vendor's sheet says.
@@ -93,7 +93,7 @@ public struct AdapterHarness<Adapter: VendorAdapter>: Sendable {
         statusAlone: [String: RuleID] = [:],
         preparation: [EngagementOperation]? = nil,
         extras: [Sample] = [],
-        belief: Belief? = nil,
+        expectedState: ExpectedState? = nil,
         replies: [SampleReply] = [],
         pages: Set<String> = [],
         echoes: [Echo] = [],
@@ -109,16 +109,16 @@ public struct AdapterHarness<Adapter: VendorAdapter>: Sendable {
         (self.settings, self.credential, self.refusal) = (settings, credential, refusal)
         self.statusAlone = statusAlone
         (self.handedOut, self.watched, self.withoutSecrets) = (handedOut, watched, withoutSecrets)
-        corpus = Corpus(door: Adapter.descriptor.door, pushPayload: pushPayload, readBack: readBack)
+        corpus = Corpus(side: Adapter.descriptor.side, pushPayload: pushPayload, readBack: readBack)
         samples = corpus.samples + extras
         representatives = samples.representatives
         (self.goldens, self.storedStates, self.exemptions) = (goldens, storedStates, exemptions)
-        (self.belief, self.replies, self.pages, self.echoes) = (belief, replies, pages, echoes)
+        (self.expectedState, self.replies, self.pages, self.echoes) = (expectedState, replies, pages, echoes)
         let family = String(Adapter.descriptor.id.rawValue.prefix { $0 != "." && $0 != "-" })
         self.wireSchemas =
             wireSchemas
             ?? goldens.folder.appendingPathComponent("../../../Schemas/wire/\(family)").standardizedFileURL
-        self.preparation = preparation ?? (Adapter.descriptor.door == .device ? corpus.installation : [])
+        self.preparation = preparation ?? (Adapter.descriptor.side == .device ? corpus.installation : [])
         simulatorType = simulator.map { Swift.type(of: $0) }
         makeVendor = {
             if let simulator { AdapterHarness.play(simulator) } else { AnsweringVendor(answer: answer) }
@@ -171,7 +171,7 @@ protocol ConformanceSubject: Sendable {
     /// Whether the harness gives what the app would give for a contact.
     var hasCredential: Bool { get }
     /// What memory claims and what the vendor holds; nil where nobody tells.
-    var belief: Belief? { get }
+    var expectedState: ExpectedState? { get }
     /// Whether the vendor is played by a simulator.
     var hasSimulator: Bool { get }
     /// The endpoints whose sends must not be forgotten.
@@ -307,8 +307,14 @@ extension AdapterHarness: ConformanceSubject {
     func run(_ turns: [Turn], _ script: Script) -> SampleRun<Adapter>? {
         let prepared = preparations.value(script.preparation) {
             recordingErrors {
-                try SampleRun(adapter, credential: credential, vendor: makeVendor(), expected: belief, script: script)
-                    .prepare(script.isPrepared ? preparation : [])
+                try SampleRun(
+                    adapter,
+                    credential: credential,
+                    vendor: makeVendor(),
+                    expected: expectedState,
+                    script: script
+                )
+                .prepare(script.isPrepared ? preparation : [])
             }
         }
         guard let prepared else { return nil }
@@ -333,7 +339,7 @@ extension AdapterHarness: ConformanceSubject {
         try Stage(self).play(scenario, cutting: cut)
     }
 
-    func held(_ state: any Sendable) -> JSONObject? { belief.flatMap { $0.held(in: state) } }
+    func held(_ state: any Sendable) -> JSONObject? { expectedState.flatMap { $0.held(in: state) } }
 
     func examine(_ operation: EngagementOperation) -> [Finding] { adapter.examine(operation) }
 

@@ -9,7 +9,7 @@ import Synchronization
 final class AdapterObserver<Adapter: VendorAdapter>: Sendable {
     /// Everything that the observer knows: a value, so that many runs can continue from one preparation.
     struct Record: Sendable {
-        fileprivate let expected: Belief?
+        fileprivate let expected: ExpectedState?
         fileprivate let descriptor = Adapter.descriptor
         var script: Script
         var vendor: any PlayedVendor
@@ -38,7 +38,7 @@ final class AdapterObserver<Adapter: VendorAdapter>: Sendable {
 
     private let record: Mutex<Record>
 
-    init(vendor: any PlayedVendor, expected: Belief?, script: Script) {
+    init(vendor: any PlayedVendor, expected: ExpectedState?, script: Script) {
         record = Mutex(Record(expected: expected, script: script, vendor: vendor))
     }
 
@@ -149,7 +149,7 @@ extension AdapterObserver.Record {
             endpoint: sent.endpoint,
             request: sent.request,
             number: drive.sent.count,
-            isChore: sent.operations.isEmpty,
+            isMaintenanceRequest: sent.operations.isEmpty,
             now: sent.now
         )
         let scripted = isPreparing ? nil : script.answer(call)
@@ -251,7 +251,7 @@ extension AdapterObserver.Record {
         for followUp in meaning.followUps where !carried.contains(followUp.cause) {
             breach("A3", "a follow-up names \(followUp.cause.rawValue), which was not carried.")
         }
-        if let park = meaning.park { note(park) }
+        if let suspension = meaning.suspension { note(suspension) }
         let now = exchange.moment.now
         let number = drive.sent.lastIndex { sent in
             sent.meaning == nil && sent.endpoint == exchange.endpoint.rawValue && sent.at == exchange.startedAt
@@ -260,7 +260,7 @@ extension AdapterObserver.Record {
         if let number {
             drive.sent[number].meaning = Meaning(
                 verdicts: exchange.operations.compactMap { meaning.verdicts[$0.id]?.text(from: now) },
-                park: meaning.park?.code,
+                suspension: meaning.suspension?.code,
                 followUps: meaning.followUps.count,
                 incoming: meaning.incoming.count,
                 remembered: { before == after ? [] : changedMembers(before, after) }
@@ -389,7 +389,7 @@ extension Outcome {
     var name: String {
         switch self {
         case .replied(let response): "HTTP \(response.status)"
-        case .failed(let failure): "\(failure.doubt.rawValue) (\(failure.code))"
+        case .failed(let failure): "\(failure.delivery.rawValue) (\(failure.code))"
         }
     }
 }

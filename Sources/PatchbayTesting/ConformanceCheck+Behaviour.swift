@@ -45,7 +45,7 @@ extension ConformanceCheck {
         },
     ]
 
-    /// Behaviour in time: what follows a failure, a doubt, a changed clock.
+    /// Behaviour in time: what follows a failure, an uncertain delivery, a changed clock.
     static let behaviour: [ConformanceCheck] = [
         ConformanceCheck("quiet after a failure", "A4") { subject in
             subject.representatives.flatMap { sample in
@@ -61,20 +61,21 @@ extension ConformanceCheck {
                 }
             }
         },
-        ConformanceCheck("a failed chore is not repeated at once", "A4") { subject in
+        ConformanceCheck("a failed maintenance request is not repeated at once", "A4") { subject in
             subject.representatives.prefix(4).flatMap { sample in
                 Play.failing.compactMap { play -> Problem? in
                     guard let outcome = play.outcome else { return nil }
                     let spent = Once()
                     let sent = subject.drive(sample) { script in
                         script.isPrepared = false
-                        script.answer = { $0.isChore && spent.take() ? outcome : nil }
+                        script.answer = { $0.isMaintenanceRequest && spent.take() ? outcome : nil }
                     }.sent
                     let again = zip(sent, sent.dropFirst()).contains { first, second in
                         first.operations.isEmpty && second.operations.isEmpty && first.isFailure && first.isInterpreted
                             && first.endpoint == second.endpoint && second.at - first.at < .milliseconds(10)
                     }
-                    return again ? Problem(sample.name, "a chore is sent again at once after \(play.name).") : nil
+                    return again
+                        ? Problem(sample.name, "a maintenance request is sent again at once after \(play.name).") : nil
                 }
             }
         },
@@ -87,13 +88,20 @@ extension ConformanceCheck {
         },
         ConformanceCheck("somebody says what memory claims", "A9") { subject in
             guard subject.remembersSomething, subject.hasSimulator else { return [] }
-            guard let belief = subject.belief else {
-                return [Problem("belief", "memory claims something, and nobody says what. Give the harness a belief.")]
+            guard let expectedState = subject.expectedState else {
+                return [
+                    Problem(
+                        "expectedState",
+                        "memory claims something, and nobody says what. Give the harness an expected state."
+                    )
+                ]
             }
-            let isVain = belief.isBelieving && !subject.usualDrives.contains(where: \.drive.hasClaimed)
-            return isVain ? [Problem("belief", "no memory that is stored has a claim. Read it by its names.")] : []
+            let isVain = expectedState.isBelieving && !subject.usualDrives.contains(where: \.drive.hasClaimed)
+            return isVain
+                ? [Problem("expectedState", "no memory that is stored has a claim. Read it by its names.")] : []
         },
-        ConformanceCheck("after doubt nothing is suppressed", "A7") { subject in afterDoubt(subject) },
+        ConformanceCheck("after uncertain delivery nothing is suppressed", "A7") { subject in afterUncertainty(subject)
+        },
         ConformanceCheck("what was changed and set back is sent", "A7") { subject in setBack(subject) },
         ConformanceCheck("the wall clock changes bytes, never times", "A8") { subject in
             subject.representatives.flatMap { sample -> [Problem] in
@@ -122,7 +130,7 @@ extension ConformanceCheck {
                     let spent = Once()
                     let sent = subject.drive(sample) { script in
                         script.flush = flush
-                        script.answer = { !$0.isChore && spent.take() ? .replied(throttled) : nil }
+                        script.answer = { !$0.isMaintenanceRequest && spent.take() ? .replied(throttled) : nil }
                     }.sent
                     guard let first = sent.firstIndex(where: { $0.outcome.reply?.status == 429 }) else { return nil }
                     let next = sent[(first + 1)...].first { $0.endpoint == sent[first].endpoint }
@@ -135,7 +143,7 @@ extension ConformanceCheck {
         ConformanceCheck("queues and lanes are few", "A12") { subject in
             let operations = subject.samples.flatMap(\.operations)
             let queues = Set(operations.filter { $0.action.kind != .track }.map { subject.place($0).queue })
-            guard subject.descriptor.door == .server else {
+            guard subject.descriptor.side == .server else {
                 let lanes = Set(operations.map { subject.place($0).lane })
                 return
                     (queues.count > 16
@@ -176,8 +184,8 @@ extension ConformanceCheck {
     }
 
     /// Set a, then b with a lost answer, then a again: the vendor must hear a again.
-    private static func afterDoubt(_ subject: any ConformanceSubject) -> [Problem] {
-        let operations = ["doubt-a", "doubt-b", "doubt-a"].enumerated().map { position, value in
+    private static func afterUncertainty(_ subject: any ConformanceSubject) -> [Problem] {
+        let operations = ["uncertainty-a", "uncertainty-b", "uncertainty-a"].enumerated().map { position, value in
             var operation = subject.corpus.operation(
                 400,
                 position,
@@ -188,27 +196,32 @@ extension ConformanceCheck {
             return operation
         }
         guard subject.claims(operations[0]) else { return [] }
-        return [Outcome.failed(TransportFailure(.lost, "timedOut")), .replied(WireResponse(500))].compactMap { doubt in
+        return [Outcome.failed(TransportFailure(.lost, "timedOut")), .replied(WireResponse(500))].compactMap {
+            uncertainty in
             let spent = Once()
             var script = Script()
             script.answer = { call in
-                call.request.searchText.contains("doubt-b") && spent.take() ? doubt : nil
+                call.request.searchText.contains("uncertainty-b") && spent.take() ? uncertainty : nil
             }
             // The third is captured while nobody knows what became of the second.
             let turns = zip(operations, [nil, 1, nil]).map { Turn(operations: [$0], requests: $1) }
             let drive = subject.drive(turns: turns, script)
             let texts = drive.sent.map(\.request.searchText)
-            guard let doubted = texts.lastIndex(where: { $0.contains("doubt-b") }) else {
-                return Problem(doubt.name, "the second of three changed values never left.")
+            guard let doubted = texts.lastIndex(where: { $0.contains("uncertainty-b") }) else {
+                return Problem(uncertainty.name, "the second of three changed values never left.")
             }
-            return texts[(doubted + 1)...].contains { $0.contains("doubt-a") }
-                ? nil : Problem(doubt.name, "a value is not sent again after the vendor's state was left in doubt.")
+            return texts[(doubted + 1)...].contains { $0.contains("uncertainty-a") }
+                ? nil
+                : Problem(
+                    uncertainty.name,
+                    "a value is not sent again after the vendor's state was left in uncertain delivery."
+                )
         }
     }
 }
 
 extension ConformanceSubject {
-    /// Whether the door says that it can do what an operation needs.
+    /// Whether the API says that it can do what an operation needs.
     func claims(_ operation: EngagementOperation) -> Bool {
         Capabilities.needs(of: operation).allSatisfy { descriptor.capabilities[$0].isAvailable }
     }

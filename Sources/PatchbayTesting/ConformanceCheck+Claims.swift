@@ -2,7 +2,7 @@ import PatchbayAdapterKit
 import PatchbayModel
 
 extension ConformanceCheck {
-    /// What a door says that it can do, held against what it does.
+    /// What an API says that it can do, held against what it does.
     static let claims: [ConformanceCheck] = [
         ConformanceCheck("it takes what it claims", "capabilities") { subject in
             subject.samples.filter(\.isOrdinary).flatMap { sample -> [Problem] in

@@ -65,7 +65,7 @@ extension ConformanceCheck {
         case .settled where drive.sent.count <= limit: return nil
         // A fresh installation may wait for its person, and a person may have to act.
         case .held where sample.startsAfresh: return nil
-        case .parked where play.name == Play.refusing.name: return nil
+        case .suspended where play.name == Play.refusing.name: return nil
         default:
             let done = sample.operations.count { drive.endings[$0.id] != nil }
             return Problem(
@@ -75,7 +75,7 @@ extension ConformanceCheck {
         }
     }
 
-    /// 200 operations of each sort that the door claims, on the same few things.
+    /// 200 operations of each sort that the API claims, on the same few things.
     private static func manySorts(_ subject: any ConformanceSubject) -> [(String, [EngagementOperation])] {
         sorts(subject, count: 200) { number in
             [
@@ -115,7 +115,7 @@ extension Drive.End {
     var text: String {
         switch self {
         case .settled: "all ended"
-        case .parked(let finding): "parked by \(finding.code)"
+        case .suspended(let finding): "suspended by \(finding.code)"
         case .held(let finding): "held by \(finding?.code ?? "a block that ends when the lane is woken")"
         case .limit: "the limit of requests was reached"
         }

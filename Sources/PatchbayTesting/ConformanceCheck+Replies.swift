@@ -87,11 +87,11 @@ private struct AnswerCase {
             }
         }
         let words = ["timedOut", "hostNotFound", "offline", "badURL", "somethingNew"]
-        let silences = TransportFailure.Doubt.allCases.flatMap { doubt in
+        let silences = TransportFailure.Delivery.allCases.flatMap { uncertainty in
             words.map { word in
                 AnswerCase(
-                    name: "no answer (\(doubt.rawValue), \(word))",
-                    outcome: .failed(TransportFailure(doubt, word)),
+                    name: "no answer (\(uncertainty.rawValue), \(word))",
+                    outcome: .failed(TransportFailure(uncertainty, word)),
                     body: nil
                 )
             }

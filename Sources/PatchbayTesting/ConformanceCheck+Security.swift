@@ -29,17 +29,17 @@ extension ConformanceCheck {
                     ] : []
             }
         },
-        ConformanceCheck("a door's secrets are looked for", "A16") { subject in
+        ConformanceCheck("an API's secrets are looked for", "A16") { subject in
             let drives = toldDrives(of: subject).map(\.drive)
             let isNothing = subject.watchedSecrets.isEmpty && subject.watched.isEmpty && subject.handedOut.isEmpty
             let rows: [(isWrong: Bool, text: String)] = [
                 (
                     subject.descriptor.usesCredentials && !subject.hasCredential,
-                    "the door takes credentials, and the harness gives none."
+                    "the API takes credentials, and the harness gives none."
                 ),
                 (
                     isNothing && subject.withoutSecrets == nil,
-                    "nothing secret is looked for. Give secrets, or say in withoutSecrets why the door has none."
+                    "nothing secret is looked for. Give secrets, or say in withoutSecrets why the API has none."
                 ),
                 (
                     !isNothing && subject.withoutSecrets != nil,

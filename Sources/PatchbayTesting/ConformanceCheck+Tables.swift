@@ -70,10 +70,10 @@ extension ConformanceCheck {
             let listed = Set(subject.descriptor.findings.map(\.code))
             let outcomes =
                 (100...599).map { Outcome.replied(WireResponse($0)) }
-                + TransportFailure.Doubt.allCases.map { .failed(TransportFailure($0, "timedOut")) }
+                + TransportFailure.Delivery.allCases.map { .failed(TransportFailure($0, "timedOut")) }
             let silent = outcomes.filter { outcome in
                 let row = replies.row(for: outcome)
-                return row.meaning == .refused || row.meaning == .park ? row.finding == nil : false
+                return row.meaning == .refused || row.meaning == .suspend ? row.finding == nil : false
             }
             return silent.map { Problem($0.name, "it is refused without a finding.") }
                 + replies.rows.compactMap(\.finding).filter { !listed.contains($0.code) }.map {

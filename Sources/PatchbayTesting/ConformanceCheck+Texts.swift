@@ -69,7 +69,7 @@ enum Canary {
                     "address": .set(.object(["street": .string(value)])), "interests": .set(.choices([value])),
                     "email": .set(.string(value)), "recent_orders": .append([.string(value)]),
                 ]),
-                // Alone, so that a door that refuses other types still hears the text.
+                // Alone, so that an API that refuses other types still hears the text.
                 .changeAttributes(["favourite_colour": .set(.string(value))]),
                 .track(.custom(name: "Order Placed", attributes: ["note": .string(value)])),
                 .identify([Identifier(.external, value)]),

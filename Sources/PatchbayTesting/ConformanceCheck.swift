@@ -107,7 +107,7 @@ struct Play: Sendable {
 
     /// The vendor says yes to everything.
     static let accepting = Play("accepting", nil)
-    /// The vendor gives a final no to everything but chores.
+    /// The vendor gives a final no to everything but maintenance requests.
     static let refusing = Play("refusing", nil, isForEver: true, usesRefusal: true)
 
     /// One failure of each sort that may pass.
@@ -160,7 +160,7 @@ struct Play: Sendable {
         let (spent, isProcessed) = (Once(), isProcessed)
         script.isProcessed = { _ in isProcessed }
         script.answer = { call in
-            guard !call.isChore, isForEver || spent.take() else { return nil }
+            guard !call.isMaintenanceRequest, isForEver || spent.take() else { return nil }
             return outcome
         }
     }

@@ -24,13 +24,13 @@ public struct Conversation: Sendable, CustomTestStringConvertible {
     /// The name.
     public var testDescription: String { name }
 
-    /// The conversations of the goldens at a place given from a source file, by name; of one door, where a vendor has several.
+    /// The conversations of the goldens at a place given from a source file, by name; of one API, where a vendor has several.
     public static func all(
         from file: String = #filePath,
         at relativePath: String = "../Goldens",
-        door: String? = nil
+        subfolder: String? = nil
     ) -> [Conversation] {
-        all(in: Goldens(from: file, at: relativePath, door: door))
+        all(in: Goldens(from: file, at: relativePath, subfolder: subfolder))
     }
 
     static func all(in goldens: Goldens) -> [Conversation] {
@@ -97,9 +97,9 @@ struct Stage {
         _ simulators: [any VendorSimulator.Type] = []
     ) {
         let descriptor = harness.adapterType.descriptor
-        let own = AdapterModule(id: descriptor.id, title: descriptor.title, doors: [harness.adapterType])
-        // A module that is given may be the adapter's own, with all its doors.
-        self.modules = modules.contains { $0.doors.contains { $0 == harness.adapterType } } ? modules : [own] + modules
+        let own = AdapterModule(id: descriptor.id, title: descriptor.title, apis: [harness.adapterType])
+        // A module that is given may be the adapter's own, with all its APIs.
+        self.modules = modules.contains { $0.apis.contains { $0 == harness.adapterType } } ? modules : [own] + modules
         self.simulators = [harness.simulatorType].compactMap { $0 } + simulators
         folder = harness.goldens.folder.appendingPathComponent(Goldens.Kind.conversations.rawValue)
     }

@@ -72,10 +72,10 @@ extension Corpus {
                 ]
             ),
             Sample(
-                "farewell-then-return",
+                "unregister-then-return",
                 "The vendor is left, and used again.",
                 [
-                    operation(132, 0, .farewell), operation(132, 1, .registerDevice(Corpus.phone)),
+                    operation(132, 0, .unregister), operation(132, 1, .registerDevice(Corpus.phone)),
                     operation(132, 2, Self.ainoLogsIn),
                 ]
             ),

@@ -412,7 +412,7 @@ extension Corpus {
                 appState: .background,
                 .track(.custom(name: "Refreshed"))
             ),
-            one(123, "farewell", "The vendor is left.", .farewell),
+            one(123, "unregister", "The vendor is left.", .unregister),
             one(124, "erase", "Aino wants to be forgotten.", .erase),
             one(125, "read-back", "The vendor is asked.", .readBack(readBack)),
         ]

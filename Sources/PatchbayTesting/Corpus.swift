@@ -10,21 +10,21 @@ public struct Corpus: Sendable {
     public let subject: Subject
     /// The vendor's own push message.
     public let pushPayload: JSONObject
-    /// A question that the vendor's door answers.
+    /// A question that the vendor's API answers.
     public let readBack: ReadRequest
 
-    /// The corpus as one door sees it.
+    /// The corpus as one API sees it.
     ///
     /// - Parameters:
-    ///   - door: device or server.
+    ///   - side: device or server.
     ///   - pushPayload: a push message as this vendor sends it, without a person's data.
     ///   - readBack: a question in the adapter's words.
     public init(
-        door: AdapterDescriptor.Door = .device,
+        side: AdapterDescriptor.Side = .device,
         pushPayload: JSONObject = Corpus.plainPush,
         readBack: ReadRequest = ReadRequest("profile")
     ) {
-        subject = door == .server ? Subject(rawValue: Corpus.customerNumber) : Corpus.installation
+        subject = side == .server ? Subject(rawValue: Corpus.customerNumber) : Corpus.installation
         (self.pushPayload, self.readBack) = (pushPayload, readBack)
     }
 

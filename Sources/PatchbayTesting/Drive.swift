@@ -9,7 +9,7 @@ struct Call: Sendable {
     let request: WireRequest
     /// Its number among the requests after the preparation, from 0.
     let number: Int
-    let isChore: Bool
+    let isMaintenanceRequest: Bool
     let now: Instant
 }
 
@@ -88,7 +88,7 @@ struct Drive: Sendable {
         /// Nothing is pending.
         case settled
         /// The adapter wants a person to act.
-        case parked(Finding)
+        case suspended(Finding)
         /// What is pending waits for an event.
         case held(Finding?)
         /// The limit of requests was reached.
@@ -142,7 +142,7 @@ struct Drive: Sendable {
         if case .held(let because) = end {
             lines.append("held: \(because.map(WireText.text) ?? "until the lane is woken")")
         }
-        if case .parked(let finding) = end { lines.append("parked: \(WireText.text(finding))") }
+        if case .suspended(let finding) = end { lines.append("suspended: \(WireText.text(finding))") }
         return lines.joined(separator: "\n")
     }
 

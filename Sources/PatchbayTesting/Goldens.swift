@@ -22,8 +22,8 @@ public struct Goldens: Sendable {
 
     /// The folder that holds a folder per kind.
     public let folder: URL
-    /// The door whose goldens stand apart, in a folder of that name in each kind's; nil for a vendor's first door.
-    public let door: String?
+    /// The name of the API whose goldens are stored in a subfolder of each kind; nil for the first API of a vendor.
+    public let subfolder: String?
     private let isUpdating: Bool
     private let isCI: Bool
 
@@ -31,22 +31,22 @@ public struct Goldens: Sendable {
     ///
     /// - Parameters:
     ///   - folder: where the goldens are; made when they are first written.
-    ///   - door: the door whose goldens stand apart, if a vendor has several.
+    ///   - subfolder: the API whose goldens are stored apart, if a vendor has several.
     ///   - environment: `UPDATE_GOLDENS` and `CI` are looked at.
     public init(
         folder: URL,
-        door: String? = nil,
+        subfolder: String? = nil,
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) {
-        (self.folder, self.door) = (folder, door)
+        (self.folder, self.subfolder) = (folder, subfolder)
         isUpdating = environment["UPDATE_GOLDENS"] == "1"
         isCI = environment["CI"].map { !$0.isEmpty && $0 != "false" && $0 != "0" } ?? false
     }
 
     /// Goldens in a folder given from a source file's place: by default `Goldens` beside the file's folder.
-    public init(from file: String = #filePath, at relativePath: String = "../Goldens", door: String? = nil) {
+    public init(from file: String = #filePath, at relativePath: String = "../Goldens", subfolder: String? = nil) {
         let url = URL(fileURLWithPath: file).deletingLastPathComponent().appendingPathComponent(relativePath)
-        self.init(folder: url.standardizedFileURL, door: door)
+        self.init(folder: url.standardizedFileURL, subfolder: subfolder)
     }
 
     /// Whether this run rewrites goldens.
@@ -72,7 +72,7 @@ public struct Goldens: Sendable {
         let label = "\(kind.rawValue)/\(file)"
         guard !isUpdating || !isCI else {
             Issue.record(
-                "UPDATE_GOLDENS is refused where CI is set. Run `make goldens` at your desk, read the diff, commit it.",
+                "UPDATE_GOLDENS is refused where CI is set. Run `make goldens` at your driver, read the diff, commit it.",
                 sourceLocation: sourceLocation
             )
             return
@@ -101,7 +101,7 @@ public struct Goldens: Sendable {
         return Set((files ?? []).filter { $0.hasSuffix(ending) }.map { String($0.dropLast(ending.count)) })
     }
 
-    /// Every output in the folder, those of other doors, too: all but the scenarios, which are inputs.
+    /// Every output in the folder, those of other APIs, too: all but the scenarios, which are inputs.
     var outputs: [(name: String, text: String)] {
         let names = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
         return names.filter { $0.hasSuffix(".txt") || $0.hasSuffix(".ndjson") }.sorted().compactMap { name in
@@ -147,7 +147,7 @@ public struct Goldens: Sendable {
 
     private func place(of kind: Kind) -> URL {
         let place = folder.appendingPathComponent(kind.rawValue)
-        return door.map { place.appendingPathComponent($0) } ?? place
+        return subfolder.map { place.appendingPathComponent($0) } ?? place
     }
 
     private func write(_ data: Data, to url: URL, _ label: String, _ sourceLocation: SourceLocation) {

@@ -8,7 +8,7 @@ struct Meaning: Sendable {
     /// What became of the carried operations, in their order: `accepted`, `retry in 60 s`.
     var verdicts: [String]
     /// The code with which the provider stops.
-    var park: String?
+    var suspension: String?
     /// How many operations follow.
     var followUps: Int
     /// How many things the app is shown.
@@ -19,7 +19,7 @@ struct Meaning: Sendable {
     /// One line.
     var text: String {
         var parts = [verdicts.isEmpty ? "nothing carried" : Meaning.counted(verdicts).joined(separator: ", ")]
-        if let park { parts.append("parked (\(park))") }
+        if let suspension { parts.append("suspended (\(suspension))") }
         if followUps > 0 { parts.append("\(followUps) to follow") }
         if incoming > 0 { parts.append("\(incoming) for the app") }
         let remembered = remembered()

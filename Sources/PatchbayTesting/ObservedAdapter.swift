@@ -53,8 +53,8 @@ struct ObservedAdapter<Base: VendorAdapter>: VendorAdapter {
         case .settle(let verdicts, let remembering):
             return .settle(verdicts.mapValues { Verdict($0) }, remembering: remembering)
         case .send(let transmission):
-            var copy = Transmission<Self>(chore: transmission.endpoint, transmission.request)
-            (copy.operations, copy.doubting) = (transmission.operations, transmission.doubting)
+            var copy = Transmission<Self>(maintenanceRequest: transmission.endpoint, transmission.request)
+            (copy.operations, copy.unacknowledged) = (transmission.operations, transmission.unacknowledged)
             return .send(copy)
         }
     }
@@ -78,7 +78,7 @@ struct ObservedAdapter<Base: VendorAdapter>: VendorAdapter {
             meaning.verdicts.mapValues { Verdict($0) },
             followUps: meaning.followUps,
             incoming: meaning.incoming,
-            park: meaning.park
+            suspension: meaning.suspension
         )
     }
 

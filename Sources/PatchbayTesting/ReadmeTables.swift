@@ -29,17 +29,17 @@ public struct ReadmeTables: Sendable {
     /// A table of the README: the name that stands in its mark, and its Markdown.
     public typealias Named = (name: String, markdown: String)
 
-    /// What a door says of itself that is told as a table; the raw value is the table's name.
+    /// What an API says of itself that is told as a table; the raw value is the table's name.
     public enum Part: String, Sendable {
         case capabilities, limits, fields, replies, findings, rules
     }
 
-    /// Tables of what a door says of itself.
+    /// Tables of what an API says of itself.
     ///
     /// - Parameters:
-    ///   - descriptor: the door's.
+    ///   - descriptor: the API's.
     ///   - parts: which.
-    ///   - prefix: stands before the tables' names, where a README is of several doors: `server-`.
+    ///   - prefix: stands before the tables' names, where a README is of several APIs: `server-`.
     /// - Returns: the tables, in that order.
     public static func of(_ descriptor: AdapterDescriptor, _ parts: [Part], prefix: String = "") -> [Named] {
         parts.map { ("\(prefix)\($0.rawValue)", markdown($0, of: descriptor)) }

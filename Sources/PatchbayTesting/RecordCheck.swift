@@ -22,21 +22,21 @@ public struct RecordHarness: Sendable {
     /// - Parameters:
     ///   - format: the format.
     ///   - settings: settings under which it reads and writes.
-    ///   - door: the vendor's door whose descriptor has the format's rules and findings.
+    ///   - api: the vendor's API whose descriptor has the format's rules and findings.
     ///   - extras: people of this format alone, beside the corpus.
     ///   - goldens: where the goldens are.
     public init(
         _ format: RecordFormat,
         settings: JSONObject,
-        of door: any VendorAdapter.Type,
+        of api: any VendorAdapter.Type,
         extras: [(name: String, contact: Contact)] = [],
         goldens: Goldens
     ) {
         (self.format, self.settings, self.goldens) = (format, settings, goldens)
         contacts = Corpus.contacts + extras
-        adapter = AdapterID(rawValue: String(door.descriptor.id.rawValue.prefix { $0 != "." && $0 != "-" }))
-        rules = Set(door.descriptor.rules.map(\.id))
-        findings = Set(door.descriptor.findings.map(\.code))
+        adapter = AdapterID(rawValue: String(api.descriptor.id.rawValue.prefix { $0 != "." && $0 != "-" }))
+        rules = Set(api.descriptor.rules.map(\.id))
+        findings = Set(api.descriptor.findings.map(\.code))
     }
 
     // MARK: Conversions

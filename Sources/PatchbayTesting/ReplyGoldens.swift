@@ -50,12 +50,12 @@ struct ReplyGoldens {
         let statuses =
             [100, 200, 201, 202, 204, 206, 301, 302, 304, 400, 401, 402, 403, 404, 405, 408, 409, 410, 413, 415, 422]
             + [425, 429, 451, 500, 501, 502, 503, 504, 599]
-        let patience = [WireHeader("Retry-After", "120")]
+        let timeout = [WireHeader("Retry-After", "120")]
         return statuses.map { Case(name: "\($0)", outcome: .replied(WireResponse($0))) }
             + [429, 503].map {
-                Case(name: "\($0) with Retry-After", outcome: .replied(WireResponse($0, headers: patience)))
+                Case(name: "\($0) with Retry-After", outcome: .replied(WireResponse($0, headers: timeout)))
             }
-            + TransportFailure.Doubt.allCases.map {
+            + TransportFailure.Delivery.allCases.map {
                 Case(name: "no answer (\($0.rawValue))", outcome: .failed(TransportFailure($0, "timedOut")))
             }
             + Play.nonsense.compactMap { play in

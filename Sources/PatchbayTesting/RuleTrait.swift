@@ -10,7 +10,7 @@ public import Testing
 public struct RuleTrait: TestTrait, SuiteTrait, TestScoping {
     /// The claimed rules, as written: `vendor/A3`.
     public let claims: [String]
-    /// The door whose rules are known, so that a misspelt claim is found.
+    /// The API whose rules are known, so that a misspelt claim is found.
     let adapter: (any VendorAdapter.Type)?
     let sourceLocation: SourceLocation
 
@@ -94,7 +94,7 @@ extension Trait where Self == RuleTrait {
     ///
     /// - Parameters:
     ///   - rules: the rules' names: `vendor/A3`.
-    ///   - adapter: the door whose rules they are; then a name that it does not have is told apart from one that only
+    ///   - adapter: the API whose rules they are; then a name that it does not have is told apart from one that only
     ///     did not fire.
     ///   - sourceLocation: where an issue is shown.
     /// - Returns: the trait.

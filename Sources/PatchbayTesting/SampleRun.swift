@@ -7,7 +7,7 @@ import PatchbaySimulation
 final class SampleRun<Adapter: VendorAdapter> {
     /// What a preparation leaves behind, for runs that continue from it.
     struct Prepared: Sendable {
-        fileprivate let world: VirtualWorld.Snapshot
+        fileprivate let world: VirtualWorld.SavedWorld
         fileprivate let record: AdapterObserver<Adapter>.Record
     }
 
@@ -31,7 +31,7 @@ final class SampleRun<Adapter: VendorAdapter> {
         _ adapter: Adapter,
         credential: Secret?,
         vendor: any PlayedVendor,
-        expected: Belief?,
+        expected: ExpectedState?,
         script: Script
     ) throws {
         world = try VirtualWorld(start: Corpus.start)
@@ -66,7 +66,7 @@ final class SampleRun<Adapter: VendorAdapter> {
             record.isPreparing = false
             (record.drive.operations, record.drive.sent, record.drive.waits) = ([], [], [])
         }
-        return Prepared(world: try world.snapshot(), record: observer.current)
+        return Prepared(world: try world.save(), record: observer.current)
     }
 
     /// Captures the operations together and continues until nothing can be done, or this number of requests have left.
@@ -125,8 +125,8 @@ final class SampleRun<Adapter: VendorAdapter> {
 
     /// How the run has ended; nil if it goes on.
     private func end() throws -> Drive.End? {
-        if let finding = try world.parked(Self.provider) {
-            guard finding.code == "engine.adapter.loops" else { return .parked(finding) }
+        if let finding = try world.suspended(Self.provider) {
+            guard finding.code == "engine.adapter.loops" else { return .suspended(finding) }
             observer.change { $0.breach("A5", "plans go round without a request.") }
             return .limit
         }
@@ -171,7 +171,7 @@ extension [EngagementOperation] {
     /// a provider that is used again withdraws it.
     fileprivate var partsByUnregister: [[EngagementOperation]] {
         reduce(into: [[]]) { parts, operation in
-            if parts.last?.last?.action == .farewell { parts.append([]) }
+            if parts.last?.last?.action == .unregister { parts.append([]) }
             parts[parts.count - 1].append(operation)
         }
     }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Opens the page of a migration plan in headless Chromium, in light and in dark, on a desk and on a phone.
+"""Opens the page of a migration plan in headless Chromium, in light and in dark, on a wide and on a narrow screen.
 
     browser.py [--shots FOLDER]
 

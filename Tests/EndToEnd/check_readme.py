@@ -93,7 +93,7 @@ def words(name):
 
 
 # Names in code that the glossary replaces.
-RENAMED = {"farewell": "unregister", "readBack": "query"}
+RENAMED = {"readBack": "query"}
 
 
 def reference():

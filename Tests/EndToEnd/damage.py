@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Damages outboxes that a kill -9 left behind, opens them with the real sender, and counts afterwards as a stranger.
+"""Damages outboxes that a kill -9 left behind, opens them with the real sender, and counts afterwards with an independent reader.
 
     damage.py ROUNDS [--seed N] [--keep]
 
 Each round takes an outbox with work in it and cuts, flips, zeroes or garbles what stands on the disk: the file, its
 write-ahead log, or both. Whatever the damage, the sender must open it and
 
-- keep every row that a stranger can still read in the damaged files and whose checksum holds, as it was;
+- keep every row that an independent reader can still read in the damaged files and whose checksum holds, as it was;
 - book every other one: what was captured is what ended, what is pending and what is booked as gone;
-- leave the damaged file beside the new one, and a file that `outbox verify` and the stranger find sound.
+- leave the damaged file beside the new one, and a file that `outbox verify` and the independent reader find sound.
 
-A log whose end is gone takes its commits along, and nothing in the file can tell: there the stranger, who reads the
+A log whose end is gone takes its commits along, and nothing in the file can tell: there the independent reader, who reads the
 same bytes, must miss the same promises.
 
 In some rounds the outbox is in use: one process captures while a page is damaged and another process recovers the file. What
@@ -28,7 +28,7 @@ import time
 
 import processes
 import scene
-from outbox_file import ENDINGS, SOURCES, OutboxFile, chapter
+from outbox_file import ENDINGS, SOURCES, OutboxFile, outcome_batch
 
 PAGE = 4096
 # After so many rounds a new outbox is made.
@@ -139,7 +139,7 @@ class Round:
         home.mkdir()
         self.outbox = home / "outbox.sqlite"
         self.damage()
-        readable, bodies = self.stranger()
+        readable, bodies = self.foreign_reader()
         configuration = json.loads(self.stage.configuration.read_text())
         configuration["outbox"]["path"] = str(self.outbox)
         self.configuration = home / "patchbay.json"
@@ -159,9 +159,9 @@ class Round:
     def problem(self, text):
         self.stage.problem(f"{self.name}: {text}")
 
-    def send(self, patience):
+    def send(self, timeout):
         done = processes.run(
-            "send", "--config", self.configuration, "--until-idle", patience, "-", environment=self.stage.environment, input=b""
+            "send", "--config", self.configuration, "--until-idle", timeout, "-", environment=self.stage.environment, input=b""
         )
         if done.returncode not in (0, 1):
             self.problem(f"the sender ended with {done.returncode}: {done.stderr.decode(errors='replace')[-300:]}")
@@ -175,7 +175,7 @@ class Round:
             if data or not ending:
                 pathlib.Path(f"{self.outbox}{ending}").write_bytes(data)
 
-    def stranger(self):
+    def foreign_reader(self):
         """What somebody else can still read of the damaged files: pairs of provider and id, and bodies by id."""
         try:
             with OutboxFile(self.outbox) as outbox:
@@ -183,7 +183,7 @@ class Round:
                 ids = {row["sequence"]: row["id"] for row in operations}
                 routes = [row for row in outbox.sound_rows("route") if row["sequence"] in ids]
                 ended = {(row["provider"], row["id"]) for row in outbox.sound_rows("history") if row["term"] != "quarantined"}
-                ended |= {(row["provider"], each) for row in outbox.sound_rows("chapter") for each in chapter(row["endings"])}
+                ended |= {(row["provider"], each) for row in outbox.sound_rows("outcomeBatch") for each in outcome_batch(row["endings"])}
                 return {(row["provider"], ids[row["sequence"]]) for row in routes} | ended, {row["id"]: row["body"] for row in operations}
         except OutboxFile.Unreadable:
             return set(), {}
@@ -228,7 +228,7 @@ class Round:
                 continue
             booked = sum(new.get("quarantined", {}).values())
             lost = sum(1 for pair in gone & self.before.pending if pair[0] == provider)
-            # A log that ends early takes captures and their bookings along; the stranger misses the same.
+            # A log that ends early takes captures and their bookings along; the independent reader misses the same.
             if booked != lost and WAYS[self.way][1] is None:
                 self.problem(f"{provider}: {lost} pending rows are gone, {booked} are booked")
 
@@ -292,8 +292,8 @@ class InUse:
 
         captures = threading.Thread(target=capture)
         captures.start()
-        patience = time.monotonic() + 600
-        while not self.promises() and time.monotonic() < patience:
+        timeout = time.monotonic() + 600
+        while not self.promises() and time.monotonic() < timeout:
             time.sleep(0.005)
         self.damage()
         before = self.promises()
@@ -326,7 +326,7 @@ class InUse:
             "send", "--config", self.configuration, "--until-idle", 0, "-", environment=self.stage.environment, input=b""
         )
         with OutboxFile(self.outbox) as outbox:
-            known = set(outbox.arrivals()) | {identifier for _, identifier, *_ in outbox.history() + outbox.pending()}
+            known = set(outbox.staged_captures()) | {identifier for _, identifier, *_ in outbox.history() + outbox.pending()}
             set_aside = b"".join(image for (image,) in outbox.rows("SELECT image FROM quarantine"))
         lost = [name for name in promised - before if name not in known and name.encode() not in set_aside]
         if lost:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Lets the disk fill up under the real sender at random moments, and counts afterwards as a stranger.
+"""Lets the disk fill up under the real sender at random moments, and counts afterwards with an independent reader.
 
     disk_full.py ROUNDS [--seed N] [--keep]
 

@@ -23,7 +23,7 @@ import threading
 import time
 import traceback
 
-import doors
+import servers
 import processes
 import scene
 import vendors
@@ -185,12 +185,12 @@ class EndToEnd:
         configuration = self.configuration("salesforce")
         self.run("send", "--config", configuration, "-", input=lines(a_morning()).encode())
         with OutboxFile(self.outbox) as outbox:
-            outbox._database.execute("UPDATE chapter SET code = 'x' WHERE number = (SELECT min(number) FROM chapter)")
+            outbox._database.execute("UPDATE outcomeBatch SET code = 'x' WHERE number = (SELECT min(number) FROM outcomeBatch)")
             outbox._database.commit()
             outbox._database.execute("VACUUM INTO ?", (str(self.folder / "damaged.sqlite"),))
             self.expect(outbox.faults()[0], "our own reader does not see the damage")
         done = self.expect_end(self.run("outbox", "verify", self.folder / "damaged.sqlite"), 1)
-        self.expect(b"chapter" in done.stdout, f"does not name the table: {done.stdout.decode()}")
+        self.expect(b"outcomeBatch" in done.stdout, f"does not name the table: {done.stdout.decode()}")
 
     def check_repeat(self):
         """sending the same file again changes nothing: what is known is passed over"""
@@ -238,7 +238,7 @@ class EndToEnd:
             for secret in self.environment.values():
                 self.expect(secret.encode() not in done.stdout, "a secret is shown")
 
-    def check_server_door(self):
+    def check_server_api(self):
         """a back end's configuration sends rows, jobs, events and deletions over HTTP; an app's configuration cannot name a server API"""
         secret = self.environment["SALESFORCE_CLIENT_SECRET"] = "s3cret-of-an-installed-package"
         account = {"salesforce-server": {"clientSecret": secret, "dataExtensions": ["People"], "jobTime": 10}}
@@ -271,7 +271,7 @@ class EndToEnd:
                     operations.append(each)
             processes.write_configuration(file, providers, ["rows"])
             refused = self.expect_end(self.run("check", file), 78)
-            self.expect(b"configuration.provider.side" in refused.stdout + refused.stderr, "an app may hold the door")
+            self.expect(b"configuration.provider.side" in refused.stdout + refused.stderr, "an app may hold the api")
             processes.write_configuration(file, providers, ["rows"], side="server")
             told = lines(operations).encode()
             mapped = self.expect_end(self.run("map", "--config", file, "--provider", "rows", "-", input=told), 0)
@@ -387,13 +387,13 @@ class EndToEnd:
             topic = {"channel": "email", "topic": "offers", "state": "subscribed"}
             told = [("c-1", said), ("c-1", {"kind": "changeTags", "tags": {"add": ["poetry"]}}), ("c-2", said)]
             own = {"adobe-server": [("c-1", {"kind": "changeSubscription", "subscription": topic})]}
-            for door, each in settings.items():
-                file = folder / f"{door}.json"
-                outbox = folder / f"{door}.sqlite"
-                processes.write_configuration(file, {"crm": {"adapter": door, "settings": each}}, ["crm"], outbox, side="server")
+            for api, each in settings.items():
+                file = folder / f"{api}.json"
+                outbox = folder / f"{api}.sqlite"
+                processes.write_configuration(file, {"crm": {"adapter": api, "settings": each}}, ["crm"], outbox, side="server")
                 operations = [
                     {**operation(number, action, contact), "subject": contact}
-                    for number, (contact, action) in enumerate(told + own.get(door, []))
+                    for number, (contact, action) in enumerate(told + own.get(api, []))
                 ]
                 done = processes.run("send", "--config", file, "-", environment=self.hurried(), input=lines(operations).encode())
                 self.expect_end(done, 0)
@@ -401,9 +401,9 @@ class EndToEnd:
                 done = processes.run("erase", "--config", file, "--contact", "c-2", "--json", environment=self.hurried())
                 self.expect_end(done, 0)
                 [provider] = json.loads(done.stdout)["providers"]
-                self.expect([each["term"] for each in provider["answers"]] == ["accepted"], f"{door} answered {provider['answers']}")
-                self.expect("manualStep" not in provider, f"{door} leaves something to do: {provider}")
-            states = {door: json.loads(sandbox.save_state(door).read_text()) for door in accounts}
+                self.expect([each["term"] for each in provider["answers"]] == ["accepted"], f"{api} answered {provider['answers']}")
+                self.expect("manualStep" not in provider, f"{api} leaves something to do: {provider}")
+            states = {api: json.loads(sandbox.save_state(api).read_text()) for api in accounts}
             acoustic = {key: contact["columns"] for key, contact in states["acoustic-server"]["contacts"].items()}
             self.expect(acoustic == {"c-1": {"points": "7", "ReadsPoetry": "Yes"}}, f"Acoustic holds {acoustic}")
             adobe = [{name: json.loads(text) for name, text in each["fields"].items()} for each in states["adobe-server"]["profiles"]]
@@ -453,9 +453,9 @@ class EndToEnd:
         told = self.run("outbox", "shadow", self.outbox, "--json")
         report = json.loads(told.stdout)
         self.expect(report["provider"] == "des", f"the report is of {report['provider']}")
-        counted = sum(each["count"] for each in report["rehearsal"] if each["word"] in ("taken", "refused"))
-        self.expect(counted == 6, f"{counted} of 6 operations were rehearsed")
-        refused = {each["place"] for each in report["rehearsal"] if each["word"] == "refused"}
+        counted = sum(each["count"] for each in report["shadowRun"] if each["word"] in ("taken", "refused"))
+        self.expect(counted == 6, f"{counted} of 6 operations were shadowed")
+        refused = {each["place"] for each in report["shadowRun"] if each["word"] == "refused"}
         self.expect(refused == set(vendors.ALL["des"].REFUSES), f"refused are {refused}")
         shown = self.run("shadow", "--config", configuration, "-", input=lines(a_morning()).encode())
         mapped = [json.loads(line) for line in shown.stdout.splitlines()]
@@ -613,19 +613,19 @@ class EndToEnd:
 
     def check_migration_to_servers(self):
         """a migration through each server API, killed and resumed, is what the vendor holds, and undo brings back what was"""
-        tally = scene.Tally(rounds=len(doors.DOORS))
-        with doors.Shop(self.folder, random.Random(11)) as shop:
-            for number, door in enumerate(doors.DOORS):
-                doors.play_round(shop, door, number, tally, count=24, kills=2)
+        tally = scene.Tally(rounds=len(servers.SERVERS))
+        with servers.Shop(self.folder, random.Random(11)) as shop:
+            for number, api in enumerate(servers.SERVERS):
+                servers.play_round(shop, api, number, tally, count=24, kills=2)
         self.expect(not tally.problems, "; ".join(tally.problems)[:2000])
         self.expect(tally.promised, "nobody was killed")
 
-    def check_migration_through_a_door_that_waits(self):
+    def check_migration_through_a_server_api_that_waits(self):
         """a vendor that says 429 for an hour is waited for, a log is told how far it is and why it waits, Ctrl-C ends it cleanly, and nothing is lost"""
-        with doors.Shop(self.folder, random.Random(12), doors.DOORS[:1]) as shop:
-            lines = [line for line in shop.rows([f"member-{number:06}" for number in range(40)], 60) if doors.is_fit(line)]
+        with servers.Shop(self.folder, random.Random(12), servers.SERVERS[:1]) as shop:
+            lines = [line for line in shop.rows([f"member-{number:06}" for number in range(40)], 60) if servers.is_fit(line)]
             (self.folder / "contacts.ndjson").write_text("\n".join(lines) + "\n")
-            words = shop.words(doors.DOORS[0], self.folder, "apply", "--out", str(self.folder / "out.ndjson"), "--checkpoint", "0")
+            words = shop.words(servers.SERVERS[0], self.folder, "apply", "--out", str(self.folder / "out.ndjson"), "--checkpoint", "0")
             shop.sandbox.set_faults({"effect": {"status": 429, "headers": {"Retry-After": "3600"}}})
             # This one lives in real time, in which the hour is an hour.
             patient = {name: value for name, value in shop.environment.items() if name != "PATCHBAY_CLOCK"}
@@ -654,12 +654,12 @@ class EndToEnd:
             verdicts = (self.folder / "out.ndjson").read_text().splitlines()
             self.expect([json.loads(verdict)["verdict"] for verdict in verdicts] == ["written"] * len(lines), f"{verdicts}")
             # The verdicts tell whose no was kept against a later row's yes.
-            verify = shop.words(doors.DOORS[0], self.folder, "verify", "--target", str(self.folder / "out.ndjson"))
+            verify = shop.words(servers.SERVERS[0], self.folder, "verify", "--target", str(self.folder / "out.ndjson"))
             self.expect_end(shop.run(*verify), 0)
 
-    def check_wrong_door(self):
+    def check_wrong_api(self):
         """a server API that takes no migration, or not with this configuration, is refused with the reason"""
-        with doors.Shop(self.folder, random.Random(13), doors.DOORS[:1]) as shop:
+        with servers.Shop(self.folder, random.Random(13), servers.SERVERS[:1]) as shop:
             (self.folder / "contacts.ndjson").write_text("")
             words = ["migrate", "apply", "--from", "neutral.contacts", "--in", str(self.folder / "contacts.ndjson"), "--out", "x"]
             config = ["--config", str(shop.configuration)]
@@ -669,9 +669,9 @@ class EndToEnd:
             self.expect_end(shop.run(*words, "--to", "altcraft", *config), 78, "accepts no contacts")
             self.expect_end(shop.run(*words, "--to", "altcraft-servr", *config), 64, "Did you mean altcraft-server?")
             self.expect_end(processes.run(*words, "--to", "altcraft-server", *config), 78, "TOKEN")
-            stranger = {**shop.environment, "TOKEN": "another"}
+            unknown = {**shop.environment, "TOKEN": "another"}
             (self.folder / "contacts.ndjson").write_text('{"identifiers":[{"kind":"external","value":"c-1"}],"tags":["a"]}\n')
-            refused = processes.run(*words[:-1], str(self.folder / "y"), "--to", "altcraft-server", *config, environment=stranger)
+            refused = processes.run(*words[:-1], str(self.folder / "y"), "--to", "altcraft-server", *config, environment=unknown)
             self.expect_end(refused, 2, "provider suspended")
 
     def check_migration_plan(self):
@@ -1066,7 +1066,7 @@ def for_each_vendor():
             lambda self, vendor=vendor: self.deliver_a_morning(vendor),
         )
         add(
-            f"check_erase_{vendor}", f"an erasure at {module.TITLE}'s door for apps says what a person has to do there",
+            f"check_erase_{vendor}", f"an erasure at {module.TITLE}'s api for apps says what a person has to do there",
             lambda self, vendor=vendor: self.erase_after_a_morning(vendor),
         )
     for old, new in itertools.permutations(vendors.ALL, 2):

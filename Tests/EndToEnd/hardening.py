@@ -18,7 +18,7 @@ import sys
 import threading
 import unicodedata
 
-import doors
+import servers
 import end_to_end
 import processes
 import vendors
@@ -245,10 +245,10 @@ class Hardening(end_to_end.EndToEnd):
     def check_erasure_at_servers(self):
         """after an erasure no byte of the subject, the contact or a value is in any file of the outbox, at every server API"""
         operations = [{**each, "subject": SUBJECT} for each in a_morning()[1:]]
-        for server in doors.DOORS:
+        for server in servers.SERVERS:
             folder = self.folder / server.name
             folder.mkdir()
-            with doors.Shop(folder, None, [server]) as shop:
+            with servers.Shop(folder, None, [server]) as shop:
                 self.erase_after(shop.configuration, operations, {**self.environment, **shop.environment})
             self.expect_erased(server.name, [SUBJECT, CONTACT, *VALUES], folder)
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Kills the real sender with -9 at random moments, again and again, and counts afterwards as a stranger.
+"""Kills the real sender with -9 at random moments, again and again, and counts afterwards with an independent reader.
 
     kill9.py ROUNDS [--seed N] [--keep]
 

@@ -162,9 +162,9 @@ def play_round(shop, way, number, tally):
         if found.get(name) != expected[name]:
             tally.lost += 1
             tally.problems.append(f"{way.name}: {name} differs after {kills} kills, {resumed} of them gone on from")
-    strangers = set(found) - set(expected) - {"journal.json", "journal.json.1.before"}
-    if strangers:
-        tally.problems.append(f"{way.name}: {sorted(strangers)} are left behind")
+    unknowns = set(found) - set(expected) - {"journal.json", "journal.json.1.before"}
+    if unknowns:
+        tally.problems.append(f"{way.name}: {sorted(unknowns)} are left behind")
     undone = subprocess.run([str(processes.COMMAND), "migrate", "undo", "journal.json"], cwd=folder, capture_output=True)
     if undone.returncode != 0 or files(folder) != {"out.ndjson": b"what stood there before\n"}:
         tally.problems.append(f"{way.name}: undo left {sorted(files(folder))}: {undone.stderr.decode()[-300:]}")

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Leads a million contacts through a vendor's server API at the sandbox, over HTTP, and recounts what the sandbox received.
 
-    million.py [--contacts N] [--beside N] [--door NAME]… [--folder FOLDER] [--keep]
+    million.py [--contacts N] [--beside N] [--API NAME]… [--folder FOLDER] [--keep]
 
-For each door: a smaller migration first, then the large one; both are killed with -9 about in their middle and gone on with, both
+For each API: a smaller migration first, then the large one; both are killed with -9 about in their middle and gone on with, both
 with rejects, a journal and evidence. It prints records a second, requests, and the most memory that each process of the command
 ever had: none, neither that which begins nor that which goes on and finds what was on its way, may have much more than the one that
 begins the small migration. At the end the sandbox's log, which says what really arrived, is held against what the verdicts promise,
@@ -31,7 +31,7 @@ RATE = {"requests": 1_000_000, "per": 1, "burst": 10_000}
 # So much more memory each process may have than that which begins the small migration.
 ALLOWANCE = 64 << 20
 POISON = "poison"
-Door = collections.namedtuple("Door", "name account settings heard")
+Side = collections.namedtuple("Side", "name account settings heard")
 
 
 # The people
@@ -127,15 +127,15 @@ def expected(number):
 
 
 NAMES = {"tagColumns": {"red": "IsRed"}, "identifierColumns": {"email": "Email", "phone": "Phone"}}
-DOORS = [
-    Door(
+SERVERS = [
+    Side(
         "salesforce-server", {"clientId": "shop", "clientSecret": KEYS["SECRET"], "poison": POISON, "jobTime": 100},
         lambda url: {
             "authUrl": url, "restUrl": url, "clientId": "shop", "clientSecret": "${SECRET}", "dataExtension": "People",
             "subscriptionColumns": {"email": "Mail", "sms": "Sms"}, "route": "asyncRows", "pollSeconds": 1, **NAMES,
         }, salesforce,
     ),
-    Door(
+    Side(
         "altcraft-server", {"apiToken": KEYS["TOKEN"], "dbId": 12, "poison": POISON},
         lambda url: {
             "apiUrl": url, "apiToken": "${TOKEN}", "dbId": 12, "matchingField": "crm_id", "tagsField": "labels",
@@ -150,14 +150,14 @@ DOORS = [
 class Play:
     """A sandbox with one vendor, and migrations into it."""
 
-    def __init__(self, folder, door):
-        self.folder, self.door = folder, door
+    def __init__(self, folder, api):
+        self.folder, self.api = folder, api
         self.problems = []
 
     def __enter__(self):
-        self.sandbox = processes.Sandbox(self.folder, [self.door.name], {self.door.name: self.door.account}, KEYS)
-        settings = self.door.settings(self.sandbox.vendors[self.door.name])
-        provider = {"vendor": {"adapter": self.door.name, "settings": settings, "rate": RATE}}
+        self.sandbox = processes.Sandbox(self.folder, [self.api.name], {self.api.name: self.api.account}, KEYS)
+        settings = self.api.settings(self.sandbox.vendors[self.api.name])
+        provider = {"vendor": {"adapter": self.api.name, "settings": settings, "rate": RATE}}
         self.configuration = processes.write_configuration(
             self.folder / "patchbay.json", provider, live=provider, outbox=self.folder / "outbox.sqlite", side="server"
         )
@@ -195,7 +195,7 @@ class Play:
     def words(self, source, name):
         files = {"--out": "out.ndjson", "--rejects": "rejects.json", "--journal": "journal.ndjson", "--evidence": "evidence.ndjson"}
         return [
-            "migrate", "apply", "--from", "neutral.contacts", "--to", self.door.name, "--config", self.configuration, "--in", source,
+            "migrate", "apply", "--from", "neutral.contacts", "--to", self.api.name, "--config", self.configuration, "--in", source,
             *(word for flag, file in files.items() for word in (flag, self.folder / f"{name}-{file}")),
         ]
 
@@ -244,7 +244,7 @@ class Play:
                 entry = json.loads(line)
                 if not entry["processed"] or not 200 <= entry["status"] < 300:
                     continue
-                for key, words in self.door.heard(entry["path"], entry["body"]):
+                for key, words in self.api.heard(entry["path"], entry["body"]):
                     number = int(key.removeprefix("member-"))
                     wanted = expected(number)
                     arrived += 1
@@ -309,10 +309,10 @@ def memory_of(pid):
         return 0
 
 
-def play(folder, door, contacts, beside):
+def play(folder, api, contacts, beside):
     folder.mkdir()
-    print(f"{door.name}:", flush=True)
-    with Play(folder, door) as scene:
+    print(f"{api.name}:", flush=True)
+    with Play(folder, api) as scene:
         small = scene.migrate(beside, "small")
         large = scene.migrate(contacts, "large") if small else None
         for size, memories in (("small", small or ()), ("large", large or ())):
@@ -329,15 +329,15 @@ def main():
     parser = argparse.ArgumentParser(description="Leads a million contacts through a server API.")
     parser.add_argument("--contacts", type=int, default=1_000_000)
     parser.add_argument("--beside", type=int, default=100_000, help="the smaller migration, whose memory is compared")
-    parser.add_argument("--door", action="append", choices=[door.name for door in DOORS], help="all of these if not given")
+    parser.add_argument("--api", action="append", choices=[api.name for api in SERVERS], help="all of these if not given")
     parser.add_argument("--folder", type=pathlib.Path, help="where the files stand meanwhile; a few GB")
     parser.add_argument("--keep", action="store_true", help="keep the files, also when all is well")
     arguments = parser.parse_args()
     folder = pathlib.Path(tempfile.mkdtemp(prefix="patchbay million ", dir=arguments.folder))
     problems = []
-    for door in DOORS:
-        if not arguments.door or door.name in arguments.door:
-            problems += play(folder / door.name, door, arguments.contacts, arguments.beside)
+    for api in SERVERS:
+        if not arguments.api or api.name in arguments.api:
+            problems += play(folder / api.name, api, arguments.contacts, arguments.beside)
     if problems or arguments.keep:
         print(f"  the files are in {folder}")
     else:

@@ -8,8 +8,8 @@ import tempfile
 import zlib
 
 TABLES = [
-    "operation", "route", "account", "block", "memory", "journal", "mirror", "meta", "provider", "history", "reject",
-    "quarantine", "lease", "consent", "usage", "arrival", "ending", "chapter", "hearing",
+    "operation", "route", "account", "block", "memory", "journal", "snapshot", "meta", "provider", "history", "reject",
+    "quarantine", "lease", "consent", "usage", "stagedCapture", "ending", "outcomeBatch", "hearing",
 ]
 SOURCES = ["captured", "created"]
 ENDINGS = ["accepted", "unchanged", "superseded", "rejected", "dropped", "erased", "quarantined", "moved", "shadowed"]
@@ -53,7 +53,7 @@ def changed(body, delta):
 
 
 def bodies(packed):
-    """The bodies in a row of arrivals: before each stands the time since which it waits, `i`, digits, `;`; or a delta, `d`."""
+    """The bodies in a row of staged captures: before each stands the time since which it waits, `i`, digits, `;`; or a delta, `d`."""
     body = b""
     while packed:
         if packed.startswith(b"i"):
@@ -65,8 +65,8 @@ def bodies(packed):
         yield body
 
 
-def chapter(packed):
-    """The ids in a chapter of the history: each stands before the time at which it ended, `i`, digits, `;`."""
+def outcome_batch(packed):
+    """The ids in an outcome batch of the history: each stands before the time at which it ended, `i`, digits, `;`."""
     while packed:
         length, _, packed = packed.partition(b":")
         count = int(length.removeprefix(b"t"))
@@ -159,20 +159,20 @@ class OutboxFile:
         return books
 
     def history(self):
-        """How operations ended, oldest first: (provider, id, term, code). A damaged chapter says nothing."""
+        """How operations ended, oldest first: (provider, id, term, code). A damaged outcome batch says nothing."""
         numbered = [(number, rest) for number, *rest in self.rows("SELECT number, provider, id, term, code FROM history")]
-        for row in self.sound_rows("chapter"):
-            said = [[row["provider"], identifier, row["term"], row["code"]] for identifier in chapter(row["endings"])]
+        for row in self.sound_rows("outcomeBatch"):
+            said = [[row["provider"], identifier, row["term"], row["code"]] for identifier in outcome_batch(row["endings"])]
             numbered += enumerate(said, row["first"])
         return [tuple(ending) for _, ending in sorted(numbered, key=lambda each: each[0])] + self.noted()
 
-    def arrivals(self):
+    def staged_captures(self):
         """The ids of what was captured and has no place on a route yet."""
-        return [json.loads(body)["id"] for (packed,) in self.rows("SELECT captures FROM arrival") for body in bodies(packed)]
+        return [json.loads(body)["id"] for (packed,) in self.rows("SELECT captures FROM stagedCapture") for body in bodies(packed)]
 
     def forgot_history(self):
         """Whether the oldest endings were trimmed away, so that counting them proves nothing."""
-        oldest = "SELECT min(number) AS oldest FROM (SELECT number FROM history UNION ALL SELECT first FROM chapter)"
+        oldest = "SELECT min(number) AS oldest FROM (SELECT number FROM history UNION ALL SELECT first FROM outcomeBatch)"
         return bool(self.rows(f"SELECT 1 FROM ({oldest}) WHERE oldest > 1"))
 
     def pending(self):
@@ -182,9 +182,9 @@ class OutboxFile:
             WHERE (provider, sequence) NOT IN (SELECT provider, sequence FROM ending) ORDER BY sequence"""
         )
 
-    def mirrors(self):
+    def snapshots(self):
         """The last neutral state of every installation."""
-        return [json.loads(body) for (body,) in self.rows("SELECT body FROM mirror")]
+        return [json.loads(body) for (body,) in self.rows("SELECT body FROM snapshot")]
 
     def rejects(self):
         """What was refused and kept: (provider, id, code)."""

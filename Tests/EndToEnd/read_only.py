@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Takes the right to write away from the real sender, in several ways, and counts afterwards as a stranger.
+"""Takes the right to write away from the real sender, in several ways, and counts afterwards with an independent reader.
 
     read_only.py ROUNDS [--seed N] [--keep]
 

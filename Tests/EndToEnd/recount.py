@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Counts everything again, as a stranger: ledger, outbox and the sandbox's log and state must agree.
+"""Counts everything again with an independent reader: ledger, outbox and the sandbox's log and state must agree.
 
     recount.py OUTBOX --ledger FILE --operations FILE… [--log FILE] [--state VENDOR=FILE]… [--expect-drained]
 
@@ -35,7 +35,7 @@ class Recount:
         self.facts.append(f"{rows} rows of the outbox with correct checksums")
         self.ends = collections.defaultdict(dict)
         self.waiting = collections.defaultdict(set)
-        self.arrived = set(self.outbox.arrivals())
+        self.arrived = set(self.outbox.staged_captures())
         for provider, identifier, term, _ in self.outbox.history():
             if identifier in self.ends[provider]:
                 self.problems.append(f"{provider}: operation {identifier} ended twice")
@@ -95,7 +95,7 @@ class Recount:
             log=None if self.log is None else [entry for entry in self.log if entry["vendor"] == adapter],
             state=self.states.get(adapter),
             has_left=has_left and not self.waiting[provider],
-            mirrors=self.outbox.mirrors(),
+            snapshots=self.outbox.snapshots(),
         ))
         self.problems += [f"{provider}: {problem}" for problem in problems]
         self.facts.append(f"{provider}: {count} {words}")

@@ -160,8 +160,8 @@ class Scene:
 
     def kill_at_work(self, sender, within=0.3):
         """Kills a sender some time after its first promise; whether it was still there to be killed."""
-        before, patience = self.ledger.stat().st_size, time.monotonic() + 600
-        while self.ledger.stat().st_size == before and sender.process.poll() is None and time.monotonic() < patience:
+        before, timeout = self.ledger.stat().st_size, time.monotonic() + 600
+        while self.ledger.stat().st_size == before and sender.process.poll() is None and time.monotonic() < timeout:
             time.sleep(0.005)
         time.sleep(self.chance.random() * within)
         return sender.kill() == -9
@@ -176,13 +176,13 @@ class Scene:
         print(f"  DIFFERENCE: {text}", flush=True)
 
     def known(self):
-        """Every id that the outbox has heard of, as a stranger reads it."""
+        """Every id that the outbox has heard of, as an independent reader finds it."""
         if not self.outbox.exists():
             return set()
         with OutboxFile(self.outbox) as outbox:
             for fault in outbox.faults()[0]:
                 self.problem(fault)
-            return set(outbox.arrivals()) | {identifier for _, identifier, *_ in outbox.history() + outbox.pending()}
+            return set(outbox.staged_captures()) | {identifier for _, identifier, *_ in outbox.history() + outbox.pending()}
 
     def check_promises(self, when):
         """Every promise of the ledger is still kept."""

@@ -15,7 +15,7 @@ import PatchbaySalesforce
 import PatchbaySalesforceSimulator
 import PatchbaySimulation
 
-/// A door through which bytes of others come in: whatever they are, nothing crashes and no rule below breaks.
+/// An API through which bytes of others come in: whatever they are, nothing crashes and no rule below breaks.
 ///
 /// `make fuzz` drives them with libFuzzer, and a test replays what was found and kept under `Tests/Fuzzing/Corpus`.
 public enum FuzzTarget: String, CaseIterable, Sendable {
@@ -33,7 +33,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case rows
     /// Consent in a cell of a delimited file: case and spaces change nothing, and a word that settings call an opt-out is never an opt-in.
     case consent
-    /// Everything that the engine reads back from the outbox: bodies, steps, memory, journal, mirror, marks.
+    /// Everything that the engine reads back from the outbox: bodies, steps, memory, journal, subject snapshot, marks.
     case records
     /// A vendor's reply, for every vendor: it gets a verdict, and the books balance.
     case reply
@@ -47,8 +47,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         case .operation: Self.model(bytes)
         case .configuration: Self.configuration(bytes)
         case .contacts: Self.contacts(bytes)
-        case .migration: Self.migration(bytes) { try MigrationDoor($0) }
-        case .rows: Self.migration(bytes) { try MigrationDoor(rows: $0) }
+        case .migration: Self.migration(bytes) { try BulkPathComparison($0) }
+        case .rows: Self.migration(bytes) { try BulkPathComparison(rows: $0) }
         case .consent: Self.consent(bytes)
         case .records: Self.records(bytes)
         case .reply: Self.reply(bytes)
@@ -56,13 +56,13 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     }
 
     private static let modules: [AdapterModule] = [.acoustic, .adobe, .altcraft, .des, .salesforce]
-    private static let doors: [SceneAPI] = {
+    private static let apis: [SceneAPI] = {
         let scenes: [any VendorScene.Type] = [
             AcousticScene.self, AcousticServerScene.self, AdobeScene.self, AdobeClassicScene.self,
             AdobeServerScene.self, AltcraftScene.self, AltcraftServerScene.self, DESScene.self, DESProofScene.self,
             SalesforceScene.self, SalesforceServerScene.self, SalesforceServerRowsScene.self,
         ]
-        return scenes.compactMap { try? SceneAPI($0, among: modules.flatMap(\.doors)) }
+        return scenes.compactMap { try? SceneAPI($0, among: modules.flatMap(\.apis)) }
     }()
 
     private static func json(_ bytes: [UInt8]) -> String? {
@@ -151,9 +151,9 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         return nil
     }
 
-    private static func migration(_ bytes: [UInt8], _ door: ([UInt8]) throws -> MigrationDoor) -> String? {
+    private static func migration(_ bytes: [UInt8], _ api: ([UInt8]) throws -> BulkPathComparison) -> String? {
         do {
-            return try door(bytes).difference()
+            return try api(bytes).difference()
         } catch {
             return "\(type(of: error))"
         }
@@ -164,10 +164,10 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         guard let first = bytes.first else { return nil }
         let body = Array(bytes.dropFirst())
         let text = String(decoding: body, as: UTF8.self)
-        let door = doors[Int(first) / 8 % doors.count]
+        let api = apis[Int(first) / 8 % apis.count]
         do {
             let world = try VirtualWorld()
-            let plan = RoutingPlan(providers: [.init(name: "p", adapter: door.adapter, mode: .live)])
+            let plan = RoutingPlan(providers: [.init(name: "p", adapter: api.adapter, mode: .live)])
             try world.start(plan)
             world.network = { _ in .silence }
             try world.capture(.registerDevice(ScenePhone.device()))
@@ -178,13 +178,13 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
             case 1:
                 try store.setMemory(
                     provider: "p",
-                    lane: type(of: door.adapter).descriptor.memory == .lane ? lane : "",
-                    version: type(of: door.adapter).descriptor.stateVersion,
+                    lane: type(of: api.adapter).descriptor.memory == .lane ? lane : "",
+                    version: type(of: api.adapter).descriptor.stateVersion,
                     body: body
                 )
             case 2:
                 try store.progress(provider: "p", sequence: 1, step: body, failures: 1, refusals: 0)
-            case 3: try store.setMirror(subject: lane, body: body)
+            case 3: try store.setSnapshot(subject: lane, body: body)
             case 4: try store.setMeta("timeline", text)
             case 5: for key in ["share.p", "breaker.p", "rate.p"] { try store.setMeta(key, text) }
             case 6:
@@ -192,7 +192,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
                 try store.setJournal(provider: "p", entry)
             default:
                 var record = try store.providers()[0]
-                record.parked = body
+                record.suspended = body
                 try store.setProvider(record)
             }
             world.network = { _ in .outcome(.replied(WireResponse(200))) }
@@ -213,7 +213,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     /// The first byte says which vendor, the second the status, the third what the body claims to be.
     private static func reply(_ bytes: [UInt8]) -> String? {
         guard bytes.count > 2 else { return nil }
-        let door = doors[Int(bytes[0]) % doors.count]
+        let api = apis[Int(bytes[0]) % apis.count]
         let statuses = [200, 200, 200, 201, 202, 204, 400, 401, 403, 404, 409, 410, 412, 422, 429, 500, 503]
         let types = ["application/json", "text/html", "application/xml", "text/plain"]
         let response = WireResponse(
@@ -223,21 +223,21 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         )
         do {
             let world = try VirtualWorld()
-            let vendor = try door.makeVendor()
+            let vendor = try api.makeVendor()
             var remaining = 6
-            world.credentials = { door.credential($1) }
+            world.credentials = { api.credential($1) }
             world.network = { sent in
                 remaining -= 1
                 return .outcome(.replied(remaining >= 0 ? response : vendor.respond(to: sent.request, now: sent.now)))
             }
-            try world.start(RoutingPlan(providers: [.init(name: "p", adapter: door.adapter, mode: .live)]))
+            try world.start(RoutingPlan(providers: [.init(name: "p", adapter: api.adapter, mode: .live)]))
             var random = SeededGenerator(seed: 7)
-            for number in 1...5 { try world.capture(door.say(number, &random), contact: "c-1") }
+            for number in 1...5 { try world.capture(api.say(number, &random), contact: "c-1") }
             let question = EngagementOperation(
                 id: world.host.makeID(),
                 subject: "installation-1",
                 capturedAt: world.host.date(),
-                action: .readBack(door.question)
+                action: .readBack(api.question)
             )
             try world.read(question, from: "p")
             try world.advance(by: .seconds(7200))

@@ -34,7 +34,7 @@ struct BadProbe: VendorAdapter {
     static let descriptor = AdapterDescriptor(
         id: "bad",
         title: "Bad",
-        door: .server,
+        side: .server,
         memory: .provider,
         capabilities: [
             .operation(.track): .native(), .event(.custom): .native(), .event(.push): .native(),
@@ -67,7 +67,7 @@ struct BadProbe: VendorAdapter {
 
     func plan(_ pending: PendingOperations<BadProbe>, memory: Memory, at moment: Moment) -> Plan<BadProbe> {
         let token = WireRequest("POST", "https://bad.example.com/token")
-        guard memory.token != nil else { return .send(Transmission(chore: .token, token)) }
+        guard memory.token != nil else { return .send(Transmission(maintenanceRequest: .token, token)) }
         // Numbers and the inside of objects are lost, and of the vendor's state only its length comes back.
         let body: JSONValue = ["text": "something", "state": .integer(Int64(memory.state?.count ?? 0))]
         let request = WireRequest("POST", "https://bad.example.com/say", body: Array(body.text.utf8))

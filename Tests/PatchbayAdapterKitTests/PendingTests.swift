@@ -40,8 +40,9 @@ import Testing
 
     @Test func `the first head that acts is the plan; what waits hides its queue, and the shortest wait counts`() {
         let window = PendingOperations<ProbeAdapter>([
-            pending(.farewell, 1, queue: "a"), pending(.farewell, 2, queue: "a"), pending(.farewell, 3, queue: "b"),
-            pending(.farewell, 4, queue: "c"),
+            pending(.unregister, 1, queue: "a"), pending(.unregister, 2, queue: "a"),
+            pending(.unregister, 3, queue: "b"),
+            pending(.unregister, 4, queue: "c"),
         ])
         let reason = Finding(code: "r", severity: .note, path: "", reason: "It waits.", remedy: "")
         var asked: [Int64] = []

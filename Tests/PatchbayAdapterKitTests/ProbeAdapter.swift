@@ -8,8 +8,8 @@ import Testing
 
 /// A way in which the probe adapter breaks its contract; `none` keeps it.
 enum Fault: String, NeutralWord {
-    case none, plansByHash, carriesStrangers, forgetsVerdicts, repeatsAtOnce, neverEnds, waitsInThePast,
-        suppressesAfterDoubt
+    case none, plansByHash, carriesUnknownOperations, forgetsVerdicts, repeatsAtOnce, neverEnds, waitsInThePast,
+        suppressesAfterUncertainty
     case readsTheDate, overtakes, fatStep, growingMemory, tellsValues, tellsSecrets, rejectsInPlan, flushesThroughPacing
     case codeWithoutRow, claimsTooMuch, refusesSilently, mangles, manyQueues, lossyMemory
     case believesTooMuch, placesAtRandom, forgetsVerdictsOfNonsense, triesRefusalsAgain, fallsTogether,
@@ -143,10 +143,10 @@ struct ProbeAdapter: VendorAdapter {
         }
         guard let text = text(carried.operation) else { return .settle([carried.id: .rejected(Self.unsupported.at())]) }
         if fault == .rejectsInPlan { return .settle([carried.id: .rejected(Self.refused.at())]) }
-        if fault == .suppressesAfterDoubt, pending.count > 1 {
+        if fault == .suppressesAfterUncertainty, pending.count > 1 {
             return .settle([pending[0].id: .superseded(by: pending[1].id)])
         }
-        if fault == .suppressesAfterDoubt, memory.known == text { return .settle([carried.id: .unchanged()]) }
+        if fault == .suppressesAfterUncertainty, memory.known == text { return .settle([carried.id: .unchanged()]) }
         if fault == .fatStep, carried.step == nil, memory.closedUntil == nil {
             return .settle([carried.id: .underway(Step(text: String(repeating: "x", count: 300)))])
         }
@@ -167,10 +167,10 @@ struct ProbeAdapter: VendorAdapter {
             body["text"] = .string(pending.compactMap { self.text($0.operation) }.joined(separator: " "))
             request.body = Array(JSONValue.object(body).text.utf8)
         }
-        var doubting = memory
-        doubting.known = nil
-        var transmission = Transmission<ProbeAdapter>(.say, request, carrying: together, doubting: doubting)
-        if fault == .carriesStrangers { transmission.operations.append("stranger") }
+        var unacknowledged = memory
+        unacknowledged.known = nil
+        var transmission = Transmission<ProbeAdapter>(.say, request, carrying: together, unacknowledged: unacknowledged)
+        if fault == .carriesUnknownOperations { transmission.operations.append("unknown") }
         return .send(transmission)
     }
 
@@ -196,12 +196,12 @@ struct ProbeAdapter: VendorAdapter {
                 memory.known = text(pending.operation)
                 memory.closedUntil = nil
                 return .accepted()
-            case .refused, .park:
+            case .refused, .suspend:
                 guard fault == .triesRefusalsAgain else { return .rejected(Self.refused.at()) }
                 return .retry(.at(exchange.moment.now + .seconds(60)))
             case .retry:
                 let wait = exchange.retryAfter ?? .seconds(60)
-                if exchange.mayHaveWorked, fault != .suppressesAfterDoubt { memory.known = nil }
+                if exchange.mayHaveWorked, fault != .suppressesAfterUncertainty { memory.known = nil }
                 if fault == .believesTooMuch { memory.known = text(pending.operation) }
                 if fault != .repeatsAtOnce { memory.closedUntil = exchange.moment.now + max(wait, .seconds(1)) }
                 return .retry(.now)
@@ -226,10 +226,10 @@ struct ProbeSimulator: VendorSimulator {
     }
 }
 
-extension Belief {
+extension ExpectedState {
     /// What was told last, and all that was told: as a set, or, where repeats count, as a list.
-    static func probe(countsRepeats: Bool) -> Belief {
-        Belief { memory in
+    static func probe(countsRepeats: Bool) -> ExpectedState {
+        ExpectedState { memory in
             memory["known"].map { ["last": $0] } ?? [:]
         } holds: { (state: ProbeSimulator.State, _) in
             let told = countsRepeats ? state.told : Set(state.told).sorted()

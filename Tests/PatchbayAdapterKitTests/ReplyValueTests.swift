@@ -180,9 +180,11 @@ import Testing
             "a": .rejected(finding), "b": .accepted(finding), "c": .dropped(finding), "d": .unchanged(finding),
         ]
         var said = Interpretation(verdicts)
-        said.park = FindingRow("x.z", .error, .invalid, reason: "No", remedy: "Correct it.").at()
+        said.suspension = FindingRow("x.z", .error, .invalid, reason: "No", remedy: "Correct it.").at()
         let named = said.naming(answer, to: Self.telling, by: Self.table)
-        #expect(named.park?.vendor == VendorReply(status: 400, code: VendorReply.withheld, requestID: "ours-480013"))
+        #expect(
+            named.suspension?.vendor == VendorReply(status: 400, code: VendorReply.withheld, requestID: "ours-480013")
+        )
         #expect(named.verdicts.values.allSatisfy { !"\($0)".contains("s3cr3t") && "\($0)".contains("withheld") })
     }
 

@@ -15,7 +15,7 @@ import Testing
         return Exchange(
             endpoint: .say,
             operations: [
-                Pending(operation: Corpus().operation(1, 0, .farewell), sequence: 1, since: Self.start, queue: "q")
+                Pending(operation: Corpus().operation(1, 0, .unregister), sequence: 1, since: Self.start, queue: "q")
             ],
             request: WireRequest("POST", "https://vendor.example", headers: headers),
             outcome: outcome,
@@ -52,7 +52,7 @@ import Testing
             #expect(memory.interpretToken(exchange(outcome), meaning, asked: nil, Self.law) == Interpretation())
             #expect(memory.gate(at: Self.start) == .needsTokenLater(Self.start + .seconds(seconds)))
         }
-        for (status, meaning) in [(400, ReplyMeaning.refused), (401, .retry), (403, .park)] {
+        for (status, meaning) in [(400, ReplyMeaning.refused), (401, .retry), (403, .suspend)] {
             let refusal = exchange(.replied(WireResponse(status)))
             #expect(memory.interpretToken(refusal, meaning, asked: nil, Self.law) == nil)
         }

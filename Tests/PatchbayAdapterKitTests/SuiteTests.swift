@@ -16,7 +16,7 @@ import Testing
             settings: ["fault": .string(fault.rawValue), "key": "Schlüssel-4711"],
             simulator: ProbeSimulator(settings: [:]),
             statusAlone: statusAlone,
-            belief: .probe(countsRepeats: fault == .doublesEffects),
+            expectedState: .probe(countsRepeats: fault == .doublesEffects),
             handedOut: ["pass"],
             storedStates: [StoredState(version: 1, part: .memory, json: ["words": [], "key": ""])],
             exemptions: exemptions,
@@ -74,7 +74,7 @@ import Testing
         (.examinesByInstance, "A1: examine depends on the operation and the settings alone"),
         (.plansByHash, "A1: the same values give the same plan and meaning"),
         (.plansByHash, "A1: the same sample sends the same bytes each time"),
-        (.carriesStrangers, "A2: a plan names only operations of its window"),
+        (.carriesUnknownOperations, "A2: a plan names only operations of its window"),
         (.forgetsVerdicts, "A3: every carried operation gets a verdict, and no other"),
         (.forgetsVerdictsOfNonsense, "A3: every reply gets a verdict, nonsense too"),
         (.repeatsAtOnce, "A4: quiet after a failure"),
@@ -82,8 +82,8 @@ import Testing
         (.triesRefusalsAgain, "A5: it ends with a vendor that always refuses"),
         (.neverEnds, "A5: many operations end"),
         (.waitsInThePast, "A6: waits lie in the future and within a day"),
-        (.suppressesAfterDoubt, "A7: after doubt nothing is suppressed"),
-        (.suppressesAfterDoubt, "A7: what was changed and set back is sent"),
+        (.suppressesAfterUncertainty, "A7: after uncertain delivery nothing is suppressed"),
+        (.suppressesAfterUncertainty, "A7: what was changed and set back is sent"),
         (.readsTheDate, "A8: the wall clock changes bytes, never times"),
         (.believesTooMuch, "A9: memory claims nothing that the vendor does not hold"),
         (.doublesEffects, "A10: an interrupted exchange ends well"),
@@ -127,12 +127,12 @@ import Testing
 
     /// Checks that only an adapter with wrong tables, or a harness that lacks something, can break.
     private static let tabled: [String] = [
-        "A4: a failed chore is not repeated at once",
+        "A4: a failed maintenance request is not repeated at once",
         "A9: somebody says what memory claims",
         "A15: an object of the app arrives as it was",
         "A15: what the vendor hands over comes back as it was",
         "A16: bad settings are refused with a remedy, never with their value",
-        "A16: a door's secrets are looked for",
+        "A16: an API's secrets are looked for",
         "A19: stored states of every version can be read",
         "A20: a journaled endpoint is interrupted in some conversation",
         "A20: every endpoint is sent in some sample",
@@ -169,18 +169,18 @@ import Testing
 
     // MARK: Secrets
 
-    /// A door whose only secret is too short to be told from other text, and what its harness says about that.
+    /// An API whose only secret is too short to be told from other text, and what its harness says about that.
     private func foundWithoutSecrets(reason: String?, watched: [String] = []) async throws -> String {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         let harness = try AdapterHarness<ProbeAdapter>(
             settings: ["fault": "none", "key": "k"],
             simulator: ProbeSimulator(settings: [:]),
-            belief: .probe(countsRepeats: false),
+            expectedState: .probe(countsRepeats: false),
             watched: watched,
             withoutSecrets: reason,
             goldens: Goldens(folder: folder, environment: [:])
         )
-        let check = try #require(ConformanceCheck.all.first { $0.name == "a door's secrets are looked for" })
+        let check = try #require(ConformanceCheck.all.first { $0.name == "an API's secrets are looked for" })
         return try await broken([check], on: harness)[check.testDescription] ?? ""
     }
 
@@ -192,21 +192,21 @@ import Testing
         #expect(both.contains("no request carries the watched text 1"))
     }
 
-    // MARK: Beliefs
+    // MARK: Expected states
 
-    @Test func `a belief that never claims anything is found out`() async throws {
+    @Test func `an expected state that never claims anything is found out`() async throws {
         let check = try #require(ConformanceCheck.all.first { $0.name == "somebody says what memory claims" })
-        let misread = Belief { memory in
+        let misread = ExpectedState { memory in
             memory["knwon"].map { ["last": $0] } ?? [:]
         } holds: { (_: ProbeSimulator.State, _) in
             [:]
         }
-        for (belief, isVain) in [(misread, true), (.probe(countsRepeats: false), false)] {
+        for (expectedState, isVain) in [(misread, true), (.probe(countsRepeats: false), false)] {
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
             let harness = try AdapterHarness<ProbeAdapter>(
                 settings: ["fault": "none", "key": "k"],
                 simulator: ProbeSimulator(settings: [:]),
-                belief: belief,
+                expectedState: expectedState,
                 goldens: Goldens(folder: folder, environment: [:])
             )
             let found = try await broken([check], on: harness)[check.testDescription] ?? ""

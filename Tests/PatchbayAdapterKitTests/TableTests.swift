@@ -198,13 +198,13 @@ private func rule(_ number: String) -> RuleID { RuleID("probe", number) }
             .status(200...299, .accepted, rule: rule("2")),
             .noAnswer(.retry, rule: rule("3")),
         ],
-        otherwise: .otherwise(.park, rule: rule("4"))
+        otherwise: .otherwise(.suspend, rule: rule("4"))
     )
 
     @Test(arguments: [
         (Outcome.replied(WireResponse(200, json: ["fault": 1])), ReplyMeaning.refused),
         (.replied(WireResponse(204)), .accepted),
-        (.failed(TransportFailure(.lost, "timedOut")), .retry), (.replied(WireResponse(302)), .park),
+        (.failed(TransportFailure(.lost, "timedOut")), .retry), (.replied(WireResponse(302)), .suspend),
     ])
     func `the first row that matches decides`(_ row: (outcome: Outcome, meaning: ReplyMeaning)) {
         #expect(Self.replies.row(for: row.outcome).meaning == row.meaning)

@@ -62,7 +62,7 @@ import Testing
 
     @Test(arguments: WireFault.allCases) func `a fault is a failure that says what to do`(_ fault: WireFault) {
         let failure = TransportFailure(fault)
-        #expect(failure.doubt == .notSent)
+        #expect(failure.delivery == .notSent)
         #expect(failure.description == "\(fault.rawValue): \(fault.remedy)")
         #expect(fault.remedy.count > 20)
     }

@@ -35,7 +35,7 @@ import Testing
         let rules = try #require(JSONValue(parsing: result.output).array)
         #expect(!rules.isEmpty)
         for rule in rules {
-            // A vendor's doors share its rules: `adobe-classic` shows `adobe/C1`.
+            // A vendor's APIs share its rules: `adobe-classic` shows `adobe/C1`.
             let vendor = rule["adapter"]?.string?.prefix { $0 != "-" } ?? "?"
             #expect(rule["rule"]?.string?.hasPrefix("\(vendor)/") == true)
             #expect(rule["text"]?.string?.isEmpty == false)

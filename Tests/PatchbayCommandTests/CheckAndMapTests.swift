@@ -76,7 +76,7 @@ import Testing
     private func badOperations() throws -> String {
         let good = try Workbench.example("first-steps.ndjson").split(separator: "\n").map(String.init)
         var bytes = Array(good[0].utf8) + Array("\n{\"id\":\"\u{FFFD}\"".utf8)
-        bytes += [0x0A, 0x22, 0xFF, 0x22, 0x0A] + Array("{\"id\":\"x\",\"stranger\":1}\n".utf8)
+        bytes += [0x0A, 0x22, 0xFF, 0x22, 0x0A] + Array("{\"id\":\"x\",\"unknown\":1}\n".utf8)
         bytes += Array(repeating: UInt8(ascii: "["), count: 5 << 20) + Array("\n\n\"text\"\n".utf8)
         return try bench.write("bad.ndjson", bytes + Array(good[1].utf8))
     }
@@ -184,7 +184,7 @@ import Testing
 
     @Test func `a scenario is played from a file`() async throws {
         let configuration = try JSONValue(parsing: Workbench.example("one-provider.json"))
-        let step = "{\"capture\": {\"id\": \"a\", \"action\": {\"kind\": \"farewell\"}}}"
+        let step = "{\"capture\": {\"id\": \"a\", \"action\": {\"kind\": \"unregister\"}}}"
         try bench.write("story.json", "{\"configuration\": \(configuration.text), \"steps\": [\(step)]}")
         let result = try await bench.run("simulate", "story.json")
         #expect(result.status == 0)

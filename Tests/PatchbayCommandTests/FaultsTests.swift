@@ -7,8 +7,8 @@ import Testing
 
 @Suite("patchbay faults") struct FaultsTests {
     @Test func `a run that came out wrong is told with the command that repeats it, and how it came to that`() throws {
-        let doors = try Vendors.scenes.map { try SceneAPI($0, among: Vendors.modules.flatMap(\.doors)) }
-        let campaign = FaultCampaign(FaultTable(doors: doors))
+        let apis = try Vendors.scenes.map { try SceneAPI($0, among: Vendors.modules.flatMap(\.apis)) }
+        let campaign = FaultCampaign(FaultTable(apis: apis))
         try DeliberateFault.$present.withValue(.denialIgnored) {
             var found: FaultCampaign.Failure?
             var seed: UInt64 = 1

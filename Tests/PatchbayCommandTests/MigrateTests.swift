@@ -385,7 +385,7 @@ import Testing
         #expect(bench.files == before)
     }
 
-    @Test func `rows that are mended follow the noes of the file that they are from`() async throws {
+    @Test func `rows that are mended follow the opt-outs of the file that they are from`() async throws {
         func contact(_ state: String, _ rest: String = "") -> String {
             #"{"identifiers":[{"kind":"external","value":"c-1"}],"subscriptions":[{"channel":"email","state":"\#(state)"}]\#(rest)}"#
                 + "\n"

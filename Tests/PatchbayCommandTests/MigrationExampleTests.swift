@@ -41,7 +41,7 @@ import Testing
 
     @Test func `a comparison of two vendors`() async throws {
         let lines = try await bench.run("compare", "adobe", "adobe-classic", "--json").lines
-        #expect(try lines == [example("comparison.two-doors")])
+        #expect(try lines == [example("comparison.two-apis")])
     }
 
     @Test func `evidence, and what a verification finds`() async throws {

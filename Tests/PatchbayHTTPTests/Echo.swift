@@ -59,7 +59,7 @@ struct EchoBench {
     }
 
     /// How many requests the vendor's log shows, processed or not.
-    func arrivals() async throws -> Int {
+    func stagedCaptures() async throws -> Int {
         let log = await transport.send(WireRequest("GET", server.url + "/sandbox/log"), timeout: .seconds(60))
         return try #require(log.reply).body.count { $0 == 0x0A }
     }

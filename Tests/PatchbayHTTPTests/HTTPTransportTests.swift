@@ -43,7 +43,7 @@ import Testing
         #expect(reply.status == status)
         #expect(reply[header: "Location"] == "/echo/other")
         #expect(reply.body == response.body)
-        #expect(try await bench.arrivals() == 1)
+        #expect(try await bench.stagedCaptures() == 1)
     }
 
     @Test func `a cookie that the vendor sets does not come back`() async throws {
@@ -83,7 +83,7 @@ import Testing
             return await group.reduce(into: Set()) { $0.insert($1) }
         }
         #expect(bodies == Set((0..<200).map { Array("request \($0)".utf8) }))
-        #expect(try await bench.arrivals() == 200)
+        #expect(try await bench.stagedCaptures() == 200)
     }
 }
 
@@ -117,7 +117,7 @@ import Testing
         let body: [UInt8] = fault.method == "POST" ? [1] : []
         let outcome = await bench.send(fault.method, body: body, timeout: fault.timeout)
         #expect(outcome == .failed(TransportFailure(.lost, fault.code)))
-        #expect(try await bench.arrivals() == 2)
+        #expect(try await bench.stagedCaptures() == 2)
     }
 
     struct Unsendable: CustomTestStringConvertible {
@@ -148,7 +148,7 @@ import Testing
     }
 
     @Test(.enabled(if: SilentListener.isPossible, "needs IPv6 on the loopback interface"))
-    func `a host whose one address refuses and whose other takes the request is in doubt`() async throws {
+    func `a host whose one address refuses and whose other takes the request is in uncertain delivery`() async throws {
         let listener = try SilentListener()
         let taken = Task.detached { listener.takeOne() }
         let request = WireRequest("POST", "http://localhost:\(listener.port)/x", body: [1])
@@ -157,7 +157,7 @@ import Testing
             return
         }
         #expect(await taken.value > 0)
-        #expect(failure.doubt == .lost)
+        #expect(failure.delivery == .lost)
     }
 
     @Test func `a time of zero ends in a reply or a time-out, never in silence`() async throws {
@@ -176,13 +176,13 @@ import Testing
             return await bench.send("POST", body: [1])
         }
         #expect(await task.value == .failed(TransportFailure(.notSent, "cancelled")))
-        #expect(try await bench.arrivals() == 0)
+        #expect(try await bench.stagedCaptures() == 0)
     }
 
     @Test func `a caller that is cancelled on the way gives the request up as lost`() async throws {
         let bench = try EchoBench(.hang)
         let task = Task { await bench.send("POST", body: [1]) }
-        while try await bench.arrivals() == 0 {}
+        while try await bench.stagedCaptures() == 0 {}
         task.cancel()
         #expect(await task.value == .failed(TransportFailure(.lost, "cancelled")))
     }

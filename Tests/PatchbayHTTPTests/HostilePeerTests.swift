@@ -23,9 +23,9 @@ import Testing
             let outcome = await bench.send(method, headers: secrets, body: method == "GET" ? [] : [1])
             #expect(outcome.reply?.status == status)
             #expect(outcome.reply?[header: "Location"] == location.value)
-            #expect(try await bench.arrivals() == 1)
+            #expect(try await bench.stagedCaptures() == 1)
         }
-        #expect(try await other.arrivals() == 0)
+        #expect(try await other.stagedCaptures() == 0)
     }
 
     @Test(arguments: [
@@ -36,7 +36,7 @@ import Testing
         let bench = try EchoBench()
         let outcome = await bench.send("POST", headers: [header], body: [1])
         #expect(outcome == .failed(TransportFailure(.badHeader)))
-        #expect(try await bench.arrivals() == 0)
+        #expect(try await bench.stagedCaptures() == 0)
     }
 
     @Test(arguments: [
@@ -47,7 +47,7 @@ import Testing
         let bench = try EchoBench()
         let outcome = await bench.send("POST", row.path, body: [1])
         #expect(outcome == .failed(TransportFailure(row.fault)))
-        #expect(try await bench.arrivals() == 0)
+        #expect(try await bench.stagedCaptures() == 0)
     }
 
     @Test(arguments: ["http://vendor.example/x", "http://10.1.2.3:80/x", "http://localhost.vendor.example/x"])
@@ -66,7 +66,7 @@ import Testing
             Issue.record("an answer that is no HTTP counts as a reply")
             return
         }
-        #expect(failure.doubt == .lost && failure.fault == nil)
+        #expect(failure.delivery == .lost && failure.fault == nil)
         #expect(await written == answer.utf8.count)
     }
 

@@ -947,8 +947,8 @@ import Testing
     ) throws {
         let (harness, target) = (pair.source.harness(true), pair.target)
         var rows = try VendorRows(harness, seed: UInt64(target.testDescription.utf8.count))
-        for (round, strangers) in [1, 4, 12].enumerated() {
-            let bytes = rows.file(60, strangers: strangers)
+        for (round, unknowns) in [1, 4, 12].enumerated() {
+            let bytes = rows.file(60, unknowns: unknowns)
             let settings = round == 1 ? target.needed : target.full
             func outcome(_ chunk: Int, _ workers: Int) throws -> Outcome {
                 try Outcome(

@@ -23,7 +23,7 @@ import Testing
             RecordHarness(
                 module.formats[0],
                 settings: isFull ? full : needed,
-                of: module.doors[0],
+                of: module.apis[0],
                 goldens: Goldens()
             )
         }

@@ -229,7 +229,7 @@ import Testing
 
     /// Whether no record says yes behind an opt-out of its person.
     private static func isSafe(_ records: [String], _ written: [[String]]) throws -> Bool {
-        var noes: Set<String> = []
+        var optOuts: Set<String> = []
         for (record, states) in zip(records, written) {
             let contact = try Contact(jsonBytes: Array(record.utf8))
             let key = contact.identifiers.first { $0.kind == .email }?.value ?? ""
@@ -237,12 +237,12 @@ import Testing
                 let (own, all) = (
                     "\(key) \(wish.channel) \(wish.topic ?? "")", ["\(key) *", "\(key) * \(wish.channel)"]
                 )
-                if states.contains("subscribed"), noes.contains(own) || all.contains(where: noes.contains) {
+                if states.contains("subscribed"), optOuts.contains(own) || all.contains(where: optOuts.contains) {
                     return false
                 }
-                if wish.state.isOptOut { noes.insert(own) }
+                if wish.state.isOptOut { optOuts.insert(own) }
             }
-            for consent in contact.consents { noes.insert("\(key) *" + (consent.channel.map { " \($0)" } ?? "")) }
+            for consent in contact.consents { optOuts.insert("\(key) *" + (consent.channel.map { " \($0)" } ?? "")) }
         }
         return true
     }
@@ -326,8 +326,8 @@ import Testing
 
     @Test func `of a job in which one says yes behind a no that one alone goes the slow way`() throws {
         let migration = try Migration(from: .neutralContacts, to: .altcraftProfiles, targetSettings: Self.settings)
-        let noes = EarlierOptOuts()
-        var mapper = try migration.bulk.makeMapper(behind: .init(), applying: noes)
+        let optOuts = EarlierOptOuts()
+        var mapper = try migration.bulk.makeMapper(behind: .init(), applying: optOuts)
         let people = (0..<20).map { Self.person("p\($0)@x.example", $0 % 2 == 0 ? "unsubscribed" : "subscribed") }
         let bytes = Array((people + [Self.person("p4@x.example", "subscribed")]).joined(separator: "\n").utf8)
         let result = try mapper.map(ChunkJob(bytes), OutputBuffer())
@@ -336,42 +336,42 @@ import Testing
     }
 
     @Test func `what is heard of a job is taken back whole when a yes stands behind a no`() throws {
-        let noes = EarlierOptOuts(limit: 100_000)
+        let optOuts = EarlierOptOuts(limit: 100_000)
         func word(_ number: UInt64, isNo: Bool) -> UInt64 {
             ConsentMark.yes(number, 1) | (isNo ? ConsentMark.no : 0)
         }
-        #expect(try noes.read((0..<3_000).map { word($0, isNo: true) }))
+        #expect(try optOuts.read((0..<3_000).map { word($0, isNo: true) }))
         // The table grows while these are heard.
         let more = (3_000..<9_000).map { word($0, isNo: true) } + [word(17, isNo: false)]
-        #expect(try !noes.read(more))
-        #expect(try noes.read((3_000..<9_000).map { word($0, isNo: false) }))
-        #expect(try !noes.read([word(2_999, isNo: false)]))
-        #expect(try noes.read((3_000..<9_000).map { word($0, isNo: true) }))
-        #expect(try !noes.read([word(8_999, isNo: false)]))
+        #expect(try !optOuts.read(more))
+        #expect(try optOuts.read((3_000..<9_000).map { word($0, isNo: false) }))
+        #expect(try !optOuts.read([word(2_999, isNo: false)]))
+        #expect(try optOuts.read((3_000..<9_000).map { word($0, isNo: true) }))
+        #expect(try !optOuts.read([word(8_999, isNo: false)]))
     }
 
     @Test func `opt-outs that found no room are examined at the end, however many there are`() throws {
         func heard(_ raised: [UInt64]) throws -> EarlierOptOuts {
-            let noes = EarlierOptOuts(limit: 1_000)
+            let optOuts = EarlierOptOuts(limit: 1_000)
             func word(_ number: UInt64, isNo: Bool) -> UInt64 {
                 ConsentMark.yes(number &* 7_919, ConsentMark.wish("email", nil)) | (isNo ? ConsentMark.no : 0)
             }
             for start in stride(from: 0 as UInt64, to: 100_000, by: 500) {
                 let people = start..<(start + 500)
                 // An opt-in before the no does not stand behind it.
-                #expect(try noes.read(people.map { word($0, isNo: false) } + people.map { word($0, isNo: true) }))
+                #expect(try optOuts.read(people.map { word($0, isNo: false) } + people.map { word($0, isNo: true) }))
             }
-            #expect(try noes.read(raised.map { word($0, isNo: false) }))
-            return noes
+            #expect(try optOuts.read(raised.map { word($0, isNo: false) }))
+            return optOuts
         }
         try heard(Array(100_000..<200_000)).finish()
-        let noes = try heard([50_000, 1_000, 99_999, 300_000])
-        let error = #expect(throws: Migration.Failure.self) { try noes.finish() }
+        let optOuts = try heard([50_000, 1_000, 99_999, 300_000])
+        let error = #expect(throws: Migration.Failure.self) { try optOuts.finish() }
         #expect(error?.description.contains("3 of them") == true)
     }
 }
 
-@Suite("Noes of a file that was moved before") struct FileBeforeTests {
+@Suite("Opt-outs of a file that was moved before") struct FileBeforeTests {
     /// What the file said, and whether the yes of the mended row behind it becomes an opt-out.
     static let files = [
         ("k1,a@x.example,,,2031-01-01 00:00:00", true), ("k1,a@x.example,XX,,2031-01-01 00:00:00", true),
@@ -440,7 +440,7 @@ import Testing
     }
 }
 
-@Suite("Noes of rows that are refused") struct RefusedNoesTests {
+@Suite("Opt-outs of rows that are refused") struct RefusedOptOutsTests {
     private static let header = "Contact Key,Email Address,Mobile Number,Mail In,Mail Out"
     private static let yes = "k1,a@x.example,,2030-01-01 00:00:00,"
     private static let yesInJSON =

@@ -21,7 +21,7 @@ import Testing
         types: [AttributeName: AttributeType] = [:],
         mapping: ContactMapping = ContactMapping(),
         activity: (attribute: AttributeName, today: CalendarDate)? = nil,
-        loads: [LoadDoor] = [],
+        loads: [ImportRoute] = [],
         requestsPerSecond: Int? = nil,
         chunk: Int = 1 << 16,
         workers: Int = 1
@@ -564,16 +564,16 @@ import Testing
 
     @Test func `requests follow from count and size, and time from a rate`() throws {
         let bytes = (0..<25).flatMap { Self.lines(Self.person("p\($0)@x.example")) }
-        let doors = [
-            LoadDoor("ten", contacts: 10, note: ""), LoadDoor("small", bytes: 100, note: ""),
-            LoadDoor("paced", contacts: 1, rate: Rate(5, per: .seconds(1)), note: ""), LoadDoor("any", note: ""),
+        let routes = [
+            ImportRoute("ten", contacts: 10, note: ""), ImportRoute("small", bytes: 100, note: ""),
+            ImportRoute("paced", contacts: 1, rate: Rate(5, per: .seconds(1)), note: ""), ImportRoute("any", note: ""),
         ]
-        let plan = try Self.plan(bytes, loads: doors)
+        let plan = try Self.plan(bytes, loads: routes)
         #expect(plan.loads.map(\.requests) == [3, (plan.report.bytesWritten + 99) / 100, 25, 1])
         #expect(plan.loads.map(\.seconds) == [nil, nil, 5, nil])
-        #expect(try Self.plan(bytes, loads: doors, requestsPerSecond: 10).loads.map(\.seconds)[2] == 3)
+        #expect(try Self.plan(bytes, loads: routes, requestsPerSecond: 10).loads.map(\.seconds)[2] == 3)
         // A file has a size of its own only where no number of contacts is stated.
-        #expect(doors.map(plan.report.files) == [1, (plan.report.bytesWritten + 99) / 100, 1, 1])
+        #expect(routes.map(plan.report.files) == [1, (plan.report.bytesWritten + 99) / 100, 1, 1])
     }
 
     // MARK: Memory

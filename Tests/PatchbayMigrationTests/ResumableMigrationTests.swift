@@ -430,7 +430,7 @@ import Testing
     @Test func `what stands beside an output is gone on with and undone like it`() throws {
         try Data("old map".utf8).write(to: folder.appending(path: "out.map"))
         var all = files(evidence: "out.evidence", journal: "journal")
-        all.companions = [(path("out.map"), Array("new map".utf8))]
+        all.sidecars = [(path("out.map"), Array("new map".utf8))]
         #expect(try !run(all, chunks: 3).isCommitted)
         #expect(try bytes("out.map") == Data("old map".utf8))
         #expect(try run(all).isCommitted)

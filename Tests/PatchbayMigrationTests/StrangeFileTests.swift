@@ -56,8 +56,8 @@ import Testing
         let path = NSTemporaryDirectory() + "strange-\(UUID().uuidString)"
         try Data(each.bytes).write(to: URL(filePath: path))
         defer { try? FileManager.default.removeItem(atPath: path) }
-        var door = try DoorSource(migration, FileSource(path: path), at: path, after: nil)
-        #expect(throws: SettingsError.self) { while try door.next(seeing: { _ in }, { _ in }) {} }
+        var server = try ServerSource(migration, FileSource(path: path), at: path, after: nil)
+        #expect(throws: SettingsError.self) { while try server.next(seeing: { _ in }, { _ in }) {} }
     }
 
     static let damaged = [

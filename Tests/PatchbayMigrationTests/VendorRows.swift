@@ -76,13 +76,13 @@ struct VendorRows {
         values = own.indices.map { column in rows.map { $0[column] } } + added.map { _ in ["", ""] }
     }
 
-    /// A file of that many rows; `strangers` of a hundred fields hold something else than the vendor's writer puts there.
-    mutating func file(_ count: Int, strangers: Int) -> [UInt8] {
+    /// A file of that many rows; `unknowns` of a hundred fields hold something else than the vendor's writer puts there.
+    mutating func file(_ count: Int, unknowns: Int) -> [UInt8] {
         var text = row(header)
         for _ in 0..<count {
             text += row(
                 values.map { values in
-                    guard random.below(100) < strangers else { return random.pick(values) }
+                    guard random.below(100) < unknowns else { return random.pick(values) }
                     return random.pick(random.below(2) == 0 ? Self.words : Self.moments)
                 }
             )

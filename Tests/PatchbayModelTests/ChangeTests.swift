@@ -8,11 +8,11 @@ private func decimal(_ text: String) throws -> AttributeValue { .decimal(try #re
     @Test func `names that look alike are two subjects and two people`() {
         let (composed, decomposed): (Subject, Subject) = ("Zo\u{EB}", "Zoe\u{308}")
         #expect(composed != decomposed && Set([composed, decomposed, composed]).count == 2)
-        var mirror = SubjectSnapshot()
-        mirror.identifiers = [Identifier(.external, composed.rawValue)]
+        var snapshot = SubjectSnapshot()
+        snapshot.identifiers = [Identifier(.external, composed.rawValue)]
         let change = { ContactSwitch(.logIn, identifiers: [Identifier(.external, $0)]) }
-        #expect(mirror.isAnotherPerson(change(decomposed.rawValue)))
-        #expect(!mirror.isAnotherPerson(change(composed.rawValue)))
+        #expect(snapshot.isAnotherPerson(change(decomposed.rawValue)))
+        #expect(!snapshot.isAnotherPerson(change(composed.rawValue)))
     }
 }
 
@@ -83,7 +83,7 @@ private func decimal(_ text: String) throws -> AttributeValue { .decimal(try #re
     }
 }
 
-@Suite("The mirror") struct MirrorTests {
+@Suite("The subject snapshot") struct SnapshotTests {
     private func operation(_ action: Action, contact: String? = "c-1") -> EngagementOperation {
         EngagementOperation(
             id: "o",
@@ -94,12 +94,12 @@ private func decimal(_ text: String) throws -> AttributeValue { .decimal(try #re
         )
     }
 
-    private func mirror(_ actions: Action...) -> SubjectSnapshot {
+    private func snapshot(_ actions: Action...) -> SubjectSnapshot {
         actions.reduce(into: SubjectSnapshot()) { $0.apply(operation($1)) }
     }
 
     @Test func `the newest of each kind stays`() {
-        let mirror = mirror(
+        let snapshot = snapshot(
             .identify([Identifier(.email, "old"), Identifier(.external, "c-1")]),
             .identify([Identifier(.email, "new")]),
             .changeAttributes(["a": .set(1), "b": .set("x")]),
@@ -111,44 +111,44 @@ private func decimal(_ text: String) throws -> AttributeValue { .decimal(try #re
             .setConsent(Consent(purpose: .tracking, state: .granted)),
             .setConsent(Consent(purpose: .tracking, channel: .push, state: .denied))
         )
-        #expect(mirror.identifiers == [Identifier(.email, "new"), Identifier(.external, "c-1")])
-        #expect(mirror.attributes == ["a": 3])
-        #expect(mirror.tags == ["t"])
-        #expect(mirror.subscriptions.values.map(\.state) == [.unsubscribed])
-        #expect(mirror.consent(for: .tracking) == .granted)
-        #expect(mirror.consent(for: .tracking, channel: .push) == .denied)
-        #expect(mirror.consent(for: .tracking, channel: .sms) == .granted)
-        #expect(mirror.consent(for: .messaging) == .unknown)
+        #expect(snapshot.identifiers == [Identifier(.email, "new"), Identifier(.external, "c-1")])
+        #expect(snapshot.attributes == ["a": 3])
+        #expect(snapshot.tags == ["t"])
+        #expect(snapshot.subscriptions.values.map(\.state) == [.unsubscribed])
+        #expect(snapshot.consent(for: .tracking) == .granted)
+        #expect(snapshot.consent(for: .tracking, channel: .push) == .denied)
+        #expect(snapshot.consent(for: .tracking, channel: .sms) == .granted)
+        #expect(snapshot.consent(for: .messaging) == .unknown)
     }
 
     @Test func `erase forgets all, also who it was`() {
-        #expect(mirror(.changeAttributes(["a": .set(1)]), .erase) == SubjectSnapshot())
+        #expect(snapshot(.changeAttributes(["a": .set(1)]), .erase) == SubjectSnapshot())
     }
 
     @Test func `a question changes nothing`() {
-        var mirror = mirror(.changeAttributes(["a": .set(1)]))
-        let before = mirror
-        mirror.apply(operation(.readBack(ReadRequest("profile")), contact: "c-2"))
-        #expect(mirror == before)
+        var snapshot = snapshot(.changeAttributes(["a": .set(1)]))
+        let before = snapshot
+        snapshot.apply(operation(.readBack(ReadRequest("profile")), contact: "c-2"))
+        #expect(snapshot == before)
     }
 
     @Test func `identities of a person who left are not replayed for the next person`() {
-        func device(in mirror: SubjectSnapshot) -> Device? {
-            for case .registerDevice(let device) in mirror.replay { return device }
+        func device(in snapshot: SubjectSnapshot) -> Device? {
+            for case .registerDevice(let device) in snapshot.replay { return device }
             return nil
         }
         let given = Device(allowsPush: true, identities: ["vendor.user": "u-1"])
         func logIn(_ name: String) -> Action {
             .switchContact(ContactSwitch(.logIn, identifiers: [Identifier(.external, name)]))
         }
-        var mirror = SubjectSnapshot()
-        mirror.apply(operation(.registerDevice(given), contact: nil))
-        mirror.apply(operation(logIn("aino"), contact: "aino"))
-        #expect(device(in: mirror)?.identities == given.identities)
-        mirror.apply(operation(.registerDevice(given), contact: "aino"))
-        #expect(device(in: mirror)?.identities == given.identities)
+        var snapshot = SubjectSnapshot()
+        snapshot.apply(operation(.registerDevice(given), contact: nil))
+        snapshot.apply(operation(logIn("aino"), contact: "aino"))
+        #expect(device(in: snapshot)?.identities == given.identities)
+        snapshot.apply(operation(.registerDevice(given), contact: "aino"))
+        #expect(device(in: snapshot)?.identities == given.identities)
         for next in ["bert", nil] {
-            var later = mirror
+            var later = snapshot
             later.apply(operation(next.map(logIn) ?? .switchContact(ContactSwitch(.logOut)), contact: next))
             #expect(device(in: later)?.identities == [:] && device(in: later)?.allowsPush == true)
             #expect(later.device == given)
@@ -158,7 +158,7 @@ private func decimal(_ text: String) throws -> AttributeValue { .decimal(try #re
     }
 
     @Test func `what is replayed gives the same state again`() {
-        let mirror = mirror(
+        let snapshot = snapshot(
             .setConsent(Consent(purpose: .tracking, state: .granted)),
             .registerDevice(Device(allowsPush: false)),
             .identify([Identifier(.external, "c-1"), Identifier(.email, "e")]),
@@ -168,10 +168,10 @@ private func decimal(_ text: String) throws -> AttributeValue { .decimal(try #re
             .changeSubscription(Subscription(channel: .email, state: .subscribed))
         )
         var copy = SubjectSnapshot()
-        for action in mirror.replay { copy.apply(operation(action)) }
-        #expect(copy == mirror)
+        for action in snapshot.replay { copy.apply(operation(action)) }
+        #expect(copy == snapshot)
         #expect(
-            mirror.replay.map(\.kind) == [
+            snapshot.replay.map(\.kind) == [
                 .setConsent, .registerDevice, .identify, .changeAttributes, .changeTags, .changeSubscription,
                 .changeSubscription,
             ]
@@ -179,12 +179,12 @@ private func decimal(_ text: String) throws -> AttributeValue { .decimal(try #re
     }
 
     @Test func `another person brings only their own identifiers`() {
-        let mirror = mirror(
+        let snapshot = snapshot(
             .identify([Identifier(.external, "c-1"), Identifier(.email, "e")]),
             .switchContact(ContactSwitch(.logIn, identifiers: [Identifier(.external, "c-2")]))
         )
-        #expect(mirror.identifiers == [Identifier(.external, "c-2")])
-        #expect(mirror.contactSwitch?.direction == .logIn)
+        #expect(snapshot.identifiers == [Identifier(.external, "c-2")])
+        #expect(snapshot.contactSwitch?.direction == .logIn)
     }
 
     @Test func `what one person said is never told of the next`() {
@@ -197,11 +197,11 @@ private func decimal(_ text: String) throws -> AttributeValue { .decimal(try #re
         for change in [
             ContactSwitch(.logIn, identifiers: [Identifier(.external, "bo")]), ContactSwitch(.logOut),
         ] {
-            var mirror = SubjectSnapshot()
-            for action in said + [.switchContact(change)] { mirror.apply(operation(action)) }
-            #expect(mirror.attributes.isEmpty && mirror.tags.isEmpty && mirror.subscriptions.isEmpty)
-            #expect(mirror.consent(for: .tracking) == .unknown)
-            #expect(mirror.device?.allowsPush == true)
+            var snapshot = SubjectSnapshot()
+            for action in said + [.switchContact(change)] { snapshot.apply(operation(action)) }
+            #expect(snapshot.attributes.isEmpty && snapshot.tags.isEmpty && snapshot.subscriptions.isEmpty)
+            #expect(snapshot.consent(for: .tracking) == .unknown)
+            #expect(snapshot.device?.allowsPush == true)
         }
     }
 
@@ -243,7 +243,7 @@ private func decimal(_ text: String) throws -> AttributeValue { .decimal(try #re
     }
 
     @Test func `whoever logs in after nobody was known keeps what was said, and so does the same person`() {
-        let anonymous = mirror(
+        let anonymous = snapshot(
             .changeAttributes(["tier": .set("gold")]),
             .switchContact(ContactSwitch(.logIn, identifiers: [Identifier(.external, "anna")])),
             .switchContact(

@@ -102,11 +102,12 @@ import Testing
         #expect(Consent.merged(row.sources.reversed()) == row.merged)
     }
 
-    @Test func `in the mirror a later word for every channel takes back what allowed more, and gives nothing`() {
-        func mirror(_ words: Consent...) -> SubjectSnapshot {
-            var mirror = SubjectSnapshot()
+    @Test
+    func `in the subject snapshot a later word for every channel takes back what allowed more, and gives nothing`() {
+        func snapshot(_ words: Consent...) -> SubjectSnapshot {
+            var snapshot = SubjectSnapshot()
             for word in words {
-                mirror.apply(
+                snapshot.apply(
                     EngagementOperation(
                         id: "op",
                         subject: "s",
@@ -115,17 +116,17 @@ import Testing
                     )
                 )
             }
-            return mirror
+            return snapshot
         }
-        let yesThenNo = mirror(Self.word(.sms, .granted), Self.word(.denied))
+        let yesThenNo = snapshot(Self.word(.sms, .granted), Self.word(.denied))
         #expect(yesThenNo.consent(for: .messaging, channel: .sms) == .denied)
-        let noThenYes = mirror(Self.word(.sms, .denied), Self.word(.granted))
+        let noThenYes = snapshot(Self.word(.sms, .denied), Self.word(.granted))
         #expect(noThenYes.consent(for: .messaging, channel: .sms) == .denied)
         #expect(noThenYes.consent(for: .messaging, channel: .email) == .granted)
-        let noThenOne = mirror(Self.word(.denied), Self.word(.sms, .granted))
+        let noThenOne = snapshot(Self.word(.denied), Self.word(.sms, .granted))
         #expect(noThenOne.consent(for: .messaging, channel: .sms) == .granted)
         #expect(noThenOne.consent(for: .messaging) == .denied)
-        let reset = mirror(Self.word(.sms, .granted), Self.word(.email, .denied), Self.word(.unknown))
+        let reset = snapshot(Self.word(.sms, .granted), Self.word(.email, .denied), Self.word(.unknown))
         #expect(reset.consent(for: .messaging, channel: .sms) == .unknown)
         #expect(reset.consent(for: .messaging, channel: .email) == .denied)
     }

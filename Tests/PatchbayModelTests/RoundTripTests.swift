@@ -39,7 +39,7 @@ struct RoundTrip: Sendable, CustomTestStringConvertible {
         #"{"kind":"track","event":{"kind":"sessionStarted"}}"#,
         #"{"kind":"track","event":{"kind":"sessionEnded"}}"#,
         #"{"kind":"track","event":{"kind":"custom","name":"Order Placed","attributes":{"total":49.90}}}"#,
-        #"{"kind":"farewell"}"#,
+        #"{"kind":"unregister"}"#,
         #"{"kind":"erase"}"#,
         #"{"kind":"readBack","read":{"what":"profile","arguments":{"z":1,"a":2}}}"#,
     ].map { RoundTrip(Action.self, $0) }
@@ -61,7 +61,7 @@ struct RoundTrip: Sendable, CustomTestStringConvertible {
         ),
         RoundTrip(
             EngagementOperation.self,
-            #"{"id":"o1","subject":"s","capturedAt":"1969-12-31T23:59:59.999Z","action":{"kind":"farewell"}}"#
+            #"{"id":"o1","subject":"s","capturedAt":"1969-12-31T23:59:59.999Z","action":{"kind":"unregister"}}"#
         ),
         RoundTrip(Contact.self, "{}"),
         RoundTrip(
@@ -191,7 +191,7 @@ struct RoundTrip: Sendable, CustomTestStringConvertible {
         switch name.prefix(while: { $0 != "." }) {
         case "operation": _ = try EngagementOperation(jsonBytes: data)
         case "contact": _ = try Contact(jsonBytes: data)
-        case "mirror": _ = try SubjectSnapshot(jsonBytes: data)
+        case "snapshot": _ = try SubjectSnapshot(jsonBytes: data)
         default: Issue.record("\(name) names no schema.")
         }
     }

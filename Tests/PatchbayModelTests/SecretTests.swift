@@ -26,7 +26,8 @@ import Testing
         "\(holder)", String(reflecting: holder), dumped(holder), "\([secret])", "\(["a": secret])",
         "\(Optional(secret) as Any)",
         "\(Failed(secret: secret))", String(reflecting: Failed(secret: secret)), dumped(Failed(secret: secret)),
-        "\(Mirror(reflecting: secret).children.map(\.value))", "\(Mirror(reflecting: holder).children.map(\.value))",
+        "\(Mirror(reflecting: secret).children.map(\.value))",
+        "\(Mirror(reflecting: holder).children.map(\.value))",
         "\(secret as Any)", "\(type(of: secret)) \(secret.hashValue)",
     ])
     func `however a secret is shown, it shows nothing`(_ text: String) {

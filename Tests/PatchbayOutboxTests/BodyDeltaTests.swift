@@ -16,7 +16,7 @@ import Testing
         return count.map { Array(delta.prefix($0)) }
     }
 
-    private static func read(_ delta: [UInt8], after other: Arrival) -> Arrival? {
+    private static func read(_ delta: [UInt8], after other: StagedCapture) -> StagedCapture? {
         BodyDelta.read(delta[...], after: other)
     }
 
@@ -27,8 +27,8 @@ import Testing
         // Two milliseconds later; 17 bytes of the end; 15 as there, "2", 31 as there, "10".
         let expected = [4, 17, 15, 1] + Self.bytes("2") + [31, 2] + Self.bytes("10")
         #expect(Self.delta(Self.nextOrder, after: Self.order, since: 2) == expected)
-        let before = Arrival(since: 40, body: Self.order)
-        #expect(Self.read(expected, after: before) == Arrival(since: 42, body: Self.nextOrder))
+        let before = StagedCapture(since: 40, body: Self.order)
+        #expect(Self.read(expected, after: before) == StagedCapture(since: 42, body: Self.nextOrder))
         #expect(Self.delta(Self.order, after: Self.order, since: -1) == [1, UInt8(Self.order.count)])
         #expect(Self.delta([], after: Self.order) == [0, 0])
         let long = [UInt8](repeating: 7, count: 300)
@@ -59,8 +59,8 @@ import Testing
             }
             deltas += 1
             #expect(delta.count <= room)
-            let read = Self.read(delta, after: Arrival(since: 0, body: other))
-            #expect(read == Arrival(since: since, body: body), "run \(run)")
+            let read = Self.read(delta, after: StagedCapture(since: 0, body: other))
+            #expect(read == StagedCapture(since: since, body: body), "run \(run)")
         }
         #expect(deltas > 10_000)
     }
@@ -68,7 +68,7 @@ import Testing
     @Test func `a delta that is spoiled is refused, or gives a body of no more bytes than were there`() throws {
         var random = SeededGenerator(seed: 4)
         let good = try #require(Self.delta(Self.nextOrder, after: Self.order, since: 2))
-        let other = Arrival(since: 40, body: Self.order)
+        let other = StagedCapture(since: 40, body: Self.order)
         var refused = 0
         for _ in 0..<20_000 {
             var bad = good
@@ -97,8 +97,8 @@ import Testing
         // A number of more than 64 bits, and a time out of all range.
         #expect(Self.read([UInt8](repeating: 0xFF, count: 9) + [2, 0], after: other) == nil)
         let last = [0xFE] + [UInt8](repeating: 0xFF, count: 8) + [1, 0]
-        #expect(Self.read(last, after: Arrival(since: 0, body: []))?.since == .max)
-        #expect(Self.read(last, after: Arrival(since: 1, body: [])) == nil)
+        #expect(Self.read(last, after: StagedCapture(since: 0, body: []))?.since == .max)
+        #expect(Self.read(last, after: StagedCapture(since: 1, body: [])) == nil)
     }
 
     @Test func `a row keeps every capture as it was, and of what is alike little`() throws {
@@ -106,17 +106,19 @@ import Testing
         let alike = (0..<200).map { number in
             let body =
                 #"{"id":"019a-\#(7_000 + number)","subject":"5e0f4b52-7f0e","name":"OrderPlaced","order":\#(number)}"#
-            return Arrival(since: Int64(1_930_800_000_000 + number), body: Self.bytes(body))
+            return StagedCapture(since: Int64(1_930_800_000_000 + number), body: Self.bytes(body))
         }
         var unlike = alike
-        unlike.insert(Arrival(since: .min, body: []), at: 50)
-        unlike.insert(Arrival(since: .max, body: Self.bytes("another")), at: 100)
-        unlike.insert(Arrival(since: .min, body: Array("another".utf8)), at: 101)
+        unlike.insert(StagedCapture(since: .min, body: []), at: 50)
+        unlike.insert(StagedCapture(since: .max, body: Self.bytes("another")), at: 100)
+        unlike.insert(StagedCapture(since: .min, body: Array("another".utf8)), at: 101)
         for captures in [alike, unlike, [alike[0]], [alike[3], alike[3]]] {
             let number = try store.takeIn(captures, routes: "{}")
-            #expect(try store.arrival(number)?.captures == captures)
+            #expect(try store.stagedCapture(number)?.captures == captures)
         }
-        let stored = try #require(try store.connection.number("SELECT length(captures) FROM arrival WHERE number = 1"))
+        let stored = try #require(
+            try store.connection.number("SELECT length(captures) FROM stagedCapture WHERE number = 1")
+        )
         #expect(stored * 4 < alike.reduce(0) { $0 + Int64($1.body.count) })
         #expect(try store.verify().isSound)
     }
@@ -126,26 +128,30 @@ import Testing
     ])
     func `what can't be read behind a capture is told as a capture of these bytes`(_ rest: String) throws {
         let store = try OutboxStore.open(.memory)
-        let first = Arrival(since: 5, body: [1, 2, 3])
+        let first = StagedCapture(since: 5, body: [1, 2, 3])
         let number = try store.takeIn([first], routes: "{}")
         // A delta of nothing can be read; one to nothing that keeps something can't.
         let isRead = rest.hasPrefix("d2")
-        let read = isRead ? [first, Arrival(since: 5, body: [])] : [first]
+        let read = isRead ? [first, StagedCapture(since: 5, body: [])] : [first]
         let unread = isRead ? Array(Self.bytes(rest).dropFirst(5)) : Self.bytes(rest)
-        try store.connection.run("UPDATE arrival SET captures = captures || ?1", .blob(Self.bytes(rest)))
-        try store.connection.run("UPDATE arrival SET checksum = row_checksum('arrival', number, routes, captures)")
-        #expect(try store.arrival(number)?.captures == read + [Arrival(since: 0, body: unread)])
+        try store.connection.run("UPDATE stagedCapture SET captures = captures || ?1", .blob(Self.bytes(rest)))
+        try store.connection.run(
+            "UPDATE stagedCapture SET checksum = row_checksum('stagedCapture', number, routes, captures)"
+        )
+        #expect(try store.stagedCapture(number)?.captures == read + [StagedCapture(since: 0, body: unread)])
     }
 
     /// However small a file is, reading it takes no memory out of all measure: every 65th body stands there whole.
     @Test func `deltas without end are not followed`() throws {
         let store = try OutboxStore.open(.memory)
-        let number = try store.takeIn([Arrival(since: 5, body: [1, 2, 3])], routes: "{}")
+        let number = try store.takeIn([StagedCapture(since: 5, body: [1, 2, 3])], routes: "{}")
         let deltas: [UInt8] = Array(repeatElement(Self.bytes("d2:") + [0, 3], count: 100).joined())
-        try store.connection.run("UPDATE arrival SET captures = captures || ?1", .blob(deltas))
-        try store.connection.run("UPDATE arrival SET checksum = row_checksum('arrival', number, routes, captures)")
-        let captures = try #require(try store.arrival(number)?.captures)
+        try store.connection.run("UPDATE stagedCapture SET captures = captures || ?1", .blob(deltas))
+        try store.connection.run(
+            "UPDATE stagedCapture SET checksum = row_checksum('stagedCapture', number, routes, captures)"
+        )
+        let captures = try #require(try store.stagedCapture(number)?.captures)
         #expect(captures.count == 66)
-        #expect(captures.last == Arrival(since: 0, body: Array(deltas.dropFirst(64 * 5))))
+        #expect(captures.last == StagedCapture(since: 0, body: Array(deltas.dropFirst(64 * 5))))
     }
 }

@@ -30,7 +30,9 @@ import Testing
                     )
                 }
             }
-            for number in 0..<20 { try store.setMirror(subject: "s\(number)", body: Array(repeating: 9, count: 6_000)) }
+            for number in 0..<20 {
+                try store.setSnapshot(subject: "s\(number)", body: Array(repeating: 9, count: 6_000))
+            }
             try store.setMemory(provider: "acoustic", lane: "device", version: 1, body: [1, 2])
         }
         try store.checkpoint()
@@ -116,15 +118,15 @@ import Testing
         try store.setMemory(provider: "acoustic", lane: "", version: 1, body: [])
         for lane in lanes {
             try store.setMemory(provider: "acoustic", lane: lane, version: 1, body: [])
-            try store.setMirror(subject: lane, body: [])
+            try store.setSnapshot(subject: lane, body: [])
         }
         try store.connection.run("UPDATE memory SET version = 2 WHERE lane < 'lane-1590' AND lane > ''")
-        try store.connection.run("UPDATE mirror SET body = x'00' WHERE subject < 'lane-1590'")
+        try store.connection.run("UPDATE snapshot SET body = x'00' WHERE subject < 'lane-1590'")
         let reader = try OutboxStore.open(.file(folder.outbox), readOnly: true)
         for store in [reader, store] {
             var (memories, subjects): ([String], [String]) = ([], [])
             try store.forEachMemory(provider: "acoustic") { memories.append($0.lane) }
-            try store.forEachMirror { subject, _ in subjects.append(subject) }
+            try store.forEachSnapshot { subject, _ in subjects.append(subject) }
             #expect(memories == [""] + lanes.suffix(10))
             #expect(subjects == lanes.suffix(10))
         }
@@ -214,7 +216,7 @@ import Testing
             let (rows, report) = try check(model, "header bytes \(range)")
             #expect(report.recovered)
             #expect(rows == model.rows.count, "header bytes \(range)")
-            #expect(report.recovery?.saved["mirror"] == 20)
+            #expect(report.recovery?.saved["snapshot"] == 20)
         }
     }
 

@@ -12,7 +12,7 @@ import Testing
     /// Which part of the file is damaged, without whoever has it open noticing.
     enum Damage: CaseIterable {
         /// A page of people's states: a transaction can still begin.
-        case mirror
+        case snapshot
         /// The header: none can.
         case header
         /// The byte of the header that says who may write: rows can be read, and no transaction that writes begins.
@@ -24,7 +24,7 @@ import Testing
         try store.transaction(.full) {
             for number in 0..<200 {
                 try store.capture("o-\(number)", body: Array(repeating: UInt8(number), count: 1_000))
-                try store.setMirror(subject: "s\(number)", body: Array(repeating: 9, count: 3_000))
+                try store.setSnapshot(subject: "s\(number)", body: Array(repeating: 9, count: 3_000))
             }
         }
         #expect(try store.connection.truncatingCheckpoint())
@@ -34,9 +34,9 @@ import Testing
         switch part {
         case .header: try OutboxFile.write(Array(repeating: 0x5A, count: 16), to: folder.outbox, at: 0)
         case .format: try OutboxFile.write([9], to: folder.outbox, at: 18)
-        case .mirror:
+        case .snapshot:
             let connection = try Connection(.file(folder.outbox), .readOnly)
-            let root = try #require(try connection.number("SELECT rootpage FROM sqlite_master WHERE name = 'mirror'"))
+            let root = try #require(try connection.number("SELECT rootpage FROM sqlite_master WHERE name = 'snapshot'"))
             try OutboxFile.write(Array(repeating: 0xFF, count: 64), to: folder.outbox, at: Int(root - 1) * 4096)
         }
     }
@@ -46,7 +46,7 @@ import Testing
     ) throws {
         let store = try OutboxStore.open(.file(folder.outbox))
         try fill(store)
-        store.setPatience(0)
+        store.setTimeout(0)
         try damage(part)
         let held = try HeldFile(folder.outbox)
         #expect(outboxError { try store.capture("late") }?.code == .busy)
@@ -83,7 +83,7 @@ import Testing
             Thread.detachNewThread { [self] in
                 do {
                     let store = try OutboxStore.open(.file(path))
-                    store.setPatience(60_000)
+                    store.setTimeout(60_000)
                     while true {
                         let name = "late-\(said.withLock { $0.stored.count })"
                         try store.transaction(.normal) { _ = try store.capture(name) }
@@ -116,7 +116,7 @@ import Testing
         guard store.openReport.recovered else {
             try OutboxFile.move(folder.outbox, to: folder.outbox + ".gone")
             _ = writer.wait { $0.end != nil }
-            return #expect(part != .mirror)
+            return #expect(part != .snapshot)
         }
         let (stored, end) = writer.wait { $0.end != nil }
         let there = Set(try store.list(provider: "acoustic", limit: 200_000).map(\.operation.id))
@@ -143,7 +143,7 @@ import Testing
 
     @Test func `whoever opens a file while it is recovered waits for the new one`() async throws {
         do { try fill(OutboxStore.open(.file(folder.outbox))) }
-        try damage(.mirror)
+        try damage(.snapshot)
         let path = folder.outbox
         let reports = try await withThrowingTaskGroup(of: OpenReport.self) { group in
             for _ in 0..<4 {

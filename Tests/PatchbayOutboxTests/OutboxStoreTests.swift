@@ -27,7 +27,7 @@ import Testing
         let window = try store.window(provider: "acoustic", lane: "device", limit: 10)
         #expect(window.rows == [OutboxRow(operation: operation, provider: "acoustic", lane: "device", queue: "")])
         #expect(!window.hasMore)
-        #expect(try store.rows(provider: "acoustic", lane: "device", ids: ["o-1", "stranger"]) == window.rows)
+        #expect(try store.rows(provider: "acoustic", lane: "device", ids: ["o-1", "unknown"]) == window.rows)
         #expect(try store.rows(provider: "acoustic", lane: "other", ids: ["o-1"]).isEmpty)
         #expect(store.connection.runningStatements == 0)
     }
@@ -131,18 +131,18 @@ import Testing
         try store.clearJournal(provider: "acoustic", lane: "a")
         #expect(try store.journal(provider: "acoustic").isEmpty)
 
-        for number in 0..<600 { try store.setMirror(subject: "s\(number)", body: [UInt8(number % 256)]) }
-        try store.setMirror(subject: "s7", body: [77])
-        try store.clearMirror(subject: "s8")
-        #expect(try store.mirror(subject: "s7") == [77])
-        #expect(try store.mirror(subject: "s8") == nil)
+        for number in 0..<600 { try store.setSnapshot(subject: "s\(number)", body: [UInt8(number % 256)]) }
+        try store.setSnapshot(subject: "s7", body: [77])
+        try store.clearSnapshot(subject: "s8")
+        #expect(try store.snapshot(subject: "s7") == [77])
+        #expect(try store.snapshot(subject: "s8") == nil)
         var subjects: Set<String> = []
-        try store.forEachMirror { subject, _ in
+        try store.forEachSnapshot { subject, _ in
             subjects.insert(subject)
-            try store.clearMirror(subject: subject)
+            try store.clearSnapshot(subject: subject)
         }
         #expect(subjects.count == 599)
-        #expect(try store.mirror(subject: "s9") == nil)
+        #expect(try store.snapshot(subject: "s9") == nil)
 
         try store.setMeta("boot", "1")
         try store.setMeta("boot", "2")
@@ -158,7 +158,7 @@ import Testing
             settingsDigest: "d"
         )
         try store.setProvider(record)
-        record.parked = [1]
+        record.suspended = [1]
         record.state = "draining"
         try store.setProvider(record)
         #expect(try store.providers() == [record])
@@ -351,16 +351,16 @@ import Testing
         #expect(try store.leaseEpoch() == second)
     }
 
-    @Test func `what stays of a row of arrivals keeps its place`() throws {
+    @Test func `what stays of a row of staged captures keeps its place`() throws {
         let store = try OutboxStore.open(.memory)
-        let captures = (0..<3).map { Arrival(since: Int64($0), body: [UInt8($0)]) }
+        let captures = (0..<3).map { StagedCapture(since: Int64($0), body: [UInt8($0)]) }
         let first = try store.takeIn(captures, routes: "{}")
         let second = try store.takeIn(captures, routes: "{}")
-        try store.keepOfArrival(first, [captures[1]], routes: "{}")
-        #expect(try store.arrivals() == [first, second])
-        #expect(try store.arrival(first)?.captures == [captures[1]])
-        try store.keepOfArrival(first, [], routes: "{}")
-        #expect(try store.arrivals() == [second])
+        try store.keepOfStagedCapture(first, [captures[1]], routes: "{}")
+        #expect(try store.stagedCaptures() == [first, second])
+        #expect(try store.stagedCapture(first)?.captures == [captures[1]])
+        try store.keepOfStagedCapture(first, [], routes: "{}")
+        #expect(try store.stagedCaptures() == [second])
         #expect(try store.verify().isSound)
     }
 

@@ -123,7 +123,7 @@ import Testing
         #expect(try store.lanes(provider: "adobe") == ["l1"])
         #expect(try store.windowIDs(lane: "l1") == ["events-0", "events-1"])
         #expect(try store.windowIDs(lane: "l2").isEmpty)
-        #expect(try store.windowIDs(provider: "stranger").isEmpty)
+        #expect(try store.windowIDs(provider: "unknown").isEmpty)
     }
 
     @Test(

@@ -59,14 +59,14 @@ struct MuteProbe: VendorAdapter {
 }
 
 /// A server API of which only the side matters.
-struct DeskProbe: VendorAdapter {
+struct DriverProbe: VendorAdapter {
     typealias Settings = MuteProbe.Settings
 
     enum Endpoint: String, AdapterEndpoint { case send }
 
     init(settings: Settings) throws(SettingsError) {}
 
-    static var descriptor: AdapterDescriptor { .probe("desk", door: .server, usesCredentials: false) }
+    static var descriptor: AdapterDescriptor { .probe("driver", side: .server, usesCredentials: false) }
 
     func plan(_ pending: PendingOperations<Self>, memory: NoMemory, at moment: Moment) -> Plan<Self> {
         .settle(Dictionary(uniqueKeysWithValues: pending.map { ($0.id, .unchanged()) }))
@@ -78,11 +78,11 @@ struct DeskProbe: VendorAdapter {
 }
 
 extension AdapterDescriptor {
-    fileprivate static func probe(_ id: AdapterID, door: Door = .device, usesCredentials: Bool) -> AdapterDescriptor {
+    fileprivate static func probe(_ id: AdapterID, side: Side = .device, usesCredentials: Bool) -> AdapterDescriptor {
         AdapterDescriptor(
             id: id,
             title: "Probe",
-            door: door,
+            side: side,
             usesCredentials: usesCredentials,
             capabilities: [:],
             rules: [],
@@ -97,6 +97,6 @@ extension AdapterModule {
     static let probes = AdapterModule(
         id: "probe",
         title: "Probe",
-        doors: [ConfigurationProbe.self, MuteProbe.self, DeskProbe.self]
+        apis: [ConfigurationProbe.self, MuteProbe.self, DriverProbe.self]
     )
 }

@@ -68,7 +68,7 @@ import Testing
         let text = Example.text("valid/back-end")
         let configuration = try Self.load(text)
         #expect(configuration.side == .server)
-        #expect(configuration.providers.map(\.descriptor.door) == [.server])
+        #expect(configuration.providers.map(\.descriptor.side) == [.server])
         let inAnApp = [text.replacing("\"side\": \"server\"", with: "\"side\": \"device\"")]
         for text in inAnApp + [text.replacing("\"side\": \"server\",", with: "")] {
             let error = #expect(throws: ConfigurationError.self) { try Self.load(text) }
@@ -176,7 +176,7 @@ import Testing
             try Self.load(Example.text("invalid/everything-at-once"))
         }
         let finding = error?.findings.first { $0.code == "configuration.adapter.unknown" }
-        #expect(finding?.reason == "The adapter is unknown (did you mean \"probe\"? known: desk, mute, probe).")
+        #expect(finding?.reason == "The adapter is unknown (did you mean \"probe\"? known: driver, mute, probe).")
     }
 
     @Test func `a message names file, line, column, path and remedy`() {

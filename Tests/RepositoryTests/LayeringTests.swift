@@ -53,19 +53,19 @@ import Testing
     @Test func `every module imports downward only`() throws {
         for (module, allowed) in Self.allowed {
             for file in Repository.files("Sources/\(module)") {
-                let strangers = Set(imports(file.text)).subtracting(allowed).subtracting(Self.toolchain)
+                let unknowns = Set(imports(file.text)).subtracting(allowed).subtracting(Self.toolchain)
                     .subtracting(["FoundationXML"])
-                #expect(strangers.isEmpty, "\(file.path) imports \(strangers.sorted()).")
+                #expect(unknowns.isEmpty, "\(file.path) imports \(unknowns.sorted()).")
             }
         }
     }
 
     @Test func `an adapter imports the contract alone`() {
         for file in Repository.files("Adapters") where !file.path.contains("/Tests/") {
-            let strangers = Set(imports(file.text)).subtracting(Self.adapterMay).subtracting(Self.toolchain)
+            let unknowns = Set(imports(file.text)).subtracting(Self.adapterMay).subtracting(Self.toolchain)
             let xml: Set<String> =
                 file.path.contains("/Simulator/") || file.path.contains("Repl") ? ["FoundationXML"] : []
-            #expect(strangers.subtracting(xml).isEmpty, "\(file.path) imports \(strangers.sorted()).")
+            #expect(unknowns.subtracting(xml).isEmpty, "\(file.path) imports \(unknowns.sorted()).")
         }
     }
 

@@ -68,7 +68,7 @@ import Testing
         "static let settings:", "static let account:", "static var account:", "static func credential(of",
         "static func say(", "static var closing:",
         "static var question:", "static let question", "static var opposites:",
-        "static let opposites", "static let belief", "static var belief:", "static var handedOut:",
+        "static let opposites", "static let expected state", "static var expected state:", "static var handedOut:",
         "static func problems(in", "func isDead(", "func chance()",
         "func makeID()", "func realTime(", "var afterErase", "func afterDenial(", "func mustRegisterAgain(",
         "var registeredContacts", "func withoutContact(",
@@ -105,7 +105,7 @@ import Testing
             #expect(kinds.isSubset(of: known), "\(vendor) has goldens of an unknown kind.")
             let requests = names("Adapters/\(vendor)/Goldens/Requests")
             let refusals = names("Adapters/\(vendor)/Goldens/Refusals")
-            // Doors of one vendor may keep their goldens apart, in folders.
+            // APIs of one vendor may keep their goldens apart, in folders.
             #expect(
                 requests.isDisjoint(with: refusals),
                 "\(vendor) has two goldens for \(requests.intersection(refusals))."

@@ -35,7 +35,7 @@ public struct AcousticScene: VendorScene {
         case 3: return .changeAttributes([random.pick(["City", "Visits"]): .unset])
         case 4: return .track(.custom(name: "Lesson \(number)"))
         case 6: return .changeAttributes(["City": .set("x"), "Visits": .unset])
-        // So few values that one is often set back while its change is in doubt.
+        // So few values that one is often set back while its change is in uncertain delivery.
         case 5, 7: return .changeAttributes(["Visits": .set(.integer(Int64(random.below(2))))])
         case 8: return random.below(3) == 0 ? ScenePhone.logIn(&random) : .track(.sessionStarted)
         default: return .changeAttributes(["City": .set(.string("v\(random.below(2))"))])
@@ -81,10 +81,10 @@ public struct AcousticScene: VendorScene {
 
     /// The values that the vendor took, as memory knows them and as the vendor's first cache has them; and whether push may
     /// reach the installation.
-    public static let belief = Belief(isPerInstallation: true) { memory in
+    public static let expectedState = ExpectedState(isPerInstallation: true) { memory in
         let known = (memory["known"]?.object ?? [:]).map { ($0.name, $0.value["value"]?.embedded ?? .null) }
         var claims: JSONObject = ["known": .object(JSONObject(known))]
-        if memory["isPushDoubtful"]?.bool != true { claims["push"] = memory["pushTold"] }
+        if memory["isPushUncertain"]?.bool != true { claims["push"] = memory["pushTold"] }
         return claims
     } holds: { (account: AcousticAccount, memory) in
         let user = memory["ids"]?["user"]?.string.flatMap(account.user) ?? account.users.last

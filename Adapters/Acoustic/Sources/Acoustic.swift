@@ -5,8 +5,8 @@ extension AdapterModule {
     public static let acoustic = AdapterModule(
         id: AcousticDevice.descriptor.id,
         title: AcousticDevice.descriptor.title,
-        doors: [AcousticDevice.self, AcousticServer.self],
-        loads: LoadDoor.acoustic,
+        apis: [AcousticDevice.self, AcousticServer.self],
+        loads: ImportRoute.acoustic,
         formats: [.acousticContacts]
     )
 }

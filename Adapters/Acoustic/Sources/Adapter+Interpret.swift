@@ -11,13 +11,13 @@ extension AcousticDevice {
         let meaning = isGone ? .accepted : row.meaning
         note(exchange, meaning, in: &memory)
         switch meaning {
-        case .park:
+        case .suspend:
             memory.mustPhone = true
             if exchange.endpoint == .phoneHome { memory.registered = nil }
             let detail = exchange.outcome.reply.map { "HTTP \($0.status) to \(exchange.endpoint.rawValue)" }
-            let park = FindingRow.replyStopped.at(detail: detail)
+            let suspension = FindingRow.replyStopped.at(detail: detail)
             var meaning = Interpretation<Self>(exchange.operations) { .underway($0.step) }
-            meaning.park = park
+            meaning.suspension = suspension
             return meaning
         case .retry: return Interpretation(exchange.operations) { _ in .retry(.now) }  // `plan` paces.
         case .accepted, .refused: break
@@ -45,7 +45,7 @@ extension AcousticDevice {
             memory.paces[stream] = nil
         }
         if exchange.endpoint == .phoneHome || exchange.endpoint == .register { memory.phonedAt = exchange.startedAt }
-        if exchange.mayHaveWorked { memory.doubt(exchange.endpoint, exchange.operations, settings) }
+        if exchange.mayHaveWorked { memory.markUncertain(exchange.endpoint, exchange.operations, settings) }
     }
 
     // MARK: Attributes
@@ -191,7 +191,7 @@ extension AcousticDevice {
             memory.tell(mayPush)
         case .setConsent where isAccepted: memory.tell(mayPush)
         case .switchContact where isAccepted: memory.tell(mayPush)
-        case .farewell where isAccepted: memory.tell(false)
+        case .unregister where isAccepted: memory.tell(false)
         case .changeSubscription(let subscription) where isAccepted:
             let isOptIn = subscription.state == .subscribed
             memory.decide(operation.contact, wantsPush: isOptIn)
@@ -202,7 +202,7 @@ extension AcousticDevice {
 
     private func accepted(_ operation: EngagementOperation) -> Verdict<Self> {
         switch operation.action {
-        case .farewell: return .accepted(FindingRow.left.at())
+        case .unregister: return .accepted(FindingRow.left.at())
         case .setConsent: return .accepted(FindingRow.consentKept.at())
         case .switchContact: return .accepted(FindingRow.loggedIn.at("action.switch"))
         case .track(.custom) where Options(operation)["type"] == nil:
@@ -221,7 +221,7 @@ extension AcousticDevice {
         guard isAccepted else {
             if memory.ids == nil { memory.mayBeRegistered = nil }
             return Interpretation(exchange.operations) { pending in
-                pending.operation.action == .farewell
+                pending.operation.action == .unregister
                     ? .unchanged(FindingRow.nothingToLeave.at())
                     : .rejected(FindingRow.registrationRefused.at("action"))
             }
@@ -303,7 +303,7 @@ extension Exchange<AcousticDevice> {
     fileprivate func leaves(_ memory: AcousticDevice.Memory) -> Bool {
         guard endpoint == .events, operations.count == 1 else { return false }
         switch operations[0].operation.action {
-        case .farewell, .erase: return true
+        case .unregister, .erase: return true
         case .registerDevice(let device): return Identity.ids(of: device).map { $0 != memory.ids } ?? false
         default: return false
         }

@@ -90,7 +90,7 @@ extension AcousticDevice {
             let people = memory.names + (memory.owner ?? [])
             allowsPush = pending.allowsPushMessages(to: nil) && people.allSatisfy { pending.allowsPushMessages(to: $0) }
             allowsPushTo = { pending.allowsPushMessages(to: $0) }
-            isLeaving = pending.isLeaving || all.contains { $0.operation.action == .farewell }
+            isLeaving = pending.isLeaving || all.contains { $0.operation.action == .unregister }
             divide(others, memory, isCut: pending.hasMore)
         }
 
@@ -239,13 +239,13 @@ extension AcousticDevice {
     /// A vendor that never received anything of this installation is left without a request.
     private func leaveUnknown(_ window: Window, _ memory: Memory) -> Plan<Self>? {
         guard window.isLeaving, memory.mayBeRegistered != true || settings.registration == .given else { return nil }
-        let unregister = window.all.last { $0.operation.action == .farewell }
+        let unregister = window.all.last { $0.operation.action == .unregister }
         let before = window.all.filter { $0.sequence <= unregister?.sequence ?? .max }
         // The vendor knows an installation whose ids the app gives.
         let isGiven = before.contains(where: Self.hasIDs)
         guard !isGiven, !before.isEmpty else { return nil }
         let verdicts = before.map { pending -> (OperationID, Verdict<Self>) in
-            let isUnregister = pending.operation.action == .farewell
+            let isUnregister = pending.operation.action == .unregister
             return (
                 pending.id,
                 isUnregister ? .unchanged(FindingRow.nothingToLeave.at()) : .dropped(FindingRow.neverSent.at())
@@ -258,7 +258,7 @@ extension AcousticDevice {
     /// unregister names.
     private func registerToLeave(_ window: Window, _ memory: Memory, _ moment: Moment) -> Plan<Self>? {
         guard settings.registration == .requested, memory.mayBeRegistered == true,
-            let unregister = window.all.first(where: { $0.operation.action == .farewell })
+            let unregister = window.all.first(where: { $0.operation.action == .unregister })
         else { return nil }
         if let wait = wait(.register, memory, moment) { return wait }
         RuleID.acoustic("L3").fire()
@@ -433,8 +433,8 @@ extension AcousticDevice {
         _ memory: Memory
     ) -> Plan<Self> {
         var uncertain = memory
-        uncertain.doubt(endpoint, pending, settings)
-        return .send(Transmission(endpoint, request, carrying: pending, doubting: uncertain))
+        uncertain.markUncertain(endpoint, pending, settings)
+        return .send(Transmission(endpoint, request, carrying: pending, unacknowledged: uncertain))
     }
 
     /// Asks for the present ids: once a day, and when an answer said that they are gone (I3, Q5).
@@ -609,7 +609,7 @@ extension Pending<AcousticDevice> {
     /// Whether it parts what was captured before it from what comes after.
     fileprivate func parts(_ memory: AcousticDevice.Memory) -> Bool {
         switch operation.action {
-        case .switchContact, .farewell, .erase: true
+        case .switchContact, .unregister, .erase: true
         case .registerDevice: memory.changesIDs(self)
         default: false
         }

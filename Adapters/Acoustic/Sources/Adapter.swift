@@ -75,7 +75,7 @@ public struct AcousticDevice: VendorAdapter {
         let queue: Queue
         switch operation.action {
         case .registerDevice: queue = .registration
-        case .changeAttributes, .changeTags, .switchContact, .farewell: queue = .attributes
+        case .changeAttributes, .changeTags, .switchContact, .unregister: queue = .attributes
         case .changeSubscription(let subscription): queue = subscription.state == .subscribed ? .events : .optOuts
         case .track: queue = .events
         case .identify, .setConsent, .erase, .readBack: queue = .local
@@ -107,7 +107,7 @@ public struct AcousticDevice: VendorAdapter {
         case .track, .changeSubscription: return EventRules.judge(operation, settings: settings).findings
         case .readBack(let request):
             return Answer(rawValue: request.what) == nil ? [FindingRow.readUnknown.at("action.read.what")] : []
-        case .setConsent, .farewell, .erase: return []
+        case .setConsent, .unregister, .erase: return []
         @unknown default: return [FindingRow.actionUnknown.at("action")]
         }
     }

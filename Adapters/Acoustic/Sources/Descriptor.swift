@@ -2,11 +2,11 @@ public import PatchbayAdapterKit
 import PatchbayModel
 
 extension AcousticDevice {
-    /// What this door is, can do and knows.
+    /// What this API is, can do and knows.
     public static let descriptor = AdapterDescriptor(
         id: "acoustic",
         title: "Acoustic Campaign (Mobile App Messaging)",
-        door: .device,
+        side: .device,
         memory: .lane,
         window: window,
         capabilities: capabilities,
@@ -57,7 +57,7 @@ extension AcousticDevice {
             cost: "the vendor's record of consent is the back end's"
         ),
         .operation(.track): .native(),
-        .operation(.farewell): .emulated(how: "push is reported as disabled", cost: "the vendor keeps the record"),
+        .operation(.unregister): .emulated(how: "push is reported as disabled", cost: "the vendor keeps the record"),
         .operation(.erase): .emulated(
             how: "the data is deleted here, and nothing is sent until the device registers again",
             cost:

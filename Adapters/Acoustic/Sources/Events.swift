@@ -107,7 +107,7 @@ enum EventRules: Sendable {
         case .changeSubscription(let subscription): judge(subscription, operation)
         case .track(let event): judge(event, operation, settings)
         case .registerDevice(let device): (.permission(device.allowsPush, at: operation.capturedAt), [])
-        case .farewell: (.permission(false, at: operation.capturedAt), [])
+        case .unregister: (.permission(false, at: operation.capturedAt), [])
         default: (nil, [])
         }
     }

@@ -32,7 +32,7 @@ extension AcousticDevice {
         /// What was reported of push last: whether it may reach this installation (P4).
         var pushTold: Bool?
         /// Whether the vendor may have received otherwise since; nil is no.
-        private(set) var isPushDoubtful: Bool?
+        private(set) var isPushUncertain: Bool?
         /// Whether the person wants push, beside the system's permission.
         var wantsPush = true
         /// Whether the system permitted push when the installation was registered last; nil if that is not known.
@@ -66,7 +66,7 @@ extension AcousticDevice {
                 return memory
             }
             // The ids are needed until push is reported as disabled; the erasure does that before it ends.
-            (memory.ids, memory.pushTold, memory.isPushDoubtful) = (ids, pushTold, isPushDoubtful)
+            (memory.ids, memory.pushTold, memory.isPushUncertain) = (ids, pushTold, isPushUncertain)
             return memory
         }
 
@@ -93,7 +93,7 @@ extension AcousticDevice {
         }
 
         /// Forgets the ids, and what the vendor received under them.
-        mutating func forgetIDs() { (ids, pushTold, isPushDoubtful, registered) = (nil, nil, nil, nil) }
+        mutating func forgetIDs() { (ids, pushTold, isPushUncertain, registered) = (nil, nil, nil, nil) }
 
         /// Forgets the person, and keeps what an unregister needs.
         mutating func forgetPerson() {
@@ -108,8 +108,11 @@ extension AcousticDevice {
         }
 
         /// Forgets what a request may have changed at the vendor unseen (K7).
-        mutating func doubt(_ endpoint: Endpoint, _ operations: [Pending<AcousticDevice>], _ settings: AcousticSettings)
-        {
+        mutating func markUncertain(
+            _ endpoint: Endpoint,
+            _ operations: [Pending<AcousticDevice>],
+            _ settings: AcousticSettings
+        ) {
             RuleID.acoustic("K7").fire()
             switch endpoint {
             case .update, .delete:
@@ -126,7 +129,7 @@ extension AcousticDevice {
                 if settings.invalidateExistingUser { forgetValues() }
             case .events:
                 for pending in operations where pending.operation.action.kind != .track {
-                    isPushDoubtful = true
+                    isPushUncertain = true
                     // An opt-out is reported again at most, never an opt-in.
                     if case .changeSubscription(let word) = pending.operation.action, word.state != .subscribed {
                         decide(pending.operation.contact, wantsPush: false)
@@ -137,21 +140,21 @@ extension AcousticDevice {
         }
 
         /// Notes what the vendor knows of push.
-        mutating func tell(_ mayPush: Bool) { (pushTold, isPushDoubtful) = (mayPush, nil) }
+        mutating func tell(_ mayPush: Bool) { (pushTold, isPushUncertain) = (mayPush, nil) }
 
         /// Notes that a registration says so, before the event for it does.
         mutating func mention(_ mayPush: Bool) {
-            if let pushTold, pushTold != mayPush { isPushDoubtful = true }
+            if let pushTold, pushTold != mayPush { isPushUncertain = true }
         }
 
         /// Whether the vendor may hold that push reaches the installation.
-        var mayReach: Bool { pushTold != false || isPushDoubtful == true }
+        var mayReach: Bool { pushTold != false || isPushUncertain == true }
 
         /// Notes that nothing is known of push under the present ids, so that the next registration reports it.
-        mutating func expectReport() { (pushTold, isPushDoubtful) = (false, true) }
+        mutating func expectReport() { (pushTold, isPushUncertain) = (false, true) }
 
         /// Whether the vendor needs a report: it knows something else, or may.
-        func owesReport(_ mayPush: Bool) -> Bool { pushTold.map { $0 != mayPush || isPushDoubtful == true } ?? false }
+        func owesReport(_ mayPush: Bool) -> Bool { pushTold.map { $0 != mayPush || isPushUncertain == true } ?? false }
 
         /// Whether push may reach an installation: the system permits it, and the person wants it.
         func mayPush(_ device: Device, of contact: String?) -> Bool {

@@ -2,9 +2,9 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-extension CompanionReader {
+extension SidecarReader {
     /// The map file of an import: it names the columns of the file beside it by their places.
-    static let acousticMap = CompanionReader(ending: ImportMap.ending, title: ImportMap.title) {
+    static let acousticMap = SidecarReader(ending: ImportMap.ending, title: ImportMap.title) {
         bytes,
         given throws(SettingsError) in try ImportMapReader.settings(bytes, over: given)
     }

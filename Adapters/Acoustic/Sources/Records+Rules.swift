@@ -56,7 +56,7 @@ extension ContactFileRules {
         key: .acoustic("F11"),
         home: .acoustic("F3"),
         wishes: .acoustic("F8"),
-        noes: .acoustic("F9"),
+        optOuts: .acoustic("F9"),
         device: .acoustic("F3")
     )
 }
@@ -81,7 +81,7 @@ extension FindingRow {
             fileNotOptedOut, fileList, fileListForm, fileColumnName, fileColumnSign,
             fileSyncField, fileListName, fileListNumber, fileListNew, fileContactLists,
             ContactFileFindings.acoustic.headerWidth, ContactFileFindings.acoustic.headerOther,
-            ContactFileFindings.acoustic.doubtful,
+            ContactFileFindings.acoustic.uncertain,
             mapForm, mapEncoding, mapRoot, mapWord, mapColumns, mapPlace, mapPlaceTwice, mapPlaceMissing, mapName,
             mapNameTwice, mapSyncField, mapVendorNumber, mapConsent,
         ]

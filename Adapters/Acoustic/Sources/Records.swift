@@ -20,19 +20,19 @@ extension RecordFormat {
                 settings.contactFile.written(delimiters: [.comma, .tab, .bar], encodings: [.utf8, .latin1])
             ) { settings.findings(of: $0) }
         },
-        makeCompanions: { object throws(SettingsError) in
+        makeSidecars: { object throws(SettingsError) in
             let settings = try ContactFileSettings.read(object)
             let problems = settings.problemsOfWriting
             if !problems.isEmpty { throw SettingsError(problems) }
             return [
-                CompanionFile(
+                SidecarFile(
                     ending: ImportMap.ending,
                     title: ImportMap.title,
                     bytes: Array(ImportMap(settings).text.utf8)
                 )
             ]
         },
-        companion: .acousticMap,
+        sidecar: .acousticMap,
         deciding: ContactFileFindings.acoustic.deciding.merging([
             FindingRow.recordOptedOut.code: "action", FindingRow.recordNotOptedOut.code: "action",
         ]) { _, own in own },

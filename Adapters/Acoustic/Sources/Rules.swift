@@ -126,7 +126,7 @@ extension Rule {
         ),
         rule("K5", "Other ids, another person and a reset forget every known value.", Source.guide),
         rule("K6", "Values are compared with their type; 40 and 40.0 are one number.", Source.house),
-        rule("K7", "A value is known after a yes and forgotten in doubt.", Source.house),
+        rule("K7", "A value is known after a yes and forgotten in uncertain delivery.", Source.house),
         rule("K8", "What the vendor took may need five minutes to be visible.", Source.guide),
         rule("K9", "What the vendor took may fail later, unseen.", Source.guide),
 
@@ -140,7 +140,7 @@ extension Rule {
         rule("Q4", "Nothing leaves before user and channel id are known.", Source.house),
         rule(
             "Q5",
-            "401, 403, 404 and 410 stop the door, keep what is pending and have the ids asked for.",
+            "401, 403, 404 and 410 stop the API, keep what is pending and have the ids asked for.",
             Source.house
         ),
         rule("Q6", "Another 4xx ends the operation with its reason.", Source.house),
@@ -172,7 +172,7 @@ extension Rule {
 
         rule("P1", "This vendor's push holds a member mce with attribution and mailing id.", Source.plugin),
         rule("P2", "A push that was tapped or opened is a simpleNotification.", Source.wrappers),
-        rule("P3", "An arrival or a dismissal of a push has no event.", Source.wrappers),
+        rule("P3", "The receipt or the dismissal of a push message has no event.", Source.wrappers),
         rule("P4", "The push permission is reported as uiPushEnabled or uiPushDisabled.", Source.wrappers),
         rule("P5", "Date and source of a consent travel through the back end.", Source.consent),
         rule("P6", "A device reports push alone, without topics.", Source.consent),

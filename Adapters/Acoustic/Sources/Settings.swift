@@ -8,7 +8,7 @@ public struct AcousticSettings: AdapterSettings {
     enum Registration: String, NeutralWord {
         /// The app gives them, from the vendor's SDK or its own back end.
         case given
-        /// This door registers by the calls of the profile.
+        /// This API registers by the calls of the profile.
         case requested
     }
 
@@ -208,7 +208,7 @@ public struct AcousticSettings: AdapterSettings {
 }
 
 extension SettingRow {
-    /// The columns of the account's database; both doors of the account are told them alike.
+    /// The columns of the account's database; both APIs of the account are told them alike.
     static func columns(_ path: any WritableKeyPath<Settings, [ScalarString: Column]> & Sendable, rule: RuleID)
         -> SettingRow
     {

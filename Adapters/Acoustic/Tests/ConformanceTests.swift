@@ -31,7 +31,7 @@ import Testing
             ),
             statusAlone: ["update": .acoustic("R1"), "delete": .acoustic("R1"), "events": .acoustic("R1")],
             extras: extras,
-            belief: AcousticScene.belief,
+            expectedState: AcousticScene.expectedState,
             replies: [SampleReply("too early", WireResponse(425))],
             withoutSecrets: "The app's key stands in every app, and the vendor hands out ids, no token.",
             storedStates: [

@@ -103,7 +103,7 @@ import Testing
         try world.capture(.registerDevice(Fixture.adopted))
         try world.capture(.set("City", "Turku"))
         try world.advance(by: .seconds(7 * 86_400))
-        #expect(try world.parked("a") == nil)
+        #expect(try world.suspended("a") == nil)
         #expect(world.sent.count > 100)
         world.network = { _ in .outcome(.replied(WireResponse(200, json: [:]))) }
         #expect(try world.drain())

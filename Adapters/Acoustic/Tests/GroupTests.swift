@@ -136,7 +136,7 @@ import Testing
         let changes = Dictionary(uniqueKeysWithValues: names.map { ($0, AttributeChange.set("x")) })
         let operation = try world.capture(.changeAttributes(changes))
         #expect(try world.drain())
-        #expect(try world.parked("a") == nil)
+        #expect(try world.suspended("a") == nil)
         #expect(world.outcome(of: operation.id, on: "a")?.finding?.code == "acoustic.update.partly")
     }
 
@@ -188,7 +188,7 @@ import Testing
         #expect(bench.memory.tags == [])
     }
 
-    @Test(.shows("acoustic/T1", "acoustic/K7")) func `the set of tags outlives a doubt`() throws {
+    @Test(.shows("acoustic/T1", "acoustic/K7")) func `the set of tags outlives an uncertain delivery`() throws {
         let bench = try Bench.ready(["tagsColumn": "Tags"], .add("music"))
         bench.capture(.add("sports"), at: 0)
         try bench.exchange(at: 5, lost)

@@ -80,7 +80,8 @@ import Testing
         #expect(bench.summary(id)?.hasPrefix("accepted") == true && bench.memory.pushTold == false)
     }
 
-    @Test(.shows("acoustic/K7", "acoustic/P4")) func `a word on push in doubt is told again, and never as a yes`()
+    @Test(.shows("acoustic/K7", "acoustic/P4"))
+    func `a word on push in uncertain delivery is told again, and never as a yes`()
         throws
     {
         let bench = try registered()
@@ -109,9 +110,9 @@ import Testing
         #expect(try bench.exchange(at: 30, flush: true).words == "POST events application/uiPushEnabled")
     }
 
-    @Test(.shows("acoustic/P4", "acoustic/L3")) func `who comes back after a farewell has push again`() throws {
+    @Test(.shows("acoustic/P4", "acoustic/L3")) func `who comes back after an unregister has push again`() throws {
         let bench = try registered()
-        bench.capture(.farewell, at: 10)
+        bench.capture(.unregister, at: 10)
         try bench.exchange(at: 10)
         bench.capture(.registerDevice(Corpus.phone), at: 20)
         #expect(try bench.exchange(at: 20).words == "POST events application/uiPushEnabled")
@@ -225,7 +226,7 @@ import Testing
     }
 
     @Test(.shows("acoustic/I4", "acoustic/K7"))
-    func `a registration in doubt that may have made a new user forgets the values`() throws {
+    func `a registration in uncertain delivery that may have made a new user forgets the values`() throws {
         let bench = try registered(["invalidateExistingUser": true])
         bench.capture(.set("City", "Turku"), at: 0)
         try bench.exchange(at: 5)
@@ -288,10 +289,10 @@ import Testing
         #expect(!bench.memory.isReset)
     }
 
-    @Test(.shows("acoustic/L3")) func `a farewell reports push as disabled, last`() throws {
+    @Test(.shows("acoustic/L3")) func `an unregister reports push as disabled, last`() throws {
         let bench = try registered()
         bench.capture(.set("City", "Turku"), at: 10)
-        let id = bench.capture(.farewell, at: 10)
+        let id = bench.capture(.unregister, at: 10)
         #expect(try bench.exchange(at: 10).words == "PATCH attributes City=Turku")
         #expect(try bench.exchange(at: 10).words == "POST events application/uiPushDisabled")
         #expect(bench.summary(id) == "accepted unregister.left")
@@ -299,7 +300,7 @@ import Testing
 
     @Test(.shows("acoustic/L3", "acoustic/Q4")) func `who never registered has nothing to leave`() throws {
         let bench = try Bench()
-        let ids = [Action.set("City", "Turku"), .farewell].map { bench.capture($0, at: 0) }
+        let ids = [Action.set("City", "Turku"), .unregister].map { bench.capture($0, at: 0) }
         bench.settle(at: 0)
         #expect(ids.map { bench.summary($0) } == ["dropped user.neverSent", "unchanged unregister.nothing"])
     }

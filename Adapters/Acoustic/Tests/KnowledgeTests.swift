@@ -74,10 +74,10 @@ import Testing
     }
 
     @Test(.shows("acoustic/K7"), arguments: [lost, reply(500), reply(408), reply(503)])
-    func `set b, answer lost, set a again is sent`(_ doubt: Outcome) throws {
+    func `set b, answer lost, set a again is sent`(_ uncertainty: Outcome) throws {
         let bench = try Bench.ready([:], .set("City", "a"))
         let second = bench.capture(.set("City", "b"), at: 10)
-        try bench.exchange(at: 20, doubt)
+        try bench.exchange(at: 20, uncertainty)
         #expect(bench.memory.known["City"] == nil)
         let third = bench.capture(.set("City", "a"), at: 25)
         #expect(try bench.exchange(at: 200, flush: true).words == "PATCH attributes City=a")
@@ -102,7 +102,7 @@ import Testing
         try bench.exchange(at: 20, outcome)
         #expect(bench.memory.known["City"]?.value == "a")
         #expect(bench.memory.known["Visits"]?.value == 1)
-        // The rule is shown by the doubt that follows.
+        // The rule is shown by the uncertain delivery that follows.
         bench.capture(.set("Visits", 2), at: 30)
         try bench.exchange(at: 200, flush: true, lost)
         #expect(bench.memory.known["Visits"] == nil)

@@ -10,7 +10,7 @@ import Testing
     private static let format = RecordFormat.acousticContacts
 
     private func settings(_ map: String, _ given: JSONObject = [:]) throws -> JSONObject {
-        try #require(Self.format.companion).settings(Array(map.utf8), given)
+        try #require(Self.format.sidecar).settings(Array(map.utf8), given)
     }
 
     private func read(_ bytes: [UInt8], _ settings: JSONObject) throws -> [SourceRecord] {
@@ -96,12 +96,12 @@ import Testing
             var written = Self.settings(number)
             let columns = try ContactFileSettings.read(written).contactFile.writtenColumns.map(\.name)
             let plain = try write(written)
-            let map = try #require(Self.format.makeCompanions?(written).first?.bytes)
+            let map = try #require(Self.format.makeSidecars?(written).first?.bytes)
             // What no map file tells.
             var given = written
             for name in ["delimiter", "textToJoinProgramId", "action"] { given[name] = nil }
             if number % 4 == 3 { given["key"] = nil }
-            let told = try #require(Self.format.companion).settings(map, given)
+            let told = try #require(Self.format.sidecar).settings(map, given)
             #expect(told["header"] == .array(columns.map(JSONValue.string)))
             #expect(told["skipHeader"] == true)
             for name in ["delimiter", "textToJoinProgramId", "encoding"] { #expect(told[name] == written[name]) }
@@ -113,8 +113,8 @@ import Testing
 
             written["header"] = .array(columns.map(JSONValue.string))
             let bare = try write(written)
-            let bareMap = try #require(Self.format.makeCompanions?(written).first?.bytes)
-            let untold = try #require(Self.format.companion).settings(bareMap, given)
+            let bareMap = try #require(Self.format.makeSidecars?(written).first?.bytes)
+            let untold = try #require(Self.format.sidecar).settings(bareMap, given)
             #expect(untold["skipHeader"] == false && plain.suffix(bare.count) == bare[...] && plain.count > bare.count)
             let headless = try read(bare, untold)
             #expect(headless.map(\.contact) == expected.map(\.contact))
@@ -215,10 +215,10 @@ import Testing
             + map([column(1, "CustomerId"), column(2, "Größe")])
             .drop { $0 != "\n" }
         let latin = text.unicodeScalars.map { UInt8($0.value) }
-        #expect(try #require(Self.format.companion).settings(latin, [:])["header"] == ["CustomerId", "Größe"])
+        #expect(try #require(Self.format.sidecar).settings(latin, [:])["header"] == ["CustomerId", "Größe"])
         #expect(problems(text.replacing("ISO-8859-1", with: "UTF-16")) == ["acoustic.map.encoding  1"])
         let undeclared = #expect(throws: SettingsError.self) {
-            try #require(Self.format.companion).settings(latin.map { $0 == UInt8(ascii: "?") ? 0x20 : $0 }, [:])
+            try #require(Self.format.sidecar).settings(latin.map { $0 == UInt8(ascii: "?") ? 0x20 : $0 }, [:])
         }
         #expect(undeclared?.findings.map(\.code) == ["acoustic.map.form"])
     }

@@ -285,7 +285,7 @@ extension AdapterTestDriver<AcousticDevice, AcousticSimulator> {
         driver.capture(.set("City", "Anna's town"))
         driver.capture(.logIn("bert"))
         let his = driver.capture(.set("City", "Bert's town"))
-        let unregister = driver.capture(.farewell)
+        let unregister = driver.capture(.unregister)
         driver.goOnline()
         driver.drain()
         #expect(driver.outcome(of: unregister)?.isAccepted == true)
@@ -306,7 +306,7 @@ extension AdapterTestDriver<AcousticDevice, AcousticSimulator> {
         driver.nextOutcomes = [.failed(TransportFailure(.lost, "timedOut"))]
         driver.capture(.registerDevice(Corpus.phone))
         #expect(driver.reached == ["user-1"])
-        let unregister = driver.capture(.farewell)
+        let unregister = driver.capture(.unregister)
         driver.drain()
         #expect(driver.reached.isEmpty)
         #expect(driver.outcome(of: unregister)?.isAccepted == true && driver.pendingCount == 0)

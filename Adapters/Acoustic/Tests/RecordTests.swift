@@ -214,20 +214,20 @@ import Testing
         var settings = Self.settings
         settings["contactLists"] = ["880022"]
         settings["syncFields"] = ["CustomerId", "Email"]
-        let files = try RecordFormat.acousticContacts.makeCompanions?(settings) ?? []
+        let files = try RecordFormat.acousticContacts.makeSidecars?(settings) ?? []
         let file = try #require(files.first)
         #expect(files.count == 1 && file.ending == "map.xml")
-        Goldens(door: "map").check(String(decoding: file.bytes, as: UTF8.self).trimmed, .records, "map")
+        Goldens(subfolder: "map").check(String(decoding: file.bytes, as: UTF8.self).trimmed, .records, "map")
         settings["action"] = "OPT_OUT"
         let map = try String(
-            decoding: RecordFormat.acousticContacts.makeCompanions?(settings)[0].bytes ?? [],
+            decoding: RecordFormat.acousticContacts.makeSidecars?(settings)[0].bytes ?? [],
             as: UTF8.self
         )
         #expect(map.contains("<ACTION>OPT_OUT</ACTION>") && !map.contains("CONTACT_LISTS"))
     }
 
     private func map(_ settings: JSONObject) throws -> String {
-        let files = try RecordFormat.acousticContacts.makeCompanions?(settings) ?? []
+        let files = try RecordFormat.acousticContacts.makeSidecars?(settings) ?? []
         return String(decoding: try #require(files.first).bytes, as: UTF8.self)
     }
 
@@ -239,10 +239,10 @@ import Testing
             "types": ["points": "decimal", "last_visit": "timestamp"],
         ]
         let text = try map(settings)
-        Goldens(door: "map").check(text.trimmed, .records, "create")
+        Goldens(subfolder: "map").check(text.trimmed, .records, "create")
         #expect(!text.contains("LIST_ID") && !text.contains("SYNC_FIELD"))
         // It is read as it was written.
-        let reader = try #require(RecordFormat.acousticContacts.companion)
+        let reader = try #require(RecordFormat.acousticContacts.sidecar)
         let read = try reader.settings(Array(text.utf8), [:])
         #expect(read["types"]?["points"] == "decimal" && read["types"]?["last_visit"] == "timestamp")
         #expect(read["header"]?.array?.contains("Last Visit") == true)
@@ -279,7 +279,7 @@ import Testing
         #expect(try write(yes, database) == [])
         #expect(try write(Contact(identifiers: key), database) == ["acoustic.record.withoutOptIn"])
         #expect(try map(settings).contains("<LIST_TYPE>13</LIST_TYPE>"))
-        guard let reader = RecordFormat.acousticContacts.companion else { throw CancellationError() }
+        guard let reader = RecordFormat.acousticContacts.sidecar else { throw CancellationError() }
         #expect(try reader.settings(Array(map(settings).utf8), [:])["action"] == "OPT_OUT")
     }
 
@@ -310,7 +310,7 @@ import Testing
         }
         #expect(sign?.findings.map(\.code) == ["acoustic.file.columnSign"])
         let form = #expect(throws: SettingsError.self) {
-            _ = try RecordFormat.acousticContacts.makeCompanions?(["listId": "x1"])
+            _ = try RecordFormat.acousticContacts.makeSidecars?(["listId": "x1"])
         }
         #expect(form?.findings.map(\.code) == ["acoustic.file.listForm"])
     }

@@ -63,7 +63,7 @@ import Testing
         try driver.advance(5)
         #expect(driver.account.consents["PUSH-gcb4hVDsXq/mu-7|ch-9"]?.status == "OPTED-OUT")
         #expect(driver.outcome(nobody)?.finding?.code == "acoustic.server.consent.none")
-        #expect(try driver.parked == nil)
+        #expect(try driver.suspended == nil)
     }
 
     @Test(.shows("acoustic/S52", "acoustic/S53", of: AcousticServer.self))
@@ -134,7 +134,7 @@ import Testing
             let code = status == 404 ? "consent.none" : "reply.refused"
             #expect(driver.outcome(refused)?.finding?.code == "acoustic.server.\(code)")
         }
-        #expect(try driver.parked == nil)
+        #expect(try driver.suspended == nil)
     }
 
     @Test(.shows("acoustic/S50", "acoustic/S51", "acoustic/S53", of: AcousticServer.self))

@@ -26,7 +26,7 @@ enum ServerFixture {
         "subscriptionColumns": [
             "push": "Push", "push.weekly_offers": "PushWeekly", "email.weekly_offers": "MailWeekly", "sms": "Sms",
         ],
-        "tagLists": ["newcomer": "880022", "reader": "880023"], "subscriptionLists": ["email.digest": "880024"],
+        "tagLists": ["beginner": "880022", "reader": "880023"], "subscriptionLists": ["email.digest": "880024"],
         "consentQualifiers": ["push.device": "gcb4hVDsXq", "sms.alerts": "24680"],
         "eventCodes": ["Order Placed": "211"],
     ]
@@ -45,7 +45,7 @@ enum ServerFixture {
     }
 
     static func harness() throws -> AdapterHarness<AcousticServer> {
-        let corpus = Corpus(door: .server)
+        let corpus = Corpus(side: .server)
         return try AdapterHarness(
             settings: settings,
             pushPayload: Fixture.push,
@@ -56,7 +56,7 @@ enum ServerFixture {
             // So that a token is there, and the contact; only samples that start afresh show how they come.
             preparation: [corpus.operation(0, 0, .changeAttributes([.city: .set("Espoo")]))],
             extras: extras,
-            belief: AcousticServerScene.belief,
+            expectedState: AcousticServerScene.expectedState,
             replies: replies,
             handedOut: ["access_token"],
             storedStates: [
@@ -76,11 +76,11 @@ enum ServerFixture {
             exemptions: [
                 Exemption(
                     check: "a cut conversation ends as the whole one",
-                    sample: "event-in-doubt",
+                    sample: "event-in-uncertainty",
                     rule: RuleID("acoustic", "S38")
                 )
             ],
-            goldens: Goldens(door: "server")
+            goldens: Goldens(subfolder: "server")
         )
     }
 
@@ -99,9 +99,9 @@ enum ServerFixture {
         return operation
     }
 
-    /// Samples that show what is peculiar to this door.
+    /// Samples that show what is peculiar to this API.
     private static var extras: [Sample] {
-        let corpus = Corpus(door: .server)
+        let corpus = Corpus(side: .server)
         let everything = Action.changeAttributes([
             "favourite_colour": .set("red & \"blue\""), "visits": .set(42), "newsletter_reader": .set(false),
             "first_purchase": .set(AttributeValue(text: "2028-02-29", as: .date) ?? ""),
@@ -299,7 +299,7 @@ enum ServerFixture {
                 "acoustic-server-lists",
                 "A contact gets a tag that is a column and two that are contact lists, then a topic that is one.",
                 [
-                    corpus.operation(528, 0, .changeTags(TagChange(add: ["sports", "reader", "newcomer"]))),
+                    corpus.operation(528, 0, .changeTags(TagChange(add: ["sports", "reader", "beginner"]))),
                     corpus.operation(
                         528,
                         1,
@@ -309,7 +309,7 @@ enum ServerFixture {
                 ]
             ),
             Sample(
-                "acoustic-server-list-stranger",
+                "acoustic-server-list-unknown",
                 "A contact joins a list before anything else was said of it.",
                 [corpus.operation(529, 0, contact: "c-1002", .changeTags(TagChange(add: ["reader"])))]
             ),

@@ -20,7 +20,7 @@ import Testing
     func `a tag joins a list once its row is written, one list after the other`() throws {
         let driver = try ServerDriver(["lanes": 1])
         let operations = [
-            driver.operation("c-1", Self.tags("reader", "sports", "newcomer")),
+            driver.operation("c-1", Self.tags("reader", "sports", "beginner")),
             driver.operation("c-1", ServerDriver.set("city", "Turku")),
         ]
         try driver.world.capture(operations)
@@ -45,7 +45,7 @@ import Testing
             )
         )
         driver.instead = [("addToList", .fault(1018))]
-        let member = try driver.say("c-1", Self.tags("reader", "newcomer"))
+        let member = try driver.say("c-1", Self.tags("reader", "beginner"))
         try driver.advance(10)
         #expect(driver.outcome(member)?.term == .accepted)
         #expect(driver.sent("addToList").count == 6)
@@ -79,7 +79,7 @@ import Testing
     func `without a clear answer a list is joined again, over a restart, too`() throws {
         let driver = try ServerDriver()
         driver.instead = [("addToList", .lost), ("addToList", .died), ("addToList", .fault(50))]
-        let said = try driver.say("c-1", Self.tags("reader", "newcomer", "sports"))
+        let said = try driver.say("c-1", Self.tags("reader", "beginner", "sports"))
         try driver.advance(120)
         #expect(driver.outcome(said)?.term == .accepted)
         #expect(driver.sent("addRecipient").count == 1)
@@ -91,7 +91,7 @@ import Testing
         let driver = try ServerDriver(vendor: ["lists": ["880022"]])
         let said = try driver.say("c-1", Self.tags("reader"))
         try driver.advance(10)
-        #expect(try driver.parked?.code == "acoustic.server.list.unknown")
+        #expect(try driver.suspended?.code == "acoustic.server.list.unknown")
         #expect(driver.outcome(said) == nil)
     }
 
@@ -104,14 +104,14 @@ import Testing
         #expect(driver.codes(digest(.suspended)) == ["list.left"])
         #expect(driver.codes(digest(.unknown)) == ["subscription.unknown"])
         #expect(driver.codes(.changeTags(TagChange(replace: ["reader"]))) == ["list.stays"])
-        #expect(driver.codes(.changeTags(TagChange(replace: ["reader", "newcomer"]))) == [])
+        #expect(driver.codes(.changeTags(TagChange(replace: ["reader", "beginner"]))) == [])
         let said = try driver.say("c-1", .changeTags(TagChange(replace: ["sports", "reader"])))
         try driver.advance(10)
         #expect(driver.outcome(said)?.term == .accepted)
         #expect(driver.account.lists == ["880023": ["c-1"]])
         #expect(driver.columns("c-1")?["IsSports"] == "Yes" && driver.columns("c-1")?["IsGold"] == "No")
         let lenient = try ServerDriver(["onInvalid": "sendValid"])
-        let rest = try lenient.say("c-1", .changeTags(TagChange(add: ["newcomer"], remove: ["reader"])))
+        let rest = try lenient.say("c-1", .changeTags(TagChange(add: ["beginner"], remove: ["reader"])))
         try lenient.advance(10)
         #expect(lenient.outcome(rest)?.term == .accepted)
         #expect(lenient.account.lists == ["880022": ["c-1"]])
@@ -133,7 +133,7 @@ import Testing
     }
 
     @Test(.shows("acoustic/S57", of: AcousticServer.self))
-    func `a list is made, and never twice in doubt`() throws {
+    func `a list is made, and never twice in uncertain delivery`() throws {
         let driver = try ServerDriver()
         func make(_ more: JSONObject = [:]) -> ReadRequest {
             ReadRequest("createContactList", arguments: JSONObject([("name", "Readers & more")]).with(more))
@@ -148,8 +148,8 @@ import Testing
         )
         #expect(try driver.ask("c-1", make(), seconds: 5)?.answer == ["contactListId": "880102"])
         #expect(driver.body(driver.sent("createList")[1]).contains("<VISIBILITY>0</VISIBILITY></CreateContactList>"))
-        for doubt in [Outcome.lost, .replied(ServerFixture.yes())] {
-            driver.instead = [("createList", doubt)]
+        for uncertainty in [Outcome.lost, .replied(ServerFixture.yes())] {
+            driver.instead = [("createList", uncertainty)]
             #expect(try driver.ask("c-1", make(), seconds: 60)?.finding?.code == "acoustic.server.list.uncertain")
         }
         #expect(driver.account.madeLists.count == 2)

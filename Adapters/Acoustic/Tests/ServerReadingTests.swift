@@ -20,7 +20,7 @@ import Testing
         try driver.advance(5)
         // Nobody has that device yet, and that stops nothing.
         #expect(try driver.ask("c-1", request, seconds: 5)?.finding?.code == "acoustic.server.contact.unknown")
-        #expect(try driver.parked == nil)
+        #expect(try driver.suspended == nil)
         try driver.say(
             "c-1",
             .changeSubscription(Subscription(channel: .push, topic: "device", state: .subscribed)),
@@ -238,7 +238,7 @@ import Testing
         driver.instead = [("eventErrors", .status(404))]
         let nowhere = try driver.ask("c-1", ReadRequest("eventErrors"), seconds: 5)
         #expect(nowhere?.finding?.code == "acoustic.server.events.nowhere")
-        #expect(try driver.parked == nil)
+        #expect(try driver.suspended == nil)
         let elsewhere = try ServerDriver(["eventErrorsPath": "/rest/v2/errors"])
         #expect(try elsewhere.ask("c-1", ReadRequest("eventErrors"), seconds: 5)?.finding != nil)
         #expect(elsewhere.sent("eventErrors")[0].request.url.hasSuffix("goacoustic.com/rest/v2/errors"))

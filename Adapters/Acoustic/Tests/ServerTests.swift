@@ -54,7 +54,7 @@ import Testing
         driver.instead = [("addRecipient", refusal), ("addRecipient", refusal)]
         let third = try driver.say("c-1", ServerDriver.set("city", "Vaasa"))
         try driver.advance(4000)
-        #expect(try driver.parked?.code == "acoustic.server.token.refusedTwice")
+        #expect(try driver.suspended?.code == "acoustic.server.token.refusedTwice")
         #expect(driver.sent("token").count == 3)
         #expect(driver.outcome(third) == nil)
         try driver.resume()
@@ -72,7 +72,7 @@ import Testing
         try driver.advance(60)
         #expect(driver.sent("token").count == 2)
         #expect(driver.account.contacts.count == 40)
-        #expect(try driver.parked == nil)
+        #expect(try driver.suspended == nil)
     }
 
     @Test(.shows("acoustic/S1", "acoustic/S43", of: AcousticServer.self))
@@ -82,7 +82,7 @@ import Testing
         try driver.say("c-1", ServerDriver.set("city", "Turku"))
         try driver.advance(120)
         #expect(driver.sent("token").count == 4)
-        #expect(try driver.parked?.code == "acoustic.server.token.refused")
+        #expect(try driver.suspended?.code == "acoustic.server.token.refused")
         let times = driver.sent("token").map(\.now)
         #expect(times[1] - times[0] >= .seconds(1))
         #expect(times[2] - times[1] >= .seconds(3))
@@ -233,7 +233,7 @@ import Testing
         driver.instead = [("addRecipient", number == 403 ? .status(403) : .fault(number))]
         let said = try driver.say("c-1", ServerDriver.set("city", "Turku"))
         try driver.advance(5)
-        #expect(try driver.parked?.code == "acoustic.server.\(code)")
+        #expect(try driver.suspended?.code == "acoustic.server.\(code)")
         #expect(driver.outcome(said) == nil)
         try driver.resume()
         try driver.advance(5)
@@ -246,7 +246,7 @@ import Testing
         driver.instead = [("gdprErasure", .status(404))]
         try driver.say("c-1", .erase)
         try driver.advance(5)
-        #expect(try driver.parked?.code == "acoustic.server.reply.notFound")
+        #expect(try driver.suspended?.code == "acoustic.server.reply.notFound")
     }
 
     // MARK: Waiting
@@ -347,7 +347,7 @@ import Testing
         let (first, second) = (try driver.say("c-1", out), try driver.say("c-2", out))
         try driver.advance(3 * 86_400)
         #expect(driver.sent("selectRecipient").count == 2)
-        let unregister = try driver.say("c-2", .farewell)
+        let unregister = try driver.say("c-2", .unregister)
         try driver.advance(5)
         #expect(driver.outcome(second)?.finding?.code == "acoustic.server.contact.unknown")
         #expect(driver.outcome(unregister)?.term == .unchanged && driver.outcome(first) == nil)
@@ -580,8 +580,8 @@ import Testing
         let driver = try ServerDriver()
         try driver.say("c-1", ServerDriver.set("city", "Turku"))
         try driver.advance(5)
-        for doubt in [Outcome.lost, .died, .status(500)] {
-            driver.instead = [("events", doubt)]
+        for uncertainty in [Outcome.lost, .died, .status(500)] {
+            driver.instead = [("events", uncertainty)]
             let id = try driver.say("c-1", ServerDriver.event("Lesson"))
             try driver.advance(600)
             #expect(driver.outcome(id)?.finding?.code == "acoustic.server.event.unknown")
@@ -592,7 +592,7 @@ import Testing
         try driver.advance(600)
         #expect(driver.outcome(sure)?.term == .accepted)
         #expect(driver.account.events.count == 1)
-        let eager = try ServerDriver(["eventsInDoubt": "repeat"])
+        let eager = try ServerDriver(["uncertainEvents": "repeat"])
         try eager.say("c-1", ServerDriver.set("city", "Turku"))
         eager.instead = [("events", .lost)]
         let again = try eager.say("c-1", ServerDriver.event("Lesson"))
@@ -607,9 +607,9 @@ import Testing
         ("12:00:00 AM", "00:00"), ("12:30:00 PM", "12:30"), ("13:05:30", "13:05"), ("13:05:00 PM", nil),
         ("0:05:00 AM", nil), ("25:00:00", nil), ("08:30:61", nil), ("08:30 or so", nil),
     ]) func `a time is read in 24 hours or 12, and what is none stays a text`(_ text: String, _ time: String?) throws {
-        let door = try ServerFixture.adapter()
+        let api = try ServerFixture.adapter()
         let answer: JSONValue = ["columns": ["MemberNo": "c-1", "DeliveryHour": .string(text)]]
-        let contact = door.contacts(in: answer, to: .keys(["c-1"])).contacts.first?.contact
+        let contact = api.contacts(in: answer, to: .keys(["c-1"])).contacts.first?.contact
         let value = try time.map { try typed($0, .time) } ?? .string(text)
         #expect(contact?.attributes == ["delivery_hour": value])
     }
@@ -618,9 +618,9 @@ import Testing
         ("03/08/2031 22:15:00", "2031-03-08T22:15:00Z"), ("03/08/2031 10:15:00 PM", "2031-03-08T22:15:00Z"),
         ("03/08/2031 22:15:00 GMT", "2031-03-08T22:15:00Z"), ("08.03.2031 22:15:00", nil),
     ]) func `an instant is read likewise`(_ text: String, _ instant: String?) throws {
-        let door = try ServerFixture.adapter()
+        let api = try ServerFixture.adapter()
         let answer: JSONValue = ["columns": ["MemberNo": "c-1", "LastVisit": .string(text)]]
-        let contact = door.contacts(in: answer, to: .keys(["c-1"])).contacts.first?.contact
+        let contact = api.contacts(in: answer, to: .keys(["c-1"])).contacts.first?.contact
         let value = try instant.map { try typed($0, .timestamp) } ?? .string(text)
         #expect(contact?.attributes == ["last_visit": value])
     }
@@ -805,7 +805,7 @@ import Testing
             try driver.say("c-1", ServerDriver.event("Lesson"))
             try driver.say("c-1", .changeSubscription(Subscription(channel: .email, state: .unsubscribed)))
             try driver.advance(20_000)
-            if try driver.parked == nil {
+            if try driver.suspended == nil {
                 let accounts = try driver.world.accounts()
                 let waits = try driver.world.waits(of: "vendor").map(\.code)
                 #expect(accounts.allSatisfy { $0.balances })

@@ -71,7 +71,7 @@ public struct AdobeScene: VendorScene {
     }
 
     /// The fields that the vendor took: memory keeps digests of the values.
-    public static let belief = Belief { memory in
+    public static let expectedState = ExpectedState { memory in
         memory["identities"]?.array?.last?["known"].map { ["fields": $0] } ?? [:]
     } holds: { (account: AdobeAccount, memory) in
         let identity = memory["identities"]?.array?.last
@@ -156,7 +156,7 @@ public struct AdobeClassicScene: VendorScene {
     }
 
     /// The registration that the vendor took last under a push token: memory keeps a digest of it.
-    public static let belief = Belief { memory in
+    public static let expectedState = ExpectedState { memory in
         memory["registeredHash"].map { ["registration": $0] } ?? [:]
     } holds: { (account: AdobeClassicAccount, memory) in
         let own = memory["token"]?.string.flatMap { token in account.subscribers.last { $0.token == token } }

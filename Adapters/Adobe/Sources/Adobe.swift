@@ -1,12 +1,12 @@
 public import PatchbayAdapterKit
 
 extension AdapterModule {
-    /// Adobe Campaign: the door for apps of Campaign Standard, the one of Campaign Classic, and that for back ends.
+    /// Adobe Campaign: the API for apps of Campaign Standard, the one of Campaign Classic, and that for back ends.
     public static let adobe = AdapterModule(
         id: AdobeDevice.descriptor.id,
         title: "Adobe Campaign",
-        doors: [AdobeDevice.self, AdobeClassicDevice.self, AdobeServer.self],
-        loads: LoadDoor.adobe,
+        apis: [AdobeDevice.self, AdobeClassicDevice.self, AdobeServer.self],
+        loads: ImportRoute.adobe,
         formats: [.adobeProfiles]
     )
 }

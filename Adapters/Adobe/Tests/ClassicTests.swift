@@ -272,7 +272,7 @@ import Testing
         #expect(Set(places.map(\.queue)).count == 2)
     }
 
-    @Test func `after doubt an equal registration is sent again`() throws {
+    @Test func `after uncertain delivery an equal registration is sent again`() throws {
         let phone = try registered()
         phone.deliver(.changeAttributes(["tier": .set("gold")]))
         phone.nextOutcomes = [Silence.timedOut]

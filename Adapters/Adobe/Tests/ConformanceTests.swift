@@ -18,6 +18,6 @@ import Testing
     @Test(arguments: ConformanceCheck.all)
     func conforms(_ check: ConformanceCheck) throws { try check.run(on: Self.harness.get()) }
 
-    @Test(arguments: Conversation.all(door: "classic"))
+    @Test(arguments: Conversation.all(subfolder: "classic"))
     func converses(_ conversation: Conversation) throws { try conversation.check(on: Self.harness.get()) }
 }

@@ -84,7 +84,7 @@ import Testing
         #expect(eager.requests.count == 2)
     }
 
-    @Test func `after doubt a value is sent again`() throws {
+    @Test func `after uncertain delivery a value is sent again`() throws {
         let phone = try StandardPhone()
         func set(_ value: String) -> Action { .changeAttributes(["cusTier": .set(.string(value))]) }
         phone.deliver(set("gold"))
@@ -110,9 +110,9 @@ import Testing
         phone.deliver(.changeTags(TagChange(add: ["gold"], remove: ["silver"])))
         phone.deliver(.changeTags(TagChange(replace: ["music"])))
         #expect(phone.state.profiles.first?.fields == ["cusGold": "false", "cusSilver": "false", "cusMusic": "true"])
-        let stranger = phone.deliver(.changeTags(TagChange(add: ["sports"])))
-        #expect(stranger?.code == "adobe.tag.unmapped")
-        #expect(stranger?.finding?.path == "action.tags.sports")
+        let unknown = phone.deliver(.changeTags(TagChange(add: ["sports"])))
+        #expect(unknown?.code == "adobe.tag.unmapped")
+        #expect(unknown?.finding?.path == "action.tags.sports")
     }
 
     @Test(.shows("adobe/P9", of: AdobeDevice.self))
@@ -162,9 +162,9 @@ import Testing
     @Test(.shows("adobe/N7", "adobe/I5", of: AdobeDevice.self))
     func `an unregister takes the push token back`() throws {
         let phone = try StandardPhone()
-        #expect(phone.deliver(.farewell)?.code == "adobe.unregister.left")
+        #expect(phone.deliver(.unregister)?.code == "adobe.unregister.left")
         #expect(phone.state.tokens.map(\.token) == [""])
-        #expect(phone.deliver(.farewell)?.code == "adobe.unregister.nothing")
+        #expect(phone.deliver(.unregister)?.code == "adobe.unregister.nothing")
         #expect(phone.requests.count == 1)
     }
 }

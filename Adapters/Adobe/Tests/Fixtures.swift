@@ -60,7 +60,7 @@ enum Fixture {
                 "pushToken": .adobe("I7"),
             ],
             extras: extras,
-            belief: AdobeScene.belief,
+            expectedState: AdobeScene.expectedState,
             replies: [
                 SampleReply(
                     "a redirect to another host",
@@ -232,7 +232,7 @@ enum ClassicFixture {
             ]),
             refusal: WireResponse(404),
             statusAlone: ["tracking": .adobe("C19"), "registration": .adobe("C19")],
-            belief: AdobeClassicScene.belief,
+            expectedState: AdobeClassicScene.expectedState,
             pages: ["tracking"],
             watched: (Corpus.phone.pushToken?.value.lowercased()).map { [$0] } ?? [],
             storedStates: [
@@ -241,7 +241,7 @@ enum ClassicFixture {
                 StoredState(version: 2, part: .memory, json: presentMemory),
                 StoredState(version: 2, part: .step, json: "register"),
             ],
-            goldens: Goldens(door: "classic")
+            goldens: Goldens(subfolder: "classic")
         )
     }
 

@@ -128,7 +128,7 @@ import Testing
         phone.capture(.logIn("bert"))
         phone.capture(.registerDevice(device("bert")))
         phone.capture(.set("cusTier", "bert-gold"))
-        phone.capture(.farewell)
+        phone.capture(.unregister)
         phone.goOnline()
         phone.drain()
         #expect(phone.state.profiles.filter { $0.fields["cusTier"] != nil }.map(\.ecid) == [Self.given["bert"]])
@@ -210,7 +210,7 @@ import Testing
         phone.capture(.logIn("bert"))
         phone.capture(.set("cusTier", "bert-gold"))
         phone.capture(.registerDevice(device("bert", token: "0cc1")))
-        let unregister = phone.capture(.farewell)
+        let unregister = phone.capture(.unregister)
         phone.forgetHistory()
         phone.advance(by: .seconds(Double(lost) * 20))
         phone.goOnline()
@@ -264,7 +264,7 @@ import Testing
         let ends: [(Action, String)] = [
             (.consent(.profile, .denied), "adobe.classic.detached"),
             (.consent(.messaging, .denied, on: .push), "adobe.classic.detached"), (.erase, "adobe.erase.byHand"),
-            (.farewell, "adobe.classic.left"),
+            (.unregister, "adobe.classic.left"),
         ]
         for (action, code) in ends {
             let phone = try phone()
@@ -274,7 +274,7 @@ import Testing
             #expect(phone.state.subscribers.map(\.parameters) == [[:]])
         }
         let phone = try ClassicPhone()
-        #expect(phone.deliver(.farewell)?.code == "adobe.unregister.nothing")
+        #expect(phone.deliver(.unregister)?.code == "adobe.unregister.nothing")
     }
 
     @Test(.shows("adobe/V6", of: AdobeClassicDevice.self))

@@ -155,7 +155,7 @@ import Testing
         let phone = try StandardPhone()
         let queues: [(Action, String)] = [
             (Self.received, "hits"), (.track(.sessionStarted), "hits"), (Self.attribute, "postbacks"),
-            (.changeTags(TagChange(add: ["gold"])), "postbacks"), (.farewell, "identity"), (.erase, "local"),
+            (.changeTags(TagChange(add: ["gold"])), "postbacks"), (.unregister, "identity"), (.erase, "local"),
         ]
         for (action, queue) in queues { #expect(phone.adapter.place(phone.operation(action)).queue == queue) }
         for action in [

@@ -53,7 +53,7 @@ enum ServerFixture {
     }
 
     static func harness() throws -> AdapterHarness<AdobeServer> {
-        let corpus = Corpus(door: .server)
+        let corpus = Corpus(side: .server)
         return try AdapterHarness(
             settings: settings,
             readBack: ReadRequest("profile"),
@@ -65,7 +65,7 @@ enum ServerFixture {
             // So that a token and a profile are there; only samples that start afresh show how these come.
             preparation: [corpus.operation(0, 0, .changeAttributes([.city: .set("Espoo")]))],
             extras: extras,
-            belief: AdobeServerScene.belief,
+            expectedState: AdobeServerScene.expectedState,
             replies: replies,
             handedOut: ["access_token"],
             storedStates: [
@@ -75,17 +75,17 @@ enum ServerFixture {
                     part: .step,
                     json: [
                         "stage": "subscribe", "address": "profileAndServicesExt/profile/@p1/subscriptions/",
-                        "service": "@s1", "pages": 2, "most": 25, "doubts": 1, "vanishings": 1, "faults": 2,
+                        "service": "@s1", "pages": 2, "most": 25, "uncertainties": 1, "vanishings": 1, "faults": 2,
                     ]
                 ),
             ],
-            goldens: Goldens(door: "server")
+            goldens: Goldens(subfolder: "server")
         )
     }
 
-    /// Samples that show what is peculiar to this door.
+    /// Samples that show what is peculiar to this API.
     private static var extras: [Sample] {
-        let corpus = Corpus(door: .server)
+        let corpus = Corpus(side: .server)
         func of(_ contact: String, _ number: Int, _ place: Int, _ action: Action) -> EngagementOperation {
             var operation = corpus.operation(number, place, contact: contact, action)
             operation.subject = Subject(rawValue: contact)
@@ -129,7 +129,7 @@ enum ServerFixture {
                 ]
             ),
             Sample(
-                "adobe-server-topic-stranger",
+                "adobe-server-topic-unknown",
                 "Somebody whom the account does not have subscribes to a topic.",
                 [of("c-4004", 524, 0, .changeSubscription(offers))]
             ),
@@ -155,7 +155,7 @@ enum ServerFixture {
                 ]
             ),
             Sample(
-                "adobe-server-erase-stranger",
+                "adobe-server-erase-unknown",
                 "A contact that is not there needs no deletion.",
                 [of("c-4004", 526, 0, .erase)]
             ),
@@ -179,7 +179,7 @@ enum ServerFixture {
             ),
             Sample(
                 "adobe-server-option",
-                "This door has no options.",
+                "This API has no options.",
                 [
                     corpus.operation(
                         528,

@@ -16,20 +16,20 @@ import Testing
 
     @Test(.shows("adobe/B1", "adobe/B2", "adobe/B4", "adobe/B5", of: AdobeServer.self))
     func `one token serves every lane, and every request bears it`() throws {
-        let desk = try ServerDesk()
-        try desk.world.capture((1...6).map { desk.operation("c-\($0)", ServerDesk.set(Self.tier, "gold")) })
-        try desk.advance(10)
-        let token = try #require(desk.sent("token").first?.request)
-        #expect(desk.sent("token").count == 1)
+        let driver = try ServerDriver()
+        try driver.world.capture((1...6).map { driver.operation("c-\($0)", ServerDriver.set(Self.tier, "gold")) })
+        try driver.advance(10)
+        let token = try #require(driver.sent("token").first?.request)
+        #expect(driver.sent("token").count == 1)
         #expect(token.url == "https://ims-na1.adobelogin.com/ims/token/v3")
         #expect(token.hidesBody && !String(decoding: token.redacted.body, as: UTF8.self).contains("secret"))
-        for sent in desk.world.sent.dropFirst() {
+        for sent in driver.world.sent.dropFirst() {
             #expect(sent.request[header: "Authorization"] == "Bearer token-1")
             #expect(sent.request.redacted[header: "Authorization"] == "•••")
             #expect(sent.request[header: "X-Api-Key"] == "a1b2c3d4e5f60718")
             #expect(sent.request.url.hasPrefix("https://mc.adobe.io/acmecorp/campaign/profileAndServicesExt/profile"))
         }
-        #expect(desk.account.profiles.count == 6 && desk.account.violations.isEmpty)
+        #expect(driver.account.profiles.count == 6 && driver.account.violations.isEmpty)
     }
 
     @Test(
@@ -46,75 +46,75 @@ import Testing
     func `a profile is found as the settings say, and made where it is not`(
         _ row: (matching: String, contact: String, address: String, field: String)
     ) throws {
-        let desk = try ServerDesk(["matching": .string(row.matching), "keyField": .string(row.field)])
-        let first = try desk.say(row.contact, ServerDesk.set(Self.tier, "silver"))
-        try desk.advance(10)
-        let second = try desk.say(row.contact.lowercased(), ServerDesk.set(Self.tier, "gold"))
-        try desk.advance(10)
-        let third = try desk.say(row.contact, .erase)
-        try desk.advance(10)
-        #expect([first, second, third].map { desk.outcome($0)?.term } == [.accepted, .accepted, .accepted])
-        #expect(desk.calls == ["find", "create", "find", "update", "find", "delete"])
-        #expect(desk.sent("find")[0].request.url.hasSuffix("/profileAndServicesExt/\(row.address)"))
-        let made = desk.sent("create")[0].request.json
+        let driver = try ServerDriver(["matching": .string(row.matching), "keyField": .string(row.field)])
+        let first = try driver.say(row.contact, ServerDriver.set(Self.tier, "silver"))
+        try driver.advance(10)
+        let second = try driver.say(row.contact.lowercased(), ServerDriver.set(Self.tier, "gold"))
+        try driver.advance(10)
+        let third = try driver.say(row.contact, .erase)
+        try driver.advance(10)
+        #expect([first, second, third].map { driver.outcome($0)?.term } == [.accepted, .accepted, .accepted])
+        #expect(driver.calls == ["find", "create", "find", "update", "find", "delete"])
+        #expect(driver.sent("find")[0].request.url.hasSuffix("/profileAndServicesExt/\(row.address)"))
+        let made = driver.sent("create")[0].request.json
         #expect(made?[row.field] == .string(row.contact.trimmed) && made?["cusLoyaltyTier"] == "silver")
-        #expect(desk.sent("update")[0].request.json == ["cusLoyaltyTier": "gold"])
-        #expect(desk.account.profiles.isEmpty && desk.account.deleted.count == 1)
+        #expect(driver.sent("update")[0].request.json == ["cusLoyaltyTier": "gold"])
+        #expect(driver.account.profiles.isEmpty && driver.account.deleted.count == 1)
     }
 
     @Test(.shows("adobe/B35", "adobe/B36", of: AdobeServer.self))
     func `contacts whose keys look alike stay two`() throws {
-        let desk = try ServerDesk(["lanes": 1, "matching": "key", "filter": .null, "filterParameter": .null])
-        try desk.world.capture(
+        let driver = try ServerDriver(["lanes": 1, "matching": "key", "filter": .null, "filterParameter": .null])
+        try driver.world.capture(
             ["Zo\u{EB}", "Zoe\u{308}"].enumerated().map { place, key in
-                desk.operation(key, subject: "row-\(place)", ServerDesk.set(Self.tier, "silver"))
+                driver.operation(key, subject: "row-\(place)", ServerDriver.set(Self.tier, "silver"))
             }
         )
-        try desk.advance(60)
-        let addresses = Set(desk.sent("update").map(\.request.url))
+        try driver.advance(60)
+        let addresses = Set(driver.sent("update").map(\.request.url))
         #expect(addresses.count == 2)
         #expect(addresses.contains { $0.contains("Zo%C3%AB") } && addresses.contains { $0.contains("Zoe%CC%88") })
     }
 
     @Test(.shows("adobe/B6", "adobe/B26", of: AdobeServer.self))
     func `a key of the account stands in addresses, and nothing is asked for first`() throws {
-        let desk = try ServerDesk(["matching": "key", "filter": .null, "filterParameter": .null])
-        try desk.say("c/1", ServerDesk.set(Self.tier, "silver"))
-        try desk.advance(10)
-        try desk.say("c/1", ServerDesk.set(Self.tier, "gold"))
-        try desk.say("c/1", ServerDesk.topic("weekly_offers", .subscribed))
-        try desk.advance(10)
-        let erased = try desk.say("c/1", .erase)
-        let again = try desk.say("c/1", .erase)
-        try desk.advance(10)
+        let driver = try ServerDriver(["matching": "key", "filter": .null, "filterParameter": .null])
+        try driver.say("c/1", ServerDriver.set(Self.tier, "silver"))
+        try driver.advance(10)
+        try driver.say("c/1", ServerDriver.set(Self.tier, "gold"))
+        try driver.say("c/1", ServerDriver.topic("weekly_offers", .subscribed))
+        try driver.advance(10)
+        let erased = try driver.say("c/1", .erase)
+        let again = try driver.say("c/1", .erase)
+        try driver.advance(10)
         #expect(
-            desk.calls == [
+            driver.calls == [
                 "update", "create", "update", "find", "service", "subscriptions", "subscribe", "delete", "delete",
             ]
         )
-        #expect(desk.world.sent[1].request.url.hasSuffix("/profileAndServicesExt/profile/c%2F1"))
-        #expect(desk.outcome(erased)?.finding?.code == "adobe.server.erased")
-        #expect(desk.outcome(again)?.finding?.code == "adobe.server.erased.nobody")
+        #expect(driver.world.sent[1].request.url.hasSuffix("/profileAndServicesExt/profile/c%2F1"))
+        #expect(driver.outcome(erased)?.finding?.code == "adobe.server.erased")
+        #expect(driver.outcome(again)?.finding?.code == "adobe.server.erased.nobody")
         // A status alone may be of whoever stands in between: a person's no is never taken for done by it.
-        let noes: [(String, Action)] = [
-            ("delete", .erase), ("find", ServerDesk.topic("weekly_offers", .unsubscribed)),
+        let optOuts: [(String, Action)] = [
+            ("delete", .erase), ("find", ServerDriver.topic("weekly_offers", .unsubscribed)),
             ("update", .changeSubscription(Subscription(channel: .email, state: .unsubscribed))),
         ]
-        for (endpoint, action) in noes {
-            desk.instead = [(endpoint, .text(404))]
-            let unsure = try desk.say("c/1", action)
-            try desk.advance(10)
-            #expect(try desk.parked?.code == "adobe.server.filter.unknown")
-            #expect(desk.outcome(unsure) == nil)
-            try desk.resume()
-            try desk.advance(10)
-            #expect(desk.outcome(unsure) != nil)
+        for (endpoint, action) in optOuts {
+            driver.instead = [(endpoint, .text(404))]
+            let unsure = try driver.say("c/1", action)
+            try driver.advance(10)
+            #expect(try driver.suspended?.code == "adobe.server.filter.unknown")
+            #expect(driver.outcome(unsure) == nil)
+            try driver.resume()
+            try driver.advance(10)
+            #expect(driver.outcome(unsure) != nil)
         }
     }
 
     @Test(.shows("adobe/B9", of: AdobeServer.self))
     func `of two profiles with one key nobody knows which is meant`() throws {
-        let driver = try ServerDesk()
+        let driver = try ServerDriver()
         driver.instead = [
             (
                 "find",
@@ -125,19 +125,19 @@ import Testing
             ),
             ("find", .json(200, ["content": [["PKey": "@p1", "email": "x@shop.test"]]])),
         ]
-        let said = try driver.say("c-1", ServerDesk.set(Self.tier, "gold"))
+        let said = try driver.say("c-1", ServerDriver.set(Self.tier, "gold"))
         try driver.advance(10)
         #expect(driver.outcome(said)?.finding?.code == "adobe.server.contact.several")
         // A profile that does not show the key is no reason to make another.
-        try driver.say("c-1", ServerDesk.set(Self.tier, "gold"))
+        try driver.say("c-1", ServerDriver.set(Self.tier, "gold"))
         try driver.advance(10)
-        #expect(try driver.parked?.code == "adobe.server.key.unseen")
+        #expect(try driver.suspended?.code == "adobe.server.key.unseen")
         #expect(driver.sent("create").isEmpty)
     }
 
     @Test(.shows("adobe/B9", of: AdobeServer.self))
     func `an opt-out is carried out at every profile with the contact's key`() throws {
-        let driver = try ServerDesk()
+        let driver = try ServerDriver()
         let profileAddress = "https://mc.adobe.io/acmecorp/campaign/profileAndServicesExt/profile"
         let profiles: JSONValue = .array(
             ["@p1", "@p2"].map { key in
@@ -169,7 +169,7 @@ import Testing
                 ("unsubscribe", .text(204)),
             ]
         }
-        let topic = try driver.say("c-1", ServerDesk.topic("weekly_offers", .unsubscribed))
+        let topic = try driver.say("c-1", ServerDriver.topic("weekly_offers", .unsubscribed))
         try driver.advance(30)
         #expect(driver.outcome(topic)?.term == .accepted)
         #expect(driver.sent("unsubscribe").map { $0.request.url.hasSuffix("@s1") } == [true, false])
@@ -185,61 +185,61 @@ import Testing
             "https://mc.adobe.io/acmecorp/campaign/privacy/profile",
             "https://mc.adobe.io/acmecorp/campaign/profileAndServicesExt/profile?\(String(repeating: "x", count: 200))",
         ]
-        let desk = try ServerDesk()
+        let driver = try ServerDriver()
         for address in elsewhere {
-            desk.instead = [("find", .json(200, ["content": [], "next": ["href": .string(address)]]))]
-            let said = try desk.say("c-1", ServerDesk.set(Self.tier, "gold"))
-            try desk.advance(10)
-            #expect(desk.outcome(said)?.finding?.code == "adobe.server.reply.address")
+            driver.instead = [("find", .json(200, ["content": [], "next": ["href": .string(address)]]))]
+            let said = try driver.say("c-1", ServerDriver.set(Self.tier, "gold"))
+            try driver.advance(10)
+            #expect(driver.outcome(said)?.finding?.code == "adobe.server.reply.address")
         }
         // A proxy may stand before the vendor, whose answers name another host: only ours is asked.
         let next = "https://evil.example/acmecorp/campaign/profileAndServicesExt/profile?_lineStart=@25"
-        desk.instead = (0..<40).map { _ in ("find", .json(200, ["content": [], "next": ["href": .string(next)]])) }
-        let said = try desk.say("c-1", ServerDesk.set(Self.tier, "gold"))
-        try desk.advance(10)
-        #expect(desk.outcome(said)?.finding?.code == "adobe.server.contact.pages")
+        driver.instead = (0..<40).map { _ in ("find", .json(200, ["content": [], "next": ["href": .string(next)]])) }
+        let said = try driver.say("c-1", ServerDriver.set(Self.tier, "gold"))
+        try driver.advance(10)
+        #expect(driver.outcome(said)?.finding?.code == "adobe.server.contact.pages")
         let ours = next.replacing("evil.example", with: "mc.adobe.io")
-        #expect(desk.sent("find").suffix(19).allSatisfy { $0.request.url == ours })
+        #expect(driver.sent("find").suffix(19).allSatisfy { $0.request.url == ours })
     }
 
     @Test(.shows("adobe/B10", of: AdobeServer.self))
-    func `a stranger may be refused`() throws {
-        let desk = try ServerDesk(["unknownContacts": "refuse"])
+    func `an unknown may be refused`() throws {
+        let driver = try ServerDriver(["unknownContacts": "refuse"])
         let operations = [
-            desk.operation("c-1", ServerDesk.set(Self.tier, "gold")),
-            desk.operation("c-2", ServerDesk.topic("weekly_offers", .subscribed)),
-            desk.operation("c-3", .readBack(ReadRequest("profile"))),
+            driver.operation("c-1", ServerDriver.set(Self.tier, "gold")),
+            driver.operation("c-2", ServerDriver.topic("weekly_offers", .subscribed)),
+            driver.operation("c-3", .readBack(ReadRequest("profile"))),
         ]
-        try desk.world.capture(operations)
-        try desk.advance(10)
+        try driver.world.capture(operations)
+        try driver.advance(10)
         #expect(
-            operations.map { desk.outcome($0.id)?.finding?.code }
+            operations.map { driver.outcome($0.id)?.finding?.code }
                 == Array(repeating: "adobe.server.contact.unknown", count: 3)
         )
-        #expect(desk.account.profiles.isEmpty)
+        #expect(driver.account.profiles.isEmpty)
     }
 
     @Test(.shows("adobe/B12", "adobe/B13", of: AdobeServer.self))
-    func `a profile in doubt is looked for, and one that vanished is made again`() throws {
-        let desk = try ServerDesk()
-        desk.instead = [("create", .lost), ("create", .text(503)), ("create", .text(500, "PGS-220000 duplicate"))]
-        let said = try desk.say("c-1", ServerDesk.set(Self.tier, "gold"))
-        try desk.advance(60)
-        #expect(desk.outcome(said)?.term == .accepted)
+    func `a profile in uncertain delivery is looked for, and one that vanished is made again`() throws {
+        let driver = try ServerDriver()
+        driver.instead = [("create", .lost), ("create", .text(503)), ("create", .text(500, "PGS-220000 duplicate"))]
+        let said = try driver.say("c-1", ServerDriver.set(Self.tier, "gold"))
+        try driver.advance(60)
+        #expect(driver.outcome(said)?.term == .accepted)
         #expect(
-            desk.calls == ["find", "create", "find", "create", "find", "create", "find", "create"]
+            driver.calls == ["find", "create", "find", "create", "find", "create", "find", "create"]
         )
-        #expect(desk.account.profiles.count == 1)
+        #expect(driver.account.profiles.count == 1)
         let missing = Outcome.text(404, "RST-360011 unable to find document")
-        desk.instead = [("update", missing), ("update", .text(500, "XTK-170036 bad key"))]
-        let again = try desk.say("c-1", ServerDesk.set(Self.tier, "silver"))
-        try desk.advance(10)
-        #expect(desk.outcome(again)?.term == .accepted)
-        desk.instead = (0..<4).map { _ in ("update", missing) }
-        let gone = try desk.say("c-1", ServerDesk.set(Self.tier, "bronze"))
-        try desk.advance(10)
-        #expect(desk.outcome(gone)?.finding?.code == "adobe.server.contact.vanished")
-        #expect(desk.fields(of: "c-1")?["cusLoyaltyTier"] == "silver")
+        driver.instead = [("update", missing), ("update", .text(500, "XTK-170036 bad key"))]
+        let again = try driver.say("c-1", ServerDriver.set(Self.tier, "silver"))
+        try driver.advance(10)
+        #expect(driver.outcome(again)?.term == .accepted)
+        driver.instead = (0..<4).map { _ in ("update", missing) }
+        let gone = try driver.say("c-1", ServerDriver.set(Self.tier, "bronze"))
+        try driver.advance(10)
+        #expect(driver.outcome(gone)?.finding?.code == "adobe.server.contact.vanished")
+        #expect(driver.fields(of: "c-1")?["cusLoyaltyTier"] == "silver")
     }
 
     // MARK: Fields
@@ -258,13 +258,13 @@ import Testing
             "ccpaOptOut": true, "cusNumber": "c-1", "cusCity": "", "cusLastVisit": "2031-03-08 22:15:00.250Z",
             "cusNewsletterReader": false, "cusOwn": "x", "cusVisits": 7,
         ]
-        let desk = try ServerDesk()
-        try desk.say("c-1", .changeAttributes(changes))
-        try desk.advance(10)
-        let body = try #require(desk.sent("create").first?.request.json?.object)
+        let driver = try ServerDriver()
+        try driver.say("c-1", .changeAttributes(changes))
+        try driver.advance(10)
+        let body = try #require(driver.sent("create").first?.request.json?.object)
         #expect(Set(body.names) == Set(said.object?.names ?? []))
         for member in body { #expect(member.value == said[member.name]) }
-        let other = try ServerDesk(["unset": "null", "timeForm": "iso"])
+        let other = try ServerDriver(["unset": "null", "timeForm": "iso"])
         try other.say("c-1", .changeAttributes(["last_visit": .set(moment), .city: .unset]))
         try other.advance(10)
         #expect(
@@ -287,7 +287,7 @@ import Testing
         )
     )
     func `what has no place is refused with its reason`() throws {
-        let desk = try ServerDesk()
+        let driver = try ServerDriver()
         let long = AttributeValue.string(String(repeating: "x", count: 31))
         let refused: [(Action, [String])] = [
             (.changeAttributes([:]), ["nothing"]),
@@ -307,9 +307,9 @@ import Testing
             (.identify([Identifier("passport", "7")]), ["name.missing"]),
             (.changeSubscription(Subscription(channel: .inApp, state: .subscribed)), ["subscription.channel"]),
             (.changeSubscription(Subscription(channel: .email, state: .unknown)), ["subscription.unknown"]),
-            (ServerDesk.topic("nowhere", .subscribed), ["service.missing"]),
-            (ServerDesk.topic("weekly_offers", .subscribed, on: .push), ["subscription.topicChannel"]),
-            (ServerDesk.topic("weekly_offers", .unknown), ["subscription.unknown"]),
+            (ServerDriver.topic("nowhere", .subscribed), ["service.missing"]),
+            (ServerDriver.topic("weekly_offers", .subscribed, on: .push), ["subscription.topicChannel"]),
+            (ServerDriver.topic("weekly_offers", .unknown), ["subscription.unknown"]),
             (.registerDevice(Corpus.phone), ["device"]), (.switchContact(ContactSwitch(.logOut)), ["contactSwitch"]),
             (.setConsent(Consent(purpose: .tracking, state: .granted)), ["consent"]),
             (.track(.custom(name: "Order Placed")), ["event"]),
@@ -317,13 +317,13 @@ import Testing
             (.readBack(ReadRequest("weather")), ["question"]),
         ]
         for (action, codes) in refused {
-            let findings = desk.adapter.examine(desk.operation("c-1", action))
+            let findings = driver.adapter.examine(driver.operation("c-1", action))
             #expect(findings.map(\.code) == codes.map { "adobe.server.\($0)" })
             let isLeft = codes == ["field.collision"]
             #expect(findings.contains { $0.severity == .error || $0.severity == .foreign } != isLeft)
         }
         func codes(_ contact: String, _ matching: JSONObject) throws -> [String] {
-            try ServerFixture.adapter(matching).examine(desk.operation(contact, .erase)).map(\.code)
+            try ServerFixture.adapter(matching).examine(driver.operation(contact, .erase)).map(\.code)
         }
         #expect(try codes(" ", [:]) == ["adobe.server.key.blank"])
         #expect(try codes("c-1\n2", [:]) == ["adobe.server.key.form"])
@@ -334,166 +334,168 @@ import Testing
 
     @Test(.shows("adobe/B19", "adobe/B20", "adobe/B35", of: AdobeServer.self))
     func `tags and channels are flags, and everything of a contact goes together`() throws {
-        let desk = try ServerDesk(["lanes": 1])
+        let driver = try ServerDriver(["lanes": 1])
         let operations: [EngagementOperation] = [
-            desk.operation("c-1", .changeTags(TagChange(replace: ["sports"]))),
-            desk.operation("c-1", subject: "s-1", .changeTags(TagChange(add: ["gold"], remove: ["sports"]))),
-            desk.operation("c-1", .changeSubscription(Subscription(channel: .sms, state: .suspended))),
-            desk.operation("c-1", .changeSubscription(Subscription(channel: "postal_mail", state: .subscribed))),
-            desk.operation("c-1", .identify([Identifier(.phone, "+4930123")])),
-            desk.operation("c-1", .identify([Identifier(.phone, "+4930124")])),
-            desk.operation("c-1", .identify([Identifier(.external, "c-1")])), desk.operation("c-1", .farewell),
+            driver.operation("c-1", .changeTags(TagChange(replace: ["sports"]))),
+            driver.operation("c-1", subject: "s-1", .changeTags(TagChange(add: ["gold"], remove: ["sports"]))),
+            driver.operation("c-1", .changeSubscription(Subscription(channel: .sms, state: .suspended))),
+            driver.operation("c-1", .changeSubscription(Subscription(channel: "postal_mail", state: .subscribed))),
+            driver.operation("c-1", .identify([Identifier(.phone, "+4930123")])),
+            driver.operation("c-1", .identify([Identifier(.phone, "+4930124")])),
+            driver.operation("c-1", .identify([Identifier(.external, "c-1")])), driver.operation("c-1", .unregister),
         ]
-        try desk.world.capture(operations)
-        try desk.advance(10)
+        try driver.world.capture(operations)
+        try driver.advance(10)
         // Two subjects may speak of one contact: its profile is made once.
-        #expect(desk.calls == ["find", "create"])
+        #expect(driver.calls == ["find", "create"])
         #expect(
-            operations.map { desk.outcome($0.id)?.term } == [
+            operations.map { driver.outcome($0.id)?.term } == [
                 .accepted, .accepted, .accepted, .accepted, .superseded, .accepted, .unchanged, .unchanged,
             ]
         )
-        let fields = try #require(desk.fields(of: "c-1"))
+        let fields = try #require(driver.fields(of: "c-1"))
         #expect(fields["blackListMobile"] == true && fields["blackListPostalMail"] == false)
         #expect(fields["mobilePhone"] == "+4930124")
         #expect(fields["cusTagSports"] == false && fields["cusTagGold"] == true && fields["cusTagMusic"] == false)
         let paused = Subscription(channel: .sms, state: .suspended)
-        let finding = desk.adapter.examine(desk.operation("c-1", .changeSubscription(paused)))
+        let finding = driver.adapter.examine(driver.operation("c-1", .changeSubscription(paused)))
         #expect(finding.map(\.code) == ["adobe.server.subscription.suspended"])
     }
 
     @Test(.shows("adobe/B35", of: AdobeServer.self))
     func `a bad value falls alone, also where the profile is still to be made`() throws {
-        let desk = try ServerDesk()
+        let driver = try ServerDriver()
         let operations = (1...8).map { number in
-            desk.operation(
+            driver.operation(
                 "c-1",
-                ServerDesk.set(AttributeName(rawValue: "cusField\(number)"), number == 3 ? "poison" : "x")
+                ServerDriver.set(AttributeName(rawValue: "cusField\(number)"), number == 3 ? "poison" : "x")
             )
         }
-        try desk.world.capture(operations)
-        try desk.advance(10)
-        let terms = operations.map { desk.outcome($0.id)?.term }
+        try driver.world.capture(operations)
+        try driver.advance(10)
+        let terms = operations.map { driver.outcome($0.id)?.term }
         #expect(terms.filter { $0 == .accepted }.count == 7 && terms[2] == .rejected)
-        #expect(desk.outcome(operations[2].id)?.finding?.vendor?.code == "RST-360011")
-        #expect(desk.account.profiles.count == 1 && desk.fields(of: "c-1")?.count == 8)
+        #expect(driver.outcome(operations[2].id)?.finding?.vendor?.code == "RST-360011")
+        #expect(driver.account.profiles.count == 1 && driver.fields(of: "c-1")?.count == 8)
     }
 
     // MARK: Topics
 
     @Test func `a plan counts the requests that a contact and its topics take`() throws {
-        let desk = try ServerDesk()
+        let driver = try ServerDriver()
         for contact in ["c-1", "c-2", "c-3"] {
-            try desk.world.capture([
-                desk.operation(contact, ServerDesk.set("town", "Turku")),
-                desk.operation(contact, ServerDesk.set("visits", 7)),
-                desk.operation(contact, ServerDesk.topic("weekly_offers", .subscribed)),
+            try driver.world.capture([
+                driver.operation(contact, ServerDriver.set("town", "Turku")),
+                driver.operation(contact, ServerDriver.set("visits", 7)),
+                driver.operation(contact, ServerDriver.topic("weekly_offers", .subscribed)),
             ])
         }
-        try desk.advance(600)
-        let amount = DoorAmount(
+        try driver.advance(600)
+        let amount = ServerAmount(
             contacts: 3,
             operations: [.changeAttributes: 6, .changeSubscription: 3],
             topics: 3
         )
-        let work = desk.adapter.work(for: amount)
-        #expect(work.map(\.requests).reduce(0, +) == desk.calls.count)
-        #expect(work.first { $0.name == "find" }?.requests == desk.calls.count { $0 == "find" })
+        let work = driver.adapter.work(for: amount)
+        #expect(work.map(\.requests).reduce(0, +) == driver.calls.count)
+        #expect(work.first { $0.name == "find" }?.requests == driver.calls.count { $0 == "find" })
     }
 
     @Test(.shows("adobe/B21", "adobe/B22", "adobe/B23", "adobe/B24", "adobe/B25", of: AdobeServer.self))
     func `a topic is a service, and its subscription a record of its own`() throws {
-        let desk = try ServerDesk(["unknownServices": "refuse"])
-        desk.instead = [("subscribe", .lost)]
+        let driver = try ServerDriver(["unknownServices": "refuse"])
+        driver.instead = [("subscribe", .lost)]
         let steps: [(Subscription.State, OperationOutcome.Term)] = [
             (.unsubscribed, .unchanged), (.subscribed, .accepted), (.subscribed, .unchanged),
             (.unsubscribed, .accepted), (.unsubscribed, .unchanged),
         ]
         for (state, term) in steps {
-            let said = try desk.say("c-1", ServerDesk.topic("weekly_offers", state))
-            try desk.advance(30)
-            #expect(desk.outcome(said)?.term == term)
+            let said = try driver.say("c-1", ServerDriver.topic("weekly_offers", state))
+            try driver.advance(30)
+            #expect(driver.outcome(said)?.term == term)
         }
-        let other = try desk.say("c-1", ServerDesk.topic("delivery", .subscribed, on: .sms))
-        try desk.advance(10)
-        #expect(desk.outcome(other)?.term == .accepted)
-        #expect(desk.account.subscriptions.map(\.service) == ["deliveryNews"])
-        #expect(desk.sent("create").count == 1)
-        #expect(desk.sent("subscribe").first?.request.json == ["service": ["PKey": "@s1"]])
-        #expect(desk.account.violations.isEmpty)
+        let other = try driver.say("c-1", ServerDriver.topic("delivery", .subscribed, on: .sms))
+        try driver.advance(10)
+        #expect(driver.outcome(other)?.term == .accepted)
+        #expect(driver.account.subscriptions.map(\.service) == ["deliveryNews"])
+        #expect(driver.sent("create").count == 1)
+        #expect(driver.sent("subscribe").first?.request.json == ["service": ["PKey": "@s1"]])
+        #expect(driver.account.violations.isEmpty)
         // A service that is not there, or is another, concerns its operation alone.
-        desk.instead = [("service", .text(404)), ("service", .json(200, ["PKey": "@s9", "name": "other"]))]
+        driver.instead = [("service", .text(404)), ("service", .json(200, ["PKey": "@s9", "name": "other"]))]
         for _ in 1...2 {
-            let said = try desk.say("c-1", ServerDesk.topic("weekly_offers", .subscribed))
-            try desk.advance(10)
-            #expect(desk.outcome(said)?.finding?.code == "adobe.server.service.unknown")
+            let said = try driver.say("c-1", ServerDriver.topic("weekly_offers", .subscribed))
+            try driver.advance(10)
+            #expect(driver.outcome(said)?.finding?.code == "adobe.server.service.unknown")
         }
         // Somebody else was quicker.
-        desk.instead = [("subscribe", .text(500, "PGS-220000 duplicate")), ("unsubscribe", .text(404))]
-        let late = try desk.say("c-1", ServerDesk.topic("weekly_offers", .subscribed))
-        try desk.advance(10)
-        #expect(desk.outcome(late)?.finding?.code == "adobe.server.service.subscribed")
-        let gone = try desk.say("c-1", ServerDesk.topic("delivery", .unsubscribed, on: .sms))
-        try desk.advance(10)
-        #expect(desk.outcome(gone)?.term == .accepted && desk.account.subscriptions.isEmpty)
+        driver.instead = [("subscribe", .text(500, "PGS-220000 duplicate")), ("unsubscribe", .text(404))]
+        let late = try driver.say("c-1", ServerDriver.topic("weekly_offers", .subscribed))
+        try driver.advance(10)
+        #expect(driver.outcome(late)?.finding?.code == "adobe.server.service.subscribed")
+        let gone = try driver.say("c-1", ServerDriver.topic("delivery", .unsubscribed, on: .sms))
+        try driver.advance(10)
+        #expect(driver.outcome(gone)?.term == .accepted && driver.account.subscriptions.isEmpty)
     }
 
     @Test(.shows("adobe/B8", "adobe/B22", of: AdobeServer.self))
     func `subscriptions come in pages, too`() throws {
         let services = (1...6).map { "news\($0)" }
         let topics = JSONObject(services.map { ("email.\($0)", .string($0)) })
-        let desk = try ServerDesk(
+        let driver = try ServerDriver(
             ["services": .object(topics)],
             vendor: ["services": .array(services.map { .string($0) }), "mostRows": 2]
         )
         for service in services {
-            try desk.say("c-1", ServerDesk.topic(service, .subscribed))
-            try desk.advance(10)
+            try driver.say("c-1", ServerDriver.topic(service, .subscribed))
+            try driver.advance(10)
         }
-        #expect(desk.account.subscriptions.map(\.service) == services)
-        try desk.say("c-1", ServerDesk.topic("news6", .unsubscribed))
-        try desk.advance(10)
-        #expect(desk.account.subscriptions.map(\.service) == Array(services.dropLast()))
+        #expect(driver.account.subscriptions.map(\.service) == services)
+        try driver.say("c-1", ServerDriver.topic("news6", .unsubscribed))
+        try driver.advance(10)
+        #expect(driver.account.subscriptions.map(\.service) == Array(services.dropLast()))
     }
 
     @Test(.shows("adobe/B41", of: AdobeServer.self))
     func `a service that is not there is made once, if the settings want it`() throws {
-        let desk = try ServerDesk()
-        let nobody = try desk.say("c-1", ServerDesk.topic("flash_sales", .unsubscribed, on: .sms))
-        try desk.advance(10)
-        #expect(desk.outcome(nobody)?.finding?.code == "adobe.server.service.unsubscribed")
+        let driver = try ServerDriver()
+        let nobody = try driver.say("c-1", ServerDriver.topic("flash_sales", .unsubscribed, on: .sms))
+        try driver.advance(10)
+        #expect(driver.outcome(nobody)?.finding?.code == "adobe.server.service.unsubscribed")
         // It is made, and the answer is lost: it is looked for, not made again.
-        desk.instead = [("makeService", .lost)]
-        let said = try ["c-1", "c-2"].map { try desk.say($0, ServerDesk.topic("flash_sales", .subscribed, on: .sms)) }
-        try desk.advance(60)
-        #expect(said.allSatisfy { desk.outcome($0)?.term == .accepted })
-        #expect(desk.account.services.map(\.name) == ["weeklyOffers", "deliveryNews", "flashSales"])
-        #expect(desk.account.services.last?.messageType == "sms")
-        #expect(desk.account.subscriptions.map(\.service) == ["flashSales", "flashSales"])
+        driver.instead = [("makeService", .lost)]
+        let said = try ["c-1", "c-2"].map {
+            try driver.say($0, ServerDriver.topic("flash_sales", .subscribed, on: .sms))
+        }
+        try driver.advance(60)
+        #expect(said.allSatisfy { driver.outcome($0)?.term == .accepted })
+        #expect(driver.account.services.map(\.name) == ["weeklyOffers", "deliveryNews", "flashSales"])
+        #expect(driver.account.services.last?.messageType == "sms")
+        #expect(driver.account.subscriptions.map(\.service) == ["flashSales", "flashSales"])
         // Where the account takes no name in the place of a key, it is not tried for ever.
-        desk.instead = Array(repeating: ("service", .text(404)), count: 8)
-        let late = try desk.say("c-3", ServerDesk.topic("flash_sales", .subscribed, on: .sms))
-        try desk.advance(60)
-        #expect(desk.outcome(late)?.finding?.code == "adobe.server.service.unknown")
-        #expect(desk.account.services.count == 3)
+        driver.instead = Array(repeating: ("service", .text(404)), count: 8)
+        let late = try driver.say("c-3", ServerDriver.topic("flash_sales", .subscribed, on: .sms))
+        try driver.advance(60)
+        #expect(driver.outcome(late)?.finding?.code == "adobe.server.service.unknown")
+        #expect(driver.account.services.count == 3)
     }
 
     // MARK: Answers
 
     @Test(.shows("adobe/B29", "adobe/B32", "adobe/B33", "adobe/B38", of: AdobeServer.self))
     func `an answer means what its table says`() throws {
-        let desk = try ServerDesk()
-        try desk.say("c-1", ServerDesk.set(Self.tier, "gold"))
-        try desk.advance(10)
+        let driver = try ServerDriver()
+        try driver.say("c-1", ServerDriver.set(Self.tier, "gold"))
+        try driver.advance(10)
         let page = Outcome.replied(
             WireResponse(200, headers: [WireHeader("Content-Type", "text/html")], body: Array("<html>".utf8))
         )
         // Yes and not what, and no yes at all: both as if there was no answer.
         for answer in [page, .json(200, ["PKey": "../x"]), .text(200, "ok"), .json(200, ["content": []])] {
-            desk.instead = [("update", answer)]
-            let said = try desk.say("c-1", ServerDesk.set(Self.tier, "silver"))
-            try desk.advance(60)
-            #expect(desk.outcome(said)?.term == .accepted && desk.instead.isEmpty)
+            driver.instead = [("update", answer)]
+            let said = try driver.say("c-1", ServerDriver.set(Self.tier, "silver"))
+            try driver.advance(60)
+            #expect(driver.outcome(said)?.term == .accepted && driver.instead.isEmpty)
         }
         let refusals: [(Outcome, String, String?)] = [
             (.json(200, ["error_code": "400100", "message": "No"]), "hidden", "400100"),
@@ -503,41 +505,41 @@ import Testing
             (.text(500, "RST-360012 key"), "keyChange", "RST-360012"),
         ]
         for (answer, code, vendor) in refusals {
-            desk.instead = [("update", answer)]
-            let said = try desk.say("c-1", ServerDesk.set(Self.tier, "bronze"))
-            try desk.advance(10)
-            #expect(desk.outcome(said)?.finding?.code == "adobe.server.reply.\(code)")
-            #expect(desk.outcome(said)?.finding?.vendor?.code == vendor)
+            driver.instead = [("update", answer)]
+            let said = try driver.say("c-1", ServerDriver.set(Self.tier, "bronze"))
+            try driver.advance(10)
+            #expect(driver.outcome(said)?.finding?.code == "adobe.server.reply.\(code)")
+            #expect(driver.outcome(said)?.finding?.vendor?.code == vendor)
         }
-        desk.instead = [("find", .json(403, ["error_code": "403023", "message": "Profile is not valid"]))]
-        let kept = try desk.say("c-1", ServerDesk.set(Self.tier, "gold"))
-        try desk.advance(10)
-        #expect(try desk.parked?.code == "adobe.server.reply.forbidden")
-        #expect(desk.outcome(kept) == nil)
-        try desk.resume()
-        try desk.advance(10)
-        #expect(desk.outcome(kept)?.term == .accepted)
+        driver.instead = [("find", .json(403, ["error_code": "403023", "message": "Profile is not valid"]))]
+        let kept = try driver.say("c-1", ServerDriver.set(Self.tier, "gold"))
+        try driver.advance(10)
+        #expect(try driver.suspended?.code == "adobe.server.reply.forbidden")
+        #expect(driver.outcome(kept) == nil)
+        try driver.resume()
+        try driver.advance(10)
+        #expect(driver.outcome(kept)?.term == .accepted)
     }
 
     @Test(.shows("adobe/B34", of: AdobeServer.self))
     func `a reader gets a profile, or pages of a collection`() throws {
-        let desk = try ServerDesk(vendor: ["mostRows": 2])
-        try desk.world.capture((1...5).map { desk.operation("c-\($0)", ServerDesk.set(Self.tier, "gold")) })
-        try desk.advance(10)
+        let driver = try ServerDriver(vendor: ["mostRows": 2])
+        try driver.world.capture((1...5).map { driver.operation("c-\($0)", ServerDriver.set(Self.tier, "gold")) })
+        try driver.advance(10)
         var seen: [JSONValue] = []
         var next: JSONValue?
         repeat {
             let arguments: JSONObject = next.map { ["next": $0] } ?? ["rows": 2]
-            let operation = desk.operation("c-1", .readBack(ReadRequest("profiles", arguments: arguments)))
-            #expect(desk.adapter.examine(operation).isEmpty)
-            try desk.world.capture([operation])
-            try desk.advance(10)
-            let reply = try #require(desk.sent("page").last?.request)
+            let operation = driver.operation("c-1", .readBack(ReadRequest("profiles", arguments: arguments)))
+            #expect(driver.adapter.examine(operation).isEmpty)
+            try driver.world.capture([operation])
+            try driver.advance(10)
+            let reply = try #require(driver.sent("page").last?.request)
             let page = try #require(
                 ServerPage(
-                    desk.vendor.respond(to: reply, now: desk.world.host.date()).json,
+                    driver.vendor.respond(to: reply, now: driver.world.host.date()).json,
                     isSingle: false,
-                    desk.adapter.settings
+                    driver.adapter.settings
                 )
             )
             seen += page.answer["content"]?.array ?? []
@@ -550,20 +552,20 @@ import Testing
             ["next": "//evil.example/x"],
         ]
         for arguments in bad {
-            let operation = desk.operation("c-1", .readBack(ReadRequest("profiles", arguments: arguments)))
-            #expect(desk.adapter.examine(operation).map(\.code) == ["adobe.server.question"])
+            let operation = driver.operation("c-1", .readBack(ReadRequest("profiles", arguments: arguments)))
+            #expect(driver.adapter.examine(operation).map(\.code) == ["adobe.server.question"])
         }
     }
 
-    private func page(_ answer: JSONValue, _ desk: ServerDesk, to wanted: ContactQuestion = .keys(["c-1"]))
+    private func page(_ answer: JSONValue, _ driver: ServerDriver, to wanted: ContactQuestion = .keys(["c-1"]))
         -> ContactPage
     {
-        desk.adapter.contacts(in: answer, to: wanted)
+        driver.adapter.contacts(in: answer, to: wanted)
     }
 
     @Test(.shows("adobe/B39", of: AdobeServer.self))
     func `a profile is told in neutral terms, with a flag's no, and without what nobody said`() throws {
-        let desk = try ServerDesk()
+        let driver = try ServerDriver()
         let profile: JSONValue = [
             "PKey": "@p1", "href": "x", "cusNumber": "c-1", "email": "a@b.example", "mobilePhone": "",
             "firstName": "Aino",
@@ -574,7 +576,7 @@ import Testing
         ]
         let found = page(
             ["profiles": [profile], "subscriptions": "profileAndServicesExt/profile/@p1/subscriptions/"],
-            desk
+            driver
         )
         let contact = try #require(found.contacts.first?.contact)
         #expect(contact.identifiers == [Identifier(.external, "c-1"), Identifier(.email, "a@b.example")])
@@ -589,31 +591,31 @@ import Testing
         #expect(found.next?["next"] == "profileAndServicesExt/profile/@p1/subscriptions/")
         var refused = profile.object ?? [:]
         refused["blackList"] = true
-        let states = page(["profiles": [.object(refused)]], desk).contacts.first?.contact.subscriptions.map(\.state)
+        let states = page(["profiles": [.object(refused)]], driver).contacts.first?.contact.subscriptions.map(\.state)
         // It holds on channels that the profile does not show as well.
         #expect(states == ProfileFlags.channels.map { _ in .unsubscribed })
-        let careful = try ServerDesk(["notOptedOut": "unknown"])
+        let careful = try ServerDriver(["notOptedOut": "unknown"])
         let said = page(["profiles": [profile]], careful).contacts.first?.contact.subscriptions.map(\.state)
         #expect(said == [.unsubscribed, .unsubscribed, .unknown])
         // Two with one key are none.
-        #expect(page(["profiles": [profile, profile]], desk).contacts.isEmpty)
+        #expect(page(["profiles": [profile, profile]], driver).contacts.isEmpty)
     }
 
     @Test(.shows("adobe/B40", of: AdobeServer.self))
     func `what a profile is not subscribed to is told behind the last page of its subscriptions`() throws {
-        let desk = try ServerDesk()
+        let driver = try ServerDriver()
         let start: JSONValue = ["key": "c-1", "next": "profileAndServicesExt/profile/@p1/subscriptions/"]
-        let question = desk.adapter.question(for: .page(start))
-        #expect(desk.adapter.examine(desk.operation("c-1", .readBack(question))).isEmpty)
+        let question = driver.adapter.question(for: .page(start))
+        #expect(driver.adapter.examine(driver.operation("c-1", .readBack(question))).isEmpty)
         let record: JSONValue = ["PKey": "@b1", "serviceName": "weeklyOffers", "service": ["PKey": "@s1"]]
         let first = page(
             ["content": [record], "next": "profileAndServicesExt/profile/@p1/subscriptions/?x", "isLast": false],
-            desk,
+            driver,
             to: .page(start)
         )
         #expect(first.contacts.isEmpty)
         let next = try #require(first.next)
-        let last = page(["content": [], "next": .null, "isLast": true], desk, to: .page(next))
+        let last = page(["content": [], "next": .null, "isLast": true], driver, to: .page(next))
         #expect(last.next == nil)
         #expect(
             last.contacts.map(\.contact.subscriptions) == [
@@ -628,32 +630,32 @@ import Testing
 
     @Test(.shows("adobe/B8", "adobe/B9", of: AdobeServer.self))
     func `a list of subscriptions that can't be had whole is no answer`() throws {
-        let desk = try ServerDesk()
+        let driver = try ServerDriver()
         let contact = ReadRequest("contact")
-        try desk.say("c-1", ServerDesk.set(Self.tier, "gold"))
-        try desk.advance(10)
-        let found = try desk.say("c-1", .readBack(contact))
-        try desk.advance(10)
-        #expect(desk.outcome(found)?.term == .accepted)
+        try driver.say("c-1", ServerDriver.set(Self.tier, "gold"))
+        try driver.advance(10)
+        let found = try driver.say("c-1", .readBack(contact))
+        try driver.advance(10)
+        #expect(driver.outcome(found)?.term == .accepted)
         let profile: JSONValue = [
             "PKey": "@p1", "cusNumber": "c-1", "subscriptions": ["href": "https://evil.example/x"],
         ]
-        desk.instead = [("find", .json(200, ["content": [profile]]))]
-        let hidden = try desk.say("c-1", .readBack(contact))
-        try desk.advance(10)
-        #expect(desk.outcome(hidden)?.finding?.code == "adobe.server.reply.address")
-        desk.instead = [("find", .json(200, ["content": [profile, profile]]))]
-        let several = try desk.say("c-1", .readBack(contact))
-        try desk.advance(10)
-        #expect(desk.outcome(several)?.term == .accepted)
-        desk.instead = [("page", .json(200, ["content": [], "next": ["href": "https://evil.example/x"]]))]
+        driver.instead = [("find", .json(200, ["content": [profile]]))]
+        let hidden = try driver.say("c-1", .readBack(contact))
+        try driver.advance(10)
+        #expect(driver.outcome(hidden)?.finding?.code == "adobe.server.reply.address")
+        driver.instead = [("find", .json(200, ["content": [profile, profile]]))]
+        let several = try driver.say("c-1", .readBack(contact))
+        try driver.advance(10)
+        #expect(driver.outcome(several)?.term == .accepted)
+        driver.instead = [("page", .json(200, ["content": [], "next": ["href": "https://evil.example/x"]]))]
         let rest = "profileAndServicesExt/profile/@p1/subscriptions/"
-        let cut = try desk.say("c-1", .readBack(ReadRequest("subscriptions", arguments: ["next": .string(rest)])))
-        try desk.advance(10)
-        #expect(desk.outcome(cut)?.finding?.code == "adobe.server.reply.address")
+        let cut = try driver.say("c-1", .readBack(ReadRequest("subscriptions", arguments: ["next": .string(rest)])))
+        try driver.advance(10)
+        #expect(driver.outcome(cut)?.finding?.code == "adobe.server.reply.address")
         for arguments in [[:], ["rows": 5, "next": .string(rest)], ["next": ""]] as [JSONObject] {
-            let operation = desk.operation("c-1", .readBack(ReadRequest("subscriptions", arguments: arguments)))
-            #expect(desk.adapter.examine(operation).map(\.code) == ["adobe.server.question"])
+            let operation = driver.operation("c-1", .readBack(ReadRequest("subscriptions", arguments: arguments)))
+            #expect(driver.adapter.examine(operation).map(\.code) == ["adobe.server.question"])
         }
     }
 

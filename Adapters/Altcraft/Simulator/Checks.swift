@@ -8,8 +8,8 @@ struct Body {
 
     init(_ json: JSONValue?, only names: [String]? = nil) throws(Refusal) {
         guard let object = json?.object else { throw .bad("body is not a JSON object") }
-        if let names, let stranger = object.names.first(where: { !names.contains($0) }) {
-            throw .bad("unexpected field \(stranger)")
+        if let names, let unknown = object.names.first(where: { !names.contains($0) }) {
+            throw .bad("unexpected field \(unknown)")
         }
         self.object = object
     }

@@ -95,20 +95,22 @@ public struct AltcraftScene: VendorScene {
         }
     }
 
-    public static let belief = makeBelief(finding: key)
+    public static let expectedState = makeExpectedState(finding: key)
 
     /// The status of each push subscription that memory knows, and of the same ones at the vendor.
     ///
     /// - Parameter key: by which key the vendor finds a contact's profile.
     /// - Returns: the two views.
-    public static func makeBelief(finding key: @escaping @Sendable (_ contact: String?) -> String) -> Belief {
+    public static func makeExpectedState(finding key: @escaping @Sendable (_ contact: String?) -> String)
+        -> ExpectedState
+    {
         @Sendable func known(_ memory: JSONValue) -> [(name: String, holding: JSONValue)] {
             (memory["holdings"]?.array ?? []).filter { $0["certainty"] == "held" && $0["status"] != nil }.map {
                 let address = "\($0["address"]?["provider"]?.string ?? "") \($0["address"]?["token"]?.string ?? "")"
                 return ("\(key($0["contact"]?.string)) \(address)", $0)
             }
         }
-        return Belief { memory in
+        return ExpectedState { memory in
             JSONObject(known(memory).map { ($0.name, $0.holding["status"] ?? .null) })
         } holds: { (state: AltcraftState, memory) in
             var held: JSONObject = [

@@ -134,8 +134,8 @@ private enum AttachedForm {
             guard isGood else { throw .bad("sn has no \(name)") }
         }
         if let provider = object["provider"]?.string { _ = try Providers.checked(provider) }
-        if let stranger = object.names.first(where: { !names.contains($0) && !others.contains($0) }) {
-            throw .bad("unexpected field \(stranger) in sn")
+        if let unknown = object.names.first(where: { !names.contains($0) && !others.contains($0) }) {
+            throw .bad("unexpected field \(unknown) in sn")
         }
         if let cats = object["cats"], cats.array?.allSatisfy({ $0.string != nil }) != true {
             throw .bad("cats of sn are texts")

@@ -69,7 +69,7 @@ public struct AltcraftState: Codable, Sendable, Equatable {
     public var pushEvents: [PushEvent] = []
     /// Custom events, oldest first.
     public var customEvents: [CustomEvent] = []
-    /// Every request id, in order of arrival.
+    /// Every request id, in the order received.
     public var requestIDs: [String] = []
     /// Request ids that came again.
     public var duplicates: [String] = []

@@ -2,11 +2,11 @@ public import PatchbayAdapterKit
 import PatchbayModel
 
 extension AltcraftDevice {
-    /// What this door is, can do and knows.
+    /// What this API is, can do and knows.
     public static let descriptor = AdapterDescriptor(
         id: "altcraft",
         title: "Altcraft mobile push",
-        door: .device,
+        side: .device,
         memory: .lane,
         stateVersion: 3,
         usesCredentials: true,
@@ -59,7 +59,7 @@ extension AltcraftDevice {
             cost: "the vendor has no record of the consent"
         ),
         .operation(.track): .native(),
-        .operation(.farewell): .native(note: "suspends: no opt-out is recorded"),
+        .operation(.unregister): .native(note: "suspends: no opt-out is recorded"),
         .operation(.erase): .emulated(
             how: "the person is unsubscribed, and the data is deleted here",
             cost:

@@ -4,17 +4,17 @@ import PatchbayModel
 
 extension AltcraftDevice {
     public func interpret(_ exchange: Exchange<Self>, memory: inout Memory) -> Interpretation<Self> {
-        var park: Finding?
+        var suspension: Finding?
         var verdicts: [OperationID: Verdict<Self>] = [:]
         var incoming: [JSONValue] = []
         for pending in exchange.operations {
             let reading = Reading(exchange: exchange, pending: pending, adapter: self)
             let verdict = reading.verdict(&memory)
-            park = park ?? reading.park
+            suspension = suspension ?? reading.suspension
             if case .retry = verdict { incoming.append(reading.attempt) }
             verdicts[pending.id] = verdict
         }
-        return Interpretation(verdicts, incoming: incoming, park: park)
+        return Interpretation(verdicts, incoming: incoming, suspension: suspension)
     }
 }
 
@@ -50,22 +50,22 @@ private final class Reading {
     }
 
     /// Why the provider stops; nil if it goes on.
-    var park: Finding? {
-        isUnauthorised && settings.onUnauthorized == .park ? FindingRow.replyCredential.at() : nil
+    var suspension: Finding? {
+        isUnauthorised && settings.onUnauthorized == .suspend ? FindingRow.replyCredential.at() : nil
     }
 
     func verdict(_ memory: inout AltcraftMemory) -> Result {
         if case .registerDevice(let device) = pending.operation.action { memory.device = device }
-        if endpoint == .unsuspend { memory.arrive(.init(contact: contact, sequence: pending.sequence)) }
+        if endpoint == .unsuspend { memory.beginPersonChange(.init(contact: contact, sequence: pending.sequence)) }
         noteDecision(&memory)
         noteDeparture(&memory)
-        if exchange.mayHaveWorked { memory.doubt(endpoint, contact, sent, pending) }
+        if exchange.mayHaveWorked { memory.markUncertain(endpoint, contact, sent, pending) }
         if pending.operation.action == .erase, endpoint == .subscribe, meaning != .retry { return erased(&memory) }
         switch meaning {
         case .accepted: return success(&memory)
         case .retry: return asksAgain ? never(row, memory) : again(&memory)
-        case .refused, .park:
-            if park != nil, !asksAgain { return .underway(pending.step, .woken) }
+        case .refused, .suspend:
+            if suspension != nil, !asksAgain { return .underway(pending.step, .woken) }
             return asksAgain && endpoint == .unsuspend ? never(row, memory) : refused(row, &memory)
         }
     }
@@ -143,7 +143,7 @@ private final class Reading {
                 }
                 memory.owed = nil
             }
-            if pending.operation.action == .farewell { memory.leave(at: pending.sequence) }
+            if pending.operation.action == .unregister { memory.leave(at: pending.sequence) }
         case .profileUpdate, .pushEvent, .customEvent: break
         }
         if case .changeTags(let change) = pending.operation.action, adapter.needsSecondRequest(change, pending.step) {
@@ -155,7 +155,7 @@ private final class Reading {
     /// Whether the operation ends every subscription of the person.
     private var isOptingOut: Bool {
         switch pending.operation.action {
-        case .farewell: true
+        case .unregister: true
         case .registerDevice(let device): device.allowsPush == false
         case .setConsent: sent.status == Subscription.State.suspended.rawValue
         case .changeSubscription(let subscription): subscription.topic == nil && subscription.state != .subscribed
@@ -172,7 +172,7 @@ private final class Reading {
         let before = memory.holding(of: contact, at: address)
         var status = isLater ? nil : shown?.status ?? sent.status
         // The status is asked for when the person comes back.
-        if isOptingOut, pending.operation.action == .farewell { status = nil }
+        if isOptingOut, pending.operation.action == .unregister { status = nil }
         var categories: [String: Bool]?
         if settings.categoryLists == .replace, !isLater {
             categories = shown?.categories.map(named) ?? Dictionary(sentCategories) { $1 }
@@ -359,7 +359,7 @@ private final class Reading {
     /// Whether the operation takes something back that the vendor must not keep: it is repeated without a limit.
     private var endsSubscription: Bool {
         switch pending.operation.action {
-        case .farewell, .erase: true
+        case .unregister, .erase: true
         case .registerDevice: endpoint == .subscribe && isOptingOut
         case .changeSubscription(let subscription): subscription.state != .subscribed
         default: false

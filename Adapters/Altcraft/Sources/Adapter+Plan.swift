@@ -12,7 +12,7 @@ extension AltcraftDevice {
         // An unregister is the last request to the vendor: everything else that can leave goes first.
         for isLast in [false, true] {
             if isLast, planner.mustDelayUnregister { break }
-            for operation in pending where (operation.operation.action == .farewell) == isLast {
+            for operation in pending where (operation.operation.action == .unregister) == isLast {
                 let stream = Stream(queue: operation.queue, contact: operation.operation.contact.map(ScalarString.init))
                 guard operation.isImmediate || !held.contains(stream) else { continue }
                 do {
@@ -141,7 +141,7 @@ struct Planner {
             case .changeTags(let change): return try updateTags(change, head)
             case .track(let event): return try report(event, head)
             case .readBack(let request): return try ask(request, head)
-            case .farewell: return try leave(head)
+            case .unregister: return try leave(head)
             case .setConsent(let consent): return try follow(consent, head)
             case .erase: return erase(head)
             @unknown default: return .settle([head.id: .rejected(FindingRow.actionUnknown.at("action"))])
@@ -173,10 +173,10 @@ struct Planner {
         guard [.tokenUpdate, .subscribe, .unsuspend].contains(endpoint) else {
             return .send(Transmission(endpoint, request, carrying: [head]))
         }
-        var doubting = memory
-        if endpoint == .unsuspend { doubting.arrive(.init(contact: person(head), sequence: head.sequence)) }
-        doubting.doubt(endpoint, person(head), SentSubscription(endpoint, request.json), head)
-        return .send(Transmission(endpoint, request, carrying: [head], doubting: doubting))
+        var unacknowledged = memory
+        if endpoint == .unsuspend { unacknowledged.beginPersonChange(.init(contact: person(head), sequence: head.sequence)) }
+        unacknowledged.markUncertain(endpoint, person(head), SentSubscription(endpoint, request.json), head)
+        return .send(Transmission(endpoint, request, carrying: [head], unacknowledged: unacknowledged))
     }
 
     func flag(_ value: Bool) -> String {
@@ -189,24 +189,24 @@ struct Planner {
     // MARK: Facts that change while work waits
 
     /// The last change of person, pending or begun.
-    private var lastArrival: AltcraftMemory.Mark? {
+    private var newestPersonChange: AltcraftMemory.Mark? {
         let shown = pending.all(.switchContact).last.map { ($0.operation, $0.sequence) }
         let hidden = pending.hidden.last(.switchContact).map { ($0.operation, $0.sequence) }
         let known = [shown, hidden].compactMap(\.self)
             .map { AltcraftMemory.Mark(contact: adapter.person($0.0.contact), sequence: $0.1) }
-        return (known + [memory.arrival].compactMap(\.self)).max { $0.sequence < $1.sequence }
+        return (known + [memory.begunPersonChange].compactMap(\.self)).max { $0.sequence < $1.sequence }
     }
 
     /// Whether somebody else came after an operation was captured.
     func isOvertaken(_ head: Head) -> Bool {
-        guard let last = lastArrival, last.sequence > head.sequence else { return false }
+        guard let last = newestPersonChange, last.sequence > head.sequence else { return false }
         return last.contact.map(ScalarString.init) != person(head).map(ScalarString.init)
     }
 
     /// The place of the last pending unregister; nil without one.
     private var unregister: Int64? {
-        let shown = pending.all(.leave).last { $0.operation.action == .farewell }?.sequence
-        return [shown, pending.hidden.last(.farewell)?.sequence].compactMap(\.self).max()
+        let shown = pending.all(.leave).last { $0.operation.action == .unregister }?.sequence
+        return [shown, pending.hidden.last(.unregister)?.sequence].compactMap(\.self).max()
     }
 
     /// Whether the provider was left after an operation was captured.
@@ -217,14 +217,14 @@ struct Planner {
 
     /// What was captured after an unregister waits for it: a return would otherwise be undone.
     func followsUnregister(_ head: Head) -> Bool {
-        let shown = pending.all(.leave).first { $0.operation.action == .farewell }?.sequence
-        let first = [shown, pending.hidden.first(.farewell)?.sequence].compactMap(\.self).min()
+        let shown = pending.all(.leave).first { $0.operation.action == .unregister }?.sequence
+        let first = [shown, pending.hidden.first(.unregister)?.sequence].compactMap(\.self).min()
         return first.map { $0 < head.sequence } ?? false
     }
 
     /// Whether something else that may still leave is not shown: the unregister comes behind it. Not if that is another
     /// person's unregister, which can fail for long.
-    var mustDelayUnregister: Bool { pending.hasMore && pending.hidden.first(.farewell) == nil }
+    var mustDelayUnregister: Bool { pending.hasMore && pending.hidden.first(.unregister) == nil }
 
     /// Whether an operation may subscribe somebody.
     private func mayOptIn(_ head: Head) -> Bool {

@@ -58,7 +58,7 @@ public struct AltcraftDevice: VendorAdapter {
     /// Where every request goes.
     var address: ServiceAddress { content.address }
 
-    /// A door to one resource.
+    /// An API to one resource.
     ///
     /// - Throws: ``SettingsError`` if the address is missing.
     public init(settings: AltcraftSettings) throws(SettingsError) {
@@ -105,14 +105,14 @@ extension AltcraftDevice {
         }
         var holdings: [JSONValue] = []
         if let saved = object["saved"] {
-            let status = object["doubtful"] == nil ? standing?["status"] : nil
+            let status = object["uncertain"] == nil ? standing?["status"] : nil
             holdings.append(holding(saved, .held, status))
-            if let doubtful = object["doubtful"] { holdings.append(holding(doubtful, .updating, nil)) }
+            if let uncertain = object["uncertain"] { holdings.append(holding(uncertain, .updating, nil)) }
         }
         object["holdings"] = .array(holdings)
         object["departures"] = .array([leave].compactMap(\.self))
         object["decisions"] = []
-        for name in ["saved", "doubtful", "standing", "leave"] { object[name] = nil }
+        for name in ["saved", "uncertain", "standing", "leave"] { object[name] = nil }
         return .object(object)
     }
 
@@ -143,7 +143,7 @@ extension AltcraftDevice {
         case .changeSubscription(let subscription):
             queue = subscription.state == .subscribed ? .subscriptions : .optOuts
         case .switchContact, .readBack: queue = .subscriptions
-        case .farewell: queue = .unregister
+        case .unregister: queue = .unregister
         case .changeAttributes, .changeTags: queue = profile
         case .identify: queue = settings.identifiersAsFields ? profile : .local
         case .track(.push):
@@ -186,7 +186,7 @@ extension AltcraftDevice {
     /// Which request an operation becomes, as far as options are concerned; nil: none has a place.
     private func use(of action: Action) -> CallOption.Use? {
         switch action {
-        case .changeSubscription, .switchContact, .farewell: .subscription
+        case .changeSubscription, .switchContact, .unregister: .subscription
         case .changeAttributes, .changeTags, .identify:
             settings.profileCarrier == .subscribe ? .subscription : .profile
         case .track(.push): .pushEvent
@@ -205,7 +205,7 @@ extension AltcraftDevice {
         case .switchContact: settings.usedRoleToken == nil ? [] : [FindingRow.switchRoleToken.at("action.switch")]
         case .track(let event): examine(event, operation)
         case .readBack(let request): examine(request)
-        case .setConsent, .farewell, .erase: []
+        case .setConsent, .unregister, .erase: []
         @unknown default: [FindingRow.actionUnknown.at("action")]
         }
     }

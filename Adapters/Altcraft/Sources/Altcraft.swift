@@ -1,12 +1,12 @@
 public import PatchbayAdapterKit
 
 extension AdapterModule {
-    /// Altcraft: the door for apps, the door for back ends, and the file of profiles to import.
+    /// Altcraft: the API for apps, the API for back ends, and the file of profiles to import.
     public static let altcraft = AdapterModule(
         id: AltcraftDevice.descriptor.id,
         title: AltcraftDevice.descriptor.title,
-        doors: [AltcraftDevice.self, AltcraftServer.self],
-        loads: LoadDoor.altcraft,
+        apis: [AltcraftDevice.self, AltcraftServer.self],
+        loads: ImportRoute.altcraft,
         formats: [.altcraftProfiles]
     )
 }

@@ -1,10 +1,10 @@
 import PatchbayAdapterKit
 
-extension LoadDoor {
+extension ImportRoute {
     /// The vendor's server interface: a line of a file is the body of one call, and the server API sends many at once.
     static let altcraft = [
-        LoadDoor("profiles/import", contacts: 1, note: "one request per line; the vendor documents no rate"),
-        LoadDoor(
+        ImportRoute("profiles/import", contacts: 1, note: "one request per line; the vendor documents no rate"),
+        ImportRoute(
             "profiles/import_batch",
             contacts: 10_000,
             bytes: 10_000_000,

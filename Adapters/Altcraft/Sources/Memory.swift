@@ -94,7 +94,7 @@ public struct AltcraftMemory: AdapterMemory {
     /// The last decisions about push, one for each contact and topic.
     var decisions: [Decision] = []
     /// The last change of person that was begun.
-    var arrival: Mark?
+    var begunPersonChange: Mark?
     /// The place of the last log-in of a known person in the order of capture; nil if there was none.
     var logInAt: Int64?
     /// The log-in or log-out whose person was not subscribed, because that person had not allowed messages (L11).
@@ -224,7 +224,7 @@ extension AltcraftMemory {
     ///   - contact: Whose credential signed it.
     ///   - request: The request.
     ///   - pending: What it carries.
-    mutating func doubt(
+    mutating func markUncertain(
         _ endpoint: AltcraftDevice.Endpoint,
         _ contact: String?,
         _ request: SentSubscription,
@@ -259,7 +259,7 @@ extension AltcraftMemory {
     /// Whether a subscription request suspends a person who has not asked for it: an unregister does, and so does a missing
     /// permission for notifications.
     func isPause(_ action: Action, _ status: String?, _ contact: String?) -> Bool {
-        if action == .farewell { return true }
+        if action == .unregister { return true }
         return [.registerDevice, .switchContact, .setConsent].contains(action.kind)
             && status == Subscription.State.suspended.rawValue && optOutStatus(of: contact) == nil
     }
@@ -292,11 +292,11 @@ extension AltcraftMemory {
         if decisions.count > Self.entryLimit { decisions.removeFirst() }
     }
 
-    /// Notes that somebody came.
-    mutating func arrive(_ mark: Mark) {
+    /// Notes a change of person whose request was sent.
+    mutating func beginPersonChange(_ mark: Mark) {
         if mark.contact != nil { logInAt = max(logInAt ?? .min, mark.sequence) }
-        guard arrival.map({ $0.sequence < mark.sequence }) ?? true else { return }
-        arrival = mark
+        guard begunPersonChange.map({ $0.sequence < mark.sequence }) ?? true else { return }
+        begunPersonChange = mark
         if let owed, !owed.isOf(mark.contact) { self.owed = nil }
     }
 

@@ -135,8 +135,8 @@ struct CallOption {
             if let active = object["active"], active.bool == nil {
                 problems.append(FindingRow.optionInvalid.at(path.dot("active"), detail: "it takes true or false"))
             }
-            for stranger in object.names where !["name", "active", "title", "steady"].contains(stranger) {
-                problems.append(FindingRow.optionInvalid.at(path.dot(stranger), detail: "a category has no such part"))
+            for unknown in object.names where !["name", "active", "title", "steady"].contains(unknown) {
+                problems.append(FindingRow.optionInvalid.at(path.dot(unknown), detail: "a category has no such part"))
             }
             return problems
         }

@@ -197,7 +197,7 @@ extension Planner {
         guard person(pending).map(ScalarString.init) == contact.map(ScalarString.init) else { return false }
         return switch pending.operation.action {
         case .changeSubscription(let subscription): subscription.topic == nil
-        case .switchContact, .farewell: true
+        case .switchContact, .unregister: true
         default: false
         }
     }
@@ -305,7 +305,7 @@ extension Planner {
         guard let target = other ?? present else {
             guard pending.allowsPushMessages else { return owe(head) }
             var next = memory
-            next.arrive(.init(contact: contact, sequence: head.sequence))
+            next.beginPersonChange(.init(contact: contact, sequence: head.sequence))
             let verdict = Verdict<AltcraftDevice>.unchanged(FindingRow.noSubscription.at("action.switch"))
             return .settle([head.id: verdict], remembering: next)
         }
@@ -342,7 +342,7 @@ extension Planner {
     private func owe(_ head: Head) -> Next {
         RuleID.altcraft("L11").fire()
         var next = memory
-        next.arrive(.init(contact: person(head), sequence: head.sequence))
+        next.beginPersonChange(.init(contact: person(head), sequence: head.sequence))
         next.owed = next.owed ?? .init(contact: person(head))
         let finding = FindingRow.messagesNotAllowed.at("action")
         return .settle([head.id: head.step == nil ? .unchanged(finding) : .accepted(finding)], remembering: next)

@@ -7,7 +7,7 @@ extension RuleID {
 }
 
 /// The vendor's rules by group: Q query, H headers, B bodies, T tokens, F fields, R outcomes and repeats, S answers,
-/// L log-in, A credentials, P push events, M custom events, E ends (identity, consent, farewell, erasure), X files.
+/// L log-in, A credentials, P push events, M custom events, E ends (identity, consent, unregister, erasure), X files.
 extension Rule {
     /// Where a rule is known from.
     private enum Source {
@@ -322,7 +322,7 @@ extension Rule {
             "A push event names the message by the payload's _uid; one that the app gives is the fallback.",
             Source.both
         ),
-        rule("P3", "An arrival is a delivery, a tap or an opening is an open.", Source.both),
+        rule("P3", "The receipt of a push message is a delivery; a tap or an opening is an open.", Source.both),
         rule("P4", "Push events are independent of each other.", Source.both),
         rule("P5", "A push event has exactly two fields: time and smid.", Source.both),
 

@@ -22,7 +22,7 @@ public struct AltcraftSettings: AdapterSettings {
         /// It is rejected, as the vendor documents.
         case reject
         /// It is kept, and the provider stops until a person acts.
-        case park
+        case suspend
     }
 
     /// What the query says as matching mode when a role token signs.
@@ -209,7 +209,7 @@ public struct AltcraftSettings: AdapterSettings {
             \.onUnauthorized,
             default: .reject,
             rule: .altcraft("R10"),
-            "What becomes of an operation that is answered with 401 or 403, with a fresh token of its contact, too: `reject` (as documented), `park` (the provider stops)."
+            "What becomes of an operation that is answered with 401 or 403, with a fresh token of its contact, too: `reject` (as documented), `suspension` (the provider stops)."
         ),
         .choice(
             "deviceType",

@@ -210,7 +210,7 @@ import Testing
         let driver = try driver()
         driver.deliver(Self.subscribe)
         driver.nextOutcomes = [.replied(WireResponse(503)), .replied(WireResponse(503))]
-        driver.capture(.farewell)
+        driver.capture(.unregister)
         driver.capture(Self.device("7c1f3ad09be24c5588aa10d2f6e7b3941d0c5e8f72ab46c98e03d1f5a6b7c8d9"))
         driver.drain()
         #expect(statuses(driver) == ["11 7c1f subscribed"])
@@ -284,7 +284,7 @@ import Testing
         driver.credentials["aino"] = nil
         let logIn = driver.capture(Self.logIn("aino"))
         driver.contact = nil
-        driver.capture(.farewell)
+        driver.capture(.unregister)
         driver.drain()
         driver.credentials["aino"] = Token.aino
         driver.wake()
@@ -302,9 +302,9 @@ import Testing
         // Without a log-in nothing suspends the visitor's subscription.
         driver.deliver(Self.subscribe)
         #expect(driver.memory.registeredContacts == [nil, "aino"])
-        driver.deliver(.farewell)
+        driver.deliver(.unregister)
         driver.contact = nil
-        driver.deliver(.farewell)
+        driver.deliver(.unregister)
         #expect(statuses(driver) == ["11 7c1f suspended", "12 7c1f suspended"])
         #expect(driver.memory.registeredContacts.isEmpty)
     }

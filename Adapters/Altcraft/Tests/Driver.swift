@@ -141,7 +141,7 @@ struct Scene {
         options: JSONObject = [:],
         failures: Int = 0,
         refusals: Int = 0
-    ) -> (verdict: Verdict<AltcraftDevice>?, park: Finding?) {
+    ) -> (verdict: Verdict<AltcraftDevice>?, suspension: Finding?) {
         let pending = pending(action, options: options, failures: failures, refusals: refusals)
         guard case .send(let transmission) = plan(pending) else { return (nil, nil) }
         let exchange = Exchange<AltcraftDevice>(
@@ -153,7 +153,7 @@ struct Scene {
             moment: Moment(now: Corpus.start, date: Corpus.start)
         )
         let interpretation = adapter.interpret(exchange, memory: &memory)
-        return (interpretation.verdicts[pending.id], interpretation.park)
+        return (interpretation.verdicts[pending.id], interpretation.suspension)
     }
 }
 

@@ -60,7 +60,7 @@ enum Fixture {
             simulator: AltcraftSimulator(settings: [:]),
             refusal: WireResponse(400, json: ["error": 400, "error_text": "Bad request", "profile": nil]),
             extras: extras,
-            belief: AltcraftScene.makeBelief { _ in "phone=+358401234567" },
+            expectedState: AltcraftScene.makeExpectedState { _ in "phone=+358401234567" },
             replies: [
                 SampleReply(
                     "a profile field is refused",
@@ -110,14 +110,14 @@ enum Fixture {
             ],
         ],
         "decisions": [["contact": "c-1001", "status": "subscribed", "operation": "s", "sequence": 4]],
-        "arrival": ["contact": "c-1001", "sequence": 3], "departures": [["sequence": 2]], "leftAt": 2,
+        "begunPersonChange": ["contact": "c-1001", "sequence": 3], "departures": [["sequence": 2]], "leftAt": 2,
     ]
 
     /// Memory as version 2 stores it, beside a role token and with the categories that it must know.
     static let signedMemory: JSONValue = [
         "registered": .string(Corpus.phone.json.text),
         "saved": ["provider": "ios-apns", "token": "0aa1"],
-        "doubtful": ["provider": "ios-apns", "token": "0aa2"],
+        "uncertain": ["provider": "ios-apns", "token": "0aa2"],
         "standing": ["status": "suspended", "categories": ["tips": true]],
         "signature": ["mark": "1a2b3c4d", "since": 1_930_806_311_042],
     ]

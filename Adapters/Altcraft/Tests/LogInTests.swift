@@ -133,8 +133,8 @@ import Testing
         #expect(subscription?.provider == "ios-apns")
         #expect(subscription?.fields?["_os_ver"] == ["raw": "24.3", "ver": #"["24.0", "3.0"]"#])
         #expect(answer?["eventCode"] == 233)
-        let stranger = driver.deliver(Driver.operation(.readBack(ReadRequest("latest")), "ask-2", contact: "aino"))?
+        let unknown = driver.deliver(Driver.operation(.readBack(ReadRequest("latest")), "ask-2", contact: "aino"))?
             .answer
-        #expect(stranger?["profile"] == .null)
+        #expect(unknown?["profile"] == .null)
     }
 }

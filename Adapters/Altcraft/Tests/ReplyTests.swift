@@ -80,15 +80,15 @@ import Testing
     }
 
     @Test(.shows("altcraft/R10", of: AltcraftDevice.self), arguments: [401, 403])
-    func `a refused credential rejects or parks by a setting`(_ status: Int) throws {
+    func `a refused credential rejects or suspends by a setting`(_ status: Int) throws {
         var documented = try Scene()
         let rejected = documented.verdict(Self.event, .replied(WireResponse(status)))
         #expect(rejected.verdict?.finding?.code == "altcraft.reply.credential")
-        #expect(rejected.park == nil)
-        var parking = try Scene(["onUnauthorized": "park"])
-        let kept = parking.verdict(Self.event, .replied(WireResponse(status)))
+        #expect(rejected.suspension == nil)
+        var suspending = try Scene(["onUnauthorized": "suspend"])
+        let kept = suspending.verdict(Self.event, .replied(WireResponse(status)))
         #expect(kept.verdict == .underway(nil, .woken))
-        #expect(kept.park?.code == "altcraft.reply.credential")
+        #expect(kept.suspension?.code == "altcraft.reply.credential")
     }
 
     @Test(.shows("altcraft/R10", of: AltcraftDevice.self))
@@ -278,7 +278,7 @@ import Testing
         #expect(AltcraftAnswer([:]) == nil)
     }
 
-    @Test func `after doubt the vendor is asked again`() throws {
+    @Test func `after uncertain delivery the vendor is asked again`() throws {
         let driver = try Driver()
         driver.deliver(Driver.operation(RequestTests.subscribe, "s", contact: "aino"))
         #expect(driver.memory.standing?.status == "subscribed")

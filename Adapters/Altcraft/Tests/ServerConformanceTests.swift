@@ -9,7 +9,7 @@ import Testing
         try check.run(on: Self.harness.get())
     }
 
-    @Test(arguments: Conversation.all(door: "server"))
+    @Test(arguments: Conversation.all(subfolder: "server"))
     func `a conversation at the server API goes as written`(_ conversation: Conversation) throws {
         try conversation.check(on: Self.harness.get())
     }

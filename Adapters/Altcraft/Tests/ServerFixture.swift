@@ -26,7 +26,7 @@ enum ServerFixture {
     }
 
     static func harness() throws -> AdapterHarness<AltcraftServer> {
-        let corpus = Corpus(door: .server)
+        let corpus = Corpus(side: .server)
         return try AdapterHarness(
             settings: settings,
             pushPayload: Fixture.payload,
@@ -40,7 +40,7 @@ enum ServerFixture {
                 corpus.operation(0, 0, .identify([Corpus.aino[1], Identifier(.phone, "+358401234567")]))
             ],
             extras: extras,
-            belief: AltcraftServerScene.belief,
+            expectedState: AltcraftServerScene.expectedState,
             replies: replies,
             storedStates: [
                 StoredState(version: 1, part: .memory, json: ["failures": 2, "closedUntil": 1_930_806_911_042]),
@@ -58,7 +58,7 @@ enum ServerFixture {
             ],
             // Nobody can tell whether a goal or an increment was taken that the process died of: it stays so.
             // And a goal is reached by a profile: nobody's first word can be one.
-            exemptions: ["goal-in-doubt", "increment-in-doubt"].map {
+            exemptions: ["goal-in-uncertainty", "increment-in-uncertainty"].map {
                 Exemption(
                     check: "a cut conversation ends as the whole one",
                     sample: $0,
@@ -71,13 +71,13 @@ enum ServerFixture {
                     rule: RuleID("altcraft", "V16")
                 )
             ],
-            goldens: Goldens(door: "server")
+            goldens: Goldens(subfolder: "server")
         )
     }
 
-    /// Samples that show what is peculiar to this door.
+    /// Samples that show what is peculiar to this API.
     private static var extras: [Sample] {
-        let corpus = Corpus(door: .server)
+        let corpus = Corpus(side: .server)
         func of(_ contact: String, _ number: Int, _ place: Int, _ action: Action) -> EngagementOperation {
             var operation = corpus.operation(number, place, contact: contact, action)
             operation.subject = Subject(rawValue: contact)
@@ -112,19 +112,19 @@ enum ServerFixture {
                 ]
             ),
             Sample(
-                "altcraft-server-stranger",
+                "altcraft-server-unknown",
                 "Nobody knows the contact, so nobody knows where to reach it.",
                 isOrdinary: false,
                 [of("c-4004", 523, 0, .changeSubscription(Subscription(channel: .email, state: .unsubscribed)))]
             ),
             Sample(
-                "altcraft-server-erase-stranger",
+                "altcraft-server-erase-unknown",
                 "A contact that is not there needs no deletion.",
                 [of("c-4004", 524, 0, .erase)]
             ),
             Sample(
                 "altcraft-server-option",
-                "This door has no options.",
+                "This API has no options.",
                 [corpus.operation(525, 0, options: ["altcraft-server": ["sync": true]], colour("blue"))]
             ),
         ]

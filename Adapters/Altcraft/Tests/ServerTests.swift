@@ -16,11 +16,13 @@ import Testing
         .shows("altcraft/V1", "altcraft/V2", "altcraft/V3", "altcraft/V5", "altcraft/V6", of: AltcraftServer.self)
     )
     func `profiles go in one request, the token in its header`() throws {
-        let desk = try ServerDesk(["lanes": 1, "skipTriggers": true])
-        try desk.world.capture((1...3).map { desk.operation("c-\($0)", ServerDesk.set("visits", .integer(Int64($0)))) })
-        try desk.advance(10)
-        let sent = try #require(desk.sent("importProfiles").first)
-        #expect(desk.world.sent.count == 1)
+        let driver = try ServerDriver(["lanes": 1, "skipTriggers": true])
+        try driver.world.capture(
+            (1...3).map { driver.operation("c-\($0)", ServerDriver.set("visits", .integer(Int64($0)))) }
+        )
+        try driver.advance(10)
+        let sent = try #require(driver.sent("importProfiles").first)
+        #expect(driver.world.sent.count == 1)
         #expect(sent.request.url == "https://ru.altcraft.example/api/v1.1/profiles/import_batch")
         #expect(sent.request[header: "Authorization"] == "Bearer \(ServerFixture.token)")
         #expect(sent.request.redacted[header: "Authorization"] != "Bearer \(ServerFixture.token)")
@@ -32,45 +34,48 @@ import Testing
                 ],
             ]
         )
-        #expect(desk.account.violations.isEmpty)
+        #expect(driver.account.violations.isEmpty)
     }
 
     @Test(.shows("altcraft/V2", "altcraft/V10", of: AltcraftServer.self), arguments: [401, 402, 403])
     func `what only a person can mend stops, and keeps everything`(_ code: Int) throws {
-        let desk = try ServerDesk()
+        let driver = try ServerDriver()
         // The number may stand beside HTTP 200, too.
-        desk.instead = [
+        driver.instead = [
             ("/import_batch", code == 402 ? .json(200, ["error": 402, "error_text": "Tariff"]) : .status(code))
         ]
-        let said = try desk.say("c-1", ServerDesk.set("town", "Turku"))
-        try desk.advance(600)
+        let said = try driver.say("c-1", ServerDriver.set("town", "Turku"))
+        try driver.advance(600)
         let codes = [401: "unauthenticated", 402: "tariff", 403: "forbidden"]
-        #expect(try desk.parked?.code == "altcraft.server.reply.\(codes[code] ?? "")")
-        #expect(desk.outcome(said) == nil)
-        try desk.resume()
-        try desk.advance(10)
-        #expect(desk.outcome(said)?.term == .accepted)
+        #expect(try driver.suspended?.code == "altcraft.server.reply.\(codes[code] ?? "")")
+        #expect(driver.outcome(said) == nil)
+        try driver.resume()
+        try driver.advance(10)
+        #expect(driver.outcome(said)?.term == .accepted)
     }
 
     @Test(.shows("altcraft/V7", of: AltcraftServer.self))
     func `a request has so many profiles and bytes, and a larger profile goes alone`() throws {
-        let desk = try ServerDesk(["lanes": 1, "bytesPerRequest": 2_000, "profilesPerRequest": 10])
+        let driver = try ServerDriver(["lanes": 1, "bytesPerRequest": 2_000, "profilesPerRequest": 10])
         let long = String(repeating: "x", count: 3_000)
-        try desk.world.capture(
+        try driver.world.capture(
             (10...49).map { number in
-                desk.operation("c-\(number)", ServerDesk.set("town", .string(number == 20 ? long : "Turku \(number)")))
+                driver.operation(
+                    "c-\(number)",
+                    ServerDriver.set("town", .string(number == 20 ? long : "Turku \(number)"))
+                )
             }
         )
-        try desk.advance(60)
-        #expect(desk.account.profiles.count == 40)
-        let sizes = desk.sent("importProfiles").map {
+        try driver.advance(60)
+        #expect(driver.account.profiles.count == 40)
+        let sizes = driver.sent("importProfiles").map {
             ($0.request.json?["data"]?.array?.count ?? 0, $0.request.body.count)
         }
         #expect(sizes.allSatisfy { $0.0 <= 10 && ($0.1 <= 2_000 || $0.0 == 1) })
         #expect(sizes.contains { $0.1 > 2_000 })
         // The limit of bytes to the byte: one profile more would not fit.
-        let small = try ServerDesk(["lanes": 1, "bytesPerRequest": 1_000])
-        try small.world.capture((10...99).map { small.operation("c-\($0)", ServerDesk.set("town", "Turku")) })
+        let small = try ServerDriver(["lanes": 1, "bytesPerRequest": 1_000])
+        try small.world.capture((10...99).map { small.operation("c-\($0)", ServerDriver.set("town", "Turku")) })
         try small.advance(60)
         let row = #"{"crm_id":"c-10","town":"Turku"},"#.utf8.count
         let first = small.sent("importProfiles")[0].request.body.count
@@ -79,14 +84,14 @@ import Testing
 
     @Test(.shows("altcraft/V4", "altcraft/V7", of: AltcraftServer.self))
     func `contacts whose keys look alike stay two`() throws {
-        let desk = try ServerDesk(["lanes": 1])
-        try desk.world.capture(
+        let driver = try ServerDriver(["lanes": 1])
+        try driver.world.capture(
             ["Zo\u{EB}", "Zoe\u{308}"].enumerated().map { place, key in
-                desk.operation(key, subject: "row-\(place)", ServerDesk.set("town", "Turku"))
+                driver.operation(key, subject: "row-\(place)", ServerDriver.set("town", "Turku"))
             }
         )
-        try desk.advance(60)
-        let rows = desk.sent("importProfiles").first?.request.json?["data"]?.array ?? []
+        try driver.advance(60)
+        let rows = driver.sent("importProfiles").first?.request.json?["data"]?.array ?? []
         #expect(rows.compactMap { $0["crm_id"] } == ["Zo\u{EB}", "Zoe\u{308}"])
     }
 
@@ -94,39 +99,39 @@ import Testing
 
     @Test(.shows("altcraft/V8", "altcraft/F15", of: AltcraftServer.self))
     func `each profile has its verdict`() throws {
-        let desk = try ServerDesk(["lanes": 1], vendor: ["poison": "poison"])
+        let driver = try ServerDriver(["lanes": 1], vendor: ["poison": "poison"])
         let operations = (1...50).map { number in
-            desk.operation("c-\(number)", ServerDesk.set("town", number == 31 ? "poison" : "Turku"))
+            driver.operation("c-\(number)", ServerDriver.set("town", number == 31 ? "poison" : "Turku"))
         }
-        try desk.world.capture(operations)
-        try desk.advance(10)
-        #expect(desk.world.sent.count == 1)
-        let terms = operations.map { desk.outcome($0.id)?.term }
+        try driver.world.capture(operations)
+        try driver.advance(10)
+        #expect(driver.world.sent.count == 1)
+        let terms = operations.map { driver.outcome($0.id)?.term }
         #expect(terms.filter { $0 == .accepted }.count == 49)
-        #expect(desk.outcome(operations[30].id)?.finding?.code == "altcraft.reply.profileField")
-        #expect(desk.outcome(operations[30].id)?.finding?.vendor?.code == "400")
+        #expect(driver.outcome(operations[30].id)?.finding?.code == "altcraft.reply.profileField")
+        #expect(driver.outcome(operations[30].id)?.finding?.vendor?.code == "400")
     }
 
     @Test(.shows("altcraft/V8", "altcraft/V22", of: AltcraftServer.self))
     func `a profile that the vendor can't take now goes again alone`() throws {
-        let desk = try ServerDesk(["lanes": 1])
-        desk.instead = [
+        let driver = try ServerDriver(["lanes": 1])
+        driver.instead = [
             ("/import_batch", .json(200, ["error": 0, "result": [["error": 0], ["error": 500], ["error": 0]]]))
         ]
-        let operations = (1...3).map { desk.operation("c-\($0)", ServerDesk.set("town", "Turku")) }
-        try desk.world.capture(operations)
-        try desk.advance(60)
-        #expect(operations.map { desk.outcome($0.id)?.term } == [.accepted, .accepted, .accepted])
-        #expect(desk.sent("importProfiles").map { $0.request.json?["data"]?.array?.count } == [3, 1])
-        #expect(desk.fields(of: "c-2")?["town"] == "Turku")
+        let operations = (1...3).map { driver.operation("c-\($0)", ServerDriver.set("town", "Turku")) }
+        try driver.world.capture(operations)
+        try driver.advance(60)
+        #expect(operations.map { driver.outcome($0.id)?.term } == [.accepted, .accepted, .accepted])
+        #expect(driver.sent("importProfiles").map { $0.request.json?["data"]?.array?.count } == [3, 1])
+        #expect(driver.fields(of: "c-2")?["town"] == "Turku")
     }
 
     @Test(.shows("altcraft/V9", of: AltcraftServer.self), arguments: ["refused", "beside 200", "no verdicts"])
     func `a request that says nothing of each profile goes again in halves`(_ how: String) throws {
         let isClear = how != "no verdicts"
-        let desk = try ServerDesk(["lanes": 1], vendor: isClear ? ["poison": "poison", "refusesWhole": true] : [:])
-        let vendor = desk.vendor
-        desk.world.network = { sent in
+        let driver = try ServerDriver(["lanes": 1], vendor: isClear ? ["poison": "poison", "refusesWhole": true] : [:])
+        let vendor = driver.vendor
+        driver.world.network = { sent in
             let reply = vendor.respond(to: sent.request, now: sent.now)
             guard how != "refused", let json = reply.json else { return .outcome(.replied(reply)) }
             let isLarge = (sent.request.json?["data"]?.array?.count ?? 0) > 1
@@ -134,29 +139,29 @@ import Testing
             return .outcome(.json(200, json))
         }
         let operations = (1...50).map { number in
-            desk.operation("c-\(number)", ServerDesk.set("town", number == 31 && isClear ? "poison" : "Turku"))
+            driver.operation("c-\(number)", ServerDriver.set("town", number == 31 && isClear ? "poison" : "Turku"))
         }
-        try desk.world.capture(operations)
-        try desk.advance(60)
-        let terms = operations.map { desk.outcome($0.id)?.term }
+        try driver.world.capture(operations)
+        try driver.advance(60)
+        let terms = operations.map { driver.outcome($0.id)?.term }
         #expect(terms.filter { $0 == .accepted }.count == (isClear ? 49 : 50))
         #expect(terms[30] == (isClear ? .rejected : .accepted))
-        #expect(desk.account.profiles.count == (isClear ? 49 : 50))
-        #expect(desk.world.sent.count <= (isClear ? 14 : 100))
+        #expect(driver.account.profiles.count == (isClear ? 49 : 50))
+        #expect(driver.world.sent.count <= (isClear ? 14 : 100))
     }
 
     @Test(.shows("altcraft/V10", of: AltcraftServer.self))
     func `a yes is a number, not a status`() throws {
-        let desk = try ServerDesk()
-        desk.instead = [
+        let driver = try ServerDriver()
+        driver.instead = [
             ("/import_batch", .json(200, ["error": 400, "error_text": "No"])),
             ("/import_batch", .json(200, ["error": 0, "result": [["error": 0], ["error": 0]]])),
             ("/import_batch", .status(418)),
         ]
         let ends = try (1...3).map { number -> String? in
-            let id = try desk.say("c-1", ServerDesk.set("visits", .integer(Int64(number))))
-            try desk.advance(10)
-            return desk.outcome(id)?.finding?.code
+            let id = try driver.say("c-1", ServerDriver.set("visits", .integer(Int64(number))))
+            try driver.advance(10)
+            return driver.outcome(id)?.finding?.code
         }
         let codes = ["reply.refused", "result.unclear", "reply.refused"].map { "altcraft.server.\($0)" }
         #expect(ends == codes)
@@ -166,22 +171,22 @@ import Testing
 
     @Test(.shows("altcraft/V11", "altcraft/F9", "altcraft/F14", of: AltcraftServer.self))
     func `a contact has one profile in a request, and a field one instruction`() throws {
-        let desk = try ServerDesk(["lanes": 1])
+        let driver = try ServerDriver(["lanes": 1])
         // Two subjects may speak of one contact.
-        try desk.world.capture([
-            desk.operation("c-1", .changeTags(TagChange(replace: ["silver", "music"]))),
-            desk.operation("c-1", .changeTags(TagChange(add: ["gold"], remove: ["silver"]))),
-            desk.operation("c-1", subject: "s-1", ServerDesk.set("town", "Turku")),
-            desk.operation("c-2", ServerDesk.set("town", "Oulu")),
+        try driver.world.capture([
+            driver.operation("c-1", .changeTags(TagChange(replace: ["silver", "music"]))),
+            driver.operation("c-1", .changeTags(TagChange(add: ["gold"], remove: ["silver"]))),
+            driver.operation("c-1", subject: "s-1", ServerDriver.set("town", "Turku")),
+            driver.operation("c-2", ServerDriver.set("town", "Oulu")),
         ])
-        try desk.advance(30)
-        for sent in desk.sent("importProfiles") {
+        try driver.advance(30)
+        for sent in driver.sent("importProfiles") {
             let keys = sent.request.json?["data"]?.array?.compactMap { $0["crm_id"]?.string } ?? []
             #expect(Set(keys).count == keys.count)
         }
-        #expect(desk.fields(of: "c-1")?["labels"] == ["music", "gold"])
-        #expect(desk.fields(of: "c-1")?["town"] == "Turku")
-        let values = desk.world.sent.flatMap { $0.request.json?["data"]?.array ?? [] }.compactMap { $0["labels"] }
+        #expect(driver.fields(of: "c-1")?["labels"] == ["music", "gold"])
+        #expect(driver.fields(of: "c-1")?["town"] == "Turku")
+        let values = driver.world.sent.flatMap { $0.request.json?["data"]?.array ?? [] }.compactMap { $0["labels"] }
         #expect(
             values == [
                 ["music", "silver"], ["action": "delete", "value": ["silver"]], ["action": "add", "value": ["gold"]],
@@ -199,25 +204,27 @@ import Testing
     )
     func `a profile is found by what the settings say`(_ row: (String, String, String, String)) throws {
         let (matching, contact, member, key) = row
-        let desk = try ServerDesk(["matching": .string(matching)])
-        let first = try desk.say(contact, ServerDesk.set("town", "Turku"))
-        let second = try desk.say(contact, .track(.custom(name: "Visit")))
-        try desk.advance(30)
-        let third = try desk.say(contact, .erase)
-        try desk.advance(30)
-        #expect([first, second, third].map { desk.outcome($0)?.term } == [.accepted, .accepted, .accepted])
-        #expect(desk.sent("goal").first?.request.json?[member] == .string(key))
-        #expect(desk.sent("deleteProfile").first?.request.json?["matching"] == .string(matching))
-        #expect(desk.account.deletions.count == 1)
-        let bad = desk.adapter.examine(desk.operation("??", .erase)).map(\.code)
+        let driver = try ServerDriver(["matching": .string(matching)])
+        let first = try driver.say(contact, ServerDriver.set("town", "Turku"))
+        let second = try driver.say(contact, .track(.custom(name: "Visit")))
+        try driver.advance(30)
+        let third = try driver.say(contact, .erase)
+        try driver.advance(30)
+        #expect([first, second, third].map { driver.outcome($0)?.term } == [.accepted, .accepted, .accepted])
+        #expect(driver.sent("goal").first?.request.json?[member] == .string(key))
+        #expect(driver.sent("deleteProfile").first?.request.json?["matching"] == .string(matching))
+        #expect(driver.account.deletions.count == 1)
+        let bad = driver.adapter.examine(driver.operation("??", .erase)).map(\.code)
         #expect(bad == (matching == "custom" ? [] : ["altcraft.server.key.form"]))
-        #expect(desk.adapter.examine(desk.operation(" ", .erase)).map(\.code) == ["altcraft.server.key.blank"])
+        #expect(driver.adapter.examine(driver.operation(" ", .erase)).map(\.code) == ["altcraft.server.key.blank"])
     }
 
     @Test(.shows("altcraft/V5", "altcraft/F19", "altcraft/F20", of: AltcraftServer.self))
     func `identifiers are fields, and the key can't be changed`() throws {
-        let desk = try ServerDesk(["identifierFields": ["email": "email", "phone": "phones", "loyalty_card": "card"]])
-        try desk.say(
+        let driver = try ServerDriver([
+            "identifierFields": ["email": "email", "phone": "phones", "loyalty_card": "card"]
+        ])
+        try driver.say(
             "c-1",
             .identify([
                 Identifier(.external, "c-1"), Identifier(.email, "mila@shop.test"),
@@ -225,21 +232,21 @@ import Testing
                 Identifier("loyalty_card", "7"),
             ])
         )
-        let known = try desk.say("c-1", .identify([Identifier(.external, "c-1")]))
-        try desk.advance(10)
+        let known = try driver.say("c-1", .identify([Identifier(.external, "c-1")]))
+        try driver.advance(10)
         #expect(
-            desk.fields(of: "c-1") == [
+            driver.fields(of: "c-1") == [
                 "crm_id": "c-1", "email": "mila@shop.test", "phones": ["+49300000000"], "card": "7",
             ]
         )
-        #expect(desk.outcome(known)?.term == .unchanged)
+        #expect(driver.outcome(known)?.term == .unchanged)
         let refused: [(Action, [String])] = [
             (.identify([Identifier(.external, "c-2")]), ["altcraft.server.key.other"]),
             (.identify([Identifier("passport", "7")]), ["altcraft.server.identifier.unnamed"]),
             (.identify([Identifier(.email, "nobody")]), ["altcraft.attribute.form"]),
             (.identify([]), ["altcraft.server.nothing"]),
-            (ServerDesk.set("crm_id", "c-2"), ["altcraft.server.key.other", "altcraft.attributes.none"]),
-            (ServerDesk.set("subscriptions", "x"), ["altcraft.server.field.reserved", "altcraft.attributes.none"]),
+            (ServerDriver.set("crm_id", "c-2"), ["altcraft.server.key.other", "altcraft.attributes.none"]),
+            (ServerDriver.set("subscriptions", "x"), ["altcraft.server.field.reserved", "altcraft.attributes.none"]),
             (.changeAttributes([:]), ["altcraft.attributes.empty"]),
             (.registerDevice(Corpus.phone), ["altcraft.server.device"]),
             (.switchContact(ContactSwitch(.logOut)), ["altcraft.server.contactSwitch"]),
@@ -247,11 +254,11 @@ import Testing
             (.track(.messageViewed(messageID: "m")), ["altcraft.server.event.kind"]),
         ]
         for (action, codes) in refused {
-            let findings = desk.adapter.examine(desk.operation("c-1", action))
+            let findings = driver.adapter.examine(driver.operation("c-1", action))
             #expect(findings.map(\.code) == codes)
             #expect(findings.contains { $0.severity == .error })
         }
-        let phone = try ServerDesk(["matching": "phone"])
+        let phone = try ServerDriver(["matching": "phone"])
         try phone.say("+49300000000", .identify([Identifier(.phone, "+49300000001")]))
         try phone.advance(10)
         #expect(phone.account.profiles[0].fields["phones"] == ["+49300000000", "+49300000001"])
@@ -271,18 +278,18 @@ import Testing
         )
     )
     func `a subscription goes to the address that the platform knows`() throws {
-        let desk = try ServerDesk()
-        try desk.say("c-1", .identify([Identifier(.email, "mila@shop.test"), Identifier(.phone, "+49300000000")]))
-        try desk.advance(10)
+        let driver = try ServerDriver()
+        try driver.say("c-1", .identify([Identifier(.email, "mila@shop.test"), Identifier(.phone, "+49300000000")]))
+        try driver.advance(10)
         let said: [Subscription] = [
             Subscription(channel: .email, state: .subscribed, fields: ["frequency": "weekly", "nested": .list([])]),
             Subscription(channel: .sms, state: .unsubscribed),
             Subscription(channel: .push, topic: "weekly_offers", state: .suspended),
         ]
-        let ids = try said.map { try desk.say("c-1", .changeSubscription($0)) }
-        try desk.advance(30)
-        #expect(ids.map { desk.outcome($0)?.term } == [.accepted, .accepted, .accepted])
-        let written = desk.sent("importProfiles").dropFirst().flatMap { $0.request.json?["data"]?.array ?? [] }
+        let ids = try said.map { try driver.say("c-1", .changeSubscription($0)) }
+        try driver.advance(30)
+        #expect(ids.map { driver.outcome($0)?.term } == [.accepted, .accepted, .accepted])
+        let written = driver.sent("importProfiles").dropFirst().flatMap { $0.request.json?["data"]?.array ?? [] }
             .flatMap { $0["subscriptions"]?.array ?? [] }
         #expect(
             written == [
@@ -297,15 +304,15 @@ import Testing
                 ],
             ]
         )
-        #expect(desk.account.profiles[0].optOuts == 1)
+        #expect(driver.account.profiles[0].optOuts == 1)
         // The address of the resource comes before the profile's own.
-        try desk.say("c-1", .identify([Identifier(.email, "new@shop.test")]))
-        try desk.say("c-1", .changeSubscription(Subscription(channel: .email, state: .unsubscribed)))
-        try desk.advance(30)
-        #expect(desk.account.profiles[0].subscriptions.filter { $0["resource_id"] == 33 }.count == 1)
-        let nowhere = try desk.say("c-9", .changeSubscription(Subscription(channel: .sms, state: .subscribed)))
-        try desk.advance(10)
-        #expect(desk.outcome(nowhere)?.finding?.code == "altcraft.server.subscription.address")
+        try driver.say("c-1", .identify([Identifier(.email, "new@shop.test")]))
+        try driver.say("c-1", .changeSubscription(Subscription(channel: .email, state: .unsubscribed)))
+        try driver.advance(30)
+        #expect(driver.account.profiles[0].subscriptions.filter { $0["resource_id"] == 33 }.count == 1)
+        let nowhere = try driver.say("c-9", .changeSubscription(Subscription(channel: .sms, state: .subscribed)))
+        try driver.advance(10)
+        #expect(driver.outcome(nowhere)?.finding?.code == "altcraft.server.subscription.address")
     }
 
     @Test(
@@ -313,18 +320,18 @@ import Testing
         arguments: [Subscription.State.unsubscribed, .suspended]
     )
     func `a no in a channel without an address leaves nobody alone, and is told`(_ state: Subscription.State) throws {
-        let desk = try ServerDesk()
-        try desk.say("c-1", .identify([Identifier(.email, "mila@shop.test")]))
-        let no = try desk.say("c-1", .changeSubscription(Subscription(channel: .sms, state: state)))
-        let mail = try desk.say("c-1", .changeSubscription(Subscription(channel: .email, state: state)))
-        try desk.advance(30)
-        let outcome = try #require(desk.outcome(no))
+        let driver = try ServerDriver()
+        try driver.say("c-1", .identify([Identifier(.email, "mila@shop.test")]))
+        let no = try driver.say("c-1", .changeSubscription(Subscription(channel: .sms, state: state)))
+        let mail = try driver.say("c-1", .changeSubscription(Subscription(channel: .email, state: state)))
+        try driver.advance(30)
+        let outcome = try #require(driver.outcome(no))
         #expect(outcome.term == .unchanged)
         #expect(outcome.finding?.code == "altcraft.server.subscription.nobody")
         #expect(outcome.finding?.severity == .warning)
         #expect(outcome.finding?.path == "action.subscription.channel")
-        #expect(desk.outcome(mail)?.term == .accepted)
-        #expect(desk.account.profiles[0].subscriptions.allSatisfy { $0["channel"] != "sms" })
+        #expect(driver.outcome(mail)?.term == .accepted)
+        #expect(driver.account.profiles[0].subscriptions.allSatisfy { $0["channel"] != "sms" })
     }
 
     @Test(
@@ -345,41 +352,41 @@ import Testing
         _ shown: JSONObject,
         _ isKept: Bool
     ) throws {
-        let desk = try ServerDesk()
+        let driver = try ServerDriver()
         var profile: JSONObject = ["crm_id": "c-1"]
         for member in shown { profile[member.name] = member.value }
-        desk.instead = [("/list", .json(200, ["error": 0, "data": [.object(profile)]]))]
-        let no = try desk.say("c-1", .changeSubscription(Subscription(channel: .sms, state: .unsubscribed)))
-        try desk.advance(30)
-        #expect(desk.outcome(no)?.term == (isKept ? .rejected : .unchanged))
+        driver.instead = [("/list", .json(200, ["error": 0, "data": [.object(profile)]]))]
+        let no = try driver.say("c-1", .changeSubscription(Subscription(channel: .sms, state: .unsubscribed)))
+        try driver.advance(30)
+        #expect(driver.outcome(no)?.term == (isKept ? .rejected : .unchanged))
         let code = isKept ? "address" : "nobody"
-        #expect(desk.outcome(no)?.finding?.code == "altcraft.server.subscription.\(code)")
+        #expect(driver.outcome(no)?.finding?.code == "altcraft.server.subscription.\(code)")
     }
 
     @Test(.shows("altcraft/V24", of: AltcraftServer.self))
     func `an opt-out of an unknown contact is applied when the contact is made`() throws {
-        let desk = try ServerDesk()
+        let driver = try ServerDriver()
         let off = Action.changeSubscription(Subscription(channel: .push, state: .unsubscribed))
-        let optOut = try desk.say("c-1", off)
-        try desk.advance(30)
-        #expect(desk.outcome(optOut)?.summary == "unchanged altcraft.server.optOut.kept")
-        #expect(desk.account.profiles.isEmpty)
+        let optOut = try driver.say("c-1", off)
+        try driver.advance(30)
+        #expect(driver.outcome(optOut)?.summary == "unchanged altcraft.server.optOut.kept")
+        #expect(driver.account.profiles.isEmpty)
         // The platform makes the contact with a phone that is subscribed.
-        try desk.say("c-1", ServerDesk.set("town", "Turku"))
-        try desk.advance(30)
-        #expect(desk.account.profiles.first?.subscriptions.map { $0["status"] } == ["unsubscribed"])
+        try driver.say("c-1", ServerDriver.set("town", "Turku"))
+        try driver.advance(30)
+        #expect(driver.account.profiles.first?.subscriptions.map { $0["status"] } == ["unsubscribed"])
 
         // A later opt-in takes its place.
-        try desk.say("c-2", off)
-        try desk.advance(30)
-        try desk.say("c-2", ServerDesk.set("town", "Turku"))
-        try desk.say("c-2", .changeSubscription(Subscription(channel: .push, state: .subscribed)))
-        try desk.advance(30)
-        #expect(desk.account.profiles.last?.subscriptions.map { $0["status"] } == ["subscribed"])
+        try driver.say("c-2", off)
+        try driver.advance(30)
+        try driver.say("c-2", ServerDriver.set("town", "Turku"))
+        try driver.say("c-2", .changeSubscription(Subscription(channel: .push, state: .subscribed)))
+        try driver.advance(30)
+        #expect(driver.account.profiles.last?.subscriptions.map { $0["status"] } == ["subscribed"])
     }
 
     @Test func `a subscription is read in any letters, its resource as text, too`() throws {
-        let adapter = try ServerDesk().adapter
+        let adapter = try ServerDriver().adapter
         let profile: JSONValue = [
             "crm_id": "c-1",
             "subscriptions": [
@@ -399,39 +406,39 @@ import Testing
 
     @Test(.shows("altcraft/V12", "altcraft/V13", of: AltcraftServer.self))
     func `what no subscription can be is refused`() throws {
-        let desk = try ServerDesk()
+        let driver = try ServerDriver()
         let refused: [(Subscription, String)] = [
             (Subscription(channel: .inApp, state: .subscribed), "channel"),
             (Subscription(channel: .email, topic: "nowhere", state: .subscribed), "resource"),
             (Subscription(channel: .email, state: .unknown), "unknown"),
         ]
         for (subscription, code) in refused {
-            let findings = desk.adapter.examine(desk.operation("c-1", .changeSubscription(subscription)))
+            let findings = driver.adapter.examine(driver.operation("c-1", .changeSubscription(subscription)))
             #expect(findings.map(\.code) == ["altcraft.server.subscription.\(code)"])
         }
     }
 
     @Test(.shows("altcraft/V14", of: AltcraftServer.self))
-    func `addresses are asked for together, and a farewell suspends what is subscribed`() throws {
-        let desk = try ServerDesk(["lanes": 1])
-        try desk.world.capture((1...5).map { desk.operation("c-\($0)", ServerDesk.set("town", "Turku")) })
-        try desk.advance(10)
-        try desk.say("c-5", .changeSubscription(Subscription(channel: .push, state: .unsubscribed)))
-        try desk.advance(10)
-        let operations = (1...6).map { desk.operation("c-\($0)", .farewell) }
-        try desk.world.capture(operations)
-        try desk.advance(30)
-        #expect(desk.sent("lookUp").count == 2)
-        #expect(desk.sent("importProfiles").count == 3)
-        let terms = operations.map { desk.outcome($0.id)?.term }
+    func `addresses are asked for together, and an unregister suspends what is subscribed`() throws {
+        let driver = try ServerDriver(["lanes": 1])
+        try driver.world.capture((1...5).map { driver.operation("c-\($0)", ServerDriver.set("town", "Turku")) })
+        try driver.advance(10)
+        try driver.say("c-5", .changeSubscription(Subscription(channel: .push, state: .unsubscribed)))
+        try driver.advance(10)
+        let operations = (1...6).map { driver.operation("c-\($0)", .unregister) }
+        try driver.world.capture(operations)
+        try driver.advance(30)
+        #expect(driver.sent("lookUp").count == 2)
+        #expect(driver.sent("importProfiles").count == 3)
+        let terms = operations.map { driver.outcome($0.id)?.term }
         #expect(terms == [.accepted, .accepted, .accepted, .accepted, .unchanged, .unchanged])
-        let states = desk.account.profiles.map { $0.subscriptions.map { $0["status"]?.string } }
+        let states = driver.account.profiles.map { $0.subscriptions.map { $0["status"]?.string } }
         #expect(states == [["suspended"], ["suspended"], ["suspended"], ["suspended"], ["unsubscribed"]])
-        #expect(desk.account.profiles.map(\.optOuts) == [0, 0, 0, 0, 1])
+        #expect(driver.account.profiles.map(\.optOuts) == [0, 0, 0, 0, 1])
     }
 
     @Test func `an e-mail address is asked for in lower case, too, and found as it is spelt first`() throws {
-        let adapter = try ServerDesk(["matching": "email"]).adapter
+        let adapter = try ServerDriver(["matching": "email"]).adapter
         let asked = adapter.question(for: .keys(["Mila@Shop.test", "leo@shop.test"]))
         #expect(
             asked.arguments["query"] == ["email": ["$in": ["Mila@Shop.test", "mila@shop.test", "leo@shop.test"]]]
@@ -470,32 +477,32 @@ import Testing
 
     @Test(.shows("altcraft/V16", "altcraft/V17", "altcraft/V18", of: AltcraftServer.self))
     func `a goal leaves once, also where nobody knows what became of it`() throws {
-        let desk = try ServerDesk()
-        try desk.say("c-1", ServerDesk.set("town", "Turku"))
-        try desk.advance(10)
+        let driver = try ServerDriver()
+        try driver.say("c-1", ServerDriver.set("town", "Turku"))
+        try driver.advance(10)
         let order = Action.track(.custom(name: "Order Placed", attributes: ["value": 41, "items": 3, "gift": false]))
-        let first = try desk.say("c-1", order)
-        try desk.advance(10)
-        let body = desk.sent("goal")[0].request.json
+        let first = try driver.say("c-1", order)
+        try driver.advance(10)
+        let body = driver.sent("goal")[0].request.json
         #expect(body?["goal"] == "Order Placed")
         #expect(body?["pixel_id"] == 7)
         #expect(body?["value"] == 41)
         #expect(body?["pixel_data"] == ["gift": false, "items": 3])
-        #expect(desk.outcome(first)?.term == .accepted)
-        for doubt in [Outcome.lost, .died, .status(500), .json(200, ["error": 500])] {
-            desk.instead = [("/register", doubt)]
-            let id = try desk.say("c-1", order)
-            try desk.advance(600)
-            #expect(desk.outcome(id)?.finding?.code == "altcraft.server.doubt")
+        #expect(driver.outcome(first)?.term == .accepted)
+        for uncertainty in [Outcome.lost, .died, .status(500), .json(200, ["error": 500])] {
+            driver.instead = [("/register", uncertainty)]
+            let id = try driver.say("c-1", order)
+            try driver.advance(600)
+            #expect(driver.outcome(id)?.finding?.code == "altcraft.server.uncertainDelivery")
         }
         // Who says that he can't now has not done it.
-        desk.instead = [("/register", .status(503)), ("/register", .failed(TransportFailure(.notSent, "offline")))]
-        let sure = try desk.say("c-1", order)
-        try desk.advance(600)
-        #expect(desk.outcome(sure)?.term == .accepted)
-        #expect(desk.account.goals.count == 2)
-        let eager = try ServerDesk(["inDoubt": "repeat"])
-        try eager.say("c-1", ServerDesk.set("town", "Turku"))
+        driver.instead = [("/register", .status(503)), ("/register", .failed(TransportFailure(.notSent, "offline")))]
+        let sure = try driver.say("c-1", order)
+        try driver.advance(600)
+        #expect(driver.outcome(sure)?.term == .accepted)
+        #expect(driver.account.goals.count == 2)
+        let eager = try ServerDriver(["uncertainDelivery": "repeat"])
+        try eager.say("c-1", ServerDriver.set("town", "Turku"))
         eager.instead = [("/register", .lost)]
         let again = try eager.say("c-1", order)
         try eager.advance(60)
@@ -504,37 +511,43 @@ import Testing
 
     @Test(.shows("altcraft/V18", "altcraft/F8", of: AltcraftServer.self))
     func `a number grows once`() throws {
-        let desk = try ServerDesk(["lanes": 1])
+        let driver = try ServerDriver(["lanes": 1])
         let grow = Action.changeAttributes(["points": .increment(ExactDecimal(5))])
         // What grows never goes with what can be repeated.
-        let operations = (1...6).map { desk.operation("c-\($0)", $0 % 2 == 0 ? grow : ServerDesk.set("points", 1)) }
-        try desk.world.capture(operations)
-        try desk.advance(10)
-        #expect(desk.endpoints == ["importProfiles", "increment"])
-        #expect(desk.fields(of: "c-2")?["points"] == 5)
-        desk.instead = [("/import_batch", .lost)]
-        let lost = try desk.say("c-2", grow)
-        try desk.advance(60)
-        #expect(desk.outcome(lost)?.finding?.code == "altcraft.server.doubt")
-        desk.instead = [("/import_batch", .json(200, ["error": 0, "result": [["error": 500]]]))]
-        let unsure = try desk.say("c-2", grow)
-        try desk.advance(60)
-        #expect(desk.outcome(unsure)?.finding?.code == "altcraft.server.doubt")
-        #expect(desk.fields(of: "c-2")?["points"] == 5)
+        let operations = (1...6).map { driver.operation("c-\($0)", $0 % 2 == 0 ? grow : ServerDriver.set("points", 1)) }
+        try driver.world.capture(operations)
+        try driver.advance(10)
+        #expect(driver.endpoints == ["importProfiles", "increment"])
+        #expect(driver.fields(of: "c-2")?["points"] == 5)
+        driver.instead = [("/import_batch", .lost)]
+        let lost = try driver.say("c-2", grow)
+        try driver.advance(60)
+        #expect(driver.outcome(lost)?.finding?.code == "altcraft.server.uncertainDelivery")
+        driver.instead = [("/import_batch", .json(200, ["error": 0, "result": [["error": 500]]]))]
+        let unsure = try driver.say("c-2", grow)
+        try driver.advance(60)
+        #expect(driver.outcome(unsure)?.finding?.code == "altcraft.server.uncertainDelivery")
+        #expect(driver.fields(of: "c-2")?["points"] == 5)
         // A yes of which nobody knows whose it is, is no yes, and no reason to count again.
-        desk.instead = [("/import_batch", .json(200, ["error": 0, "result": [["error": 0]]]))]
-        let two = [desk.operation("c-2", grow), desk.operation("c-4", grow)]
-        try desk.world.capture(two)
-        try desk.advance(60)
-        #expect(two.map { desk.outcome($0.id)?.finding?.code } == ["altcraft.server.doubt", "altcraft.server.doubt"])
-        #expect(desk.sent("increment").count == 4)
+        driver.instead = [("/import_batch", .json(200, ["error": 0, "result": [["error": 0]]]))]
+        let two = [driver.operation("c-2", grow), driver.operation("c-4", grow)]
+        try driver.world.capture(two)
+        try driver.advance(60)
+        #expect(
+            two.map { driver.outcome($0.id)?.finding?.code } == [
+                "altcraft.server.uncertainDelivery", "altcraft.server.uncertainDelivery",
+            ]
+        )
+        #expect(driver.sent("increment").count == 4)
     }
 
     @Test(.shows("altcraft/V16", "altcraft/V17", of: AltcraftServer.self))
     func `what no goal can be is refused, and a strange name is told of`() throws {
-        let desk = try ServerDesk()
+        let driver = try ServerDriver()
         func codes(_ name: String, _ attributes: [AttributeName: AttributeValue] = [:]) -> [String] {
-            desk.adapter.examine(desk.operation("c-1", .track(.custom(name: name, attributes: attributes)))).map(\.code)
+            driver.adapter.examine(driver.operation("c-1", .track(.custom(name: name, attributes: attributes)))).map(
+                \.code
+            )
         }
         #expect(codes("Order #7 (€): да/нет") == [])
         #expect(codes(" ") == ["altcraft.server.goal.blank"])
@@ -543,25 +556,25 @@ import Testing
         #expect(codes("Order", ["items": .list(["a"])]) == ["altcraft.server.goal.nested"])
         #expect(codes("Order", ["note": .string(String(repeating: "x", count: 1100))]) == ["altcraft.server.goal.data"])
         let bare = try ServerFixture.adapter(["pixelId": .null])
-        let findings = bare.examine(desk.operation("c-1", .track(.custom(name: "Order"))))
+        let findings = bare.examine(driver.operation("c-1", .track(.custom(name: "Order"))))
         #expect(findings.map(\.code) == ["altcraft.server.goal.pixel"])
     }
 
     @Test(.shows("altcraft/V19", "altcraft/P1", "altcraft/P3", of: AltcraftServer.self))
     func `a push is told by its uid and a number`() throws {
-        let desk = try ServerDesk(["uidKey": "extra_uid"])
+        let driver = try ServerDriver(["uidKey": "extra_uid"])
         let payload: JSONObject = ["_ac_push": "1", "extra_uid": "e|2_4S|ios-apns"]
         for interaction in [PushInteraction.received, .tapped] {
-            try desk.say("c-1", .track(.push(interaction, payload: payload)))
+            try driver.say("c-1", .track(.push(interaction, payload: payload)))
         }
-        try desk.advance(10)
+        try driver.advance(10)
         #expect(
-            desk.sent("pushEvent").map(\.request.json) == [
+            driver.sent("pushEvent").map(\.request.json) == [
                 ["events": 1, "uid": "e|2_4S|ios-apns"], ["events": 2, "uid": "e|2_4S|ios-apns"],
             ]
         )
         func codes(_ interaction: PushInteraction, _ payload: JSONObject) -> [String] {
-            desk.adapter.examine(desk.operation("c-1", .track(.push(interaction, payload: payload)))).map(\.code)
+            driver.adapter.examine(driver.operation("c-1", .track(.push(interaction, payload: payload)))).map(\.code)
         }
         #expect(codes(.tapped, ["extra_uid": "x"]) == ["altcraft.push.foreign"])
         #expect(codes(.tapped, ["_ac_push": "1"]) == ["altcraft.server.push.uid"])
@@ -572,23 +585,23 @@ import Testing
 
     @Test(.shows("altcraft/V15", of: AltcraftServer.self))
     func `a profile is forgotten, and one that is not there needs no deletion`() throws {
-        let desk = try ServerDesk()
-        try desk.say("c-1", ServerDesk.set("town", "Turku"))
-        try desk.advance(10)
-        let first = try desk.say("c-1", .erase)
-        try desk.advance(30)
-        let second = try desk.say("c-1", .erase)
-        try desk.advance(30)
-        #expect(desk.outcome(first)?.term == .accepted)
-        #expect(desk.outcome(second)?.finding?.code == "altcraft.server.erase.nobody")
-        #expect(desk.account.profiles.isEmpty)
+        let driver = try ServerDriver()
+        try driver.say("c-1", ServerDriver.set("town", "Turku"))
+        try driver.advance(10)
+        let first = try driver.say("c-1", .erase)
+        try driver.advance(30)
+        let second = try driver.say("c-1", .erase)
+        try driver.advance(30)
+        #expect(driver.outcome(first)?.term == .accepted)
+        #expect(driver.outcome(second)?.finding?.code == "altcraft.server.erase.nobody")
+        #expect(driver.account.profiles.isEmpty)
         // A status alone may come from whoever stands in between.
-        desk.instead = [("/delete", .replied(WireResponse(404)))]
-        let third = try desk.say("c-1", .erase)
-        try desk.advance(30)
-        #expect(desk.outcome(third)?.finding?.code == "altcraft.server.reply.notFound")
+        driver.instead = [("/delete", .replied(WireResponse(404)))]
+        let third = try driver.say("c-1", .erase)
+        try driver.advance(30)
+        #expect(driver.outcome(third)?.finding?.code == "altcraft.server.reply.notFound")
         #expect(
-            desk.sent("deleteProfile")[0].request.json == [
+            driver.sent("deleteProfile")[0].request.json == [
                 "db_id": 12, "matching": "custom", "field_name": "crm_id", "field_value": "c-1",
             ]
         )
@@ -596,16 +609,16 @@ import Testing
 
     @Test(.shows("altcraft/V20", of: AltcraftServer.self))
     func `profiles are read page by page`() throws {
-        let desk = try ServerDesk()
-        try desk.world.capture((10...34).map { desk.operation("c-\($0)", ServerDesk.set("town", "Turku")) })
-        try desk.advance(10)
+        let driver = try ServerDriver()
+        try driver.world.capture((10...34).map { driver.operation("c-\($0)", ServerDriver.set("town", "Turku")) })
+        try driver.advance(10)
         var found: [JSONValue] = []
         var from: JSONValue?
         for page in 1...3 {
             var arguments: JSONObject = ["limit": 10, "fields": ["crm_id"], "query": ["town": "Turku"]]
             arguments["from"] = from
             let request = ReadRequest("profiles", arguments: arguments)
-            let answer = try #require(try desk.ask("c-10", request, seconds: 2)?.answer)
+            let answer = try #require(try driver.ask("c-10", request, seconds: 2)?.answer)
             found += answer["profiles"]?.array ?? []
             from = answer["next"]
             #expect(answer["isLast"] == .bool(page == 3))
@@ -613,15 +626,15 @@ import Testing
         #expect(Set(found.compactMap { $0["crm_id"]?.string }).count == 25)
         #expect(from == .null)
         // Where the vendor names the next page, its word counts.
-        desk.instead = [("/list", .json(200, ["error": 0, "next_id": "n-2", "data": [["id": "n-1"]]]))]
+        driver.instead = [("/list", .json(200, ["error": 0, "next_id": "n-2", "data": [["id": "n-1"]]]))]
         let first = ReadRequest("profiles", arguments: ["limit": 1])
-        #expect(try desk.ask("c-10", first, seconds: 2)?.answer?["next"] == "n-2")
+        #expect(try driver.ask("c-10", first, seconds: 2)?.answer?["next"] == "n-2")
         for request in [
             ReadRequest("rows"), ReadRequest("profiles", arguments: ["limit": 0]),
             ReadRequest("profiles", arguments: ["limit": 1001]), ReadRequest("profiles", arguments: ["page": 1]),
             ReadRequest("profiles", arguments: ["fields": ["a", 1]]),
         ] {
-            let finding = desk.adapter.examine(desk.operation("c-1", .readBack(request))).map(\.code)
+            let finding = driver.adapter.examine(driver.operation("c-1", .readBack(request))).map(\.code)
             #expect(finding == ["altcraft.server.question"])
         }
     }
@@ -630,47 +643,47 @@ import Testing
 
     @Test(.shows("altcraft/V21", of: AltcraftServer.self))
     func `a Retry-After keeps every lane back, over a restart`() throws {
-        let desk = try ServerDesk()
-        desk.instead = [("/import_batch", .json(429, ["error": 429], WireHeader("Retry-After", "300")))]
-        try desk.say("c-1", ServerDesk.set("town", "Oulu"))
-        try desk.advance(1)
-        for number in 2...20 { try desk.say("c-\(number)", ServerDesk.set("town", "Oulu")) }
-        try desk.world.restart()
-        try desk.world.flush()
-        try desk.advance(290)
-        #expect(desk.world.sent.count == 1)
-        try desk.advance(30)
-        #expect(desk.account.profiles.count == 20)
+        let driver = try ServerDriver()
+        driver.instead = [("/import_batch", .json(429, ["error": 429], WireHeader("Retry-After", "300")))]
+        try driver.say("c-1", ServerDriver.set("town", "Oulu"))
+        try driver.advance(1)
+        for number in 2...20 { try driver.say("c-\(number)", ServerDriver.set("town", "Oulu")) }
+        try driver.world.restart()
+        try driver.world.flush()
+        try driver.advance(290)
+        #expect(driver.world.sent.count == 1)
+        try driver.advance(30)
+        #expect(driver.account.profiles.count == 20)
     }
 
     @Test(.shows("altcraft/V22", of: AltcraftServer.self))
     func `a vendor that fails is asked less often each time, by all lanes together`() throws {
-        let desk = try ServerDesk()
-        desk.instead = (1...60).map { ("/import_batch", $0 % 2 == 0 ? .lost : .status(503)) }
-        try desk.world.capture((1...400).map { desk.operation("c-\($0)", ServerDesk.set("town", "Oulu")) })
-        try desk.advance(3600)
-        let failed = desk.world.sent.count
+        let driver = try ServerDriver()
+        driver.instead = (1...60).map { ("/import_batch", $0 % 2 == 0 ? .lost : .status(503)) }
+        try driver.world.capture((1...400).map { driver.operation("c-\($0)", ServerDriver.set("town", "Oulu")) })
+        try driver.advance(3600)
+        let failed = driver.world.sent.count
         #expect((15...60).contains(failed), "\(failed) requests in an hour")
-        desk.instead = []
-        try desk.advance(900)
-        #expect(desk.account.profiles.count == 400)
+        driver.instead = []
+        try driver.advance(900)
+        #expect(driver.account.profiles.count == 400)
     }
 
     @Test(.shows("altcraft/V23", of: AltcraftServer.self))
     func `a web page is no answer, nor is a text`() throws {
-        let desk = try ServerDesk()
+        let driver = try ServerDriver()
         let page = WireResponse(
             200,
             headers: [WireHeader("Content-Type", "text/html")],
             body: Array("<html>".utf8)
         )
-        desk.instead = [
+        driver.instead = [
             ("/import_batch", .replied(page)), ("/import_batch", .replied(WireResponse(200, body: Array("ok".utf8)))),
         ]
-        let said = try desk.say("c-1", ServerDesk.set("town", "Turku"))
-        try desk.advance(60)
-        #expect(desk.sent("importProfiles").count == 3)
-        #expect(desk.outcome(said)?.term == .accepted)
+        let said = try driver.say("c-1", ServerDriver.set("town", "Turku"))
+        try driver.advance(60)
+        #expect(driver.sent("importProfiles").count == 3)
+        #expect(driver.outcome(said)?.term == .accepted)
     }
 
     // MARK: Settings

@@ -61,7 +61,7 @@ import Testing
         #expect(bare.plan(bare.pending(RequestTests.subscribe)).waitsFor == "altcraft.token.missing")
         let login = Action.switchContact(ContactSwitch(.logIn))
         #expect(bare.plan(bare.pending(login)).settled?.finding?.code == "altcraft.switch.noToken")
-        #expect(bare.plan(bare.pending(.farewell)).settled?.finding?.code == "altcraft.unregister.nothing")
+        #expect(bare.plan(bare.pending(.unregister)).settled?.finding?.code == "altcraft.unregister.nothing")
     }
 
     @Test(.shows("altcraft/T9", of: AltcraftDevice.self))
@@ -133,7 +133,7 @@ import Testing
         #expect(scene.plan(own).request?.json?["old_token"] == "old")
     }
 
-    @Test func `after doubt about a token update the old token is not taken for granted`() throws {
+    @Test func `after uncertain delivery about a token update the old token is not taken for granted`() throws {
         var scene = try Scene()
         let old = PushAddress(provider: "ios-apns", token: Fixture.token)
         scene.memory.saved = old
@@ -218,14 +218,16 @@ import Testing
     func `leaving suspends under the token that the vendor knows`() throws {
         let driver = try Driver()
         driver.deliver(Driver.operation(RequestTests.subscribe, "s", contact: "aino"))
-        #expect(driver.deliver(Driver.operation(.farewell, "f", contact: "aino"))?.isAccepted == true)
+        #expect(driver.deliver(Driver.operation(.unregister, "f", contact: "aino"))?.isAccepted == true)
         let subscription = driver.state.profiles(in: 12).first?.subscriptions.first
         #expect(subscription?.status == "suspended")
         #expect(subscription?.optOuts == 0)
     }
 
     @Test(arguments: [true, false])
-    func `who leaves while a token update is in doubt is reached under neither`(_ vendorWorked: Bool) throws {
+    func `who leaves while a token update is in uncertain delivery is reached under neither`(_ vendorWorked: Bool)
+        throws
+    {
         let driver = try Driver()
         driver.deliver(Driver.operation(RequestTests.subscribe, "s", contact: "aino"))
         // The vendor may have done it, or not, when the process dies and the vendor is left.
@@ -233,7 +235,7 @@ import Testing
         driver.nextOutcomesByEndpoint[.tokenUpdate] = [.failed(TransportFailure(.lost, "timedOut"))]
         driver.capture(together: [Driver.operation(.registerDevice(Fixture.renewedPhone), "r", contact: "aino")])
         driver.restart()
-        #expect(driver.deliver(Driver.operation(.farewell, "f", contact: "aino"))?.isAccepted == true)
+        #expect(driver.deliver(Driver.operation(.unregister, "f", contact: "aino"))?.isAccepted == true)
         #expect(Set(statuses(driver)) == ["suspended"])
     }
 
@@ -241,7 +243,7 @@ import Testing
     private func away() throws -> Driver {
         let driver = try Driver()
         driver.deliver(Driver.operation(RequestTests.subscribe, "s", contact: "aino"))
-        driver.deliver(Driver.operation(.farewell, "f", contact: "aino"))
+        driver.deliver(Driver.operation(.unregister, "f", contact: "aino"))
         driver.forgetHistory()
         return driver
     }
@@ -269,10 +271,10 @@ import Testing
         #expect(statuses(driver) == ["subscribed"])
     }
 
-    @Test func `a farewell whose answer was lost is undone by a return, too`() throws {
+    @Test func `an unregister whose answer was lost is undone by a return, too`() throws {
         var scene = try Scene()
         scene.stand("subscribed")
-        _ = scene.verdict(.farewell, .failed(TransportFailure(.lost, "timedOut")))
+        _ = scene.verdict(.unregister, .failed(TransportFailure(.lost, "timedOut")))
         let back = scene.pending(.registerDevice(Corpus.phone), id: "back", sequence: 2)
         #expect(scene.plan(back).request?.method == "GET")
         scene.stand("suspended")
@@ -291,7 +293,7 @@ import Testing
             let word = Action.changeSubscription(Subscription(channel: .push, state: state))
             paused.deliver(Driver.operation(word, id, contact: "aino"))
         }
-        paused.deliver(Driver.operation(.farewell, "f", contact: "aino"))
+        paused.deliver(Driver.operation(.unregister, "f", contact: "aino"))
         paused.deliver(Driver.operation(device, "r", contact: "aino"))
         #expect(statuses(paused) == ["suspended"])
 
@@ -303,13 +305,13 @@ import Testing
             #expect(statuses(denied) == ["suspended"])
         }
 
-        let stranger = try away()
-        stranger.deliver(Driver.operation(device, "r"))
-        #expect(stranger.endpoints.isEmpty)
-        #expect(statuses(stranger) == ["suspended"])
+        let unknown = try away()
+        unknown.deliver(Driver.operation(device, "r"))
+        #expect(unknown.endpoints.isEmpty)
+        #expect(statuses(unknown) == ["suspended"])
     }
 
-    @Test func `a return subscribes nobody before a word that waits, nor for what was captured before the farewell`()
+    @Test func `a return subscribes nobody before a word that waits, nor for what was captured before the unregister`()
         throws
     {
         var scene = try Scene()
@@ -335,7 +337,7 @@ import Testing
         driver.deliver(Driver.operation(optOut, "u", contact: "aino"))
         driver.memory.forgetStates()
         driver.forgetHistory()
-        let verdict = driver.deliver(Driver.operation(.farewell, "f", contact: "aino"))
+        let verdict = driver.deliver(Driver.operation(.unregister, "f", contact: "aino"))
         #expect(verdict?.summary == "unchanged altcraft.unregister.nothing")
         #expect(driver.endpoints == [.status])
         #expect(driver.state.profiles(in: 12).first?.subscriptions.map(\.status) == ["unsubscribed"])

@@ -44,8 +44,8 @@ struct Body {
     init(_ json: JSONValue?, _ required: [String], optional: [String] = []) throws(Refusal) {
         guard let object = json?.object else { throw .bad("the body is no JSON object") }
         for name in required where object[name] == nil { throw .bad("\(name) is missing") }
-        if let stranger = object.names.first(where: { !required.contains($0) && !optional.contains($0) }) {
-            throw .bad("unexpected member \(stranger)")
+        if let unknown = object.names.first(where: { !required.contains($0) && !optional.contains($0) }) {
+            throw .bad("unexpected member \(unknown)")
         }
         if let null = object.first(where: { $0.value.isNull }) { throw .bad("\(null.name) is null") }
         self.object = object
@@ -131,8 +131,8 @@ enum EventForm {
         }
         guard let form = forms[name] else { throw .bad("there is no internal event \(name)") }
         for must in form.must where attributes[must] == nil { throw .bad("\(name) lacks \(must)") }
-        if let stranger = attributes.names.first(where: { !form.must.contains($0) && !form.may.contains($0) }) {
-            throw .bad("\(name) has no \(stranger)")
+        if let unknown = attributes.names.first(where: { !form.must.contains($0) && !form.may.contains($0) }) {
+            throw .bad("\(name) has no \(unknown)")
         }
         if name.hasPrefix("inbox:"), attributes["tag"]?.string != attributes["tag"]?.string?.lowercased() {
             throw .bad("the tag is not lower-case")

@@ -84,7 +84,7 @@ public struct DESScene: VendorScene {
 
     /// The installation as memory knows it and as the vendor has it. Tokens and device event state are the vendor's own: it
     /// may hold newer ones, whose answer was lost.
-    public static let belief = Belief(isPerInstallation: true) { memory in
+    public static let expectedState = ExpectedState(isPerInstallation: true) { memory in
         var claims: JSONObject = [:]
         claims["registration"] = memory["registration"]?.embedded
         claims["pushToken"] = memory["pushToken"]
@@ -130,7 +130,7 @@ public struct DESScene: VendorScene {
                 switch operation.action {
                 case .changeSubscription(let subscription): subscription.state != .subscribed
                 case .setConsent: operation.action.pushMessageConsent != .granted
-                default: [.erase, .farewell].contains(operation.action)
+                default: [.erase, .unregister].contains(operation.action)
                 }
             }
             .map(\.id)
@@ -210,7 +210,7 @@ public struct DESProofScene: VendorScene {
     public static var account: JSONObject { DESScene.account }
     public static var question: ReadRequest { DESScene.question }
     public static var handedOut: Set<String> { DESScene.handedOut }
-    public static var belief: Belief { DESScene.belief }
+    public static var expectedState: ExpectedState { DESScene.expectedState }
 
     public static func credential(of contact: String?) -> Secret? { Secret(DESScene.token(contact ?? "nobody")) }
 

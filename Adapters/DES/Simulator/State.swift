@@ -65,7 +65,7 @@ public struct DESState: Codable, Sendable, Equatable {
 
     /// Installations, oldest first.
     public var clients: [Client] = []
-    /// Events, in order of arrival.
+    /// Events, in the order received.
     public var events: [Event] = []
     /// The tags of inbox messages, where they differ from the account's.
     public var tags: [String: [String]] = [:]

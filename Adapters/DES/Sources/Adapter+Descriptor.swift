@@ -2,11 +2,11 @@ public import PatchbayAdapterKit
 import PatchbayModel
 
 extension DESDevice {
-    /// What this door is, can do and knows.
+    /// What this API is, can do and knows.
     public static let descriptor = AdapterDescriptor(
         id: "des",
         title: "SAP Emarsys Device Event Service (DES)",
-        door: .device,
+        side: .device,
         memory: .lane,
         usesCredentials: true,
         timeout: .seconds(30),
@@ -58,7 +58,7 @@ extension DESDevice {
             cost: "the vendor never learns of it"
         ),
         .operation(.track): .native(),
-        .operation(.farewell): .native(note: "push token and contact are removed"),
+        .operation(.unregister): .native(note: "push token and contact are removed"),
         .operation(.erase): .emulated(
             how: "the data is deleted here",
             cost:

@@ -40,7 +40,7 @@ private struct Reading {
             return kept(&memory)
         case .accepted: return success(&memory)
         case .retry: return isQuestion || isGivenUp ? refused(row, &memory) : kept(&memory)
-        case .refused, .park: return refused(row, &memory)
+        case .refused, .suspend: return refused(row, &memory)
         }
     }
 
@@ -146,7 +146,7 @@ private struct Reading {
 
     /// Whether the host can't be found, and that is final.
     private var isGivenUp: Bool {
-        guard case .failed(let failure) = exchange.outcome, failure.doubt == .notSent else { return false }
+        guard case .failed(let failure) = exchange.outcome, failure.delivery == .notSent else { return false }
         guard ["hostNotFound", "badURL", "unsupportedURL"].contains(failure.code) else { return false }
         RuleID.des("T5").fire()
         return settings.onHostNotFound == .reject
@@ -189,7 +189,8 @@ private struct Reading {
     private func renewedEndpoint(_ head: Head, _ memory: DESMemory) -> DESDevice.Endpoint? {
         switch head.operation.action.kind {
         case .changeSubscription where head.isPushOptOut: .pushTokenRemoval
-        case .farewell, .erase: memory.mayHavePushToken && !head.stage.leftToken ? .pushTokenRemoval : .anonymousContact
+        case .unregister, .erase:
+            memory.mayHavePushToken && !head.stage.leftToken ? .pushTokenRemoval : .anonymousContact
         case .registerDevice where isLeaving(memory):
             memory.mayHavePushToken && !head.stage.leftToken ? .pushTokenRemoval : .anonymousContact
         case .setConsent where memory.mayHavePushToken: .pushTokenRemoval
@@ -227,13 +228,13 @@ private struct Reading {
         switch exchange.endpoint {
         case .client: return registered(head, &memory)
         case .pushToken:
-            (memory.pushToken, memory.isPushDoubtful) = (body?["pushToken"]?.string, false)
+            (memory.pushToken, memory.isPushUncertain) = (body?["pushToken"]?.string, false)
             memory.refusesPush = false
             if head.isPushOptIn { memory.decide(.subscribed, in: head) }
             RuleID.des("R6").fire()
             return goOn(head) { $0.hasToken = true }
         case .pushTokenRemoval:
-            (memory.pushToken, memory.isPushDoubtful) = (nil, false)
+            (memory.pushToken, memory.isPushUncertain) = (nil, false)
             return goOn(head) { $0.leftToken = true }
         case .contact, .anonymousContact: return contactChanged(head, &memory)
         case .events: return reported(&memory)
@@ -257,7 +258,7 @@ private struct Reading {
     /// The operation's next request, or its end if it is one of a single request.
     private func goOn(_ head: Head, _ change: (inout DESDevice.Step) -> Void) -> Result {
         switch head.operation.action.kind {
-        case .registerDevice, .farewell, .erase: break
+        case .registerDevice, .unregister, .erase: break
         case .identify where isAboutPush, .switchContact where isAboutPush: break
         default: guard head.step?.recovery == .setContact else { return Result([head.id: .accepted()]) }
         }

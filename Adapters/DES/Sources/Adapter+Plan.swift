@@ -44,7 +44,7 @@ extension Pending<DESDevice> {
     }
 
     /// Whether it ends the registration of the installation.
-    var isUnregister: Bool { operation.action == .farewell }
+    var isUnregister: Bool { operation.action == .unregister }
 
     /// Whether it changes the person, or removes the person.
     var changesContact: Bool { [.identify, .switchContact].contains(operation.action.kind) && step?.changedAt == nil }
@@ -219,7 +219,7 @@ final class Planner {
     private func isBoundary(_ head: Head) -> Bool {
         guard head.step?.changedAt == nil else { return false }
         switch head.operation.action {
-        case .identify, .switchContact, .farewell, .erase: return true
+        case .identify, .switchContact, .unregister, .erase: return true
         case .registerDevice: return memory.isOfAnotherApplication(than: settings)
         default: return false
         }
@@ -314,7 +314,7 @@ final class Planner {
             return setContact(change.direction == .logIn ? change.identifiers : [], head)
         case .changeSubscription(let subscription): return changePush(isOn: subscription.state == .subscribed, head)
         case .setConsent: return followConsent(head)
-        case .farewell:
+        case .unregister:
             RuleID.des("N3").fire()
             if let leaving = leave(head) { return leaving }
             var next = memory
@@ -355,7 +355,7 @@ final class Planner {
     }
 
     func send(_ endpoint: DESDevice.Endpoint, _ request: WireRequest, _ head: Head) -> Result {
-        .send(Transmission(endpoint, request, carrying: [head], doubting: memory.whileUnacknowledged(endpoint)))
+        .send(Transmission(endpoint, request, carrying: [head], unacknowledged: memory.whileUnacknowledged(endpoint)))
     }
 
     // MARK: A token that is renewed
@@ -431,7 +431,7 @@ final class Planner {
         else { return nil }
         let request = maker(head).request(.client, body: ClientCall.table.object(call))
         return .send(
-            Transmission(.client, request, carrying: heads, doubting: memory.whileUnacknowledged(.client))
+            Transmission(.client, request, carrying: heads, unacknowledged: memory.whileUnacknowledged(.client))
         )
     }
 

@@ -79,7 +79,7 @@ public struct DESDevice: VendorAdapter {
     private let content: Content
     var settings: DESSettings { content.settings }
 
-    /// A door to one application.
+    /// An API to one application.
     ///
     /// - Throws: ``SettingsError`` if the application code or the contact field is missing.
     public init(settings: DESSettings) throws(SettingsError) {
@@ -140,7 +140,7 @@ extension DESDevice {
         case .changeSubscription(let subscription) where subscription.channel == .inApp: queue = .local
         // A request in front of them that has no answer does not stop them.
         case .changeSubscription(let subscription) where subscription.state != .subscribed: queue = .optOuts
-        case .erase, .farewell: queue = .optOuts
+        case .erase, .unregister: queue = .optOuts
         case .track(.messageViewed): queue = .views
         case .track(.messageClicked): return "click/\(operation.id.rawValue)"
         default: queue = .requests
@@ -166,7 +166,7 @@ extension DESDevice {
         case .changeAttributes: [FindingRow.attributes.at("action.changes")]
         case .changeTags: [FindingRow.tags.at("action.tags")]
         case .changeSubscription(let subscription): examine(subscription)
-        case .setConsent, .farewell, .erase: []
+        case .setConsent, .unregister, .erase: []
         case .track(let event): examine(event)
         case .readBack(let request): Question.problems(request, settings)
         @unknown default: [FindingRow.actionUnknown.at("action")]
@@ -181,13 +181,13 @@ extension DESDevice {
     /// One kind of identifier names the contact; the others have no place.
     private func examine(_ identifiers: [Identifier], at path: String) -> [Finding] {
         let own = IdentifierKind(rawValue: settings.contactIdentifier)
-        let strangers = identifiers.enumerated().filter { $0.element.kind != own }
+        let unknowns = identifiers.enumerated().filter { $0.element.kind != own }
             .map { FindingRow.identifierUnused.at("\(path)[\($0.offset)].kind") }
-        guard settings.contactProof == .value else { return strangers }
+        guard settings.contactProof == .value else { return unknowns }
         guard let value = identifiers.first(own) else {
             return [FindingRow.identifierMissing.at(path, detail: "the kind \(own.rawValue) is configured")]
         }
-        return strangers + (value.trimmed.isEmpty ? [FindingRow.contactAnonymous.at(path)] : [])
+        return unknowns + (value.trimmed.isEmpty ? [FindingRow.contactAnonymous.at(path)] : [])
     }
 
     private func examine(_ device: Device) -> [Finding] {

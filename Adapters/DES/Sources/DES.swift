@@ -1,12 +1,12 @@
 public import PatchbayAdapterKit
 
 extension AdapterModule {
-    /// DES, the Device Event Service of SAP Emarsys: the door for apps, and the contact files of the platform behind it.
+    /// DES, the Device Event Service of SAP Emarsys: the API for apps, and the contact files of the platform behind it.
     public static let des = AdapterModule(
         id: DESDevice.descriptor.id,
         title: DESDevice.descriptor.title,
-        doors: [DESDevice.self],
-        loads: LoadDoor.des,
+        apis: [DESDevice.self],
+        loads: ImportRoute.des,
         formats: [.desContacts]
     )
 }

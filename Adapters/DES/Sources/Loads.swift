@@ -1,8 +1,8 @@
 import PatchbayAdapterKit
 
-extension LoadDoor {
+extension ImportRoute {
     /// The ways into the platform behind the event service, which this package does not call.
     static let des = [
-        LoadDoor("import of a contact file", bytes: 64_000_000, note: "a file has at most 64 MB")
+        ImportRoute("import of a contact file", bytes: 64_000_000, note: "a file has at most 64 MB")
     ]
 }

@@ -110,7 +110,7 @@ public struct DESMemory: AdapterMemory {
     /// The last statements of people about push; nil if none was made.
     var decisions: PushDecisions?
     /// Whether the vendor may hold a push token that is not known here for certain.
-    var isPushDoubtful = false
+    var isPushUncertain = false
     /// Whether a push token was forgotten that has to be registered anew.
     var owesPushToken = false
     /// The session that runs.
@@ -149,7 +149,7 @@ public struct DESMemory: AdapterMemory {
         var next = DESMemory()
         guard mayHavePushToken || mayHaveContact else { return next }
         (next.clientID, next.applicationCode) = (clientID, applicationCode)
-        (next.isPushDoubtful, next.isIdentityUncertain) = (mayHavePushToken, mayHaveContact)
+        (next.isPushUncertain, next.isIdentityUncertain) = (mayHavePushToken, mayHaveContact)
         return next
     }
 
@@ -325,19 +325,19 @@ public struct DESMemory: AdapterMemory {
     var lacksPushToken: Bool { device?.pushToken.flatMap(PushAddress.text).map { $0 != pushToken } ?? false }
 
     /// Whether there is a push token at the vendor, as far as anybody knows.
-    var mayHavePushToken: Bool { pushToken != nil || isPushDoubtful }
+    var mayHavePushToken: Bool { pushToken != nil || isPushUncertain }
 
     /// Forgets the push token, which the vendor goes on holding for now.
     mutating func forgetPushToken() {
         RuleID.des("R7").fire()
-        if pushToken != nil { (pushToken, isPushDoubtful) = (nil, true) }
+        if pushToken != nil { (pushToken, isPushUncertain) = (nil, true) }
     }
 
     /// Forgets what a request may have changed at the vendor unseen.
     mutating func markUnacknowledged(_ endpoint: DESDevice.Endpoint) {
         switch endpoint {
         case .client: registration = nil
-        case .pushToken, .pushTokenRemoval: (pushToken, isPushDoubtful) = (nil, true)
+        case .pushToken, .pushTokenRemoval: (pushToken, isPushUncertain) = (nil, true)
         case .contact, .anonymousContact: isIdentityUncertain = true
         default: break
         }

@@ -173,7 +173,7 @@ extension ContactFileRules {
         key: .des("F6"),
         home: .des("F7"),
         wishes: .des("F9"),
-        noes: .des("F9"),
+        optOuts: .des("F9"),
         device: .des("F10")
     )
 }

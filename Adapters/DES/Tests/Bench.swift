@@ -64,7 +64,6 @@ extension Action {
     static func logIn(_ value: String) -> Action {
         .switchContact(ContactSwitch(.logIn, identifiers: [Identifier(.external, value)]))
     }
-    static let unregister = Action.farewell
     static let logOut = Action.switchContact(ContactSwitch(.logOut))
     static func event(_ name: String, _ attributes: [AttributeName: AttributeValue] = [:]) -> Action {
         .track(.custom(name: name, attributes: attributes))

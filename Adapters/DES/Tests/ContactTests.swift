@@ -92,7 +92,7 @@ import Testing
         #expect(bench.verdict(.logIn("c-1001"))?.isUnchanged == true)
     }
 
-    @Test(.shows("des/R9", of: DESDevice.self)) func `after doubt the contact is set again`() throws {
+    @Test(.shows("des/R9", of: DESDevice.self)) func `after uncertain delivery the contact is set again`() throws {
         let bench = try Bench.started()
         bench.script = [.lost, .status(400)]
         bench.capture(.logIn("c-1002"))

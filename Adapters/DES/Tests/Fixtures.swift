@@ -71,7 +71,7 @@ enum Fixture {
             simulator: DESSimulator(settings: account),
             statusAlone: Dictionary(uniqueKeysWithValues: judgedByStatus.map { ($0, RuleID("des", "R31")) }),
             extras: extras,
-            belief: DESScene.belief,
+            expectedState: DESScene.expectedState,
             replies: replies,
             echoes: [
                 Echo("device event state", from: "events", giving: "track-plain", returning: "track-order") {
@@ -157,7 +157,7 @@ enum Fixture {
         "pushSettings": "{\"importance\":4}",
         "clientState": "state-1", "contactToken": "contact-2", "refreshToken": "refresh-1",
         "identity": ["field": 2575, "value": "c-1001"], "isIdentityUncertain": false, "pushToken": "0aa1",
-        "isPushDoubtful": false, "owesPushToken": false, "refusesPush": false,
+        "isPushUncertain": false, "owesPushToken": false, "refusesPush": false,
         "session": ["id": "0f5d3c52-8c1e-4b8b-9b57-2b6b1c1e7a10", "startedAt": 1_930_806_311_042],
         "isDisplayPaused": true, "eventState": "{\"campaignStats\":{},\"weight\":1.50}",
         "views": [["campaignID": "904417", "at": 1_930_806_311_042]],

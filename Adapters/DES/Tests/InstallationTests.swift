@@ -246,10 +246,10 @@ import Testing
         #expect(bench.verdicts[id]?.isAccepted == true && bench.client?.pushToken == nil)
         #expect(bench.client?.contact == "anonymous")
         #expect(bench.verdict(.unregister)?.finding?.code == "des.unregister.nothing")
-        let stranger = try Bench()
-        let ids = stranger.capture(together: .event("never"), .unregister)
-        #expect(stranger.sent.isEmpty && stranger.verdicts[ids[0]]?.finding?.code == "des.unregister.neverSent")
-        #expect(stranger.verdicts[ids[1]]?.finding?.code == "des.unregister.nothing")
+        let unknown = try Bench()
+        let ids = unknown.capture(together: .event("never"), .unregister)
+        #expect(unknown.sent.isEmpty && unknown.verdicts[ids[0]]?.finding?.code == "des.unregister.neverSent")
+        #expect(unknown.verdicts[ids[1]]?.finding?.code == "des.unregister.nothing")
     }
 
     @Test(.shows("des/N2", "des/N1", of: DESDevice.self)) func `erasing forgets everything here, consent is kept here`()

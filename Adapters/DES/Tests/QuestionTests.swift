@@ -132,11 +132,11 @@ import Testing
             let (verdict, sent) = try ask(what, arguments)
             #expect(verdict?.finding?.code == code && sent == nil)
         }
-        let stranger = try Bench()
-        let id = stranger.capture(.inline("home"))
-        #expect(stranger.verdicts[id]?.finding?.code == "des.device.notRegistered" && stranger.sent.isEmpty)
-        stranger.capture(.readBack(ReadRequest("remoteConfigSignature")))
-        #expect(stranger.endpoints == [.remoteConfigSignature])
+        let unknown = try Bench()
+        let id = unknown.capture(.inline("home"))
+        #expect(unknown.verdicts[id]?.finding?.code == "des.device.notRegistered" && unknown.sent.isEmpty)
+        unknown.capture(.readBack(ReadRequest("remoteConfigSignature")))
+        #expect(unknown.endpoints == [.remoteConfigSignature])
     }
 
     @Test(.shows("des/R37", "des/R38", of: DESDevice.self), arguments: [Outcome.lost, .offline])

@@ -69,7 +69,7 @@ public struct SalesforceScene: VendorScene {
     }
 
     /// What a registration says, as memory knows it and as the vendor keeps it.
-    public static let belief = Belief(isPerInstallation: true) { memory in
+    public static let expectedState = ExpectedState(isPerInstallation: true) { memory in
         guard memory["acceptedAs"] != nil, let state = memory["registration"] else { return [:] }
         var claims: JSONObject = [:]
         for name in ["attributes", "contactKey", "tags", "pushToken"] { claims[name] = state[name] }

@@ -89,7 +89,7 @@ extension SalesforceDevice {
     private func receivedFinding(_ pending: Pending<Self>, before: Memory, after: Registration) -> Finding {
         let action = pending.operation.action
         switch action {
-        case .farewell: return FindingRow.left.at()
+        case .unregister: return FindingRow.left.at()
         case .erase: return FindingRow.eraseByHand.at()
         case .registerDevice(let device):
             return before.registration.adoptionFinding(of: device)
@@ -158,7 +158,7 @@ extension Action.Kind {
     var isOfProfile: Bool {
         switch self {
         case .identify, .switchContact, .registerDevice, .changeAttributes, .changeTags: true
-        case .changeSubscription, .setConsent, .track, .farewell, .erase, .readBack: false
+        case .changeSubscription, .setConsent, .track, .unregister, .erase, .readBack: false
         }
     }
 }

@@ -116,7 +116,7 @@ extension SalesforceDevice {
         var uncertain = memory
         uncertain.forgetWhatIsHeld()
         (uncertain.registration, uncertain.registration.knownAs) = (state, record.deviceID)
-        return .send(Transmission(.registration, request, carrying: carried, doubting: uncertain))
+        return .send(Transmission(.registration, request, carrying: carried, unacknowledged: uncertain))
     }
 
     private func settle(
@@ -254,7 +254,7 @@ extension SalesforceDevice {
     /// What becomes of operations when the vendor is left before it ever heard of the device.
     private func unsentVerdict(_ pending: Pending<Self>, _ nothingToLeave: FindingRow) -> Verdict<Self> {
         switch pending.operation.action {
-        case .farewell: .unchanged(nothingToLeave.at())
+        case .unregister: .unchanged(nothingToLeave.at())
         case let action where action.isPushOptOut: .unchanged(nothingToLeave.at())
         case .erase: .accepted(FindingRow.eraseByHand.at())
         default: .dropped(FindingRow.neverSent.at())
@@ -265,7 +265,7 @@ extension SalesforceDevice {
     private func unsentVerdict(_ pending: Pending<Self>, memory: Memory) -> Verdict<Self> {
         if let refusal = refusal(of: pending.operation) { return .rejected(refusal) }
         return switch pending.operation.action {
-        case .farewell: .unchanged(FindingRow.left.at())
+        case .unregister: .unchanged(FindingRow.left.at())
         case .erase: .unchanged(FindingRow.eraseByHand.at())
         case .registerDevice(let device): .unchanged(memory.registration.adoptionFinding(of: device))
         case .setConsent: .unchanged(FindingRow.consentKept.at("action"))
@@ -358,7 +358,7 @@ extension SalesforceDevice {
     /// Whether the vendor is being left, or was: an unregister is pending, or was sent and nothing registers the device
     /// again.
     private func isLeaving(_ changes: [Pending<Self>], in window: PendingOperations<Self>, _ memory: Memory) -> Bool {
-        window.isLeaving || changes.contains { $0.operation.action == .farewell }
+        window.isLeaving || changes.contains { $0.operation.action == .unregister }
             || memory.registration.hasLeft && !changes.contains { $0.operation.action.kind == .registerDevice }
     }
 
@@ -391,7 +391,7 @@ extension SalesforceDevice.Memory {
 
 extension Pending<SalesforceDevice> {
     /// Whether it ends the registration.
-    fileprivate var isLast: Bool { operation.action == .farewell || operation.action == .erase }
+    fileprivate var isLast: Bool { operation.action == .unregister || operation.action == .erase }
 }
 
 extension Action {
@@ -405,7 +405,7 @@ extension Action {
     var isOptOut: Bool {
         switch self {
         case .changeSubscription(let subscription): subscription.state != .subscribed
-        case .farewell, .erase: true
+        case .unregister, .erase: true
         case .setConsent: pushMessageConsent.map { $0 != .granted } ?? false
         default: false
         }

@@ -9,7 +9,7 @@ public import PatchbayModel
 public struct SalesforceDevice: VendorAdapter {
     public typealias Settings = SalesforceSettings
 
-    /// The requests of this door.
+    /// The requests of this API.
     public enum Endpoint: String, AdapterEndpoint {
         /// The whole registration. Journaled, because the vendor counts how often it comes.
         case registration
@@ -75,7 +75,7 @@ public struct SalesforceDevice: VendorAdapter {
         case .changeSubscription(let subscription): return judge(subscription)
         case .track(.custom(let name, let attributes)) where EventRules.isOrdinary(name, attributes): return []
         case .track(let event): return EventRules.judge(event).findings
-        case .farewell, .erase: return []
+        case .unregister, .erase: return []
         case .setConsent: return []
         case .readBack: return [FindingRow.readBackImpossible.at("action")]
         @unknown default: return [FindingRow.actionUnknown.at("action")]
@@ -110,7 +110,7 @@ extension Action.Kind {
     fileprivate var changesContactData: Bool {
         switch self {
         case .identify, .switchContact, .changeAttributes, .changeTags, .changeSubscription: true
-        case .registerDevice, .setConsent, .track, .farewell, .erase, .readBack: false
+        case .registerDevice, .setConsent, .track, .unregister, .erase, .readBack: false
         }
     }
 }

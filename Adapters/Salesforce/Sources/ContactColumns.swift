@@ -209,7 +209,7 @@ extension ContactFileRules {
         key: .salesforce("K1"),
         home: .salesforce("F11"),
         wishes: .salesforce("F9"),
-        noes: .salesforce("F14"),
+        optOuts: .salesforce("F14"),
         device: .salesforce("F10")
     )
 }

@@ -6,7 +6,7 @@ enum ContactKeyRules: Sendable {
     /// The longest key that contacts usually hold.
     static let usualLimit = 254
 
-    /// Words that stand for nobody; one of them as a key would join strangers in one contact.
+    /// Words that stand for nobody; one of them as a key would join unknown ids in one contact.
     private static let placeholders: Set<String> = [
         "0", "-1", "anonymous", "default", "guest", "n/a", "nil", "none", "null", "test", "undefined", "unknown",
         "user",

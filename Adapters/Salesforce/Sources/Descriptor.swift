@@ -41,7 +41,7 @@ extension SalesforceDevice {
             cost: "the vendor has no record of the consent"
         ),
         .operation(.track): .native(note: "custom events"),
-        .operation(.farewell): .emulated(how: "push switched off", cost: "the vendor keeps the device's record"),
+        .operation(.unregister): .emulated(how: "push switched off", cost: "the vendor keeps the device's record"),
         .operation(.erase): .emulated(
             how: "attributes emptied, tags removed, push off",
             cost:
@@ -95,8 +95,8 @@ extension AdapterModule {
     public static let salesforce = AdapterModule(
         id: SalesforceDevice.descriptor.id,
         title: SalesforceDevice.descriptor.title,
-        doors: [SalesforceDevice.self, SalesforceServer.self],
-        loads: LoadDoor.salesforce,
+        apis: [SalesforceDevice.self, SalesforceServer.self],
+        loads: ImportRoute.salesforce,
         formats: [.salesforceContacts, .salesforceMobile]
     )
 }

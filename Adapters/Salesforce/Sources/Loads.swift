@@ -1,15 +1,15 @@
 import PatchbayAdapterKit
 
-extension LoadDoor {
+extension ImportRoute {
     /// The vendor's ways in for a back end, where people carry the file.
     static let salesforce = [
-        LoadDoor(
+        ImportRoute(
             "rows of a data extension",
             of: RecordFormat.salesforceContacts.id,
             contacts: 50,
             note:
                 "50 rows at once are recommended; REST calls have a yearly quota (2 to 200 million), no rate is documented"
         ),
-        LoadDoor("import of a contact file", bytes: 20_000_000, note: "a file has at most 20 MB"),
+        ImportRoute("import of a contact file", bytes: 20_000_000, note: "a file has at most 20 MB"),
     ]
 }

@@ -156,7 +156,7 @@ struct Registration: Codable, Sendable, Equatable {
             let change: TagRules.Change =
                 subscription.state == .subscribed ? .init(add: [topic]) : .init(remove: [topic])
             tags = TagRules.applying(change, to: tags, ignoringCase: settings.tagsIgnoreCase)
-        case .farewell: hasLeft = true
+        case .unregister: hasLeft = true
         case .erase:
             (hasLeft, signedString, pushToken, tags) = (true, nil, nil, [])
             emptyAttributes()
@@ -231,7 +231,7 @@ extension Registration {
             settings.contactChange == .clear && (isOfOther || sequence < clearedAt ?? .min)
         case .changeSubscription(let subscription) where subscription.state != .subscribed: false
         case .changeSubscription, .track: isOfOther || sequence < personSince ?? .min
-        case .registerDevice, .setConsent, .farewell, .erase, .readBack: false
+        case .registerDevice, .setConsent, .unregister, .erase, .readBack: false
         @unknown default: false
         }
     }
@@ -247,7 +247,7 @@ extension Registration {
     /// person has come.
     func isOfNext(_ operation: EngagementOperation, sequence: Int64) -> Bool {
         guard vacatedAt == nil, sequence > arrivedAt ?? .min else { return false }
-        guard ![.identify, .switchContact, .erase, .farewell].contains(operation.action.kind) else { return false }
+        guard ![.identify, .switchContact, .erase, .unregister].contains(operation.action.kind) else { return false }
         return people?.contains(operation.contact ?? "") == false
     }
 

@@ -73,7 +73,7 @@ struct Superseding: Sendable {
             let person = operation.contact.map(ScalarString.init)
             parts.append(subscription.topic.map { tag($0.trimmed) } ?? .push(person))
         case .erase: parts += [.allAttributes, .allTags, .signedString, .device, .allPush]
-        case .track, .setConsent, .farewell, .readBack: return []
+        case .track, .setConsent, .unregister, .readBack: return []
         @unknown default: return []
         }
         return parts

@@ -32,7 +32,7 @@ import Testing
             refusal: nil,
             statusAlone: ["registration": .salesforce("R1"), "events": .salesforce("R1")],
             extras: extras,
-            belief: SalesforceScene.belief,
+            expectedState: SalesforceScene.expectedState,
             handedOut: SalesforceScene.handedOut,
             storedStates: [StoredState(version: 1, part: .memory, json: memory)],
             goldens: Goldens()

@@ -54,7 +54,7 @@ import Testing
         #expect(try bench.body(at: 0).object?.names.contains("subscriberKey") == false)
     }
 
-    @Test(.shows("salesforce/K8")) func `a long key is doubtful, and its text is not shown`() throws {
+    @Test(.shows("salesforce/K8")) func `a long key is uncertain, and its text is not shown`() throws {
         let key = String(repeating: "k", count: 255)
         let findings = try Bench().examine(.identify(key))
         #expect(findings.map(\.code) == ["salesforce.contactKey.long"])

@@ -8,9 +8,9 @@ import Testing
 @testable import PatchbaySalesforce
 
 @Suite("Salesforce beginnings and ends") struct LifeTests {
-    @Test(.shows("salesforce/D2")) func `a farewell is one last registration without push`() throws {
+    @Test(.shows("salesforce/D2")) func `an unregister is one last registration without push`() throws {
         let bench = try Bench.registered([:], .set("tier", "gold"))
-        let id = bench.capture(.farewell, at: 0)
+        let id = bench.capture(.unregister, at: 0)
         let request = try bench.exchange(at: 60)
         #expect(request.json?["push_Enabled"] == false)
         #expect(request.json?.pairs == ["tier=gold"])
@@ -19,7 +19,7 @@ import Testing
 
     @Test func `a device that comes back has push again`() throws {
         let bench = try Bench.registered()
-        bench.capture(.farewell, at: 0)
+        bench.capture(.unregister, at: 0)
         try bench.exchange(at: 60)
         bench.capture(.registerDevice(.sample), at: 60)
         #expect(try bench.exchange(at: 120).json?["push_Enabled"] == true)
@@ -27,7 +27,7 @@ import Testing
 
     @Test(.shows("salesforce/D2")) func `a device that was never registered is not registered to leave`() throws {
         let bench = try Bench()
-        let ids = [Action.registerDevice(.sample), .identify("member-1"), .farewell].map { bench.capture($0, at: 0) }
+        let ids = [Action.registerDevice(.sample), .identify("member-1"), .unregister].map { bench.capture($0, at: 0) }
         bench.settle(at: 0)
         #expect(
             ids.map { bench.summary(of: $0) } == [
@@ -36,9 +36,9 @@ import Testing
         )
     }
 
-    @Test func `a farewell in delay mode ends what waited for a key`() throws {
+    @Test func `an unregister in delay mode ends what waited for a key`() throws {
         let bench = try Bench(["delayRegistrationUntilContactKeyIsSet": true])
-        let ids = [Action.registerDevice(.sample), .farewell].map { bench.capture($0, at: 0) }
+        let ids = [Action.registerDevice(.sample), .unregister].map { bench.capture($0, at: 0) }
         bench.settle(at: 0)
         #expect(ids.allSatisfy { bench.summary(of: $0) != nil })
     }
@@ -48,7 +48,7 @@ import Testing
         var device = Device.sample
         device.identities = ["salesforce.deviceID": "1EB8C21D-CA72-41AC-930D-CEC9A311D699"]
         bench.capture(.registerDevice(device), at: 0)
-        bench.capture(.farewell, at: 0)
+        bench.capture(.unregister, at: 0)
         #expect(try bench.exchange(at: 0).json?["push_Enabled"] == false)
     }
 
@@ -80,11 +80,12 @@ import Testing
         #expect(body.pairs == [] && body["subscriberKey"] == nil && body["push_Enabled"] == true)
     }
 
-    @Test(.shows("salesforce/D2")) func `a device that was refused without doubt is not registered to leave`() throws {
+    @Test(.shows("salesforce/D2"))
+    func `a device that was refused without uncertain delivery is not registered to leave`() throws {
         let bench = try Bench()
         bench.capture(.registerDevice(.sample), at: 0)
         try bench.exchange(at: 0, WireResponse(400))
-        let id = bench.capture(.farewell, at: 1)
+        let id = bench.capture(.unregister, at: 1)
         bench.settle(at: 1)
         #expect(bench.summary(of: id) == "unchanged salesforce.nothingToLeave")
     }

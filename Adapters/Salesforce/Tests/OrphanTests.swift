@@ -31,7 +31,7 @@ import Testing
         #expect(FindingRow.contactKeyLate.remedy.contains("delayRegistrationUntilContactKeyIsSet"))
     }
 
-    @Test func `a doubt in between does not hide the contact that was made`() throws {
+    @Test func `an uncertain delivery in between does not hide the contact that was made`() throws {
         let bench = try Bench.registered()
         bench.capture(.add("sports"), at: 100)
         try bench.exchange(at: 160, lost)

@@ -222,7 +222,7 @@ extension AdapterTestDriver<SalesforceDevice, SalesforceSimulator> {
 
     @Test(.shows("salesforce/D2")) func `the unregister names the contact that the vendor knows`() throws {
         let bench = try Bench.registered([:], .identify("anna"), .set("tier", "gold"))
-        let ids = [Action.logIn("bert"), .set("tier", "bert-gold"), .farewell].map { bench.capture($0, at: 10) }
+        let ids = [Action.logIn("bert"), .set("tier", "bert-gold"), .unregister].map { bench.capture($0, at: 10) }
         let body = try bench.exchange(at: 70).json
         #expect(body?["subscriberKey"] == "anna" && body?["push_Enabled"] == false && body?.pairs == ["tier=gold"])
         #expect(
@@ -237,7 +237,7 @@ extension AdapterTestDriver<SalesforceDevice, SalesforceSimulator> {
         let bench = try Bench()
         bench.capture(.registerDevice(.sample), at: 0)
         try bench.exchange(at: 0, outcome)
-        let id = bench.capture(.farewell, at: 1)
+        let id = bench.capture(.unregister, at: 1)
         #expect(try bench.exchange(at: 60).json?["push_Enabled"] == false)
         #expect(bench.summary(of: id) == "accepted salesforce.left")
     }

@@ -157,7 +157,7 @@ import Testing
         phone.drain()
         phone.capture(.erase)
         phone.drain()
-        let unregister = phone.capture(.farewell)
+        let unregister = phone.capture(.unregister)
         phone.drain()
         #expect(phone.outcome(of: unregister)?.summary == "unchanged salesforce.erasedBefore")
     }

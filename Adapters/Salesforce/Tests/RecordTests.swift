@@ -30,7 +30,7 @@ import Testing
         .salesforceContacts,
         settings: settings,
         of: SalesforceDevice.self,
-        goldens: Goldens(door: "rows")
+        goldens: Goldens(subfolder: "rows")
     )
     private static let mobile = RecordHarness(
         .salesforceMobile,
@@ -47,7 +47,7 @@ import Testing
                 )
             )
         ],
-        goldens: Goldens(door: "mobile")
+        goldens: Goldens(subfolder: "mobile")
     )
 
     @Test(arguments: RecordCheck.all)

@@ -260,7 +260,7 @@ import Testing
         .shows("salesforce/R5"),
         arguments: [lost, interrupted, .replied(WireResponse(500)), .replied(WireResponse(408))]
     )
-    func `after doubt nothing is suppressed`(_ outcome: Outcome) throws {
+    func `after uncertain delivery nothing is suppressed`(_ outcome: Outcome) throws {
         let bench = try Bench.registered()
         bench.capture(.add("sports"), at: 0)
         try bench.exchange(at: 60, outcome)
@@ -270,7 +270,7 @@ import Testing
         #expect(bench.pending.isEmpty)
     }
 
-    @Test func `a refusal leaves no doubt`() throws {
+    @Test func `a refusal leaves no uncertain delivery`() throws {
         let bench = try Bench.registered()
         bench.capture(.add("sports"), at: 0)
         try bench.exchange(at: 60, WireResponse(400))

@@ -38,7 +38,7 @@ enum ServerFixture {
     }
 
     static func harness() throws -> AdapterHarness<SalesforceServer> {
-        let corpus = Corpus(door: .server)
+        let corpus = Corpus(side: .server)
         return try AdapterHarness(
             settings: settings,
             readBack: ReadRequest("rows", arguments: ["page": 2, "pageSize": 100]),
@@ -54,7 +54,7 @@ enum ServerFixture {
             // So that a token is there, and only samples that start afresh show how it is asked for.
             preparation: [corpus.operation(0, 0, .changeAttributes([.city: .set("Espoo")]))],
             extras: extras,
-            belief: SalesforceServerScene.belief,
+            expectedState: SalesforceServerScene.expectedState,
             replies: replies,
             handedOut: ["access_token"],
             storedStates: [
@@ -72,11 +72,11 @@ enum ServerFixture {
             exemptions: [
                 Exemption(
                     check: "a cut conversation ends as the whole one",
-                    sample: "event-in-doubt",
+                    sample: "event-in-uncertainty",
                     rule: RuleID("salesforce", "V25")
                 )
             ],
-            goldens: Goldens(door: "server")
+            goldens: Goldens(subfolder: "server")
         )
     }
 
@@ -84,9 +84,9 @@ enum ServerFixture {
         ["salesforce-server": ["route": .string(route)]]
     }
 
-    /// Samples that show what is peculiar to this door.
+    /// Samples that show what is peculiar to this API.
     private static var extras: [Sample] {
-        let corpus = Corpus(door: .server)
+        let corpus = Corpus(side: .server)
         // Contacts of one lane, so that their rows can go together.
         let people = [("c-1001", "red"), ("c-1005", "green"), ("c-1009", "blue")].enumerated().map { place, person in
             var operation = corpus.operation(

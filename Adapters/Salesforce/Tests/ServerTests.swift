@@ -14,71 +14,71 @@ import Testing
 
     @Test(.shows("salesforce/V1", "salesforce/V2", "salesforce/V5", of: SalesforceServer.self))
     func `a token is asked for once for all lanes, and again when it has ended`() throws {
-        let desk = try ServerDesk(["scope": "data_extensions_write"])
-        for number in 1...40 { try desk.say("c-\(number)", ServerDesk.set("city", "Turku")) }
-        try desk.advance(60)
-        #expect(desk.sent("token").count == 1)
-        #expect(desk.rows.count == 40)
-        #expect(Set(desk.sent("rows").map(\.lane)).count == 4)
-        let body = desk.sent("token")[0].request.json
+        let driver = try ServerDriver(["scope": "data_extensions_write"])
+        for number in 1...40 { try driver.say("c-\(number)", ServerDriver.set("city", "Turku")) }
+        try driver.advance(60)
+        #expect(driver.sent("token").count == 1)
+        #expect(driver.rows.count == 40)
+        #expect(Set(driver.sent("rows").map(\.lane)).count == 4)
+        let body = driver.sent("token")[0].request.json
         #expect(body?["scope"] == "data_extensions_write")
         #expect(body?["account_id"] == "7001234")
-        #expect(desk.sent("token")[0].request.redacted.json == nil)
-        try desk.advance(900)
-        try desk.say("c-1", ServerDesk.set("city", "Oulu"))
-        try desk.advance(10)
-        #expect(desk.sent("token").count == 1)
-        try desk.advance(200)
-        #expect(desk.sent("token").count == 1, "nothing is to be sent, so nothing is asked for")
-        try desk.say("c-1", ServerDesk.set("city", "Vaasa"))
-        try desk.advance(10)
-        #expect(desk.sent("token").count == 2)
-        #expect(desk.rows["c-1"]?["city"] == "Vaasa")
+        #expect(driver.sent("token")[0].request.redacted.json == nil)
+        try driver.advance(900)
+        try driver.say("c-1", ServerDriver.set("city", "Oulu"))
+        try driver.advance(10)
+        #expect(driver.sent("token").count == 1)
+        try driver.advance(200)
+        #expect(driver.sent("token").count == 1, "nothing is to be sent, so nothing is asked for")
+        try driver.say("c-1", ServerDriver.set("city", "Vaasa"))
+        try driver.advance(10)
+        #expect(driver.sent("token").count == 2)
+        #expect(driver.rows["c-1"]?["city"] == "Vaasa")
     }
 
     @Test(.shows("salesforce/V3", of: SalesforceServer.self))
     func `after a 401 one fresh token, and after another a person has to act`() throws {
-        let desk = try ServerDesk()
-        try desk.say("c-1", ServerDesk.set("city", "Turku"))
-        try desk.advance(10)
-        desk.instead = [("/rowset", .status(401))]
-        let second = try desk.say("c-1", ServerDesk.set("city", "Oulu"))
-        try desk.advance(10)
-        #expect(desk.outcome(second)?.term == .accepted)
-        #expect(desk.sent("token").count == 2)
-        desk.instead = [("/rowset", .status(401)), ("/rowset", .status(401))]
-        let third = try desk.say("c-1", ServerDesk.set("city", "Vaasa"))
-        try desk.advance(4000)
-        #expect(try desk.parked?.code == "salesforce.server.token.refusedTwice")
-        #expect(desk.sent("token").count == 3)
-        #expect(desk.outcome(third) == nil)
-        try desk.resume()
-        try desk.advance(10)
-        #expect(desk.outcome(third)?.term == .accepted)
+        let driver = try ServerDriver()
+        try driver.say("c-1", ServerDriver.set("city", "Turku"))
+        try driver.advance(10)
+        driver.instead = [("/rowset", .status(401))]
+        let second = try driver.say("c-1", ServerDriver.set("city", "Oulu"))
+        try driver.advance(10)
+        #expect(driver.outcome(second)?.term == .accepted)
+        #expect(driver.sent("token").count == 2)
+        driver.instead = [("/rowset", .status(401)), ("/rowset", .status(401))]
+        let third = try driver.say("c-1", ServerDriver.set("city", "Vaasa"))
+        try driver.advance(4000)
+        #expect(try driver.suspended?.code == "salesforce.server.token.refusedTwice")
+        #expect(driver.sent("token").count == 3)
+        #expect(driver.outcome(third) == nil)
+        try driver.resume()
+        try driver.advance(10)
+        #expect(driver.outcome(third)?.term == .accepted)
     }
 
     @Test(.shows("salesforce/V3", of: SalesforceServer.self))
     func `four requests with the same old token cost one fresh one`() throws {
-        let desk = try ServerDesk()
-        try desk.say("c-1", ServerDesk.set("city", "Turku"))
-        try desk.advance(10)
-        desk.instead = (1...4).map { _ in ("/rowset", .status(401)) }
-        try desk.world.capture((1...40).map { desk.operation("c-\($0)", ServerDesk.set("city", "Oulu")) })
-        try desk.advance(60)
-        #expect(desk.sent("token").count == 2)
-        #expect(desk.rows.count == 40)
-        #expect(try desk.parked == nil)
+        let driver = try ServerDriver()
+        try driver.say("c-1", ServerDriver.set("city", "Turku"))
+        try driver.advance(10)
+        driver.instead = (1...4).map { _ in ("/rowset", .status(401)) }
+        try driver.world.capture((1...40).map { driver.operation("c-\($0)", ServerDriver.set("city", "Oulu")) })
+        try driver.advance(60)
+        #expect(driver.sent("token").count == 2)
+        #expect(driver.rows.count == 40)
+        #expect(try driver.suspended == nil)
     }
 
     @Test(.shows("salesforce/V1", "salesforce/V28", of: SalesforceServer.self))
     func `a client that is unknown stops, a host that fails is asked again`() throws {
-        let desk = try ServerDesk(vendor: ["clientSecret": "another"])
-        desk.instead = [("/token", .status(500)), ("/token", .lost)]
-        try desk.say("c-1", ServerDesk.set("city", "Turku"))
-        try desk.advance(60)
-        #expect(desk.sent("token").count == 4)
-        #expect(try desk.parked?.code == "salesforce.server.token.refused")
-        let times = desk.sent("token").map(\.now)
+        let driver = try ServerDriver(vendor: ["clientSecret": "another"])
+        driver.instead = [("/token", .status(500)), ("/token", .lost)]
+        try driver.say("c-1", ServerDriver.set("city", "Turku"))
+        try driver.advance(60)
+        #expect(driver.sent("token").count == 4)
+        #expect(try driver.suspended?.code == "salesforce.server.token.refused")
+        let times = driver.sent("token").map(\.now)
         #expect(times[1] - times[0] >= .seconds(1))
         #expect(times[2] - times[1] >= .seconds(3))
     }
@@ -93,150 +93,150 @@ import Testing
         ] as [(String, String?)]
     )
     func `the REST host is the one that the token's reply names`(_ named: String, _ used: String?) throws {
-        let desk = try ServerDesk(["restUrl": .null], vendor: ["restUrl": .string(named.isEmpty ? "x x" : named)])
-        try desk.say("c-1", ServerDesk.set("city", "Turku"))
-        try desk.advance(1)
+        let driver = try ServerDriver(["restUrl": .null], vendor: ["restUrl": .string(named.isEmpty ? "x x" : named)])
+        try driver.say("c-1", ServerDriver.set("city", "Turku"))
+        try driver.advance(1)
         guard let used else {
-            #expect(try desk.parked?.code == "salesforce.server.host.unknown")
+            #expect(try driver.suspended?.code == "salesforce.server.host.unknown")
             return
         }
-        #expect(desk.sent("rows")[0].request.url == "\(used)/hub/v1/dataevents/key:Shop%2FPeople/rowset")
+        #expect(driver.sent("rows")[0].request.url == "\(used)/hub/v1/dataevents/key:Shop%2FPeople/rowset")
     }
 
     // MARK: Row sets
 
     @Test(.shows("salesforce/V8", "salesforce/V9", "salesforce/V11", "salesforce/V37", of: SalesforceServer.self))
     func `a row set holds fifty rows of as many contacts`() throws {
-        let desk = try ServerDesk(["lanes": 1])
-        try desk.world.capture(
-            (1...120).map { desk.operation("c-\($0)", ServerDesk.set("visits", .integer(Int64($0)))) }
+        let driver = try ServerDriver(["lanes": 1])
+        try driver.world.capture(
+            (1...120).map { driver.operation("c-\($0)", ServerDriver.set("visits", .integer(Int64($0)))) }
         )
-        try desk.advance(60)
-        let sets = desk.sent("rows").map { $0.request.json?.array?.count }
+        try driver.advance(60)
+        let sets = driver.sent("rows").map { $0.request.json?.array?.count }
         #expect(sets == [50, 50, 20])
-        #expect(desk.rows.count == 120)
-        #expect(desk.rows["c-7"]?["visits"] == 7)
-        #expect(desk.account.violations.isEmpty)
+        #expect(driver.rows.count == 120)
+        #expect(driver.rows["c-7"]?["visits"] == 7)
+        #expect(driver.account.violations.isEmpty)
     }
 
     @Test(.shows("salesforce/V43", of: SalesforceServer.self))
     func `several words of one contact are one row, the last value wins`() throws {
-        let desk = try ServerDesk()
+        let driver = try ServerDriver()
         let said: [Action] = [
-            ServerDesk.set("city", "Turku"), .changeAttributes(["city": .set("Oulu"), "visits": .set(7)]),
-            ServerDesk.set("visits", 8), .changeTags(TagChange(add: ["sports"])),
+            ServerDriver.set("city", "Turku"), .changeAttributes(["city": .set("Oulu"), "visits": .set(7)]),
+            ServerDriver.set("visits", 8), .changeTags(TagChange(add: ["sports"])),
         ]
-        let operations = said.map { desk.operation("c-1", $0) }
-        try desk.world.capture(operations)
-        try desk.advance(10)
-        #expect(desk.sent("rows").count == 1)
+        let operations = said.map { driver.operation("c-1", $0) }
+        try driver.world.capture(operations)
+        try driver.advance(10)
+        #expect(driver.sent("rows").count == 1)
         #expect(
-            desk.sent("rows")[0].request.json == [
+            driver.sent("rows")[0].request.json == [
                 [
                     "keys": ["ContactKey": "c-1"], "values": ["city": "Oulu", "visits": 8, "IsSports": true],
                 ]
             ]
         )
-        let terms = operations.map { desk.outcome($0.id)?.term }
+        let terms = operations.map { driver.outcome($0.id)?.term }
         #expect(terms == [.superseded, .accepted, .accepted, .accepted])
     }
 
     @Test(.shows("salesforce/V10", of: SalesforceServer.self), arguments: ["refused", "hidden"])
     func `a bad row is found, and every other gets through`(_ how: String) throws {
-        let desk = try ServerDesk(["lanes": 1], vendor: ["poison": "poison"])
+        let driver = try ServerDriver(["lanes": 1], vendor: ["poison": "poison"])
         if how == "hidden" {
             // HTTP 200 that says no inside, as often as the poison is in it.
-            let vendor = desk.vendor
-            desk.world.network = { sent in
+            let vendor = driver.vendor
+            driver.world.network = { sent in
                 let reply = vendor.respond(to: sent.request, now: sent.now)
                 guard reply.status == 400 else { return .outcome(.replied(reply)) }
                 return .outcome(.json(200, ["hasErrors": true, "resultMessages": []]))
             }
         }
         let operations = (1...50).map { number in
-            desk.operation("c-\(number)", ServerDesk.set("city", number == 31 ? "poison" : "Turku"))
+            driver.operation("c-\(number)", ServerDriver.set("city", number == 31 ? "poison" : "Turku"))
         }
-        try desk.world.capture(operations)
-        try desk.advance(60)
-        let terms = operations.map { desk.outcome($0.id)?.term }
+        try driver.world.capture(operations)
+        try driver.advance(60)
+        let terms = operations.map { driver.outcome($0.id)?.term }
         #expect(terms.filter { $0 == .accepted }.count == 49)
         #expect(terms[30] == .rejected)
         let code = how == "hidden" ? "salesforce.server.reply.hasErrors" : "salesforce.server.reply.refused"
-        #expect(desk.outcome(operations[30].id)?.finding?.code == code)
-        #expect(desk.rows.count == 49)
-        #expect(desk.sent("rows").count <= 14)
+        #expect(driver.outcome(operations[30].id)?.finding?.code == code)
+        #expect(driver.rows.count == 49)
+        #expect(driver.sent("rows").count <= 14)
     }
 
     @Test(.shows("salesforce/V31", "salesforce/V30", "salesforce/V14", of: SalesforceServer.self))
     func `what only a person can mend stops, and keeps everything`() throws {
-        let desk = try ServerDesk(vendor: ["dataExtensions": ["Other"]])
-        let first = try desk.say("c-1", ServerDesk.set("city", "Turku"))
-        try desk.advance(10)
-        #expect(try desk.parked?.code == "salesforce.server.dataExtension.unknown")
-        #expect(desk.outcome(first) == nil)
-        let other = try ServerDesk(["route": "asyncRows"], vendor: ["dataExtensions": ["Other"]])
-        try other.say("c-1", ServerDesk.set("city", "Turku"))
+        let driver = try ServerDriver(vendor: ["dataExtensions": ["Other"]])
+        let first = try driver.say("c-1", ServerDriver.set("city", "Turku"))
+        try driver.advance(10)
+        #expect(try driver.suspended?.code == "salesforce.server.dataExtension.unknown")
+        #expect(driver.outcome(first) == nil)
+        let other = try ServerDriver(["route": "asyncRows"], vendor: ["dataExtensions": ["Other"]])
+        try other.say("c-1", ServerDriver.set("city", "Turku"))
         try other.advance(10)
-        #expect(try other.parked?.code == "salesforce.server.job.notQueued")
-        let third = try ServerDesk()
+        #expect(try other.suspended?.code == "salesforce.server.job.notQueued")
+        let third = try ServerDriver()
         third.instead = [("/rowset", .status(403))]
-        try third.say("c-1", ServerDesk.set("city", "Turku"))
+        try third.say("c-1", ServerDriver.set("city", "Turku"))
         try third.advance(10)
-        #expect(try third.parked?.code == "salesforce.server.reply.forbidden")
+        #expect(try third.suspended?.code == "salesforce.server.reply.forbidden")
     }
 
     // MARK: Waiting
 
     @Test(.shows("salesforce/V26", of: SalesforceServer.self), arguments: ["header", "body"])
     func `a Retry-After keeps every lane back, over a restart`(_ where: String) throws {
-        let desk = try ServerDesk()
-        try desk.say("c-1", ServerDesk.set("city", "Turku"))
-        try desk.advance(10)
+        let driver = try ServerDriver()
+        try driver.say("c-1", ServerDriver.set("city", "Turku"))
+        try driver.advance(10)
         let body: JSONValue = ["message": "Too many", "errorcode": 50_100, "retryAfter": 300]
-        desk.instead = [
+        driver.instead = [
             (
                 "/rowset",
                 `where` == "body" ? .json(429, body) : .status(429, WireHeader("Retry-After", "300"))
             )
         ]
-        try desk.say("c-1", ServerDesk.set("city", "Oulu"))
-        try desk.advance(1)
-        let count = desk.world.sent.count
-        for number in 2...20 { try desk.say("c-\(number)", ServerDesk.set("city", "Oulu")) }
-        try desk.world.restart()
-        try desk.world.flush()
-        try desk.advance(290)
-        #expect(desk.world.sent.count == count)
-        try desk.advance(30)
-        #expect(desk.rows.count == 20)
-        #expect(desk.rows["c-1"]?["city"] == "Oulu")
+        try driver.say("c-1", ServerDriver.set("city", "Oulu"))
+        try driver.advance(1)
+        let count = driver.world.sent.count
+        for number in 2...20 { try driver.say("c-\(number)", ServerDriver.set("city", "Oulu")) }
+        try driver.world.restart()
+        try driver.world.flush()
+        try driver.advance(290)
+        #expect(driver.world.sent.count == count)
+        try driver.advance(30)
+        #expect(driver.rows.count == 20)
+        #expect(driver.rows["c-1"]?["city"] == "Oulu")
     }
 
     @Test(.shows("salesforce/V27", "salesforce/V28", of: SalesforceServer.self))
     func `a vendor that fails is asked less often each time, by all lanes together`() throws {
-        let desk = try ServerDesk()
-        try desk.say("c-1", ServerDesk.set("city", "Turku"))
-        try desk.advance(10)
+        let driver = try ServerDriver()
+        try driver.say("c-1", ServerDriver.set("city", "Turku"))
+        try driver.advance(10)
         let blocked = Outcome.json(429, ["message": "Blocked", "errorcode": 50_200])
-        desk.instead = (1...40).map { ("/rowset", $0 % 2 == 0 ? blocked : .status(503)) }
-        try desk.world.capture((1...400).map { desk.operation("c-\($0)", ServerDesk.set("city", "Oulu")) })
-        try desk.advance(3600)
-        let failed = desk.sent("rows").count - 1
+        driver.instead = (1...40).map { ("/rowset", $0 % 2 == 0 ? blocked : .status(503)) }
+        try driver.world.capture((1...400).map { driver.operation("c-\($0)", ServerDriver.set("city", "Oulu")) })
+        try driver.advance(3600)
+        let failed = driver.sent("rows").count - 1
         #expect((15...60).contains(failed), "\(failed) requests in an hour")
-        desk.instead = []
-        try desk.advance(900)
-        #expect(desk.rows.count == 400)
+        driver.instead = []
+        try driver.advance(900)
+        #expect(driver.rows.count == 400)
     }
 
     @Test(.shows("salesforce/V29", of: SalesforceServer.self))
     func `rows without an answer go again, and replace themselves`() throws {
-        let desk = try ServerDesk()
-        desk.instead = [("/rowset", .lost)]
-        let said = try desk.say("c-1", ServerDesk.set("city", "Turku"))
-        try desk.advance(60)
-        #expect(desk.endpoints == ["token", "rows", "rows"])
-        #expect(desk.rows["c-1"]?["city"] == "Turku")
-        #expect(desk.outcome(said)?.term == .accepted)
+        let driver = try ServerDriver()
+        driver.instead = [("/rowset", .lost)]
+        let said = try driver.say("c-1", ServerDriver.set("city", "Turku"))
+        try driver.advance(60)
+        #expect(driver.endpoints == ["token", "rows", "rows"])
+        #expect(driver.rows["c-1"]?["city"] == "Turku")
+        #expect(driver.outcome(said)?.term == .accepted)
     }
 
     // MARK: Jobs
@@ -251,48 +251,48 @@ import Testing
         )
     )
     func `a job is handed in, asked for every five seconds, and a later row of its contact waits`() throws {
-        let desk = try ServerDesk(["route": "asyncRows", "lanes": 1])
-        let first = try desk.say("c-1", ServerDesk.set("visits", 7))
-        try desk.advance(1)
-        let later = try desk.say("c-1", ServerDesk.set("visits", 8))
-        let other = try desk.say("c-2", ServerDesk.set("visits", 9))
-        try desk.advance(2)
+        let driver = try ServerDriver(["route": "asyncRows", "lanes": 1])
+        let first = try driver.say("c-1", ServerDriver.set("visits", 7))
+        try driver.advance(1)
+        let later = try driver.say("c-1", ServerDriver.set("visits", 8))
+        let other = try driver.say("c-2", ServerDriver.set("visits", 9))
+        try driver.advance(2)
         // The job of another contact is handed in meanwhile.
-        #expect(desk.endpoints == ["token", "asyncRows", "asyncRows"])
-        #expect(desk.sent("asyncRows")[0].request.json == ["items": [["ContactKey": "c-1", "visits": "7"]]])
-        #expect(desk.sent("asyncRows")[1].request.json == ["items": [["ContactKey": "c-2", "visits": "9"]]])
-        try desk.world.restart()
-        try desk.advance(60)
-        #expect(desk.rows["c-1"]?["visits"] == "8")
-        #expect([first, later, other].map { desk.outcome($0)?.term } == [.accepted, .accepted, .accepted])
-        #expect(desk.sent("asyncRows").count == 3)
-        #expect(desk.account.violations.isEmpty)
-        #expect(desk.sent("asyncResults").isEmpty)
+        #expect(driver.endpoints == ["token", "asyncRows", "asyncRows"])
+        #expect(driver.sent("asyncRows")[0].request.json == ["items": [["ContactKey": "c-1", "visits": "7"]]])
+        #expect(driver.sent("asyncRows")[1].request.json == ["items": [["ContactKey": "c-2", "visits": "9"]]])
+        try driver.world.restart()
+        try driver.advance(60)
+        #expect(driver.rows["c-1"]?["visits"] == "8")
+        #expect([first, later, other].map { driver.outcome($0)?.term } == [.accepted, .accepted, .accepted])
+        #expect(driver.sent("asyncRows").count == 3)
+        #expect(driver.account.violations.isEmpty)
+        #expect(driver.sent("asyncResults").isEmpty)
     }
 
     @Test(.shows("salesforce/V16", of: SalesforceServer.self))
     func `a job with errors gives each row its verdict, page by page`() throws {
-        let desk = try ServerDesk(["route": "asyncRows", "lanes": 1], vendor: ["poison": "poison"])
+        let driver = try ServerDriver(["route": "asyncRows", "lanes": 1], vendor: ["poison": "poison"])
         let operations = (1...120).map { number in
-            desk.operation("c-\(number)", ServerDesk.set("city", number % 60 == 7 ? "poison" : "Turku"))
+            driver.operation("c-\(number)", ServerDriver.set("city", number % 60 == 7 ? "poison" : "Turku"))
         }
-        try desk.world.capture(operations)
-        try desk.advance(120)
-        let terms = operations.map { desk.outcome($0.id)?.term }
+        try driver.world.capture(operations)
+        try driver.advance(120)
+        let terms = operations.map { driver.outcome($0.id)?.term }
         #expect(terms.filter { $0 == .accepted }.count == 118)
         #expect([6, 66].map { terms[$0] } == [.rejected, .rejected])
-        let finding = desk.outcome(operations[6].id)?.finding
+        let finding = driver.outcome(operations[6].id)?.finding
         #expect(finding?.code == "salesforce.server.row.refused")
         #expect(finding?.vendor?.code == "InvalidValue")
-        #expect(desk.sent("asyncRows").count == 1)
-        #expect(desk.sent("asyncResults").count == 3)
+        #expect(driver.sent("asyncRows").count == 1)
+        #expect(driver.sent("asyncResults").count == 3)
     }
 
     @Test(.shows("salesforce/V16", of: SalesforceServer.self))
     func `results that are not one for each row send the rows again in halves`() throws {
-        let desk = try ServerDesk(["route": "asyncRows", "lanes": 1], vendor: ["poison": "poison"])
-        let vendor = desk.vendor
-        desk.world.network = { sent in
+        let driver = try ServerDriver(["route": "asyncRows", "lanes": 1], vendor: ["poison": "poison"])
+        let vendor = driver.vendor
+        driver.world.network = { sent in
             let reply = vendor.respond(to: sent.request, now: sent.now)
             guard sent.endpoint == "asyncResults", let json = reply.json else { return .outcome(.replied(reply)) }
             let errors = (json["items"]?.array ?? []).filter { $0["status"] == "Error" }
@@ -301,32 +301,37 @@ import Testing
             )
         }
         let operations = (1...8).map { number in
-            desk.operation("c-\(number)", ServerDesk.set("city", number == 3 ? "poison" : "Turku"))
+            driver.operation("c-\(number)", ServerDriver.set("city", number == 3 ? "poison" : "Turku"))
         }
-        try desk.world.capture(operations)
-        try desk.advance(600)
-        let terms = operations.map { desk.outcome($0.id)?.term }
+        try driver.world.capture(operations)
+        try driver.advance(600)
+        let terms = operations.map { driver.outcome($0.id)?.term }
         #expect(terms.filter { $0 == .accepted }.count == 7)
         #expect(terms[2] == .rejected)
     }
 
     @Test(.shows("salesforce/V17", of: SalesforceServer.self))
     func `a job has so many rows and bytes, and a larger row goes alone`() throws {
-        let desk = try ServerDesk(["route": "asyncRows", "lanes": 1, "bytesPerJob": 2_000, "rowsPerJob": 10])
+        let driver = try ServerDriver(["route": "asyncRows", "lanes": 1, "bytesPerJob": 2_000, "rowsPerJob": 10])
         let long = String(repeating: "x", count: 3_000)
-        try desk.world.capture(
+        try driver.world.capture(
             (1...40).map { number in
-                desk.operation("c-\(number)", ServerDesk.set("city", .string(number == 20 ? long : "Turku \(number)")))
+                driver.operation(
+                    "c-\(number)",
+                    ServerDriver.set("city", .string(number == 20 ? long : "Turku \(number)"))
+                )
             }
         )
-        try desk.advance(120)
-        #expect(desk.rows.count == 40)
-        let jobs = desk.sent("asyncRows").map { ($0.request.json?["items"]?.array?.count ?? 0, $0.request.body.count) }
+        try driver.advance(120)
+        #expect(driver.rows.count == 40)
+        let jobs = driver.sent("asyncRows").map {
+            ($0.request.json?["items"]?.array?.count ?? 0, $0.request.body.count)
+        }
         #expect(jobs.allSatisfy { $0.0 <= 10 && ($0.1 <= 2_000 || $0.0 == 1) })
         #expect(jobs.contains { $0.1 > 2_000 })
         // The limit of bytes to the byte: one row more would not fit.
-        let small = try ServerDesk(["route": "asyncRows", "lanes": 1, "bytesPerJob": 1_000])
-        try small.world.capture((10...99).map { small.operation("c-\($0)", ServerDesk.set("city", "Turku")) })
+        let small = try ServerDriver(["route": "asyncRows", "lanes": 1, "bytesPerJob": 1_000])
+        try small.world.capture((10...99).map { small.operation("c-\($0)", ServerDriver.set("city", "Turku")) })
         try small.advance(120)
         let row = #"{"ContactKey":"c-10","city":"Turku"},"#.utf8.count
         let first = small.sent("asyncRows")[0].request.body.count
@@ -339,33 +344,33 @@ import Testing
             200,
             ["resultMessages": [["resultClass": "Error", "resultCode": "AsyncRequestStatusNotFound"]]]
         )
-        let desk = try ServerDesk(["route": "asyncRows"])
-        desk.instead = [("/status", unknown)]
-        let first = try desk.say("c-1", ServerDesk.set("city", "Turku"))
-        try desk.advance(60)
-        #expect(desk.outcome(first)?.term == .accepted)
-        #expect(desk.sent("asyncRows").count == 2)
-        desk.instead = (1...3).map { _ in ("/status", unknown) }
-        let second = try desk.say("c-1", ServerDesk.set("city", "Oulu"))
-        try desk.advance(60)
-        #expect(desk.outcome(second)?.finding?.code == "salesforce.server.job.lost")
+        let driver = try ServerDriver(["route": "asyncRows"])
+        driver.instead = [("/status", unknown)]
+        let first = try driver.say("c-1", ServerDriver.set("city", "Turku"))
+        try driver.advance(60)
+        #expect(driver.outcome(first)?.term == .accepted)
+        #expect(driver.sent("asyncRows").count == 2)
+        driver.instead = (1...3).map { _ in ("/status", unknown) }
+        let second = try driver.say("c-1", ServerDriver.set("city", "Oulu"))
+        try driver.advance(60)
+        #expect(driver.outcome(second)?.finding?.code == "salesforce.server.job.lost")
     }
 
     // MARK: Contacts, events, deletions
 
     @Test(.shows("salesforce/V18", "salesforce/V19", "salesforce/V20", of: SalesforceServer.self))
     func `a contact is created, and changed where it is there`() throws {
-        let desk = try ServerDesk(["route": "contacts"])
+        let driver = try ServerDriver(["route": "contacts"])
         let tier = Action.changeAttributes([.loyaltyTier: .set("gold"), "newsletter_reader": .set(true)])
-        let first = try desk.say("c-1", tier)
-        try desk.advance(10)
-        #expect(desk.endpoints == ["token", "createContact"])
-        let second = try desk.say("c-1", tier)
-        try desk.advance(10)
-        #expect(desk.endpoints.suffix(2) == ["createContact", "updateContact"])
-        #expect([first, second].map { desk.outcome($0)?.term } == [.accepted, .accepted])
-        #expect(desk.account.contacts["c-1"] == ["Shop/Tier": "gold", "Email Addresses/HTML Enabled": true])
-        let other = try ServerDesk(["route": "contacts", "contactsFirst": "update"])
+        let first = try driver.say("c-1", tier)
+        try driver.advance(10)
+        #expect(driver.endpoints == ["token", "createContact"])
+        let second = try driver.say("c-1", tier)
+        try driver.advance(10)
+        #expect(driver.endpoints.suffix(2) == ["createContact", "updateContact"])
+        #expect([first, second].map { driver.outcome($0)?.term } == [.accepted, .accepted])
+        #expect(driver.account.contacts["c-1"] == ["Shop/Tier": "gold", "Email Addresses/HTML Enabled": true])
+        let other = try ServerDriver(["route": "contacts", "contactsFirst": "update"])
         let third = try other.say("c-1", .identify([Identifier(.email, "aino@example.com")]))
         try other.advance(10)
         #expect(other.endpoints == ["token", "updateContact", "createContact"])
@@ -373,7 +378,7 @@ import Testing
         let nowhere = try other.say("c-2", .changeAttributes([.loyaltyTier: .set("gold")]))
         #expect(other.outcome(nowhere)?.finding?.code == "salesforce.server.sets.channel")
         // Neither request fits: that is final.
-        let lost = try ServerDesk(["route": "contacts"])
+        let lost = try ServerDriver(["route": "contacts"])
         lost.instead = [("/contacts", .status(409)), ("/contacts", .status(404))]
         let fourth = try lost.say("c-1", tier)
         try lost.advance(10)
@@ -383,34 +388,37 @@ import Testing
 
     @Test(.shows("salesforce/V19", of: SalesforceServer.self))
     func `an operation that does not say where its contact can be reached bears it as an option`() throws {
-        let desk = try ServerDesk(["route": "contacts"])
+        let driver = try ServerDriver(["route": "contacts"])
         let address: JSONObject = ["address": ["Email Addresses / Email Address": "aino@example.com"]]
-        let tier = desk.operation("c-1", .changeAttributes([.loyaltyTier: .set("gold")]), address)
-        try desk.world.capture([tier])
-        try desk.advance(10)
-        #expect(desk.outcome(tier.id)?.term == .accepted)
+        let tier = driver.operation("c-1", .changeAttributes([.loyaltyTier: .set("gold")]), address)
+        try driver.world.capture([tier])
+        try driver.advance(10)
+        #expect(driver.outcome(tier.id)?.term == .accepted)
         #expect(
-            desk.account.contacts["c-1"] == [
+            driver.account.contacts["c-1"] == [
                 "Shop/Tier": "gold", "Email Addresses/Email Address": "aino@example.com",
                 "Email Addresses/HTML Enabled": false,
             ]
         )
         // What is said counts before what is borne, whichever came last.
-        let said = desk.operation("c-1", .identify([Identifier(.email, "a.virta@example.com")]))
-        let silver = desk.operation("c-1", .changeAttributes([.loyaltyTier: .set("silver")]), address)
-        try desk.world.capture([said, silver])
-        try desk.advance(10)
-        #expect(desk.endpoints.suffix(2) == ["createContact", "updateContact"])
-        #expect([said, silver].map { desk.outcome($0.id)?.term } == [.accepted, .accepted])
-        #expect(desk.account.contacts["c-1"]?["Email Addresses/Email Address"] == "a.virta@example.com")
+        let said = driver.operation("c-1", .identify([Identifier(.email, "a.virta@example.com")]))
+        let silver = driver.operation("c-1", .changeAttributes([.loyaltyTier: .set("silver")]), address)
+        try driver.world.capture([said, silver])
+        try driver.advance(10)
+        #expect(driver.endpoints.suffix(2) == ["createContact", "updateContact"])
+        #expect([said, silver].map { driver.outcome($0.id)?.term } == [.accepted, .accepted])
+        #expect(driver.account.contacts["c-1"]?["Email Addresses/Email Address"] == "a.virta@example.com")
         let others: [JSONValue] = [
             "aino@example.com", ["Shop/Tier": "gold"], ["Email Addresses": "x"],
             ["Email Addresses/Email Address": .null],
             ["Email Addresses/Email Address": " "], ["Email Addresses/Email Address": ["x"]],
         ]
         for other in others {
-            let operation = desk.operation("c-1", .changeAttributes([.loyaltyTier: .set("gold")]), ["address": other])
-            #expect(desk.adapter.examine(operation).map(\.code).first == "salesforce.server.option.address", "\(other)")
+            let operation = driver.operation("c-1", .changeAttributes([.loyaltyTier: .set("gold")]), ["address": other])
+            #expect(
+                driver.adapter.examine(operation).map(\.code).first == "salesforce.server.option.address",
+                "\(other)"
+            )
         }
     }
 
@@ -420,7 +428,7 @@ import Testing
         let adapter = try ServerFixture.adapter(
             ["route": "contacts", "contactAttributes": .object(names), "contactDefaults": [:]]
         )
-        let operation = try ServerDesk().operation("c-1", .identify([Identifier(.email, "aino@example.com")]))
+        let operation = try ServerDriver().operation("c-1", .identify([Identifier(.email, "aino@example.com")]))
         #expect(adapter.examine(operation).map(\.code).contains("salesforce.server.sets.incomplete"))
     }
 
@@ -438,8 +446,8 @@ import Testing
             .changeTags(TagChange(add: ["sports"])),
             .changeSubscription(Subscription(channel: .sms, topic: "news", state: .unsubscribed)),
         ]
-        let desk = try ServerDesk()
-        let operations = actions.map { desk.operation("c-1", $0) }
+        let driver = try ServerDriver()
+        let operations = actions.map { driver.operation("c-1", $0) }
         let image = adapter.image(of: operations)
         #expect(image.identifiers == [Identifier(.external, "c-1"), Identifier(.email, "aino@example.com")])
         #expect(image.attributes == [.givenName: "Aino", "phone_home": "FI"])
@@ -462,39 +470,39 @@ import Testing
 
     @Test(.shows("salesforce/V21", of: SalesforceServer.self))
     func `a yes that says no inside is no yes`() throws {
-        let desk = try ServerDesk(["route": "contacts"])
-        desk.instead = [("/contacts", .json(200, ["operationStatus": "Error", "hasErrors": true]))]
-        let first = try desk.say("c-1", ServerDesk.set("newsletter_reader", true))
-        try desk.advance(10)
-        #expect(desk.outcome(first)?.finding?.code == "salesforce.server.reply.hasErrors")
+        let driver = try ServerDriver(["route": "contacts"])
+        driver.instead = [("/contacts", .json(200, ["operationStatus": "Error", "hasErrors": true]))]
+        let first = try driver.say("c-1", ServerDriver.set("newsletter_reader", true))
+        try driver.advance(10)
+        #expect(driver.outcome(first)?.finding?.code == "salesforce.server.reply.hasErrors")
     }
 
     @Test(.shows("salesforce/V23", "salesforce/V24", "salesforce/V25", of: SalesforceServer.self))
     func `an event leaves once, also where nobody knows what became of it`() throws {
-        let desk = try ServerDesk()
+        let driver = try ServerDriver()
         let order = Action.track(.custom(name: "Order Placed", attributes: ["total": "49.90", "items": 3]))
-        let first = try desk.say("c-1", order)
-        try desk.advance(10)
+        let first = try driver.say("c-1", order)
+        try driver.advance(10)
         #expect(
-            desk.sent("event")[0].request.json == [
+            driver.sent("event")[0].request.json == [
                 "ContactKey": "c-1", "EventDefinitionKey": "APIEvent-order-placed",
                 "Data": ["items": "3", "total": "49.90"],
             ]
         )
-        #expect(desk.outcome(first)?.answer != nil)
-        for doubt in [Outcome.lost, .died, .status(500)] {
-            desk.instead = [("/events", doubt)]
-            let id = try desk.say("c-1", order)
-            try desk.advance(600)
-            #expect(desk.outcome(id)?.finding?.code == "salesforce.server.event.unknown")
+        #expect(driver.outcome(first)?.answer != nil)
+        for uncertainty in [Outcome.lost, .died, .status(500)] {
+            driver.instead = [("/events", uncertainty)]
+            let id = try driver.say("c-1", order)
+            try driver.advance(600)
+            #expect(driver.outcome(id)?.finding?.code == "salesforce.server.event.unknown")
         }
         // Who says that he can't now has not done it.
-        desk.instead = [("/events", .status(503)), ("/events", .failed(TransportFailure(.notSent, "offline")))]
-        let sure = try desk.say("c-1", order)
-        try desk.advance(600)
-        #expect(desk.outcome(sure)?.term == .accepted)
-        #expect(desk.account.events.count == 2)
-        let eager = try ServerDesk(["eventsInDoubt": "repeat"])
+        driver.instead = [("/events", .status(503)), ("/events", .failed(TransportFailure(.notSent, "offline")))]
+        let sure = try driver.say("c-1", order)
+        try driver.advance(600)
+        #expect(driver.outcome(sure)?.term == .accepted)
+        #expect(driver.account.events.count == 2)
+        let eager = try ServerDriver(["uncertainEvents": "repeat"])
         eager.instead = [("/events", .lost)]
         let again = try eager.say("c-1", order)
         try eager.advance(60)
@@ -503,61 +511,61 @@ import Testing
 
     @Test(.shows("salesforce/V22", "salesforce/V44", of: SalesforceServer.self))
     func `contacts are forgotten together, and only a clear word ends it`() throws {
-        let desk = try ServerDesk(["lanes": 1])
-        for number in 1...3 { try desk.say("c-\(number)", ServerDesk.set("city", "Turku")) }
-        try desk.advance(10)
-        desk.instead = [("/delete", .json(200, [:]))]
-        let operations = (1...3).map { desk.operation("c-\($0)", .erase) }
-        try desk.world.capture(operations)
-        try desk.advance(60)
-        #expect(desk.sent("deleteContacts").count == 2)
+        let driver = try ServerDriver(["lanes": 1])
+        for number in 1...3 { try driver.say("c-\(number)", ServerDriver.set("city", "Turku")) }
+        try driver.advance(10)
+        driver.instead = [("/delete", .json(200, [:]))]
+        let operations = (1...3).map { driver.operation("c-\($0)", .erase) }
+        try driver.world.capture(operations)
+        try driver.advance(60)
+        #expect(driver.sent("deleteContacts").count == 2)
         #expect(
-            desk.sent("deleteContacts")[1].request.json == [
+            driver.sent("deleteContacts")[1].request.json == [
                 "values": ["c-1", "c-2", "c-3"], "DeleteOperationType": "ContactAndAttributes",
             ]
         )
-        #expect(operations.map { desk.outcome($0.id)?.term } == [.accepted, .accepted, .accepted])
-        #expect(desk.rows.isEmpty)
+        #expect(operations.map { driver.outcome($0.id)?.term } == [.accepted, .accepted, .accepted])
+        #expect(driver.rows.isEmpty)
         // What all lanes share is nobody's, and stays.
-        try desk.say("c-4", ServerDesk.set("city", "Turku"))
-        try desk.advance(10)
-        #expect(desk.sent("token").count == 1)
+        try driver.say("c-4", ServerDriver.set("city", "Turku"))
+        try driver.advance(10)
+        #expect(driver.sent("token").count == 1)
     }
 
     @Test(.shows("salesforce/V9", "salesforce/V18", "salesforce/V22", of: SalesforceServer.self))
     func `contacts whose keys look alike stay two`() throws {
-        let desk = try ServerDesk(["lanes": 1])
+        let driver = try ServerDriver(["lanes": 1])
         let keys: [JSONValue] = ["Zo\u{EB}", "Zoe\u{308}"]
         func say(_ action: Action, route: String? = nil) throws {
-            try desk.world.capture(
+            try driver.world.capture(
                 ["Zo\u{EB}", "Zoe\u{308}"].enumerated().map { place, key in
-                    var operation = desk.operation(key, action, route.map { ["route": .string($0)] } ?? [:])
+                    var operation = driver.operation(key, action, route.map { ["route": .string($0)] } ?? [:])
                     operation.subject = Subject(rawValue: "row-\(place)")
                     return operation
                 }
             )
-            try desk.advance(60)
+            try driver.advance(60)
         }
-        try say(ServerDesk.set("newsletter_reader", true))
-        let rows = desk.sent("rows").first?.request.json?.array ?? []
+        try say(ServerDriver.set("newsletter_reader", true))
+        let rows = driver.sent("rows").first?.request.json?.array ?? []
         #expect(rows.compactMap { $0["keys"]?.object?.first?.value } == keys)
-        try say(ServerDesk.set("newsletter_reader", true), route: "contacts")
-        #expect(desk.sent("createContact").compactMap { $0.request.json?["contactKey"] } == keys)
+        try say(ServerDriver.set("newsletter_reader", true), route: "contacts")
+        #expect(driver.sent("createContact").compactMap { $0.request.json?["contactKey"] } == keys)
         try say(.erase)
-        #expect(desk.sent("deleteContacts").first?.request.json?["values"] == .array(keys))
+        #expect(driver.sent("deleteContacts").first?.request.json?["values"] == .array(keys))
     }
 
     // MARK: Reading
 
     @Test(.shows("salesforce/V34", of: SalesforceServer.self))
     func `rows are read page by page, while rows wait`() throws {
-        let desk = try ServerDesk()
-        try desk.world.capture((10...34).map { desk.operation("c-\($0)", ServerDesk.set("city", "Turku")) })
-        try desk.advance(10)
+        let driver = try ServerDriver()
+        try driver.world.capture((10...34).map { driver.operation("c-\($0)", ServerDriver.set("city", "Turku")) })
+        try driver.advance(10)
         var found: [JSONValue] = []
         for page in 1...3 {
             let request = ReadRequest("rows", arguments: ["page": .integer(page), "pageSize": 10])
-            let answer = try #require(try desk.ask("c-10", request, seconds: 2)?.answer)
+            let answer = try #require(try driver.ask("c-10", request, seconds: 2)?.answer)
             found += answer["items"]?.array ?? []
             #expect(answer["isLast"] == .bool(page == 3))
             #expect(answer["count"] == 25)
@@ -570,18 +578,18 @@ import Testing
             ReadRequest("profile"), ReadRequest("rows", arguments: ["page": 0]),
             ReadRequest("rows", arguments: ["pageSize": 2501]), ReadRequest("rows", arguments: ["key": "x"]),
         ] {
-            let finding = desk.adapter.examine(desk.operation("c-1", .readBack(request))).map(\.code)
+            let finding = driver.adapter.examine(driver.operation("c-1", .readBack(request))).map(\.code)
             #expect(finding == ["salesforce.server.question"])
         }
     }
 
     @Test func `a question that has not left is not asked any more when its person wants to be forgotten`() throws {
-        let desk = try ServerDesk()
-        let question = try desk.ask("c-1", ReadRequest("rows"))
-        try desk.say("c-1", .erase)
-        try desk.advance(60)
-        #expect(desk.endpoints == ["token", "deleteContacts"])
-        #expect(desk.outcome(question)?.term == .dropped)
+        let driver = try ServerDriver()
+        let question = try driver.ask("c-1", ReadRequest("rows"))
+        try driver.say("c-1", .erase)
+        try driver.advance(60)
+        #expect(driver.endpoints == ["token", "deleteContacts"])
+        #expect(driver.outcome(question)?.term == .dropped)
     }
 
     // MARK: Settings and values
@@ -608,16 +616,16 @@ import Testing
 
     @Test(.shows("salesforce/V35", "salesforce/V38", "salesforce/V39", "salesforce/V42", of: SalesforceServer.self))
     func `what a column can't hold stays out, and the rest goes`() throws {
-        let desk = try ServerDesk(["columns": ["City", "Visits", "Since"], "unset": "null"])
-        let rest = try desk.say(
+        let driver = try ServerDriver(["columns": ["City", "Visits", "Since"], "unset": "null"])
+        let rest = try driver.say(
             "c-1",
             .changeAttributes([
                 "city": .set("Turku"), "Visits": .set(7), "since": .unset, "colour": .set("blue"),
                 "contactkey": .set("c-9"),
             ])
         )
-        let examined = desk.adapter.examine(
-            desk.operation(
+        let examined = driver.adapter.examine(
+            driver.operation(
                 "c-1",
                 .changeAttributes([
                     "city": .set(.string(String(repeating: "x", count: 4001))), "since": .set(.list(["a"])),
@@ -625,9 +633,9 @@ import Testing
                 ])
             )
         )
-        try desk.advance(10)
-        #expect(desk.outcome(rest)?.term == .accepted)
-        #expect(desk.rows["c-1"] == ["city": "Turku", "visits": 7, "since": .null])
+        try driver.advance(10)
+        #expect(driver.outcome(rest)?.term == .accepted)
+        #expect(driver.rows["c-1"] == ["city": "Turku", "visits": 7, "since": .null])
         #expect(Set(examined.map(\.severity)) == [.error])
         #expect(
             Set(examined.map(\.code)) == [
@@ -639,16 +647,16 @@ import Testing
 
     @Test(.shows("salesforce/V40", "salesforce/V41", "salesforce/V45", of: SalesforceServer.self))
     func `tags and subscriptions are columns, and unknown is neither yes nor no`() throws {
-        let desk = try ServerDesk()
-        try desk.say("c-1", .changeTags(TagChange(replace: ["gold"])))
-        try desk.say(
+        let driver = try ServerDriver()
+        try driver.say("c-1", .changeTags(TagChange(replace: ["gold"])))
+        try driver.say(
             "c-1",
             .changeSubscription(Subscription(channel: .email, topic: "weekly_offers", state: .suspended))
         )
-        try desk.advance(10)
-        #expect(desk.rows["c-1"]?["isgold"] == true)
-        #expect(desk.rows["c-1"]?["issports"] == false)
-        #expect(desk.rows["c-1"]?["mailweekly"] == false)
+        try driver.advance(10)
+        #expect(driver.rows["c-1"]?["isgold"] == true)
+        #expect(driver.rows["c-1"]?["issports"] == false)
+        #expect(driver.rows["c-1"]?["mailweekly"] == false)
         let refused: [(Action, String)] = [
             (.changeSubscription(Subscription(channel: .email, state: .unknown)), "subscription.unknown"),
             (.changeTags(TagChange(add: ["nowhere"])), "name.missing"),
@@ -658,7 +666,7 @@ import Testing
             (.setConsent(Consent(purpose: .tracking, state: .granted)), "consent"),
         ]
         for (action, code) in refused {
-            let findings = desk.adapter.examine(desk.operation("c-1", action))
+            let findings = driver.adapter.examine(driver.operation("c-1", action))
             #expect(findings.map(\.code) == ["salesforce.server.\(code)"])
             #expect(findings.first?.severity == .error)
         }
@@ -666,9 +674,9 @@ import Testing
 
     @Test(.shows("salesforce/V32", "salesforce/V33", of: SalesforceServer.self))
     func `requests leave at the vendor's rate, refusals are final, and a web page is no answer`() throws {
-        let desk = try ServerDesk()
+        let driver = try ServerDriver()
         #expect(SalesforceServer.descriptor.rate == Rate(2500, per: .seconds(60)))
-        desk.instead = [
+        driver.instead = [
             (
                 "/rowset",
                 .replied(
@@ -677,9 +685,9 @@ import Testing
             ),
             ("/rowset", .status(596)),
         ]
-        let first = try desk.say("c-1", ServerDesk.set("city", "Turku"))
-        try desk.advance(60)
-        #expect(desk.sent("rows").count == 2)
-        #expect(desk.outcome(first)?.finding?.code == "salesforce.server.reply.refused")
+        let first = try driver.say("c-1", ServerDriver.set("city", "Turku"))
+        try driver.advance(60)
+        #expect(driver.sent("rows").count == 2)
+        #expect(driver.outcome(first)?.finding?.code == "salesforce.server.reply.refused")
     }
 }

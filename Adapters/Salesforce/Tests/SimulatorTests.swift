@@ -187,10 +187,10 @@ import Testing
         let other = try changed(registration()) { $0["deviceID"] = "00000000-2F6D-4D0B-9A51-0E5E7B1C9D22" }
         host.send(other, at: 60)
         #expect(host.state.device("00000000-2F6D-4D0B-9A51-0E5E7B1C9D22")?.contactKey == "member-1")
-        let stranger = try changed(other) {
+        let unknown = try changed(other) {
             ($0["deviceID"], $0["device_Token"]) = ("00000000-2F6D-4D0B-9A51-0E5E7B1C9D23", "ff00")
         }
-        host.send(stranger, at: 120)
+        host.send(unknown, at: 120)
         #expect(host.state.contacts == ["invented-00000000-2f6d-4d0b-9a51-0e5e7b1c9d23", "member-1"])
     }
 

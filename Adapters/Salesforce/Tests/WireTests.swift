@@ -138,7 +138,7 @@ import Testing
         #expect(bench.summary(of: again) == "unchanged salesforce.device.idLate")
     }
 
-    @Test func `an id that was refused without doubt may still be adopted`() throws {
+    @Test func `an id that was refused without uncertain delivery may still be adopted`() throws {
         let bench = try Bench()
         bench.capture(.registerDevice(.sample), at: 0)
         try bench.exchange(at: 0, WireResponse(400))

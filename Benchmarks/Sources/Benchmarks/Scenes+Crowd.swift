@@ -7,7 +7,7 @@ import PatchbayModel
 import Synchronization
 
 extension Scenes {
-    /// A back end's door with as many subjects as stand in an outbox: each has something pending, and each waits for its repeat.
+    /// A back end's API with as many subjects as stand in an outbox: each has something pending, and each waits for its repeat.
     mutating func crowd() throws {
         for count in [10_000, 100_000] {
             let path = workplace.newFile()
@@ -23,7 +23,7 @@ extension Scenes {
     }
 }
 
-/// Many subjects behind one door, and a vendor that takes nothing of them now.
+/// Many subjects behind one API, and a vendor that takes nothing of them now.
 struct Crowd {
     let path: String
 
@@ -56,7 +56,7 @@ struct Crowd {
         await client.idle()
         let accounts = try await client.accounts().first { $0.provider == "vendor" }
         await client.close()
-        guard accounts?.pending == count, accounts?.parked == nil else {
+        guard accounts?.pending == count, accounts?.suspended == nil else {
             throw WrongResult("\(accounts?.pending ?? 0) of \(count) wait.")
         }
         return processorMicroseconds() - before

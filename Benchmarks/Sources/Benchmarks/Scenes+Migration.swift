@@ -337,7 +337,7 @@ extension Scenes {
     }
 
     /// The most memory, with ten times fewer contacts beside: of the built command, which `PATCHBAY_STATIC` names, or of
-    /// this program, which holds all vendors' doors besides.
+    /// this program, which holds all vendors' APIs besides.
     private mutating func tellMemory(_ count: Int) throws {
         for (kind, ending) in [("contacts", ""), ("rows", ".csv")] {
             var peaks: [Double] = []

@@ -121,7 +121,9 @@ struct Stage {
             try await client.flush()
             await client.idle()
             let accounts = try await client.accounts().first { $0.provider == "vendor" }
-            if let parked = accounts?.parked { throw WrongResult("The provider is suspended: \(parked.code).") }
+            if let suspended = accounts?.suspended {
+                throw WrongResult("The provider is suspended: \(suspended.code).")
+            }
             if accounts?.pending == 0 { return }
         }
         throw WrongResult("It does not end.")

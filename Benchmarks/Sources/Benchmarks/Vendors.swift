@@ -14,7 +14,7 @@ import PatchbayModel
 import PatchbaySalesforce
 import PatchbaySalesforceSimulator
 
-/// A device door as the benchmark serves it: its settings, who plays it, and what the app says.
+/// A device API as the benchmark serves it: its settings, who plays it, and what the app says.
 struct Vendor: Sendable {
     /// What its operations are about.
     enum Talk: Sendable {

@@ -73,7 +73,7 @@ actor DeliveryLoop {
         engine.store.lengthenLogIfShort(Self.aside)
         if delivers { advance() }
         // From now on nothing is lost by not waiting: captures stay in memory, and verdicts are stored later.
-        engine.store.setPatience(1_000)
+        engine.store.setTimeout(1_000)
         housekeeping = Task { [weak self] in
             while let pause = await self?.housekeepingPause, (try? await Task.sleep(for: pause)) != nil {
                 await self?.keepHouse()
@@ -143,7 +143,7 @@ actor DeliveryLoop {
 
     /// So long what arrived waits for its places at most, while more comes in: somebody may wait for each capture, and nobody
     /// for a place.
-    private static let patience = DispatchTimeInterval.milliseconds(500)
+    private static let timeout = DispatchTimeInterval.milliseconds(500)
     /// From then on places have this part of the time, and all of it when so long has passed: nothing is sent before.
     private static let share = 8.0
     private static let limit = DispatchTimeInterval.seconds(5)
@@ -154,13 +154,15 @@ actor DeliveryLoop {
     ///
     /// One call leads to the next until nothing waits; ``gatheringSince`` says that one is to come.
     private func placeAndAdvance() {
-        guard let engine, let start = gatheringSince, !isSuspended, engine.hasArrivals else { return stopGathering() }
+        guard let engine, let start = gatheringSince, !isSuspended, engine.hasStagedCaptures else {
+            return stopGathering()
+        }
         let begun = DispatchTime.now()
         let isBusy = lastCommit.map { begun < $0 + Self.halfBreath } ?? false && begun < start + Self.limit
-        if isBusy, begun < start + Self.patience { return executor.call(.place, at: begun + Self.breath) }
+        if isBusy, begun < start + Self.timeout { return executor.call(.place, at: begun + Self.breath) }
         if !isBusy { buffer.freeKept() }
         do {
-            try engine.placeArrivals(atMost: isBusy ? Self.smallPortion : Self.portion)
+            try engine.placeStagedCaptures(atMost: isBusy ? Self.smallPortion : Self.portion)
         } catch {
             note(error)
             return stopGathering()
@@ -178,7 +180,7 @@ actor DeliveryLoop {
     /// Gives what arrived its places; what can't have one now waits for the next time.
     private func place() {
         do {
-            try engine?.placeArrivals()
+            try engine?.placeStagedCaptures()
         } catch {
             note(error)
         }

@@ -104,7 +104,7 @@ extension DeliveryLoop {
         try storeCaptures()
         return try withEngine { engine in
             // Whose state is whose shows when everything has its place.
-            try engine.placeEveryArrival()
+            try engine.placeEveryStagedCapture()
             let captures = try operations(engine).map { Engine.Capture($0, uptime: engine.uptime) }
             let receipts = captures.map { receipt($0.operation.id) }
             do {

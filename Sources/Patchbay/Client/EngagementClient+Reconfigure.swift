@@ -18,7 +18,7 @@ package struct Audience: Sendable {
     /// Attribute types and owners, for one side.
     struct Rules: Sendable {
         let catalogue: AttributeCatalogue
-        let side: AdapterDescriptor.Door
+        let side: AdapterDescriptor.Side
 
         func admit(_ operation: EngagementOperation) -> (EngagementOperation, [Finding]) {
             catalogue.admit(operation, from: side)

@@ -332,7 +332,7 @@ public final class EngagementClient: Sendable {
     }
 
     /// The last neutral state of the current subject, from this device alone: no vendor is asked.
-    public func mirror() async throws -> SubjectSnapshot {
+    public func snapshot() async throws -> SubjectSnapshot {
         let subject = current.withLock { $0.subject }
         return try await loop.withEngine { try $0.snapshot(of: subject) }
     }
@@ -441,7 +441,7 @@ public final class EngagementClient: Sendable {
             case .passedOver(let id, let provider, let finding):
                 let outcome = OperationOutcome(.dropped, finding: finding)
                 for receipt in receipts.receipts(for: id) { receipt.settle(outcome, on: provider) }
-            case .incoming, .parked, .outage, .recovered, .noticed, .setAside, .storageFailed, .switchRefused: break
+            case .incoming, .suspended, .outage, .recovered, .noticed, .setAside, .storageFailed, .switchRefused: break
             }
         }
         for event in events { listeners.tell(keeping: event.isNotice) { _ in event } }

@@ -111,7 +111,7 @@ public struct ErasureReport: NeutralValue, CustomStringConvertible {
     /// How many subjects were erased.
     public var subjects: Int
     /// Of how many of them a state was kept.
-    public var mirrors: Int
+    public var snapshots: Int
     /// Damaged rows in which a subject could still be read.
     public var damagedRows: Int
     /// Damaged files beside the outbox that were deleted.
@@ -123,7 +123,7 @@ public struct ErasureReport: NeutralValue, CustomStringConvertible {
     init(_ erasures: [Erasure], damagedFiles: Int, receipts: [Receipt]) {
         self.damagedFiles = damagedFiles
         subjects = erasures.count
-        mirrors = erasures.count(where: \.hadMirror)
+        snapshots = erasures.count(where: \.hadSnapshot)
         damagedRows = erasures.reduce(0) { $0 + $1.damagedRows }
         self.receipts = receipts
         var providers: [String: Provider] = [:]
@@ -148,7 +148,7 @@ public struct ErasureReport: NeutralValue, CustomStringConvertible {
 
     /// Whether nothing of the person was found here.
     package var foundNothing: Bool {
-        mirrors == 0 && damagedRows == 0 && providers.allSatisfy { $0.withdrawn.isEmpty && $0.rejects == 0 }
+        snapshots == 0 && damagedRows == 0 && providers.allSatisfy { $0.withdrawn.isEmpty && $0.rejects == 0 }
     }
 
     /// Whether it says of every deletion how it ended.
@@ -179,7 +179,7 @@ public struct ErasureReport: NeutralValue, CustomStringConvertible {
     /// Lines for a person: the deleted data, the requests to vendors, and the remaining steps.
     public var description: String {
         var lines = [
-            "Erased subjects: \(subjects) (with stored state: \(mirrors)). Erased damaged rows: \(damagedRows)."
+            "Erased subjects: \(subjects) (with stored state: \(snapshots)). Erased damaged rows: \(damagedRows)."
                 + (damagedFiles > 0 ? " Deleted damaged files: \(damagedFiles)." : "")
         ]
         for provider in providers {
@@ -214,10 +214,10 @@ public struct ErasureReport: NeutralValue, CustomStringConvertible {
         let reader = try ObjectReader(
             json,
             at: path,
-            known: ["subjects", "mirrors", "damagedRows", "damagedFiles", "providers"]
+            known: ["subjects", "snapshots", "damagedRows", "damagedFiles", "providers"]
         )
         subjects = try reader.required("subjects")
-        mirrors = try reader.required("mirrors")
+        snapshots = try reader.required("snapshots")
         damagedRows = try reader.required("damagedRows")
         damagedFiles = try reader.optional("damagedFiles") ?? 0
         providers = try reader.list("providers")
@@ -226,7 +226,7 @@ public struct ErasureReport: NeutralValue, CustomStringConvertible {
     public func write(to writer: inout JSONWriter) {
         writer.beginObject()
         writer.member("subjects", subjects)
-        writer.member("mirrors", mirrors)
+        writer.member("snapshots", snapshots)
         writer.member("damagedRows", damagedRows)
         if damagedFiles > 0 { writer.member("damagedFiles", damagedFiles) }
         writer.member("providers", providers)
@@ -234,7 +234,7 @@ public struct ErasureReport: NeutralValue, CustomStringConvertible {
     }
 
     public static func == (left: ErasureReport, right: ErasureReport) -> Bool {
-        left.subjects == right.subjects && left.mirrors == right.mirrors && left.damagedRows == right.damagedRows
+        left.subjects == right.subjects && left.snapshots == right.snapshots && left.damagedRows == right.damagedRows
             && left.damagedFiles == right.damagedFiles
             && left.providers == right.providers
     }

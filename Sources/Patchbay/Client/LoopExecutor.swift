@@ -82,7 +82,7 @@ private final class Line: Sendable {
 
     static let never = UInt64.max
     /// So long the thread stays when there is nothing to do, in nanoseconds.
-    static let patience: UInt64 = 10_000_000
+    static let timeout: UInt64 = 10_000_000
     /// So long it sleeps at a time meanwhile: who asks for an errand that much later need not wake it.
     static let nap: UInt64 = 2_000_000
 
@@ -242,14 +242,14 @@ extension Line.State {
     }
 
     private mutating func rest(_ now: UInt64) -> Line.Step {
-        let end = leavesAt ?? now + Line.patience
+        let end = leavesAt ?? now + Line.timeout
         leavesAt = end
         let time = min(storing, placing)
         if time == Line.never, now >= end {
             (isAtWork, hasCome, leavesAt) = (false, false, nil)
             return .leave
         }
-        let isLong = time != Line.never && time > now + Line.patience
+        let isLong = time != Line.never && time > now + Line.timeout
         let wakes = isLong ? time : min(time, now + Line.nap)
         sleepsUntil = wakes
         return .sleep(until: wakes)

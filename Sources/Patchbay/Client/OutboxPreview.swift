@@ -168,7 +168,7 @@ package struct OutboxPreview: Sendable {
             let row = isConfigured ? FindingRow.Preview.drained : FindingRow.Engine.providerGone
             items.append(Item(provider: provider, finding: row.at(detail: Self.text(kinds))))
             for (id, row) in kept.sorted(by: { $0.key < $1.key })
-            where row.hasBegun || row.isOptOut && row.kind != .farewell {
+            where row.hasBegun || row.isOptOut && row.kind != .unregister {
                 list(OperationID(rawValue: id), provider, row.hasBegun ? .maybeProcessed : .optOutStays)
             }
         }

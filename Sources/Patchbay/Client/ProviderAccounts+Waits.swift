@@ -11,7 +11,7 @@ extension ProviderAccounts {
     static func storedWaits(of record: ProviderRecord, isUnnamed: Bool, in store: OutboxStore) throws -> [Wait] {
         let date = Timeline.dates(after: try store.meta("timeline"))
         let breaker = Breaker(text: try store.meta("breaker.\(record.name)"))
-        let parked = record.parked.flatMap { try? Finding(jsonBytes: $0) }
+        let suspended = record.suspended.flatMap { try? Finding(jsonBytes: $0) }
         var sum = WaitSum()
         try store.forEachPendingGroup(provider: record.name) { group in
             var (until, reasons): (Instant?, [Finding]) = (nil, [])
@@ -19,8 +19,8 @@ extension ProviderAccounts {
                 reasons = [FindingRow.Engine.consentAwaited.at(detail: hold)]
             } else if isUnnamed {
                 reasons = [FindingRow.Engine.providerGone.at()]
-            } else if let parked {
-                reasons = [parked]
+            } else if let suspended {
+                reasons = [suspended]
             } else {
                 until = group.closing?.until.flatMap { date(Instant(milliseconds: $0)) }
                 if let outage = breaker.outage {

@@ -19,13 +19,13 @@ public struct ProviderAccounts: Hashable, Sendable {
     /// What of that is held back, by reason.
     public var held: [String: Int]
     /// Why it is stopped, if it is.
-    public var parked: Finding?
+    public var suspended: Finding?
     /// What waits, since when, why, and when it is attempted next; the oldest first, at most eight.
     public var waits: [Wait]
     /// Number of further waits.
     public var otherWaits = 0
-    /// What a rehearsal found, the most frequent first; empty for a provider that was never a shadow.
-    public var rehearsal: [RehearsalLine] = []
+    /// What a shadow run found, the most frequent first; empty for a provider that was never a shadow.
+    public var shadowRun: [ShadowRunLine] = []
 
     /// Whether the configuration of the last start did not name it: what is pending waits for nobody.
     public var isUnnamed = false
@@ -58,7 +58,7 @@ public struct ProviderAccounts: Hashable, Sendable {
         return try read(engine.store, explainsWaits: { explainsWaits && !isServed($0) }).map { accounts in
             var accounts = accounts
             guard let runner = engine.runners.first(where: { $0.name == accounts.provider }) else { return accounts }
-            accounts.parked = runner.parked
+            accounts.suspended = runner.suspended
             if explainsWaits { accounts.name(try runner.waits()) }
             return accounts
         }
@@ -80,11 +80,11 @@ public struct ProviderAccounts: Hashable, Sendable {
 
     private static func readAll(_ store: OutboxStore, _ explainsWaits: (String) -> Bool) throws -> [ProviderAccounts] {
         var lines: [String: [String: [String: Int]]] = [:]
-        var rehearsals: [String: [RehearsalLine]] = [:]
+        var shadowRuns: [String: [ShadowRunLine]] = [:]
         for line in try store.accounts() {
-            if line.term == RehearsalLine.term {
-                if let found = RehearsalLine(accountCode: line.code, count: Int(line.count)) {
-                    rehearsals[line.provider, default: []].append(found)
+            if line.term == ShadowRunLine.term {
+                if let found = ShadowRunLine(accountCode: line.code, count: Int(line.count)) {
+                    shadowRuns[line.provider, default: []].append(found)
                 }
                 continue
             }
@@ -102,9 +102,9 @@ public struct ProviderAccounts: Hashable, Sendable {
                 lines: lines[name] ?? [:],
                 pending: pending,
                 held: held,
-                parked: record?.parked.flatMap { try? Finding(jsonBytes: $0) },
+                suspended: record?.suspended.flatMap { try? Finding(jsonBytes: $0) },
                 waits: [],
-                rehearsal: rehearsals[name, default: []].sorted(),
+                shadowRun: shadowRuns[name, default: []].sorted(),
                 isUnnamed: unnamed.contains(name)
             )
             if pending > 0, let record, explainsWaits(name) {
@@ -122,7 +122,7 @@ public struct ProviderAccounts: Hashable, Sendable {
         }
         var json: JSONObject = ["provider": .string(provider)]
         for term in ["captured", "created"] + OperationOutcome.Term.allCases.map(\.rawValue) {
-            // Few outboxes ever saw a rehearsal.
+            // Few outboxes ever saw a shadow run.
             if term != OperationOutcome.Term.shadowed.rawValue || total(term) > 0 { json[term] = .integer(total(term)) }
         }
         json["pending"] = .integer(pending)
@@ -136,11 +136,11 @@ public struct ProviderAccounts: Hashable, Sendable {
                 }
             )
         )
-        if let parked { json["parked"] = parked.json }
+        if let suspended { json["suspended"] = suspended.json }
         if let stranded { json["stranded"] = stranded.json }
         if !waits.isEmpty { json["waits"] = .array(waits.map(\.json)) }
         if otherWaits > 0 { json["otherWaits"] = .integer(otherWaits) }
-        if !rehearsal.isEmpty { json["rehearsal"] = .array(rehearsal.map(\.json)) }
+        if !shadowRun.isEmpty { json["shadowRun"] = .array(shadowRun.map(\.json)) }
         return .object(json)
     }
 }

@@ -5,7 +5,7 @@ struct WaitingRoom {
     /// So many may wait; more are refused.
     static let capacity = 10_000
     /// After so long somebody is told.
-    static let patience = Duration.seconds(30)
+    static let timeout = Duration.seconds(30)
 
     private var entries: [CaptureBuffer.Entry] = []
     private var since: Instant?
@@ -33,7 +33,7 @@ struct WaitingRoom {
 
     /// How many wait, once they have waited for long; nil before, and when it was said already.
     mutating func complaint(now: Instant) -> Int? {
-        guard !hasComplained, let since, now - since >= Self.patience else { return nil }
+        guard !hasComplained, let since, now - since >= Self.timeout else { return nil }
         hasComplained = true
         return entries.count
     }

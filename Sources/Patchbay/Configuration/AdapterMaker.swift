@@ -16,7 +16,7 @@ struct AdapterMaker {
     /// Reads settings and makes the adapter; with `checkOnly` it stops after reading and returns nil.
     let make: (_ settings: JSONObject, _ path: String, _ checkOnly: Bool) throws(SettingsError) -> (any VendorAdapter)?
 
-    init(_ door: any VendorAdapter.Type) { self = Self.open(door) }
+    init(_ api: any VendorAdapter.Type) { self = Self.open(api) }
 
     private init<Adapter: VendorAdapter>(of type: Adapter.Type) {
         let table = Adapter.Settings.table
@@ -33,7 +33,7 @@ struct AdapterMaker {
         }
     }
 
-    private static func open<Adapter: VendorAdapter>(_ door: Adapter.Type) -> AdapterMaker { AdapterMaker(of: door) }
+    private static func open<Adapter: VendorAdapter>(_ api: Adapter.Type) -> AdapterMaker { AdapterMaker(of: api) }
 }
 
 extension Finding {

@@ -10,14 +10,14 @@ public struct AttributeCatalogue: Hashable, Sendable {
         /// The type of its values; nil is any.
         public var type: AttributeType?
         /// Which side writes it; nil is both.
-        public var owner: AdapterDescriptor.Door?
+        public var owner: AdapterDescriptor.Side?
         /// Its name at a vendor, where it differs from the adapter's default.
         public var names: [AdapterID: String]
 
         /// An entry.
         public init(
             type: AttributeType? = nil,
-            owner: AdapterDescriptor.Door? = nil,
+            owner: AdapterDescriptor.Side? = nil,
             names: [AdapterID: String] = [:]
         ) {
             (self.type, self.owner, self.names) = (type, owner, names)
@@ -102,10 +102,10 @@ public struct AttributeCatalogue: Hashable, Sendable {
     }
 
     /// Says which attributes an operation changes that the other side owns.
-    public func ownership(of operation: EngagementOperation, at door: AdapterDescriptor.Door) -> [Finding] {
+    public func ownership(of operation: EngagementOperation, at side: AdapterDescriptor.Side) -> [Finding] {
         guard case .changeAttributes(let changes) = operation.action else { return [] }
         return changes.keys.sorted().compactMap { name in
-            guard let owner = entries[name]?.owner, owner != door else { return nil }
+            guard let owner = entries[name]?.owner, owner != side else { return nil }
             return Self.ownedElsewhere.at(
                 "action.changes".dot(name.rawValue),
                 detail: "the owner is the \(owner.rawValue)"
@@ -119,7 +119,7 @@ public struct AttributeCatalogue: Hashable, Sendable {
     ///   - operation: The operation.
     ///   - side: The side that captures it: an app's or a back end's.
     /// - Returns: The converted operation, and an error for each value that must not be sent.
-    public func admit(_ operation: EngagementOperation, from side: AdapterDescriptor.Door)
+    public func admit(_ operation: EngagementOperation, from side: AdapterDescriptor.Side)
         -> (EngagementOperation, [Finding])
     {
         guard !entries.isEmpty else { return (operation, []) }

@@ -21,7 +21,7 @@ extension Configuration {
                 found.append(ConfigurationFinding.providerName.at(path))
             }
             if !names.insert(provider.name).inserted { found.append(ConfigurationFinding.duplicate.at(path)) }
-            found += Self.sideFinding(of: provider.descriptor.door, in: side, at: path.dot("adapter"))
+            found += Self.sideFinding(of: provider.descriptor.side, in: side, at: path.dot("adapter"))
         }
         let placed = routes.enumerated().map { (place: $0, route: $1) }
         let taken = routes.filter { $0.mode == .percentage }.reduce(0) { $0 + $1.share.places.count }
@@ -30,11 +30,11 @@ extension Configuration {
     }
 
     /// A provider of the other side.
-    static func sideFinding(of door: AdapterDescriptor.Door, in side: AdapterDescriptor.Door, at path: String)
+    static func sideFinding(of api: AdapterDescriptor.Side, in side: AdapterDescriptor.Side, at path: String)
         -> [Finding]
     {
-        guard door != side else { return [] }
-        let detail = "the adapter is a \(door.rawValue) API, and side is \(side.rawValue)"
+        guard api != side else { return [] }
+        let detail = "the adapter is a \(api.rawValue) API, and side is \(side.rawValue)"
         return [ConfigurationFinding.otherSide.at(path, detail: detail)]
     }
 

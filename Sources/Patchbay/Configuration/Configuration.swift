@@ -96,8 +96,8 @@ public struct Configuration: Sendable {
     }
 
     /// Whose configuration it is: a device's, whose subjects are installations, or a back end's, whose subjects are contacts.
-    /// It holds doors of that side alone, so that no app ever holds a server's secret.
-    public let side: AdapterDescriptor.Door
+    /// It holds APIs of that side alone, so that no app ever holds a server's secret.
+    public let side: AdapterDescriptor.Side
     /// The providers, sorted by name.
     public let providers: [Provider]
     /// The routes, in the order of the file.
@@ -121,7 +121,7 @@ public struct Configuration: Sendable {
 
     /// A configuration made in code, without a file. Routes lead to providers of the list, one at most to each.
     public init(
-        side: AdapterDescriptor.Door = .device,
+        side: AdapterDescriptor.Side = .device,
         providers: [Provider],
         routes: [Route],
         onSwitch: SwitchPolicy = .drain,
@@ -157,6 +157,6 @@ public struct Configuration: Sendable {
         environment: [String: String],
         modules: [AdapterModule]
     ) throws(ConfigurationError) -> Configuration {
-        try ConfigurationReader.read(bytes, path: path, environment: environment, doors: modules.flatMap(\.doors))
+        try ConfigurationReader.read(bytes, path: path, environment: environment, apis: modules.flatMap(\.apis))
     }
 }

@@ -5,18 +5,18 @@ import PatchbayModel
 /// Walks a configuration's JSON and collects every problem instead of stopping at the first.
 struct ConfigurationReader {
     private let environment: [String: String]
-    private let doors: [AdapterID: any VendorAdapter.Type]
-    private var side = AdapterDescriptor.Door.device
+    private let apis: [AdapterID: any VendorAdapter.Type]
+    private var side = AdapterDescriptor.Side.device
     private var findings: [Finding] = []
 
     static func read(
         _ bytes: [UInt8],
         path: String,
         environment: [String: String],
-        doors: [any VendorAdapter.Type]
+        apis: [any VendorAdapter.Type]
     ) throws(ConfigurationError) -> Configuration {
         let (map, json) = try parse(bytes, path: path)
-        var reader = ConfigurationReader(environment: environment, doors: doors)
+        var reader = ConfigurationReader(environment: environment, apis: apis)
         let configuration = reader.configuration(json, file: path)
         let duplicates = map.duplicates.map { duplicate in
             // A contact's id is a person's value: the place alone names it.
@@ -33,9 +33,9 @@ struct ConfigurationReader {
         return configuration
     }
 
-    private init(environment: [String: String], doors: [any VendorAdapter.Type]) {
+    private init(environment: [String: String], apis: [any VendorAdapter.Type]) {
         self.environment = environment
-        self.doors = Dictionary(doors.map { ($0.descriptor.id, $0) }) { first, _ in first }
+        self.apis = Dictionary(apis.map { ($0.descriptor.id, $0) }) { first, _ in first }
     }
 
     private static func parse(_ bytes: [UInt8], path: String) throws(ConfigurationError) -> (SourceMap, JSONValue) {
@@ -59,7 +59,7 @@ struct ConfigurationReader {
             "consent",
         ]
         guard let root = object(json, at: "", known: known) else { return nil }
-        side = root["side"].flatMap { word($0, as: Side.self, at: "side") }?.door ?? .device
+        side = root["side"].flatMap { word($0, as: Side.self, at: "side") }?.side ?? .device
         let catalogue = catalogue(root["attributes"])
         let providers = providers(root["providers"], catalogue: catalogue)
         let routes = routes(root["routes"], among: root["providers"]?.object?.names ?? [])
@@ -220,7 +220,7 @@ struct ConfigurationReader {
             guard let fields = object(member.value, at: path, known: ["type", "owner", "names"]) else { continue }
             var entry = AttributeCatalogue.Entry()
             entry.type = fields["type"].flatMap { word($0, at: path.dot("type")) }
-            entry.owner = fields["owner"].flatMap { word($0, as: Side.self, at: path.dot("owner")) }?.door
+            entry.owner = fields["owner"].flatMap { word($0, as: Side.self, at: path.dot("owner")) }?.side
             for name in fields["names"].flatMap({ object($0, at: path.dot("names"), known: nil) }) ?? [:] {
                 let place = path.dot("names").dot(name.name)
                 guard let adapter = adapterID(name.name, at: place), let text = text(name.value, at: place) else {
@@ -240,7 +240,7 @@ struct ConfigurationReader {
     private enum Side: String, NeutralWord {
         case device, server
 
-        var door: AdapterDescriptor.Door { self == .device ? .device : .server }
+        var side: AdapterDescriptor.Side { self == .device ? .device : .server }
     }
 
     // MARK: Providers
@@ -269,9 +269,9 @@ struct ConfigurationReader {
         let given = members["settings"].flatMap { object($0, at: path.dot("settings"), known: nil) } ?? [:]
         var unfilled: [String] = []
         var settings = fill(.object(given), at: path.dot("settings"), &unfilled)?.object ?? [:]
-        let maker = id.flatMap { doors[$0] }.map(AdapterMaker.init)
-        if let door = id.flatMap({ doors[$0] })?.descriptor.door, door != side {
-            findings += Configuration.sideFinding(of: door, in: side, at: path.dot("adapter"))
+        let maker = id.flatMap { apis[$0] }.map(AdapterMaker.init)
+        if let api = id.flatMap({ apis[$0] })?.descriptor.side, api != side {
+            findings += Configuration.sideFinding(of: api, in: side, at: path.dot("adapter"))
         }
         let (credentials, secrets) = credentials(
             members["credentials"],
@@ -465,8 +465,8 @@ struct ConfigurationReader {
 
     private mutating func adapterID(_ text: String, at path: String) -> AdapterID? {
         let id = AdapterID(rawValue: text)
-        if doors[id] != nil { return id }
-        report(ConfigurationFinding.unknownAdapter, at: path, known: doors.keys.map(\.rawValue), meant: text)
+        if apis[id] != nil { return id }
+        report(ConfigurationFinding.unknownAdapter, at: path, known: apis.keys.map(\.rawValue), meant: text)
         return nil
     }
 

@@ -13,17 +13,17 @@ extension CaptureBatch {
     mutating func enforce(
         _ operation: EngagementOperation,
         _ before: SubjectSnapshot,
-        _ mirror: SubjectSnapshot
+        _ snapshot: SubjectSnapshot
     ) throws {
-        let changes = ConsentChanges(from: before, to: mirror)
+        let changes = ConsentChanges(from: before, to: snapshot)
         var effects = ConsentEffects()
         if changes.all.contains(where: { $0.to != .denied }) {
-            try release(operation.subject, changes, before, mirror, &effects)
+            try release(operation.subject, changes, before, snapshot, &effects)
         }
         if changes.all.contains(where: { $0.to != .granted }) {
-            try holdOrEnd(operation.subject, changes, before, mirror, &effects)
+            try holdOrEnd(operation.subject, changes, before, snapshot, &effects)
         }
-        if let refusal = context.gate.refusal(toRead: mirror) { unreadable[operation.subject] = refusal }
+        if let refusal = context.gate.refusal(toRead: snapshot) { unreadable[operation.subject] = refusal }
         // A no frees, too: what makes the vendor send less leaves now, and nothing else may come to wake its lane.
         for position in runners.indices where !changes.all.isEmpty {
             for lane in try context.store.lanes(provider: runners[position].name, subject: operation.subject.rawValue) {
@@ -36,13 +36,15 @@ extension CaptureBatch {
                 let lane = runners[position].place(operation).lane
                 guard try runners[position].forget(lane: lane, denied: denied) else { continue }
                 forgotten.append((position, lane))
-                if receives(position, operation, mirror) { try tellAgain(position, operation, mirror) { _ in true } }
+                if receives(position, operation, snapshot) {
+                    try tellAgain(position, operation, snapshot) { _ in true }
+                }
             }
         }
         if changes.all.contains(where: { $0.from == .denied }) {
             let gate = context.gate
-            for position in routed where receives(position, operation, mirror) {
-                try tellAgain(position, operation, mirror) { gate.decision(for: $0, before) == .deny }
+            for position in routed where receives(position, operation, snapshot) {
+                try tellAgain(position, operation, snapshot) { gate.decision(for: $0, before) == .deny }
             }
         }
         try record(changes, of: operation, effects)
@@ -53,14 +55,14 @@ extension CaptureBatch {
         _ subject: Subject,
         _ changes: ConsentChanges,
         _ before: SubjectSnapshot,
-        _ mirror: SubjectSnapshot,
+        _ snapshot: SubjectSnapshot,
         _ effects: inout ConsentEffects
     ) throws {
         for (provider, hold, _) in try context.store.holds(subject: subject.rawValue) {
-            guard let scopes = ConsentGate.scopes(ofHold: hold), let change = changes.reaching(scopes, before, mirror)
+            guard let scopes = ConsentGate.scopes(ofHold: hold), let change = changes.reaching(scopes, before, snapshot)
             else { continue }
             let remaining: String?
-            switch context.gate.decision(on: scopes, mirror) {
+            switch context.gate.decision(on: scopes, snapshot) {
             case .pass: remaining = nil
             case .hold(let name) where name != hold: remaining = name
             case .hold, .deny: continue
@@ -83,7 +85,7 @@ extension CaptureBatch {
         _ subject: Subject,
         _ changes: ConsentChanges,
         _ before: SubjectSnapshot,
-        _ mirror: SubjectSnapshot,
+        _ snapshot: SubjectSnapshot,
         _ effects: inout ConsentEffects
     ) throws {
         for name in try providersOfOutbox() {
@@ -92,7 +94,7 @@ extension CaptureBatch {
             var withoutIDs: [ScalarString: Int64] = [:]
             try context.store.forEachRow(provider: name, subject: subject.rawValue) { row in
                 guard let operation = try? EngagementOperation(jsonBytes: row.operation.body) else { return }
-                guard !mirror.isOfAnother(operation, row.operation.sequence) else {
+                guard !snapshot.isOfAnother(operation, row.operation.sequence) else {
                     guard let author = operation.contact, let since = withoutIDs[ScalarString(author)],
                         row.operation.sequence > since, !operation.action.isOptOut, !isInFlight(operation.id, name)
                     else { return }
@@ -100,8 +102,8 @@ extension CaptureBatch {
                     return try context.end(row, name, outcome, keepsReject: true)
                 }
                 let scopes = context.gate.requirements(of: operation.action)
-                guard let change = changes.reaching(scopes, before, mirror) else { return }
-                switch context.gate.decision(for: operation.action, mirror) {
+                guard let change = changes.reaching(scopes, before, snapshot) else { return }
+                switch context.gate.decision(for: operation.action, snapshot) {
                 case .pass:
                     guard row.hold != nil else { return }
                     try context.store.setHold(nil, provider: name, sequence: row.operation.sequence)
@@ -115,7 +117,7 @@ extension CaptureBatch {
                     effects[change, name].ended += 1
                 case .deny:
                     if case .registerDevice(let device) = operation.action, !device.identities.isEmpty,
-                        let author = operation.contact, !author.isSame(as: mirror.contact)
+                        let author = operation.contact, !author.isSame(as: snapshot.contact)
                     {
                         withoutIDs[ScalarString(author)] = row.operation.sequence
                     }
@@ -128,7 +130,7 @@ extension CaptureBatch {
 
     /// Ends what waited for an answer of the person who left: the next person cannot give it. A registration of the
     /// installation stays, and waits for the next person's consents.
-    func endUnanswered(_ subject: Subject, _ mirror: SubjectSnapshot) throws {
+    func endUnanswered(_ subject: Subject, _ snapshot: SubjectSnapshot) throws {
         for name in try providersOfOutbox() {
             try context.store.forEachRow(provider: name, subject: subject.rawValue) { row in
                 guard let operation = try? EngagementOperation(jsonBytes: row.operation.body) else { return }
@@ -137,7 +139,7 @@ extension CaptureBatch {
                     return waits ? try end(row, name, .consentUnanswered) : ()
                 }
                 var hold: String?
-                if case .hold(let reason) = context.gate.decision(for: operation.action, mirror) { hold = reason }
+                if case .hold(let reason) = context.gate.decision(for: operation.action, snapshot) { hold = reason }
                 guard hold != row.hold, waits || row.hold == nil else { return }
                 try context.store.setHold(hold, provider: name, sequence: row.operation.sequence)
             }
@@ -216,13 +218,13 @@ extension CaptureBatch {
     mutating func tellAgain(
         _ position: Int,
         _ operation: EngagementOperation,
-        _ mirror: SubjectSnapshot,
+        _ snapshot: SubjectSnapshot,
         where isWanted: (Action) -> Bool
     ) throws {
         let (subject, runner, gate) = (operation.subject, runners[position], context.gate)
-        for action in mirror.replay.flatMap({ context.portions(of: $0, for: subject, mirror, runner) })
-        where !gate.scopes(of: action).isEmpty && gate.decision(for: action, mirror) != .deny && isWanted(action) {
-            try create(action, position, subject, mirror)
+        for action in snapshot.replay.flatMap({ context.portions(of: $0, for: subject, snapshot, runner) })
+        where !gate.scopes(of: action).isEmpty && gate.decision(for: action, snapshot) != .deny && isWanted(action) {
+            try create(action, position, subject, snapshot)
         }
     }
 
@@ -238,7 +240,7 @@ extension CaptureBatch {
             action,
             for: subject,
             snapshot,
-            because: "mirror",
+            because: "snapshot",
             runners[position],
             contact: contact
         )

@@ -9,12 +9,13 @@ extension CaptureBatch {
     ///
     /// What an adapter remembers of the vendor's side stays until the vendor's deletion has ended: the deletion may need
     /// it. An earlier erasure that is still pending stays too: it may be another contact's.
-    mutating func erase(_ operation: EngagementOperation, _ before: SubjectSnapshot, _ mirror: SubjectSnapshot) throws {
+    mutating func erase(_ operation: EngagementOperation, _ before: SubjectSnapshot, _ snapshot: SubjectSnapshot) throws
+    {
         let (store, subject) = (context.store, operation.subject.rawValue)
-        let hadMirror = try before != SubjectSnapshot() || store.mirror(subject: subject) != nil
-        var erasure = Erasure(operation: operation.id, hadMirror: hadMirror)
-        try store.clearMirror(subject: subject)
-        storedMirrors[operation.subject] = nil
+        let hadSnapshot = try before != SubjectSnapshot() || store.snapshot(subject: subject) != nil
+        var erasure = Erasure(operation: operation.id, hadSnapshot: hadSnapshot)
+        try store.clearSnapshot(subject: subject)
+        storedSnapshots[operation.subject] = nil
         unreadable[operation.subject] = FindingRow.Engine.personForgotten.at()
         let known = Dictionary(try store.providers().map { ($0.name, $0) }) { first, _ in first }
         for name in try providersOfOutbox() {
@@ -23,7 +24,7 @@ extension CaptureBatch {
             try store.forEachRow(provider: name, subject: subject) { row in
                 let pending = try? EngagementOperation(jsonBytes: row.operation.body)
                 // The vendor that is left needs the unregister, too.
-                guard pending?.action != .erase, pending?.action != .farewell else { return }
+                guard pending?.action != .erase, pending?.action != .unregister else { return }
                 if DeliberateFault.erasureSparesOne.isPresent, row.operation.sequence.isMultiple(of: 3) { return }
                 try context.end(row, name, OperationOutcome(.erased))
                 part.withdrawn[pending?.action.kind.rawValue ?? "unreadable", default: 0] += 1
@@ -45,7 +46,7 @@ extension CaptureBatch {
         erasure.damagedRows = try store.removeQuarantine(mentioning: Array(subject.utf8))
         try store.requireSweep()
         erasures.add(erasure, of: operation.subject)
-        try record(ConsentChanges(from: before, to: mirror), of: operation, ConsentEffects())
+        try record(ConsentChanges(from: before, to: snapshot), of: operation, ConsentEffects())
     }
 
     /// A request that was in flight for the person alone, or among others, is kept without its content: that it left is
@@ -62,7 +63,7 @@ extension CaptureBatch {
     /// What a provider remembers that no deletion will reach: its lane's memory, and once nobody else is known, all of it.
     private func forgetMemory(ofGone provider: String, _ subject: String) throws -> Erasure.Memory {
         let before = try context.store.memories(provider: provider).count
-        let isAlone = try context.store.mirrorCount() == 0
+        let isAlone = try context.store.snapshotCount() == 0
         let lane = Place.name(subject)
         for key in isAlone ? [nil] : [lane, try context.erasedKey(lane)] {
             try context.store.clearMemory(provider: provider, lane: key)
@@ -72,14 +73,15 @@ extension CaptureBatch {
 
     /// An erasure also goes to the providers that may have been told of the person before: to those that are drained now, and to
     /// those whose share holds somebody else. Whose contact an installation had in the past is written nowhere.
-    mutating func enterErasure(_ operation: EngagementOperation, _ sequence: Int64, _ mirror: SubjectSnapshot) throws {
+    mutating func enterErasure(_ operation: EngagementOperation, _ sequence: Int64, _ snapshot: SubjectSnapshot) throws
+    {
         let known = Set(try context.store.providers().map(\.name))
         for position in runners.indices where known.contains(runners[position].name) {
             let share = hearing.shares[position]
             if routed.contains(position), share.holds(operation.contact, on: operation.subject) { continue }
             let findings = runners[position].examine(operation)
             guard !findings.contains(where: { $0.severity == .foreign }) else { continue }
-            try enter(operation, sequence, position, mirror, findings)
+            try enter(operation, sequence, position, snapshot, findings)
         }
     }
 
@@ -126,7 +128,7 @@ package struct Erasure: Sendable {
     }
 
     package let operation: OperationID
-    package let hadMirror: Bool
+    package let hadSnapshot: Bool
     package var damagedRows = 0
     package var parts: [String: Part] = [:]
 }
@@ -142,8 +144,8 @@ struct Erasures {
     }
 
     /// Whether nothing is known of a subject since it was erased.
-    func isForgotten(_ subject: Subject, _ mirror: SubjectSnapshot) -> Bool {
-        subjects.contains(subject) && mirror == SubjectSnapshot()
+    func isForgotten(_ subject: Subject, _ snapshot: SubjectSnapshot) -> Bool {
+        subjects.contains(subject) && snapshot == SubjectSnapshot()
     }
 
     mutating func merge(_ part: Erasure.Part, of operation: OperationID, provider: String) {

@@ -54,10 +54,10 @@ extension CaptureBatch {
     private mutating func forgetFormer(_ contact: String, _ text: [UInt8]) throws {
         for (name, body) in try context.store.subjects(mentioning: text) {
             let subject = Subject(rawValue: name)
-            guard var snapshot = mirrors[subject] ?? (try? SubjectSnapshot(jsonBytes: body)),
+            guard var snapshot = snapshots[subject] ?? (try? SubjectSnapshot(jsonBytes: body)),
                 snapshot.forgetFormerContact(contact)
             else { continue }
-            mirrors[subject] = snapshot
+            snapshots[subject] = snapshot
         }
         for position in runners.indices {
             for lane in try runners[position].forgetContact(contact, text) { forgotten.append((position, lane)) }
@@ -66,9 +66,9 @@ extension CaptureBatch {
 
     /// The installation's registration is told once more, on behalf of whoever is there now.
     private mutating func tellDeviceAgain(_ operation: EngagementOperation, _ position: Int) throws {
-        let mirror = try mirrors[operation.subject] ?? context.snapshot(of: operation.subject)
-        guard receives(position, operation, mirror) else { return }
-        try tellAgain(position, operation, mirror) { $0.kind == .registerDevice }
+        let snapshot = try snapshots[operation.subject] ?? context.snapshot(of: operation.subject)
+        guard receives(position, operation, snapshot) else { return }
+        try tellAgain(position, operation, snapshot) { $0.kind == .registerDevice }
     }
 }
 
@@ -88,7 +88,7 @@ extension Action {
     /// Whether it makes a vendor forget a person, or part with one: that is what a person wants who is to be forgotten.
     fileprivate var partsOrErases: Bool {
         switch self {
-        case .erase, .farewell: true
+        case .erase, .unregister: true
         case .switchContact(let change): change.direction == .logOut
         default: false
         }

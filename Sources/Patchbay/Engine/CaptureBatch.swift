@@ -12,9 +12,9 @@ struct CaptureBatch {
     /// How many operations were added.
     private(set) var count = 0
     /// The states of the subjects that changed, read inside the transaction: another process may capture too.
-    var mirrors: [Subject: SubjectSnapshot] = [:]
+    var snapshots: [Subject: SubjectSnapshot] = [:]
     /// The same as the outbox holds them: what has not changed is not written.
-    var storedMirrors: [Subject: SubjectSnapshot] = [:]
+    var storedSnapshots: [Subject: SubjectSnapshot] = [:]
     /// What others had committed then.
     private(set) var version: Int64 = 0
     /// What entered each lane and is ready, by position of the runner; nothing where a lane is only to be looked at.
@@ -37,57 +37,58 @@ struct CaptureBatch {
 
     mutating func add(_ operation: EngagementOperation, _ stored: OutboxOperation) throws {
         count += 1
-        var mirror: SubjectSnapshot
-        if let known = mirrors[operation.subject] {
-            mirror = known
+        var snapshot: SubjectSnapshot
+        if let known = snapshots[operation.subject] {
+            snapshot = known
         } else {
-            let found = try context.storedMirror(of: operation.subject)
-            storedMirrors[operation.subject] = found
-            mirror = try found ?? context.rebuiltMirror(of: operation.subject)
+            let found = try context.storedSnapshot(of: operation.subject)
+            storedSnapshots[operation.subject] = found
+            snapshot = try found ?? context.rebuiltSnapshot(of: operation.subject)
         }
-        let before = mirror
-        mirror.apply(operation)
+        let before = snapshot
+        snapshot.apply(operation)
         // A registration that no provider accepts, because its push token is malformed, does not replace a good one.
-        if operation.action.kind == .registerDevice, isRefusedByAll(operation) { mirror.keepDevice(of: before) }
+        if operation.action.kind == .registerDevice, isRefusedByAll(operation) { snapshot.keepDevice(of: before) }
         if before.isAnotherPerson(after: operation.action) {
-            mirror.cameAfter = Int(try context.store.newestSequence())
+            snapshot.cameAfter = Int(try context.store.newestSequence())
         }
-        mirrors[operation.subject] = mirror
+        snapshots[operation.subject] = snapshot
         switch operation.action {
-        case .erase: try erase(operation, before, mirror)
+        case .erase: try erase(operation, before, snapshot)
         case .switchContact, .identify:
             if before.isAnotherPerson(after: operation.action) {
-                try endUnanswered(operation.subject, mirror)
-                try registerAgain(operation, before, mirror)
+                try endUnanswered(operation.subject, snapshot)
+                try registerAgain(operation, before, snapshot)
             }
-            try record(ConsentChanges(from: before, to: mirror), of: operation, ConsentEffects())
-        case .setConsent: try enforce(operation, before, mirror)
+            try record(ConsentChanges(from: before, to: snapshot), of: operation, ConsentEffects())
+        case .setConsent: try enforce(operation, before, snapshot)
         default: break
         }
-        try logOut(before, aheadOf: operation, mirror)
+        try logOut(before, aheadOf: operation, snapshot)
         let changesPerson =
-            before.isAnotherPerson(after: operation.action) || before.identifiers.isEmpty && !mirror.identifiers.isEmpty
+            before.isAnotherPerson(after: operation.action)
+            || before.identifiers.isEmpty && !snapshot.identifiers.isEmpty
         let sequence = try context.store.insert(stored, behindGap: changesPerson)
-        if changesPerson { mirrors[operation.subject]?.notePersonChange(sequence) }
+        if changesPerson { snapshots[operation.subject]?.notePersonChange(sequence) }
         isRouted = false
         var examined: [[Finding]] = []
         for position in routed where shares[position].holds(operation.contact, on: operation.subject) {
-            examined.append(try enter(operation, sequence, position, mirror))
+            examined.append(try enter(operation, sequence, position, snapshot))
         }
-        try repeatOptOuts(operation, before, mirror)
+        try repeatOptOuts(operation, before, snapshot)
         if operation.action != .erase {
             for position in routed where !shares[position].isAll {
-                try changeSides(operation, position, before, mirror)
+                try changeSides(operation, position, before, snapshot)
             }
         }
         let told = operation.action == .erase ? Set(try context.store.providers().map(\.name)) : []
         // An erasure goes for real to whoever was told of the person before.
         for position in hearing.shadows where !told.contains(runners[position].name) {
-            try rehearse(operation, sequence, position, mirror, examined)
+            try runShadow(operation, sequence, position, snapshot, examined)
         }
-        if operation.action == .erase { try enterErasure(operation, sequence, mirror) }
+        if operation.action == .erase { try enterErasure(operation, sequence, snapshot) }
         if operation.action.isPush {
-            for position in hearing.unrouted { try enterLate(operation, sequence, position, mirror) }
+            for position in hearing.unrouted { try enterLate(operation, sequence, position, snapshot) }
         }
         if !isRouted { try context.store.discardIfUnrouted(sequence) }
     }
@@ -105,9 +106,9 @@ struct CaptureBatch {
         for (provider, count) in captured.sorted(by: { $0.key < $1.key }) {
             try context.store.count(provider: provider, term: "captured", code: "", by: count)
         }
-        for (subject, mirror) in mirrors
-        where !erasures.isForgotten(subject, mirror) && mirror != storedMirrors[subject] {
-            try context.store.setMirror(subject: subject.rawValue, body: mirror.jsonBytes)
+        for (subject, snapshot) in snapshots
+        where !erasures.isForgotten(subject, snapshot) && snapshot != storedSnapshots[subject] {
+            try context.store.setSnapshot(subject: subject.rawValue, body: snapshot.jsonBytes)
         }
     }
 
@@ -115,14 +116,14 @@ struct CaptureBatch {
         _ operation: EngagementOperation,
         _ sequence: Int64,
         _ position: Int,
-        _ mirror: SubjectSnapshot
+        _ snapshot: SubjectSnapshot
     ) throws -> [Finding] {
         let runner = runners[position]
         let findings = runner.examine(operation)
         if let foreign = findings.first(where: { $0.severity == .foreign }) {
             context.emit([.passedOver(operation.id, provider: runner.name, foreign)])
         } else {
-            try enter(operation, sequence, position, mirror, findings)
+            try enter(operation, sequence, position, snapshot, findings)
         }
         return findings
     }
@@ -133,19 +134,19 @@ struct CaptureBatch {
     }
 
     /// A contact that a provider did not hear so far came to an installation, or one that it heard has left: the one side
-    /// hears the whole state, the other its farewell.
+    /// hears the whole state, the other its unregister.
     private mutating func changeSides(
         _ operation: EngagementOperation,
         _ position: Int,
         _ before: SubjectSnapshot,
-        _ mirror: SubjectSnapshot
+        _ snapshot: SubjectSnapshot
     ) throws {
         guard before != SubjectSnapshot() else { return }
         let (subject, runner, share) = (operation.subject, runners[position], shares[position])
-        let (did, does) = (share.holds(before.contact, on: subject), share.holds(mirror.contact, on: subject))
+        let (did, does) = (share.holds(before.contact, on: subject), share.holds(snapshot.contact, on: subject))
         if does, !did {
-            try context.takeBackFarewells(runner, of: subject)
-            try tellAgain(position, operation, mirror) { _ in true }
+            try context.takeBackUnregisters(runner, of: subject)
+            try tellAgain(position, operation, snapshot) { _ in true }
         } else if did, !does {
             // The other side receives the whole state, where it waits on.
             try context.store.forEachRow(provider: runner.name, subject: subject.rawValue) { row in
@@ -157,28 +158,28 @@ struct CaptureBatch {
         }
     }
 
-    /// Notes how an operation would fare with a provider that is rehearsed, beside the live ones.
-    private mutating func rehearse(
+    /// Notes how an operation would fare with a provider that is shadowed, beside the live ones.
+    private mutating func runShadow(
         _ operation: EngagementOperation,
         _ sequence: Int64,
         _ position: Int,
-        _ mirror: SubjectSnapshot,
+        _ snapshot: SubjectSnapshot,
         _ live: [[Finding]]
     ) throws {
         let runner = runners[position]
         let findings = runner.examine(operation)
         if findings.contains(where: { $0.severity == .foreign }) { return }
-        let lines = RehearsalLine.lines(of: operation, findings: findings, live: live)
-        try context.rehearsals.add(lines, provider: runner.name)
-        try enter(operation, sequence, position, mirror, findings, isRehearsed: true)
+        let lines = ShadowRunLine.lines(of: operation, findings: findings, live: live)
+        try context.shadowRuns.add(lines, provider: runner.name)
+        try enter(operation, sequence, position, snapshot, findings, isShadowed: true)
     }
 
-    /// A push whose route is gone is still tracked where it came from; what its vendor has no door for is told, not booked.
+    /// A push whose route is gone is still tracked where it came from; what its vendor has no API for is told, not booked.
     private mutating func enterLate(
         _ operation: EngagementOperation,
         _ sequence: Int64,
         _ position: Int,
-        _ mirror: SubjectSnapshot
+        _ snapshot: SubjectSnapshot
     ) throws {
         let findings = runners[position].examine(operation)
         if let refusal = findings.first(where: { $0.severity == .foreign || $0.severity == .error }) {
@@ -193,21 +194,21 @@ struct CaptureBatch {
                     adapter: runner.descriptor.id.rawValue,
                     stateVersion: runner.descriptor.stateVersion,
                     state: "left",
-                    parked: nil,
+                    suspended: nil,
                     settingsDigest: ""
                 )
             )
         }
-        try enter(operation, sequence, position, mirror, findings)
+        try enter(operation, sequence, position, snapshot, findings)
     }
 
     mutating func enter(
         _ operation: EngagementOperation,
         _ sequence: Int64,
         _ position: Int,
-        _ mirror: SubjectSnapshot,
+        _ snapshot: SubjectSnapshot,
         _ findings: [Finding],
-        isRehearsed: Bool = false
+        isShadowed: Bool = false
     ) throws {
         let runner = runners[position]
         captured[runner.name, default: 0] += 1
@@ -217,10 +218,10 @@ struct CaptureBatch {
             operation,
             sequence,
             runner,
-            mirror,
+            snapshot,
             findings: findings,
             keepsRejects: keepsRejects,
-            isRehearsed: isRehearsed
+            isShadowed: isShadowed
         )
         if operation.action == .erase { try noteErasure(operation, position, entry) }
         if entry.end == nil {
@@ -239,7 +240,7 @@ struct Hearing {
     let routed: [Int]
     /// Which contacts each provider hears, by its position.
     let shares: [Share]
-    /// Providers that are rehearsed.
+    /// Providers that are shadowed.
     var shadows: [Int]
     /// Providers without a route: they take the pushes that they know as their own, and nothing else.
     let unrouted: [Int]

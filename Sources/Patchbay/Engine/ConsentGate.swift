@@ -25,7 +25,7 @@ struct ConsentGate {
         // A log-out parts the installation from a person: it waits for no consent, and no denial drops it.
         case .switchContact(let change) where change.direction == .logOut: []
         case .identify, .switchContact, .registerDevice, .changeAttributes, .changeTags: [.profile]
-        case .setConsent, .farewell, .erase, .readBack: []
+        case .setConsent, .unregister, .erase, .readBack: []
         }
     }
 
@@ -66,8 +66,8 @@ struct ConsentGate {
     }
 
     /// Why nobody may be asked about the person now; nil if they may. An answer is part of the profile.
-    func refusal(toRead mirror: SubjectSnapshot) -> Finding? {
-        switch decision(on: .profile, mirror.consent(for: .profile)) {
+    func refusal(toRead snapshot: SubjectSnapshot) -> Finding? {
+        switch decision(on: .profile, snapshot.consent(for: .profile)) {
         case .pass: nil
         case .hold: FindingRow.Engine.consentUnknown.at()
         case .deny: FindingRow.Engine.consentDenied.at()
@@ -129,7 +129,7 @@ extension Action {
         case .changeSubscription(let subscription):
             subscription.state.isOptOut
         case .setConsent(let consent): consent.state == .denied
-        case .erase, .farewell: true
+        case .erase, .unregister: true
         case .identify, .switchContact, .registerDevice, .changeAttributes, .changeTags, .track, .readBack: false
         }
     }

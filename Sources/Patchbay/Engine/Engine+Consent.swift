@@ -9,8 +9,8 @@ extension Engine {
     /// The subjects whose state belongs to a contact, by who is logged in or by an identifier.
     package func subjects(of contact: String) throws -> [Subject] {
         try context.store.subjects(mentioning: contact.storedBytes).compactMap { subject, body in
-            guard let mirror = try? SubjectSnapshot(jsonBytes: body) else { return nil }
-            let names = mirror.identifiers.map(\.value) + [mirror.contact].compactMap(\.self)
+            guard let snapshot = try? SubjectSnapshot(jsonBytes: body) else { return nil }
+            let names = snapshot.identifiers.map(\.value) + [snapshot.contact].compactMap(\.self)
             return names.contains(where: contact.isSame) ? Subject(rawValue: subject) : nil
         }
     }
@@ -28,12 +28,12 @@ extension Engine {
         try context.transaction(.full) {
             for name in Set(try context.store.providers().map(\.name)).union(runners.map(\.name)).sorted() {
                 let runner = runners.first { $0.name == name }
-                var mirrors: [Subject: SubjectSnapshot] = [:]
+                var snapshots: [Subject: SubjectSnapshot] = [:]
                 try context.store.forEachRow(provider: name, subject: nil) { row in
                     guard let operation = try? EngagementOperation(jsonBytes: row.operation.body) else { return }
-                    let mirror = try mirrors[operation.subject] ?? context.snapshot(of: operation.subject)
-                    if mirrors.count < 10_000 { mirrors[operation.subject] = mirror }
-                    if mirror.isOfAnother(operation, row.operation.sequence) {
+                    let snapshot = try snapshots[operation.subject] ?? context.snapshot(of: operation.subject)
+                    if snapshots.count < 10_000 { snapshots[operation.subject] = snapshot }
+                    if snapshot.isOfAnother(operation, row.operation.sequence) {
                         if isNewlyRequired(operation, before) {
                             let reason = FindingRow.Engine.consentUnanswered.at()
                             try context.end(row, name, OperationOutcome(.dropped, finding: reason))
@@ -43,7 +43,7 @@ extension Engine {
                     guard runner?.place(operation).waitsForConsent ?? true else { return }
                     // A no was carried out when it was said.
                     let hold: String?
-                    switch context.gate.decision(for: operation.action, mirror) {
+                    switch context.gate.decision(for: operation.action, snapshot) {
                     case .pass, .deny: hold = nil
                     case .hold(let name): hold = name
                     }

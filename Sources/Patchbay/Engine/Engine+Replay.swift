@@ -35,7 +35,7 @@ extension Engine {
     /// Puts operations on the routes that had rejected them, in one transaction; the copies kept of them there go.
     ///
     /// Each is examined again, waits for consent again, and counts as created with the code `replayed`; it keeps its id and
-    /// its place in the order of capture, so that what was said later still counts. The mirror stays as it is: it took the operation when it was
+    /// its place in the order of capture, so that what was said later still counts. The subject snapshot stays as it is: it took the operation when it was
     /// captured, and what was said since must not be undone by what was said before. The right to deliver is not needed.
     ///
     /// - Throws: ``OutboxError`` where the outbox has no room.
@@ -91,7 +91,7 @@ extension Engine {
             snapshot,
             findings: findings,
             keepsRejects: true,
-            isRehearsed: true
+            isShadowed: true
         )
         try store.discardIfUnrouted(sequence)
         return (entry.end.map { .ended($0) } ?? (entry.ready == nil ? .held : .pending), entry)

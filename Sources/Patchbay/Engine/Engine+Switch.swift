@@ -32,7 +32,7 @@ extension Engine {
             switch (runner, provider) {
             case (nil, _): "gone"
             case (_, .some(let provider)) where provider.isRouted: "live"
-            case (_, .some(let provider)) where provider.rehearsesOutside: "shadow"
+            case (_, .some(let provider)) where provider.sendsShadowRequests: "shadow"
             default: "left"
             }
         }
@@ -47,21 +47,21 @@ extension Engine {
         try context.transaction(.full) {
             // First of all: what gets its place now is heard for real.
             for change in try findChanges() where change.record?.state == "shadow" && change.state != "shadow" {
-                try endRehearsal(change)
+                try endShadowRun(change)
             }
             placed = try placeWaiting(&batch, before: findChanges())
             try batch.finish()
             let changes = try findChanges()
-            let newcomers = Dictionary(uniqueKeysWithValues: changes.map { ($0.name, $0) })
+            let addedProviders = Dictionary(uniqueKeysWithValues: changes.map { ($0.name, $0) })
             for change in changes { try adopt(change) }
             var lost = Losses()
             for change in changes.sorted(by: { $0.name < $1.name }) where !change.old.isNone {
-                try takeLeave(change, to: newcomers, &lost)
+                try takeLeave(change, to: addedProviders, &lost)
             }
             try noteUnnamed(changes.filter { $0.runner == nil }.map(\.name))
             if let refusal = lost.refusal { throw refusal }
         }
-        arrivals.remove(placed)
+        stagedCaptures.remove(placed)
         tell(of: batch)
     }
 
@@ -74,10 +74,15 @@ extension Engine {
         try context.transaction(.full) {
             try context.requireLease()
             let others = try findChanges().filter { $0.name != name }
-            let leaver = Change(name: name, runner: nil, provider: nil, old: .all, new: .none)
+            let removedProvider = Change(name: name, runner: nil, provider: nil, old: .all, new: .none)
             var lost = Losses()
             lost.isAskedFor = true
-            try retarget(leaver, to: Dictionary(uniqueKeysWithValues: others.map { ($0.name, $0) }), .retarget, &lost)
+            try retarget(
+                removedProvider,
+                to: Dictionary(uniqueKeysWithValues: others.map { ($0.name, $0) }),
+                .retarget,
+                &lost
+            )
             if let refusal = lost.refusal { throw refusal }
         }
         return try before - context.store.pendingCount(provider: name)
@@ -90,7 +95,7 @@ extension Engine {
         let candidates = configured.map { ($0.1?.name ?? "", $0.0, $0.1) } + gone.map { ($0, nil, nil) }
         return try candidates.map { name, runner, provider in
             let record = known[name]
-            // Whoever was gone from the configuration has not heard its farewell yet.
+            // Whoever was gone from the configuration has not heard its unregister yet.
             let wasHeard = record?.state == "live" || (record?.state == "gone" && provider?.isRouted != true)
             let remembered = try context.store.meta(Self.shareKey(name)).flatMap(Share.init(text:)) ?? .all
             return Change(
@@ -113,14 +118,14 @@ extension Engine {
         try replaceVendor(of: &change.record, by: runner.descriptor, wasLeft: change.old.isNone)
         let isNew = change.record?.state != change.state
         let joins = !change.new.isNone && change.old != change.new
-        guard provider.isRouted || provider.rehearsesOutside else {
+        guard provider.isRouted || provider.sendsShadowRequests else {
             try placeAgainIfChanged(change)
             return
         }
-        if provider.rehearsesOutside, isNew, change.record != nil {
+        if provider.sendsShadowRequests, isNew, change.record != nil {
             let pending = try context.store.pendingCount(provider: change.name)
             guard pending == 0, change.old.isNone else {
-                throw SwitchRefusal(rehearsing: change.name, pending: pending)
+                throw SwitchRefusal(shadowing: change.name, pending: pending)
             }
             // What the real vendor made the adapter remember is nothing to the sandbox.
             try context.store.clearProviderState(change.name)
@@ -133,20 +138,20 @@ extension Engine {
                 adapter: runner.descriptor.id.rawValue,
                 stateVersion: change.record?.stateVersion ?? runner.descriptor.stateVersion,
                 state: change.state,
-                parked: isNew ? nil : change.record?.parked,
+                suspended: isNew ? nil : change.record?.suspended,
                 settingsDigest: provider.settingsDigest
             )
         )
         try context.store.setMeta(Self.shareKey(change.name), change.new.text)
-        try forEachMirror { subject, snapshot in
-            guard provider.rehearsesOutside || change.joins(snapshot.contact, subject) else { return }
-            try context.takeBackFarewells(runner, of: subject)
+        try forEachSnapshot { subject, snapshot in
+            guard provider.sendsShadowRequests || change.joins(snapshot.contact, subject) else { return }
+            try context.takeBackUnregisters(runner, of: subject)
             let isKnown = change.record != nil
             if let logOut = context.logOut(of: subject, snapshot, runner), try isKnown || hasPending(of: subject) {
-                try context.create(logOut, for: subject, snapshot, because: "mirror", runner)
+                try context.create(logOut, for: subject, snapshot, because: "snapshot", runner)
             }
             for action in snapshot.replay.flatMap({ context.portions(of: $0, for: subject, snapshot, runner) }) {
-                try context.create(action, for: subject, snapshot, because: "mirror", runner)
+                try context.create(action, for: subject, snapshot, because: "snapshot", runner)
             }
         }
     }
@@ -173,7 +178,7 @@ extension Engine {
         guard pending == 0, wasLeft else { throw SwitchRefusal(replacing: replaced, pending: pending) }
         try context.store.clearProviderState(replaced.name)
         (replaced.adapter, replaced.stateVersion) = (descriptor.id.rawValue, descriptor.stateVersion)
-        replaced.parked = nil
+        replaced.suspended = nil
         try context.store.setProvider(replaced)
         record = replaced
     }
@@ -192,12 +197,12 @@ extension Engine {
     /// Where the settings name another account of the vendor, the installation and its person are registered there, behind what
     /// is pending: that belongs to the former account, and what is captured from now on to the new one.
     private func registerAgain(_ change: Change, _ runner: Runner) throws {
-        try forEachMirror { subject, snapshot in
+        try forEachSnapshot { subject, snapshot in
             guard change.old.holds(snapshot.contact, on: subject), change.new.holds(snapshot.contact, on: subject),
                 try runner.mustRegisterAgain(subject, snapshot)
             else { return }
             for action in snapshot.replay where [.registerDevice, .identify].contains(action.kind) {
-                try context.create(action, for: subject, snapshot, because: "mirror", runner)
+                try context.create(action, for: subject, snapshot, because: "snapshot", runner)
             }
         }
     }
@@ -237,7 +242,7 @@ extension Engine {
         if plan.onSwitch != .drain { try retarget(change, to: all, plan.onSwitch, &lost) }
         try retargetHeld(change, to: all)
         guard let runner = change.runner else { return }
-        try forEachMirror { subject, snapshot in
+        try forEachSnapshot { subject, snapshot in
             guard change.leaves(snapshot.contact, subject) else { return }
             _ = try context.unregister(subject, snapshot, runner)
         }
@@ -290,7 +295,7 @@ extension Engine {
     ///
     /// One that heard an operation already does not hear it again. Without anybody to take it, everything stays.
     ///
-    /// A newcomer gets everything, in order, and the snapshot behind it. One that was there before has the state already, with
+    /// An added provider gets everything, in order, and the snapshot behind it. One that was there before has the state already, with
     /// its own snapshot or because it heard the operation: it gets what happened, and nothing that changes the state. What
     /// belongs to a person who has left it never had, and does not take.
     private func retarget(
@@ -316,7 +321,7 @@ extension Engine {
             guard row.step == nil, !journaled.contains(row.operation.id), !mayBeDone,
                 let operation = try? EngagementOperation(jsonBytes: row.operation.body),
                 // Both concern the vendor that knows the person.
-                operation.action != .farewell, operation.action != .erase,
+                operation.action != .unregister, operation.action != .erase,
                 change.leaves(operation.contact, operation.subject)
             else { return }
             // An opt-out goes to the new provider and stays with the old one, too.
@@ -339,14 +344,14 @@ extension Engine {
             let hearings = try examined.map { taker in
                 try context.store.hearing(of: row.operation.id, provider: taker.runner.name)
             }
-            let newcomers = zip(examined, hearings).filter { $0.1 == .none }.map(\.0)
-            let hasTaker = hearings.contains(.taken) || newcomers.contains { !$0.refuses }
+            let addedProviders = zip(examined, hearings).filter { $0.1 == .none }.map(\.0)
+            let hasTaker = hearings.contains(.taken) || addedProviders.contains { !$0.refuses }
             let isLost = policy == .retarget && !hasTaker
             if isLost, plan.onLoss == .refuse {
                 try lost.add(operation, from: change.name, examined.map { ($0.runner.name, try whyNot($0, operation)) })
             }
             let isDropped = DeliberateFault.retargetDropsOne.isPresent && row.operation.sequence.isMultiple(of: 3)
-            for taker in newcomers where !isDropped {
+            for taker in addedProviders where !isDropped {
                 try move(operation, row.operation.sequence, to: taker, snapshot, isLost: isLost)
             }
             if policy == .retarget { try end(row, operation, from: change.name, takers.map(\.runner.name)) }
@@ -362,7 +367,7 @@ extension Engine {
     }
 
     /// Whether several people may use the installations that a provider serves; a back end has a subject for each contact.
-    private func summarizesPeople(_ change: Change) -> Bool { change.runner?.descriptor.door == .device }
+    private func summarizesPeople(_ change: Change) -> Bool { change.runner?.descriptor.side == .device }
 
     /// What a provider has against an operation: what it says now, or what was said when it heard it.
     private func whyNot(_ taker: Taker, _ operation: EngagementOperation) throws -> [Finding] {
@@ -413,8 +418,8 @@ extension Engine {
         context.emit([.ended(operation.id, provider: old, OperationOutcome(.moved))])
     }
 
-    /// A rehearsal is over: what waits ends as nothing, and what the sandbox made the adapter remember is forgotten.
-    private func endRehearsal(_ change: Change) throws {
+    /// A shadow run is over: what waits ends as nothing, and what the sandbox made the adapter remember is forgotten.
+    private func endShadowRun(_ change: Change) throws {
         try context.store.forEachRow(provider: change.name, subject: nil) { row in
             try context.store.end(
                 provider: change.name,
@@ -425,16 +430,16 @@ extension Engine {
             )
         }
         try context.store.clearProviderState(change.name)
-        // What comes its way without a route from now on, late pushes, is no rehearsal: it is not ended again.
+        // What comes its way without a route from now on, late pushes, is no shadow run: it is not ended again.
         guard var record = change.record else { return }
         record.state = "left"
         try context.store.setProvider(record)
     }
 
-    private func forEachMirror(_ body: (Subject, SubjectSnapshot) throws -> Void) throws {
-        try context.store.forEachMirror { subject, bytes in
+    private func forEachSnapshot(_ body: (Subject, SubjectSnapshot) throws -> Void) throws {
+        try context.store.forEachSnapshot { subject, bytes in
             let subject = Subject(rawValue: subject)
-            if let snapshot = try context.mirror(bytes, of: subject) { try body(subject, snapshot) }
+            if let snapshot = try context.snapshot(bytes, of: subject) { try body(subject, snapshot) }
         }
     }
 }

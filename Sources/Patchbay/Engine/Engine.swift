@@ -18,7 +18,7 @@ package final class Engine {
     private static let leaseDuration: Int64 = 30_000
     var bounds: OutboxBounds
     /// What was captured and has no place yet.
-    var arrivals = Arrivals()
+    var stagedCaptures = StagedCaptures()
 
     /// An engine over an open outbox. It captures at once and delivers after ``start()``.
     package init(
@@ -34,11 +34,11 @@ package final class Engine {
         context = try EngineContext(store: store, host: host, gate: gate, credentials: credentials)
         heardEnd = try store.historyEnd()
         for provider in plan.providers {
-            let runner = Runner(name: provider.name, desk: provider.adapter.desk, context: context)
+            let runner = Runner(name: provider.name, driver: provider.adapter.driver, context: context)
             runner.isPaused = provider.mode == .paused
             runner.isUnrouted = provider.mode == nil
             runner.share = provider.share
-            runner.shadow = Rehearsal(provider)
+            runner.shadow = ShadowRun(provider)
             if let rate = provider.rate { runner.rate = rate }
             runners.append(runner)
         }
@@ -85,7 +85,7 @@ package final class Engine {
         do {
             try reviewConsent()
             try carryOutSwitch()
-            try placeArrivals()
+            try placeStagedCaptures()
             for runner in runners { try runner.restore() }
         } catch {
             // A start is whole or has not happened: the next try, here or elsewhere, begins anew.
@@ -172,12 +172,12 @@ package final class Engine {
     /// What is in flight is not forgotten: its outcome may be brought after ``wakeUp()``.
     package func suspend() throws {
         // Where the storage fails, all are made up for by whoever opens the outbox next: letting go of it must not wait.
-        try? placeArrivals()
+        try? placeStagedCaptures()
         try? settleAnswers()
         try? store.carryOutEndingsNow()
         // Who keeps the file keeps the right to deliver, too, and what is in flight stays known.
         try store.suspend { restLease() }
-        arrivals.look()
+        stagedCaptures.look()
     }
 
     /// Gives the right to deliver back for the time of a suspension.
@@ -251,7 +251,7 @@ package final class Engine {
                 try batch.withdraw(contact: contact, with: first.operation.id)
             }
         }
-        arrivals.remove(placed)
+        stagedCaptures.remove(placed)
         return batch.erasures.all
     }
 
@@ -271,7 +271,7 @@ package final class Engine {
 
     /// After the commit: what is known of the subjects and the lanes.
     func tell(of batch: CaptureBatch) {
-        context.keep(batch.erasures.all.isEmpty ? batch.mirrors : [:], batch.version)
+        context.keep(batch.erasures.all.isEmpty ? batch.snapshots : [:], batch.version)
         batch.tellRunners()
         for (runner, lanes) in batch.touched {
             for (lane, entries) in lanes { runners[runner].noteEntered(lane: lane, entries) }
@@ -362,7 +362,7 @@ package final class Engine {
 
     /// When to call ``advance(_:)`` again, on the engine's timeline; nil is not before something happens.
     package var nextAdvance: Instant? {
-        runners.reduce(hasArrivals ? arrivals.nextTry : nil) { next, runner in
+        runners.reduce(hasStagedCaptures ? stagedCaptures.nextTry : nil) { next, runner in
             next.orEarlier(delivers && !isQuiet ? runner.nextPlan : runner.nextDeadline)
         }
     }
@@ -379,7 +379,7 @@ package final class Engine {
     /// flight. If that engine refuses, or what vendors have said can't be stored, this one goes on.
     package func handOver(to next: Engine) throws {
         do {
-            try placeArrivals()
+            try placeStagedCaptures()
             try settleAnswers()
         } catch {
             takeStore()
@@ -416,8 +416,8 @@ package final class Engine {
 
     /// Looks for what other processes captured, and for what has waited too long.
     package func lookAround() throws {
-        arrivals.look()
-        try placeArrivals()
+        stagedCaptures.look()
+        try placeStagedCaptures()
         for runner in runners { try runner.lookAround() }
         bounds.rewind()
         try dropAged()
@@ -475,7 +475,7 @@ package final class Engine {
             ProviderStanding(
                 provider: runner.name,
                 pending: try context.store.pendingCount(provider: runner.name),
-                parked: runner.parked,
+                suspended: runner.suspended,
                 waits: runner.reasons
             )
         }
@@ -496,11 +496,11 @@ package struct ProviderStanding: Sendable {
     /// Operations that have not ended.
     package let pending: Int
     /// Why it is stopped, if it is.
-    package let parked: Finding?
+    package let suspended: Finding?
     /// Why each lane waits.
     package let waits: [String: Finding]
 }
 
 extension VendorAdapter {
-    fileprivate var desk: any AdapterDesk { Desk(self) }
+    fileprivate var driver: any AdapterDriver { Driver(self) }
 }

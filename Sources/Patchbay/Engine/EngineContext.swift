@@ -8,7 +8,7 @@ final class EngineContext {
     let store: OutboxStore
     let host: any EngineHost
     let gate: ConsentGate
-    let rehearsals: RehearsalBook
+    let shadowRuns: ShadowRunBook
     private let timeline: Timeline
     /// When the timeline's mark was last stored.
     private var lastMark: Instant?
@@ -27,7 +27,7 @@ final class EngineContext {
         credentials: CredentialCache
     ) throws {
         (self.store, self.host, self.gate, self.credentials) = (store, host, gate, credentials)
-        rehearsals = RehearsalBook(store)
+        shadowRuns = ShadowRunBook(store)
         timeline = Timeline(after: try store.meta("timeline"), on: host)
     }
 
@@ -113,23 +113,23 @@ final class EngineContext {
     ///
     /// A state that this release can't read is set aside, told of once, and begins anew with what the person refused.
     func snapshot(of subject: Subject) throws -> SubjectSnapshot {
-        try storedMirror(of: subject) ?? rebuiltMirror(of: subject)
+        try storedSnapshot(of: subject) ?? rebuiltSnapshot(of: subject)
     }
 
     /// The state of a subject for whom the outbox holds none. Nobody was there before, or the row was lost: set aside as
     /// damaged, or thrown away when the file was recovered. What the person refused stands in the trail, too.
-    func rebuiltMirror(of subject: Subject) throws -> SubjectSnapshot {
-        var mirror = SubjectSnapshot()
-        mirror.consents = try ConsentTrail.refusals(of: subject, in: store)
-        return mirror
+    func rebuiltSnapshot(of subject: Subject) throws -> SubjectSnapshot {
+        var snapshot = SubjectSnapshot()
+        snapshot.consents = try ConsentTrail.refusals(of: subject, in: store)
+        return snapshot
     }
 
     /// The same; nil if the outbox holds none.
-    func storedMirror(of subject: Subject) throws -> SubjectSnapshot? {
-        if let mirror = keptSnapshots.snapshots[subject], try keptSnapshots.version == store.foreignVersion() {
-            return mirror
+    func storedSnapshot(of subject: Subject) throws -> SubjectSnapshot? {
+        if let snapshot = keptSnapshots.snapshots[subject], try keptSnapshots.version == store.foreignVersion() {
+            return snapshot
         }
-        return try store.mirror(subject: subject.rawValue).flatMap { try mirror($0, of: subject) }
+        return try store.snapshot(subject: subject.rawValue).flatMap { try snapshot($0, of: subject) }
     }
 
     /// The state of a subject for a plan. It is kept for the next one, so call this outside of transactions only.
@@ -137,7 +137,7 @@ final class EngineContext {
         let version = try store.foreignVersion()
         let kept = keptSnapshots.version == version ? keptSnapshots.snapshots : [:]
         if let known = kept[subject] { return known }
-        guard let snapshot = try storedMirror(of: subject) else { return try rebuiltMirror(of: subject) }
+        guard let snapshot = try storedSnapshot(of: subject) else { return try rebuiltSnapshot(of: subject) }
         keep(kept.merging([subject: snapshot]) { _, new in new }, version)
         return snapshot
     }
@@ -146,15 +146,15 @@ final class EngineContext {
     private var keptSnapshots: (snapshots: [Subject: SubjectSnapshot], version: Int64) = ([:], 0)
 
     /// Keeps the states that are stored now, of a few subjects.
-    func keep(_ mirrors: [Subject: SubjectSnapshot], _ version: Int64) {
-        keptSnapshots = (mirrors.count <= 8 ? mirrors : [:], version)
+    func keep(_ snapshots: [Subject: SubjectSnapshot], _ version: Int64) {
+        keptSnapshots = (snapshots.count <= 8 ? snapshots : [:], version)
     }
 
     /// Reads a stored state; nil if it had to be set aside.
-    func mirror(_ stored: [UInt8], of subject: Subject) throws -> SubjectSnapshot? {
-        if let mirror = try? SubjectSnapshot(jsonBytes: stored) { return mirror }
-        try store.setMirrorAside(subject: subject.rawValue)
-        emit([.setAside(FindingRow.Engine.mirrorUnreadable.at())])
+    func snapshot(_ stored: [UInt8], of subject: Subject) throws -> SubjectSnapshot? {
+        if let snapshot = try? SubjectSnapshot(jsonBytes: stored) { return snapshot }
+        try store.setSnapshotAside(subject: subject.rawValue)
+        emit([.setAside(FindingRow.Engine.snapshotUnreadable.at())])
         return nil
     }
 
@@ -173,13 +173,13 @@ final class EngineContext {
         )
         let sequence = try store.insert(OutboxOperation(operation, since: now))
         try store.count(provider: runner.name, term: "created", code: "followUp", by: 1)
-        let mirror = try snapshot(of: cause.subject)
-        let isLeft = runner.isUnrouted || !runner.share.holds(mirror.contact, on: cause.subject)
+        let snapshot = try snapshot(of: cause.subject)
+        let isLeft = runner.isUnrouted || !runner.share.holds(snapshot.contact, on: cause.subject)
         let entry = try enter(
             operation,
             sequence,
             runner,
-            mirror,
+            snapshot,
             findings: [],
             keepsRejects: false,
             mayWait: !isLeft
@@ -188,28 +188,28 @@ final class EngineContext {
         return entry
     }
 
-    /// Stores an operation that the engine creates: a part of the mirror, an unregister.
+    /// Stores an operation that the engine creates: a part of the subject snapshot, an unregister.
     ///
-    /// What the vendor has no door for is no loss of anything captured: it ends at once, with its reason and no copy.
+    /// What the vendor has no API for is no loss of anything captured: it ends at once, with its reason and no copy.
     ///
     /// - Returns: how it entered the route; nil if it is none of the provider's business.
     @discardableResult
     func create(
         _ action: Action,
         for subject: Subject,
-        _ mirror: SubjectSnapshot,
+        _ snapshot: SubjectSnapshot,
         because reason: String,
         _ runner: Runner,
         contact: String?? = nil,
         at place: Int64? = nil
     ) throws -> Entry? {
-        var operation = operation(action, host.makeID(), of: subject, mirror)
+        var operation = operation(action, host.makeID(), of: subject, snapshot)
         operation.contact = contact ?? operation.contact
         let findings = runner.examine(operation)
         if findings.contains(where: { $0.severity == .foreign }) { return nil }
         let sequence = try store.insert(OutboxOperation(operation, since: now), at: place)
         try store.count(provider: runner.name, term: "created", code: reason, by: 1)
-        let entry = try enter(operation, sequence, runner, mirror, findings: findings, keepsRejects: false)
+        let entry = try enter(operation, sequence, runner, snapshot, findings: findings, keepsRejects: false)
         try store.discardIfUnrouted(sequence)
         return entry
     }
@@ -220,21 +220,21 @@ final class EngineContext {
     /// the vendor may hold a registration: those that the adapter's memory names, and those of pending operations.
     ///
     /// - Returns: How they entered the route.
-    func unregister(_ subject: Subject, _ mirror: SubjectSnapshot, _ runner: Runner) throws -> [Entry] {
-        var contacts = [mirror.contact]
+    func unregister(_ subject: Subject, _ snapshot: SubjectSnapshot, _ runner: Runner) throws -> [Entry] {
+        var contacts = [snapshot.contact]
         if runner.descriptor.usesCredentials, runner.descriptor.memory == .lane {
-            contacts = try runner.registeredContacts(subject, mirror)
+            contacts = try runner.registeredContacts(subject, snapshot)
             try store.forEachRow(provider: runner.name, subject: subject.rawValue) { row in
                 guard row.kind != nil, let operation = try? EngagementOperation(jsonBytes: row.operation.body) else {
                     return
                 }
                 contacts.append(operation.contact)
             }
-            contacts.append(mirror.contact)
+            contacts.append(snapshot.contact)
         }
         var seen: Set<ScalarString?> = []
         return try contacts.filter { seen.insert($0.map(ScalarString.init)).inserted }.compactMap { contact in
-            try create(.farewell, for: subject, mirror, because: "farewell", runner, contact: .some(contact))
+            try create(.unregister, for: subject, snapshot, because: "unregister", runner, contact: .some(contact))
         }
     }
 
@@ -243,12 +243,12 @@ final class EngineContext {
         _ action: Action,
         _ id: OperationID,
         of subject: Subject,
-        _ mirror: SubjectSnapshot
+        _ snapshot: SubjectSnapshot
     ) -> EngagementOperation {
         EngagementOperation(
             id: id,
             subject: subject,
-            contact: mirror.contact,
+            contact: snapshot.contact,
             capturedAt: date,
             appState: .active,
             action: action
@@ -275,7 +275,7 @@ final class EngineContext {
         if let other = try store.routes(of: place).providers.first, let row = try store.row(place, provider: other) {
             guard try store.hearing(of: row.operation.id, provider: runner.name) == .none else { return }
             let earlier = try EngagementOperation(jsonBytes: row.operation.body)
-            try store.count(provider: runner.name, term: "created", code: "mirror", by: 1)
+            try store.count(provider: runner.name, term: "created", code: "snapshot", by: 1)
             _ = try enter(earlier, place, runner, snapshot, findings: runner.examine(earlier), keepsRejects: false)
             return
         }
@@ -283,7 +283,7 @@ final class EngineContext {
         let known = snapshot.identifiers.isEmpty ? nil : Action.identify(snapshot.identifiers)
         let actions = [said, known].compactMap(\.self)
         guard let action = actions.first(where: { isTaken($0, for: subject, snapshot, runner) }) else { return }
-        try create(action, for: subject, snapshot, because: "mirror", runner, at: place)
+        try create(action, for: subject, snapshot, because: "snapshot", runner, at: place)
     }
 
     /// Whether a provider raises no objection to an action that the engine itself makes.
@@ -293,10 +293,10 @@ final class EngineContext {
     }
 
     /// What of a replayed state can go together: what a provider refuses stands alone, and takes nothing else with it.
-    func portions(of action: Action, for subject: Subject, _ mirror: SubjectSnapshot, _ runner: Runner)
+    func portions(of action: Action, for subject: Subject, _ snapshot: SubjectSnapshot, _ runner: Runner)
         -> [Action]
     {
-        func isRefused(_ action: Action) -> Bool { !isTaken(action, for: subject, mirror, runner) }
+        func isRefused(_ action: Action) -> Bool { !isTaken(action, for: subject, snapshot, runner) }
         guard isRefused(action) else { return [action] }
         switch action {
         case .changeAttributes(let changes) where changes.count > 1:
@@ -313,12 +313,12 @@ final class EngineContext {
         }
     }
 
-    /// A provider that hears a subject again before its farewell left is not told one.
-    func takeBackFarewells(_ runner: Runner, of subject: Subject) throws {
+    /// A provider that hears a subject again before its unregister left is not told one.
+    func takeBackUnregisters(_ runner: Runner, of subject: Subject) throws {
         var journaled: Set<String>?
         try store.forEachRow(provider: runner.name, subject: subject.rawValue) { row in
             guard row.step == nil, let operation = try? EngagementOperation(jsonBytes: row.operation.body),
-                operation.action == .farewell
+                operation.action == .unregister
             else { return }
             let inFlight = try journaled ?? Set(store.journal(provider: runner.name).flatMap(\.operations))
             journaled = inFlight
@@ -385,17 +385,17 @@ final class EngineContext {
         _ operation: EngagementOperation,
         _ sequence: Int64,
         _ runner: Runner,
-        _ mirror: SubjectSnapshot,
+        _ snapshot: SubjectSnapshot,
         findings: [Finding],
         keepsRejects: Bool,
-        isRehearsed: Bool = false,
+        isShadowed: Bool = false,
         mayWait: Bool = true
     ) throws -> Entry {
         let place = runner.place(operation)
         var hold: String?
         var end = findings.first { $0.severity == .error }.map { OperationOutcome(.rejected, finding: $0) }
-        if end == nil, !mirror.isOfAnother(operation, sequence) {
-            switch gate.decision(for: operation.action, mirror) {
+        if end == nil, !snapshot.isOfAnother(operation, sequence) {
+            switch gate.decision(for: operation.action, snapshot) {
             case .pass: break
             case .deny where DeliberateFault.denialIgnored.isPresent: break
             case .hold where DeliberateFault.holdIgnored.isPresent: break
@@ -405,8 +405,8 @@ final class EngineContext {
             case .deny: end = OperationOutcome(.dropped, finding: FindingRow.Engine.consentDenied.at())
             }
         }
-        if isRehearsed, runner.shadow == .inside { end = end ?? OperationOutcome(.shadowed) }
-        end = end.map { runner.booked($0, isEntering: isRehearsed) }
+        if isShadowed, runner.shadow == .inside { end = end ?? OperationOutcome(.shadowed) }
+        end = end.map { runner.booked($0, isEntering: isShadowed) }
         try store.enter(
             sequence,
             provider: runner.name,

@@ -22,7 +22,7 @@ public struct OperationOutcome: Hashable, Sendable {
         case quarantined
         /// It went to another provider at a switch.
         case moved
-        /// It was rehearsed: whatever came of it, no vendor counts as told.
+        /// It was shadowed: whatever came of it, no vendor counts as told.
         case shadowed
     }
 
@@ -48,7 +48,7 @@ public indirect enum EngineEvent: Hashable, Sendable {
     /// A vendor handed over content for the app.
     case incoming(provider: String, JSONValue)
     /// A provider stopped, its data kept: a person has to act.
-    case parked(provider: String, Finding)
+    case suspended(provider: String, Finding)
     /// A provider fails again and again: where several lanes wait, one request at a time asks whether it is back.
     case outage(provider: String, Finding)
     /// A provider that failed answers again.
@@ -117,8 +117,8 @@ extension FindingRow {
             reason: "The adapter repeats the same step without progress",
             remedy: "Report it to the adapter's author; the data is kept. Resume the provider after an update."
         )
-        static let adapterStranger = FindingRow(
-            "engine.adapter.stranger",
+        static let adapterUnknownOperation = FindingRow(
+            "engine.adapter.unknown",
             .error,
             .adapterFault,
             reason: "The adapter named an unknown operation, or settled nothing",
@@ -204,7 +204,7 @@ extension FindingRow {
             reason: "The configuration no longer has the provider, so its vendor is not asked to erase",
             remedy: "Add the provider again and repeat the erasure, or delete the contact at the vendor manually."
         )
-        static let providerParked = FindingRow(
+        static let providerSuspended = FindingRow(
             "engine.provider.stopped",
             .error,
             .unavailable,
@@ -269,15 +269,15 @@ extension FindingRow {
             reason: "The outbox reached its limit of rejects and deleted the oldest",
             remedy: "Correct and replay rejects in time, or raise the limit. The counts still include them."
         )
-        static let arrivalUnreadable = FindingRow(
-            "engine.arrival.unreadable",
+        static let stagedCaptureUnreadable = FindingRow(
+            "engine.stagedCapture.unreadable",
             .error,
             .adapterFault,
             reason: "This release cannot read a capture; it was set aside",
             remedy: "List it with `patchbay outbox quarantine list`; another release wrote it."
         )
-        static let mirrorUnreadable = FindingRow(
-            "engine.mirror.unreadable",
+        static let snapshotUnreadable = FindingRow(
+            "engine.snapshot.unreadable",
             .warning,
             .invalid,
             reason: "This release cannot read the stored state of an installation or contact",

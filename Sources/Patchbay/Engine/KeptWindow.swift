@@ -157,7 +157,7 @@ struct KeptWindow {
     }
 
     /// Gives every operation the credential that the app gives now for its contact.
-    mutating func sign(_ app: CredentialDesk, _ desk: any AdapterDesk) {
+    mutating func sign(_ app: CredentialDriver, _ driver: any AdapterDriver) {
         guard hasUnsigned || !credentials.allSatisfy({ app.credential(of: $0.key) == $0.value }) else { return }
         hasUnsigned = false
         var last: ScalarString??
@@ -171,7 +171,7 @@ struct KeptWindow {
             let place = shown.operations.startIndex + offset
             let credential = app.credential(of: contact)
             if shown.operations[place].credential != credential {
-                let signed = shown.operations[place].changed(by: desk) { $0.credential = credential }
+                let signed = shown.operations[place].changed(by: driver) { $0.credential = credential }
                 shown.operations[place] = signed
                 shown.views[shown.views.startIndex + offset] = signed.view as AnyObject
             }

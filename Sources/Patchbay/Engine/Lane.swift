@@ -35,8 +35,8 @@ final class Lane {
     var lastWake: Instant?
     /// When the wakes are due that were put off, because the vendor is failing.
     var wakeAt: Instant?
-    /// A chore that another lane does is waited for.
-    var awaitsChore = false
+    /// A maintenance request that another lane does is waited for.
+    var awaitsMaintenanceRequest = false
     /// What the last plan was shown, and is shown on.
     var window: KeptWindow?
     /// What the adapter remembers, once it was read; always nil where the lanes of a provider share one memory.
@@ -47,7 +47,7 @@ final class Lane {
     /// removal costs.
     var hasSettledNote = false
     /// What the outbox holds instead while a request is under way, that may change what is remembered.
-    var doubt: StoredDoubt?
+    var uncertainty: StoredUncertainty?
 
     init(_ key: String, _ rest: RestingLanes.Rest? = nil) {
         (self.key, due, flush, because) = (key, rest?.due, rest?.flush ?? false, rest?.because)
@@ -80,17 +80,18 @@ final class Lane {
 
     /// Whether nothing is known of the lane that the outbox does not hold, but when it is due and why it waits.
     var mayRest: Bool {
-        flight == nil && unsettled == nil && !hasSettledNote && waits.reads.isEmpty && wakeAt == nil && !awaitsChore
+        flight == nil && unsettled == nil && !hasSettledNote && waits.reads.isEmpty && wakeAt == nil
+            && !awaitsMaintenanceRequest
             && barren == 0
     }
 }
 
 extension Lane {
     /// What is to be remembered if the process dies of the request in flight, and what is remembered as long as it lives.
-    struct StoredDoubt {
+    struct StoredUncertainty {
         let stored: Memory
         let full: Memory
-        /// How many noes had emptied memories when it was stored: any that comes later is about the full one, too.
+        /// How many opt-outs had emptied memories when it was stored: any that comes later is about the full one, too.
         let denials: String?
     }
 

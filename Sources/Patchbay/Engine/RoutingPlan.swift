@@ -7,7 +7,7 @@ public struct RoutingPlan: Sendable {
     public enum Mode: String, NeutralWord {
         /// It hears everything that is captured.
         case live
-        /// It is rehearsed: what it would hear is examined and compared with what the live ones hear. Nothing counts as
+        /// It is shadowed: what it would hear is examined and compared with what the live ones hear. Nothing counts as
         /// delivered, and nothing leaves unless it is sent to a sandbox.
         case shadow
         /// It hears everything of its share of the contacts.
@@ -77,7 +77,7 @@ public struct RoutingPlan: Sendable {
         public var isRouted: Bool { mode != nil && mode != .shadow }
 
         /// Whether requests that count as nothing are sent for it.
-        var rehearsesOutside: Bool { mode == .shadow && sendsShadow }
+        var sendsShadowRequests: Bool { mode == .shadow && sendsShadow }
     }
 
     /// The providers.

@@ -52,7 +52,7 @@ extension Meaning {
     /// Whether the adapter would end the operations, or stop, because of their credential.
     fileprivate func isRefusedCredential(status: Int) -> Bool {
         func isOfCredential(_ finding: Finding?) -> Bool { status == 401 || finding?.error == .unauthenticated }
-        if let park { return isOfCredential(park) }
+        if let suspension { return isOfCredential(suspension) }
         let outcomes = judgements.compactMap { $0?.outcome }
         return !outcomes.isEmpty && outcomes.allSatisfy { $0.term == .rejected && isOfCredential($0.finding) }
     }

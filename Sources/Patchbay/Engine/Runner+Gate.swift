@@ -82,7 +82,7 @@ extension Runner {
     /// Notes how an exchange ended: for the lane's reason, and for the breaker.
     func note(_ ended: Ended, _ meaning: Meaning, in lane: Lane) throws {
         let isOpen = meaning.judgements.contains { $0?.isFinal != true }
-        let isRepeated = isOpen && meaning.park == nil
+        let isRepeated = isOpen && meaning.suspension == nil
         let outcome = ended.outcome
         // A success that ends or advances nothing, and is repeated after a time, is no confirmation.
         let confirms = meaning.judgements.contains {
@@ -123,7 +123,7 @@ extension Runner {
         let failure = RequestFailure(outcome, to: ended.flight.request)
         // A row that refuses is no reason to wait: then the adapter repeats by a policy of its own.
         let reply: ReplyRow? = descriptor.replies.index(for: outcome).map { descriptor.replies.rows[$0] }
-        let isRepeated = reply.map { $0.meaning == .retry || $0.meaning == .park } ?? false
+        let isRepeated = reply.map { $0.meaning == .retry || $0.meaning == .suspend } ?? false
         let row: FindingRow? = isRepeated && reply?.finding?.error != nil ? reply?.finding : nil
         // The vendor's answer is explained by the adapter, a failed connection by its cause.
         let vendor = descriptor.replies.vendorReply(outcome, to: ended.flight.request)

@@ -75,7 +75,7 @@ extension Runner {
         guard lanes.values.contains(where: { !$0.waits.reads.isEmpty }) else { return }
         let now = context.now
         let isStill = isPaused || shadow == .inside
-        let stops = parked ?? (isStill ? FindingRow.Engine.providerParked.at() : nil)
+        let stops = suspended ?? (isStill ? FindingRow.Engine.providerSuspended.at() : nil)
         for lane in lanes.values where !lane.waits.reads.isEmpty {
             let inFlight = Set(lane.flight?.operations.map(\.id) ?? [])
             let ended = lane.waits.reads.filter { read in
@@ -101,10 +101,10 @@ extension Runner {
         }
     }
 
-    func park(_ finding: Finding) throws {
-        try store { try saveRecord { $0.parked = finding.jsonBytes } }
-        parked = finding
-        context.emit([.parked(provider: name, finding)])
+    func suspend(_ finding: Finding) throws {
+        try store { try saveRecord { $0.suspended = finding.jsonBytes } }
+        suspended = finding
+        context.emit([.suspended(provider: name, finding)])
     }
 
     func store(_ body: () throws -> Void) throws { try context.transaction(.normal, body) }

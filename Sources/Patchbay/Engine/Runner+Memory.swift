@@ -4,7 +4,7 @@ import PatchbayOutbox
 
 /// What the adapter remembers.
 extension Runner {
-    /// What the adapter remembers; nil if that can't be read: then the provider is parked, and the bytes stay.
+    /// What the adapter remembers; nil if that can't be read: then the provider is suspended, and the bytes stay.
     func memory(of lane: Lane) throws -> Memory? {
         if DeliberateFault.memoryOfAnother.isPresent, let memory = lanes.values.first(where: { $0 !== lane })?.memory {
             return memory
@@ -12,12 +12,14 @@ extension Runner {
         if let memory = keptMemory(of: lane) { return memory }
         let stored = try storedMemory(of: descriptor.memory == .lane ? lane.key : "")
         lane.isErased = stored.map { descriptor.memory == .lane && $0.key != lane.key } ?? false
-        guard var memory = try? desk.memory(stored?.body) else {
-            try park(FindingRow.Engine.stateUnreadable.at())
+        guard var memory = try? driver.memory(stored?.body) else {
+            try suspend(FindingRow.Engine.stateUnreadable.at())
             return nil
         }
-        // Another process has committed something else than a no: what this one doubts on the disk alone it knows still.
-        if let doubt = lane.doubt, memory == doubt.stored, try denials() == doubt.denials { memory = doubt.full }
+        // Another process has committed something else than a no: what this one uncertain deliveries on the disk alone it knows still.
+        if let uncertainty = lane.uncertainty, memory == uncertainty.stored, try denials() == uncertainty.denials {
+            memory = uncertainty.full
+        }
         keep(memory, of: lane)
         return memory
     }
@@ -58,11 +60,11 @@ extension Runner {
     ///   stays as it is.
     func forget(lane key: String, denied scopes: [Consent.Scope]) throws -> Bool {
         guard descriptor.memory == .lane, let stored = try storedMemory(of: key),
-            let known = try? desk.memory(stored.body)
+            let known = try? driver.memory(stored.body)
         else { return false }
         let rest = known.afterDenial(of: scopes)
         // While a request is in flight, more may be known in the process than is stored.
-        let isKnownInFlight = lanes[key]?.doubt.map { $0.full.afterDenial(of: scopes) != $0.full } ?? false
+        let isKnownInFlight = lanes[key]?.uncertainty.map { $0.full.afterDenial(of: scopes) != $0.full } ?? false
         guard rest != known || isKnownInFlight else { return false }
         try context.store.setMeta(Self.denialsKey, String((denials().flatMap { Int($0) } ?? 0) + 1))
         if rest != known { try save(rest, key: stored.key) }
@@ -76,7 +78,7 @@ extension Runner {
     func erase(lane key: String) throws -> Bool {
         guard descriptor.memory == .lane, let stored = try storedMemory(of: key) else { return false }
         try context.store.setMeta(Self.denialsKey, String((denials().flatMap { Int($0) } ?? 0) + 1))
-        try saveErased((try? desk.memory(stored.body))?.afterErase, lane: key)
+        try saveErased((try? driver.memory(stored.body))?.afterErase, lane: key)
         return true
     }
 
@@ -87,7 +89,7 @@ extension Runner {
         var lanes: [String] = []
         // A text inside a stored text has its quotes escaped.
         for stored in try context.store.memories(provider: name, mentioning: Array(text.dropFirst().dropLast())) {
-            guard let known = try? desk.memory(stored.body), case let rest = known.withoutContact(contact),
+            guard let known = try? driver.memory(stored.body), case let rest = known.withoutContact(contact),
                 rest != known
             else { continue }
             try save(rest, key: stored.lane)
@@ -104,7 +106,7 @@ extension Runner {
     func saveErased(_ memory: Memory?, lane key: String) throws -> Bool {
         let erased = try context.erasedKey(key)
         for stored in [key, erased] { try context.store.clearMemory(provider: name, lane: stored) }
-        guard let memory, try memory != desk.memory(nil) else { return false }
+        guard let memory, try memory != driver.memory(nil) else { return false }
         try save(memory, key: erased)
         return true
     }
@@ -119,30 +121,30 @@ extension Runner {
     }
 
     /// The contacts that the stored memory of a subject's lane names for an unregister.
-    func registeredContacts(_ subject: Subject, _ mirror: SubjectSnapshot) throws -> [String?] {
-        try storedMemory(subject, mirror)?.registeredContacts ?? []
+    func registeredContacts(_ subject: Subject, _ snapshot: SubjectSnapshot) throws -> [String?] {
+        try storedMemory(subject, snapshot)?.registeredContacts ?? []
     }
 
     /// Whether the stored memory of a subject's lane belongs to another account than the settings name.
-    func mustRegisterAgain(_ subject: Subject, _ mirror: SubjectSnapshot) throws -> Bool {
+    func mustRegisterAgain(_ subject: Subject, _ snapshot: SubjectSnapshot) throws -> Bool {
         guard descriptor.memory == .lane else { return false }
-        return try storedMemory(subject, mirror).map(desk.mustRegisterAgain) ?? false
+        return try storedMemory(subject, snapshot).map(driver.mustRegisterAgain) ?? false
     }
 
     /// The stored memory of a subject's lane; nil without any, or if it cannot be read.
-    private func storedMemory(_ subject: Subject, _ mirror: SubjectSnapshot) throws -> Memory? {
+    private func storedMemory(_ subject: Subject, _ snapshot: SubjectSnapshot) throws -> Memory? {
         let unregister = EngagementOperation(
             id: "unregister",
             subject: subject,
-            contact: mirror.contact,
+            contact: snapshot.contact,
             capturedAt: context.date,
-            action: .farewell
+            action: .unregister
         )
         let stored = try storedMemory(of: place(unregister).lane)
-        return stored.flatMap { try? desk.memory($0.body) }
+        return stored.flatMap { try? driver.memory($0.body) }
     }
 
-    /// How many noes have emptied memories so far, in this outbox.
+    /// How many opt-outs have emptied memories so far, in this outbox.
     func denials() throws -> String? { try context.store.meta(Self.denialsKey) }
 
     private static let denialsKey = "denials"

@@ -34,7 +34,7 @@ extension Runner {
             if !endings.isEmpty {
                 try context.store.note(endings.map(\.ending), provider: name, at: context.date.milliseconds)
             }
-            if after != keptMemory(of: lane) || lane.doubt != nil, !DeliberateFault.memoryNotStored.isPresent {
+            if after != keptMemory(of: lane) || lane.uncertainty != nil, !DeliberateFault.memoryNotStored.isPresent {
                 try save(after, key: memoryKey(of: lane))
             }
             guard let journaled else { return }
@@ -48,7 +48,7 @@ extension Runner {
         }
         guard isCurrent else { return false }
         keep(after, of: lane)
-        lane.doubt = nil
+        lane.uncertainty = nil
         if journaled != nil { lane.hasSettledNote = keepsNote }
         lane.window?.change(replacing: advanced, leaving: endings.lazy.map(\.pending))
         if !endings.isEmpty { lane.spins = 0 }
@@ -64,7 +64,7 @@ extension Runner {
         _ verdicts: [(pending: Waiting, verdict: Judgement)],
         isAcknowledged: Bool
     ) -> (endings: [PlainEnd], advanced: [Waiting])? {
-        guard meaning.park == nil, meaning.followUps.isEmpty, !verdicts.isEmpty else { return nil }
+        guard meaning.suspension == nil, meaning.followUps.isEmpty, !verdicts.isEmpty else { return nil }
         var endings: [PlainEnd] = []
         var advanced: [Waiting] = []
         endings.reserveCapacity(verdicts.count)
@@ -77,7 +77,7 @@ extension Runner {
                         failures: 0,
                         refusals: 0,
                         requests: pending.requests(behind: isAcknowledged),
-                        by: desk
+                        by: driver
                     )
                 )
             } else if let outcome = verdict.outcome, outcome.term != .rejected {

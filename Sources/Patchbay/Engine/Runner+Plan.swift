@@ -9,7 +9,7 @@ extension Runner {
     /// A lane whose storage fails does not stop the others. The first error is thrown when all have been planned.
     func plan(_ send: (Dispatch) -> Void) throws {
         expireReads()
-        guard !isParked, !isPaused || DeliberateFault.pauseIgnored.isPresent else { return }
+        guard !isSuspended, !isPaused || DeliberateFault.pauseIgnored.isPresent else { return }
         var failure: (any Error)?
         do {
             try admit()
@@ -18,7 +18,7 @@ extension Runner {
         }
         defer { tidy() }
         for lane in lanesDue() {
-            guard !isParked, flights.count < descriptor.concurrency, gate == nil else { break }
+            guard !isSuspended, flights.count < descriptor.concurrency, gate == nil else { break }
             do {
                 if let dispatch = try plan(lane) { send(dispatch) }
             } catch {
@@ -73,12 +73,12 @@ extension Runner {
 
     private func planAtOnce(_ lane: Lane) throws -> Dispatch? {
         if let ended = lane.unsettled { try settle(ended, in: lane) }
-        while !isParked, lane.unsettled == nil {
+        while !isSuspended, lane.unsettled == nil {
             let now = context.now
             if let wakeAt = lane.wakeAt, wakeAt <= now { lane.wake(now, but: lane.waits.closedSince) }
             guard let (window, nextUnblock) = try window(of: lane, now: now) else { return nil }
             if hasSpun(lane, now: now) {
-                try park(FindingRow.Engine.adapterLoops.at())
+                try suspend(FindingRow.Engine.adapterLoops.at())
                 return nil
             }
             try forgetOutdated()
@@ -87,7 +87,7 @@ extension Runner {
             var shown = DeliberateFault.neighboursSwapped.isPresent ? window.withNeighboursSwapped : window
             shown.isUnrouted = try isUnrouted || isOutsideShare(window)
             try notePerson(of: &shown)
-            switch try desk.plan(shown, memory: memory, at: moment) {
+            switch try driver.plan(shown, memory: memory, at: moment) {
             case .wait(let until, let because):
                 let wait = until.map { max($0, now + .milliseconds(10)) }
                 lane.due = wait.orEarlier(nextUnblock)
@@ -96,8 +96,8 @@ extension Runner {
                 if wait != nil { lane.barren = 0 }
                 return nil
             case .settle(let meaning, let settled, let remembered):
-                guard !meaning.namesStrangers, !settled.isEmpty || remembered != nil else {
-                    try park(FindingRow.Engine.adapterStranger.at())
+                guard !meaning.namesUnknownOperations, !settled.isEmpty || remembered != nil else {
+                    try suspend(FindingRow.Engine.adapterUnknownOperation.at())
                     return nil
                 }
                 do {
@@ -105,14 +105,14 @@ extension Runner {
                 } catch is MemoryOutdated {
                     continue
                 }
-            case .send(let endpoint, let request, let carried, let doubting):
+            case .send(let endpoint, let request, let carried, let unacknowledged):
                 do {
                     return try send(
                         endpoint,
                         request,
                         carrying: carried,
                         window.operations,
-                        doubting: doubting.map { (memory, $0) },
+                        unacknowledged: unacknowledged.map { (memory, $0) },
                         in: lane,
                         now: now
                     )
@@ -155,37 +155,43 @@ extension Runner {
         _ request: WireRequest,
         carrying ids: [OperationID],
         _ pending: ArraySlice<Waiting>,
-        doubting: (full: Memory, stored: Memory)?,
+        unacknowledged: (full: Memory, stored: Memory)?,
         in lane: Lane,
         now: Instant
     ) throws -> Dispatch? {
         let operations = carried(ids, of: pending)
-        let isChore = ids.isEmpty
-        guard operations.count == ids.count, !isChore || descriptor.memory == .provider else {
-            try park(FindingRow.Engine.adapterStranger.at())
+        let isMaintenanceRequest = ids.isEmpty
+        guard operations.count == ids.count, !isMaintenanceRequest || descriptor.memory == .provider else {
+            try suspend(FindingRow.Engine.adapterUnknownOperation.at())
             return nil
         }
-        if isChore, choresInFlight.contains(endpoint) {
-            (lane.awaitsChore, lane.due) = (true, lane.wakeAt)
+        if isMaintenanceRequest, maintenanceRequestsInFlight.contains(endpoint) {
+            (lane.awaitsMaintenanceRequest, lane.due) = (true, lane.wakeAt)
             return nil
         }
         // What a device API sends is noted before it leaves: after a crash it counts as possibly processed.
-        let isNoted = descriptor.door == .device && operations.contains { !$0.isImmediate }
+        let isNoted = descriptor.side == .device && operations.contains { !$0.isImmediate }
         let isJournaled = (endpoint.isJournaled || isNoted) && !DeliberateFault.journalNotWritten.isPresent
-        let doubting = descriptor.memory == .lane && !DeliberateFault.doubtNotStored.isPresent ? doubting : nil
+        let unacknowledged =
+            descriptor.memory == .lane && !DeliberateFault.uncertaintyNotStored.isPresent ? unacknowledged : nil
         try spendingRate(now) {
-            if isJournaled || doubting != nil {
-                var doubt: Lane.StoredDoubt?
-                let isDurable = doubting != nil || endpoint.isJournaled && !DeliberateFault.journalNotAwaited.isPresent
+            if isJournaled || unacknowledged != nil {
+                var uncertainty: Lane.StoredUncertainty?
+                let isDurable =
+                    unacknowledged != nil || endpoint.isJournaled && !DeliberateFault.journalNotAwaited.isPresent
                 context.isMarking = true
                 defer { context.isMarking = false }
                 try context.transaction(isDurable ? .full : .normal, appends: !isDurable) {
                     try context.requireLease()
-                    if let doubting {
+                    if let unacknowledged {
                         // What another process has emptied since it was read must not come back.
                         if try forgetOutdated() { throw MemoryOutdated() }
-                        try save(doubting.stored, key: memoryKey(of: lane))
-                        doubt = .init(stored: doubting.stored, full: doubting.full, denials: try denials())
+                        try save(unacknowledged.stored, key: memoryKey(of: lane))
+                        uncertainty = .init(
+                            stored: unacknowledged.stored,
+                            full: unacknowledged.full,
+                            denials: try denials()
+                        )
                     }
                     if isJournaled {
                         let entry = JournalEntry(
@@ -199,7 +205,7 @@ extension Runner {
                     }
                     try storeRate()
                 }
-                lane.doubt = doubt ?? lane.doubt
+                lane.uncertainty = uncertainty ?? lane.uncertainty
                 if isJournaled { lane.hasSettledNote = false }
             } else if hasSlowRate {
                 try store(storeRate)
@@ -207,7 +213,7 @@ extension Runner {
                 try context.markIfDue()
             }
         }
-        if isChore { choresInFlight.insert(endpoint) }
+        if isMaintenanceRequest { maintenanceRequestsInFlight.insert(endpoint) }
         let ticket = context.makeTicket()
         flights[ticket] = lane
         lane.flight = Flight(

@@ -7,9 +7,9 @@ extension Runner {
     /// Takes the outcome of a request that this provider sent.
     func finish(_ ticket: Int, _ outcome: Outcome) throws -> Bool {
         guard let lane = flights.removeValue(forKey: ticket), let flight = lane.flight else { return false }
-        if flight.operations.isEmpty { choresInFlight.remove(flight.endpoint) }
+        if flight.operations.isEmpty { maintenanceRequestsInFlight.remove(flight.endpoint) }
         let moment = context.moment(flush: lane.flush)
-        let known = DeliberateFault.doubtForgotten.isPresent ? outcome.withoutDoubt : outcome
+        let known = DeliberateFault.uncertaintyForgotten.isPresent ? outcome.withoutUncertainty : outcome
         let ended = Ended(flight: flight, outcome: known, moment: moment)
         (lane.flight, lane.unsettled) = (nil, ended)
         do {
@@ -48,7 +48,7 @@ extension Runner {
     private func settleOnce(_ ended: Ended, in lane: Lane) throws {
         guard let before = try memory(of: lane) else { return }
         let (flight, outcome) = (ended.flight, ended.outcome)
-        let (meaning, learnt) = try desk.interpret(ended, memory: before)
+        let (meaning, learnt) = try driver.interpret(ended, memory: before)
         if try refusesCredential(ended, meaning, in: lane) { return }
         let memory = DeliberateFault.failureBelieved.isPresent ? try believed(ended, before) ?? learnt : learnt
         try settle(
@@ -63,23 +63,23 @@ extension Runner {
         )
         let now = context.now
         let teachesAll = descriptor.memory == .provider && memory != before
-        // New shared knowledge or a finished chore may let any lane go on; a free slot is taken by whoever waits.
-        for other in lanes.values where other === lane || teachesAll || other.awaitsChore {
-            other.awaitsChore = false
+        // New shared knowledge or a finished maintenance request may let any lane go on; a free slot is taken by whoever waits.
+        for other in lanes.values where other === lane || teachesAll || other.awaitsMaintenanceRequest {
+            other.awaitsMaintenanceRequest = false
             other.want(now)
         }
         if teachesAll { wakeResting() }
         lane.unsettled = nil
         lane.lastExchangeFailed = outcome.reply.map { !$0.isSuccess } ?? true
         try note(ended, meaning, in: lane)
-        if case .failed(let failure) = outcome, let fault = failure.fault, !isParked {
+        if case .failed(let failure) = outcome, let fault = failure.fault, !isSuspended {
             // The same request would be made again, and never leave.
-            return try park(FindingRow.Engine.adapterUnsafe.at(detail: fault.rawValue))
+            return try suspend(FindingRow.Engine.adapterUnsafe.at(detail: fault.rawValue))
         }
         try watch(meaning, flight.operations, hasLearnt: memory != before, in: lane)
     }
 
-    /// Parks a provider whose exchanges end nothing and wait for nothing, or that names what it did not carry.
+    /// Suspends a provider whose exchanges end nothing and wait for nothing, or that names what it did not carry.
     func watch(
         _ meaning: Meaning,
         _ operations: [Waiting],
@@ -93,11 +93,11 @@ extension Runner {
             case nil, .ended: progressed = true
             }
         }
-        guard !meaning.namesStrangers,
+        guard !meaning.namesUnknownOperations,
             meaning.followUps.allSatisfy({ followUp in operations.contains { $0.id == followUp.cause } })
-        else { return try park(FindingRow.Engine.adapterStranger.at()) }
+        else { return try suspend(FindingRow.Engine.adapterUnknownOperation.at()) }
         lane.barren = progressed ? 0 : lane.barren + 1
-        if lane.barren >= 64 { try park(FindingRow.Engine.adapterLoops.at()) }
+        if lane.barren >= 64 { try suspend(FindingRow.Engine.adapterLoops.at()) }
     }
 
     /// What a yes would have taught, for a mutation; nil after an answer that is one.
@@ -106,7 +106,7 @@ extension Runner {
         guard ended.outcome.reply?.isSuccess != true else { return nil }
         let yes = Outcome.replied(WireResponse(200, body: Array("{}".utf8)))
         let believed = Ended(flight: ended.flight, outcome: yes, moment: ended.moment)
-        return try desk.interpret(believed, memory: before).1
+        return try driver.interpret(believed, memory: before).1
         #else
         return nil
         #endif
@@ -207,16 +207,16 @@ extension Runner {
             if descriptor.memory == .lane, !erased.isEmpty {
                 isErased = try saveErased(after, lane: lane.key)
                 try context.store.forgetEmptyQueues(named: lane.key)
-            } else if after != before || lane.doubt != nil, !DeliberateFault.memoryNotStored.isPresent {
+            } else if after != before || lane.uncertainty != nil, !DeliberateFault.memoryNotStored.isPresent {
                 try save(after, key: memoryKey(of: lane))
             }
             if journaled != nil || lane.hasSettledNote {
                 try context.store.clearJournal(provider: name, lane: lane.key)
             }
-            if let park = meaning.park { try saveRecord { $0.parked = park.jsonBytes } }
+            if let suspension = meaning.suspension { try saveRecord { $0.suspended = suspension.jsonBytes } }
         }
         keep(after, of: lane)
-        (lane.doubt, lane.hasSettledNote, lane.isErased) = (nil, false, isErased)
+        (lane.uncertainty, lane.hasSettledNote, lane.isErased) = (nil, false, isErased)
         if withdrawn.isEmpty || withdrawn.count < operations.count {
             events = meaning.incoming.map { .incoming(provider: name, $0) } + events
         }
@@ -225,9 +225,9 @@ extension Runner {
         for queue in closed.keys { lane.window?.close(queue) }
         for (pending, verdict) in verdicts where verdict.outcome != nil { lane.window?.leave(pending) }
         for pending in advanced where !pending.isImmediate { lane.window?.replace(pending) }
-        if let park = meaning.park {
-            parked = park
-            events.append(.parked(provider: name, park))
+        if let suspension = meaning.suspension {
+            suspended = suspension
+            events.append(.suspended(provider: name, suspension))
         }
         for (key, entries) in entered { enter(entries, self.lane(key)) }
         context.emit(events)
@@ -238,9 +238,9 @@ extension Runner {
     private func kept(of memory: Memory, behind operations: [Waiting]) throws -> Memory {
         var denied: Set<Consent.Scope> = []
         for pending in operations {
-            let mirror = try context.snapshot(of: pending.operation.subject)
-            guard context.gate.decision(for: pending.operation.action, mirror) == .deny else { continue }
-            denied.formUnion(mirror.consents.filter { $0.state == .denied }.map(\.scope))
+            let snapshot = try context.snapshot(of: pending.operation.subject)
+            guard context.gate.decision(for: pending.operation.action, snapshot) == .deny else { continue }
+            denied.formUnion(snapshot.consents.filter { $0.state == .denied }.map(\.scope))
         }
         return denied.isEmpty ? memory : memory.afterDenial(of: denied.sorted())
     }
@@ -294,7 +294,7 @@ extension Runner {
             failures: failures,
             refusals: refusals,
             requests: requests,
-            by: desk
+            by: driver
         )
         if pending.isImmediate {
             guard let place = waits.reads.firstIndex(where: { $0.operation.id == pending.id }) else {
@@ -319,13 +319,13 @@ extension Runner {
 extension Outcome {
     /// Whether no reply came and the request may have reached the vendor.
     fileprivate var mayHaveArrived: Bool {
-        if case .failed(let failure) = self { failure.doubt != .notSent } else { false }
+        if case .failed(let failure) = self { failure.delivery != .notSent } else { false }
     }
 
-    /// The same without a doubt: what a deliberate fault makes of it.
-    fileprivate var withoutDoubt: Outcome {
+    /// The same without an uncertain delivery: what a deliberate fault makes of it.
+    fileprivate var withoutUncertainty: Outcome {
         guard case .failed(var failure) = self else { return self }
-        failure.doubt = .notSent
+        failure.delivery = .notSent
         return .failed(failure)
     }
 }

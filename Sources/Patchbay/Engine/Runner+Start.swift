@@ -11,15 +11,15 @@ extension Runner {
         laneVersion = try context.store.foreignVersion()
         if try context.store.meta(waitsKey) != nil { try store { try context.store.setMeta(waitsKey, nil) } }
         try takeUpState()
-        for entry in try context.store.journal(provider: name) where !isParked { try interrupt(entry) }
-        if !isParked, try context.store.meta(reexaminationKey) != nil { try store { try examineAgain() } }
+        for entry in try context.store.journal(provider: name) where !isSuspended { try interrupt(entry) }
+        if !isSuspended, try context.store.meta(reexaminationKey) != nil { try store { try examineAgain() } }
         try wake(lane: nil)
         try restoreGates()
     }
 
     /// Lets go of everything but the questions of callers: another process delivers, or did since this one last did.
     func abandon() {
-        (flights, sharedMemory, choresInFlight) = ([:], nil, [])
+        (flights, sharedMemory, maintenanceRequestsInFlight) = ([:], nil, [])
         (resting, sweep) = (RestingLanes(), nil)
         lanes = lanes.compactMapValues { lane in
             guard !lane.waits.reads.isEmpty else { return nil }
@@ -36,16 +36,16 @@ extension Runner {
         let record = try context.store.providers().first { $0.name == name }
         if let record, record.stateVersion != descriptor.stateVersion {
             guard record.stateVersion < descriptor.stateVersion else {
-                return try park(FindingRow.Engine.stateNewer.at())
+                return try suspend(FindingRow.Engine.stateNewer.at())
             }
             do {
                 try upgrade(from: record.stateVersion)
             } catch let error where !isOfStorage(error) {
-                return try park(FindingRow.Engine.stateUnreadable.at())
+                return try suspend(FindingRow.Engine.stateUnreadable.at())
             }
         }
-        if record?.parked != nil { try store { try saveRecord { $0.parked = nil } } }
-        parked = nil
+        if record?.suspended != nil { try store { try saveRecord { $0.suspended = nil } } }
+        suspended = nil
     }
 
     /// Whether an error says nothing about the state that was read.
@@ -55,13 +55,13 @@ extension Runner {
         forgetMemories()
         try store {
             try context.store.forEachMemory(provider: name) { memory in
-                let state = try desk.upgrade(JSONValue(parsing: memory.body), of: .memory, from: version)
-                try save(desk.memory(Array(state.text.utf8)), key: memory.lane)
+                let state = try driver.upgrade(JSONValue(parsing: memory.body), of: .memory, from: version)
+                try save(driver.memory(Array(state.text.utf8)), key: memory.lane)
             }
             try context.store.forEachRow(provider: name, subject: nil) { row in
                 guard let step = row.step else { return }
-                let state = try desk.upgrade(JSONValue(parsing: step), of: .step, from: version)
-                let stepNow = try desk.step(Array(state.text.utf8))
+                let state = try driver.upgrade(JSONValue(parsing: step), of: .step, from: version)
+                let stepNow = try driver.step(Array(state.text.utf8))
                 try context.store.progress(
                     provider: name,
                     sequence: row.operation.sequence,
@@ -86,7 +86,7 @@ extension Runner {
             guard !journaled.contains(row.operation.id),
                 let operation = try? EngagementOperation(jsonBytes: row.operation.body)
             else { return }
-            let place = desk.place(operation)
+            let place = driver.place(operation)
             guard (place.lane, place.queue) != (row.lane, row.queue) else { return }
             try context.store.remove(provider: name, sequence: sequence)
             try context.store.enter(
@@ -123,8 +123,11 @@ extension Runner {
         try context.store.setMeta(reexaminationKey, inFlight.isEmpty ? nil : "due")
         try context.store.forEachRow(provider: name, subject: nil) { row in
             guard !inFlight.contains(row.operation.id),
-                let operation = try? EngagementOperation(jsonBytes: row.operation.body), operation.action != .farewell,
-                let finding = desk.examine(operation).first(where: { $0.severity == .error || $0.severity == .foreign })
+                let operation = try? EngagementOperation(jsonBytes: row.operation.body),
+                operation.action != .unregister,
+                let finding = driver.examine(operation).first(where: {
+                    $0.severity == .error || $0.severity == .foreign
+                })
             else { return }
             let outcome = booked(OperationOutcome(.rejected, finding: finding))
             try context.end(row, name, outcome, keepsReject: operation.action != .erase)
@@ -137,7 +140,7 @@ extension Runner {
     /// A journaled request was in flight when a process died: the adapter decides what that means. A request without a body
     /// was only noted: what it carried may have been processed, and is planned again.
     func interrupt(_ entry: JournalEntry) throws {
-        guard let endpoint = desk.endpoint(entry.endpoint), !entry.request.isEmpty,
+        guard let endpoint = driver.endpoint(entry.endpoint), !entry.request.isEmpty,
             !DeliberateFault.interruptionForgotten.isPresent
         else {
             return try store {
@@ -159,7 +162,7 @@ extension Runner {
         var operations: [Waiting] = []
         for row in rows {
             guard let operation = try? EngagementOperation(jsonBytes: row.operation.body) else { continue }
-            guard let step = step(of: row) else { return try park(FindingRow.Engine.stateUnreadable.at()) }
+            guard let step = step(of: row) else { return try suspend(FindingRow.Engine.stateUnreadable.at()) }
             operations.append(pending(row, operation, step))
         }
         let flight = Flight(

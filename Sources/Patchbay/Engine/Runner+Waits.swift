@@ -99,7 +99,7 @@ extension Runner {
 
     /// Why this process sends nothing of this provider at all, if it does not.
     private var whyNothingLeaves: Finding? {
-        if let parked { return parked }
+        if let suspended { return suspended }
         if isPaused { return FindingRow.Engine.providerPaused.at() }
         return context.epoch == nil ? FindingRow.Engine.deliveredElsewhere.at() : nil
     }
@@ -132,7 +132,7 @@ extension Runner {
             var window = shown
             let operations = shown.operations.filter { $0.queue == queue }
             (window.operations, window.views) = (operations[...], operations.map { $0.view as AnyObject }[...])
-            guard case .wait(let until, let because) = try desk.plan(window, memory: memory, at: moment) else {
+            guard case .wait(let until, let because) = try driver.plan(window, memory: memory, at: moment) else {
                 continue
             }
             waits[queue] = (until, [because] + credentialProblems(operations, because))

@@ -22,7 +22,7 @@ extension Runner {
             }
         }
         guard let window = try stored(behind: questions, in: lane) else {
-            return !isParked ? try self.window(of: lane, now: now) : nil
+            return !isSuspended ? try self.window(of: lane, now: now) : nil
         }
         lane.due = nextUnblock
         guard window.operations.isEmpty else { return (window, nextUnblock) }
@@ -36,15 +36,15 @@ extension Runner {
 
     /// Questions, and behind them what the outbox holds.
     ///
-    /// Nil if something could not be read: then it was rejected, or the provider is parked.
+    /// Nil if something could not be read: then it was rejected, or the provider is suspended.
     private func stored(behind questions: [Waiting], in lane: Lane) throws -> Window? {
-        let credentials = CredentialDesk(context: context, provider: name)
+        let credentials = CredentialDriver(context: context, provider: name)
         let isEnough = lane.window?.isEnough(of: descriptor.window) ?? false
         // If so, what was shown last is shown on.
         if try !isEnough || !context.store.isCurrent(lane.window?.index.version) {
             guard try fillWindow(of: lane, credentials) else { return nil }
         }
-        if descriptor.usesCredentials { lane.window?.sign(credentials, desk) }
+        if descriptor.usesCredentials { lane.window?.sign(credentials, driver) }
         guard var window = lane.window?.shown else { return nil }
         guard !questions.isEmpty else { return window }
         let all = questions + window.operations
@@ -53,8 +53,8 @@ extension Runner {
         return window
     }
 
-    /// Fills a lane's window; false if something could not be read: then it was rejected, or the provider is parked.
-    private func fillWindow(of lane: Lane, _ credentials: CredentialDesk) throws -> Bool {
+    /// Fills a lane's window; false if something could not be read: then it was rejected, or the provider is suspended.
+    private func fillWindow(of lane: Lane, _ credentials: CredentialDriver) throws -> Bool {
         // Taken out while it changes: if reading fails, nothing half known is kept.
         var window = lane.window.take() ?? KeptWindow()
         var news: [Int64: Waiting] = [:]
@@ -90,7 +90,7 @@ extension Runner {
             }
         )
         guard !hasUnreadableStep else {
-            try park(FindingRow.Engine.stateUnreadable.at())
+            try suspend(FindingRow.Engine.stateUnreadable.at())
             return false
         }
         guard unreadable.isEmpty else {
@@ -152,7 +152,7 @@ extension Runner {
     /// How far a row's operation has got (nil inside: not begun); nil if the stored step can't be read.
     func step(of row: OutboxRow) -> Step?? {
         guard let bytes = row.step else { return .some(nil) }
-        guard let step = try? desk.step(bytes) else { return nil }
+        guard let step = try? driver.step(bytes) else { return nil }
         return .some(step)
     }
 
@@ -160,10 +160,10 @@ extension Runner {
         _ row: OutboxRow,
         _ operation: EngagementOperation,
         _ step: Step?,
-        _ credentials: CredentialDesk? = nil
+        _ credentials: CredentialDriver? = nil
     ) -> Waiting {
         let credentials =
-            descriptor.usesCredentials ? credentials ?? CredentialDesk(context: context, provider: name) : nil
+            descriptor.usesCredentials ? credentials ?? CredentialDriver(context: context, provider: name) : nil
         let facts = Waiting.Facts(
             operation: operation,
             sequence: row.operation.sequence,
@@ -175,7 +175,7 @@ extension Runner {
             requests: row.requests,
             credential: credentials?.credential(of: operation.contact.map(ScalarString.init))
         )
-        return Waiting(facts, desk)
+        return Waiting(facts, driver)
     }
 
     func pending(_ read: Lane.Read) -> Waiting {
@@ -183,7 +183,7 @@ extension Runner {
             operation: read.operation,
             sequence: -1,
             since: read.since,
-            queue: desk.place(read.operation).queue,
+            queue: driver.place(read.operation).queue,
             isImmediate: true,
             step: read.step,
             failures: read.failures,
@@ -191,12 +191,12 @@ extension Runner {
             credential: descriptor.usesCredentials
                 ? context.credential(name, read.operation.contact.map(ScalarString.init)) : nil
         )
-        return Waiting(facts, desk)
+        return Waiting(facts, driver)
     }
 }
 
 /// Looks up each contact's credential once a plan.
-final class CredentialDesk {
+final class CredentialDriver {
     private let context: EngineContext
     private let provider: String
     private var earlier: [ScalarString?: Secret?] = [:]
@@ -226,8 +226,8 @@ final class CredentialDesk {
     private var current: ScalarString? {
         var contact: String?
         #if DEBUG
-        try? context.store.forEachMirror { subject, bytes in
-            contact = try context.mirror(bytes, of: Subject(rawValue: subject))?.contact
+        try? context.store.forEachSnapshot { subject, bytes in
+            contact = try context.snapshot(bytes, of: Subject(rawValue: subject))?.contact
         }
         #endif
         return contact.map(ScalarString.init)
@@ -255,10 +255,10 @@ extension Window {
 
 extension Waiting {
     /// The same operation, as it is now.
-    func changed(by desk: any AdapterDesk, _ change: (inout Facts) -> Void) -> Waiting {
+    func changed(by driver: any AdapterDriver, _ change: (inout Facts) -> Void) -> Waiting {
         var facts = facts
         change(&facts)
-        return Waiting(facts, desk)
+        return Waiting(facts, driver)
     }
 
     /// The same operation after a verdict that did not end it.
@@ -267,9 +267,9 @@ extension Waiting {
         failures: Int,
         refusals: Int,
         requests: RequestHistory,
-        by desk: any AdapterDesk
+        by driver: any AdapterDriver
     ) -> Waiting {
-        changed(by: desk) {
+        changed(by: driver) {
             ($0.step, $0.failures, $0.refusals, $0.requests) = (step, failures, refusals, requests)
         }
     }

@@ -5,7 +5,7 @@ import PatchbayOutbox
 /// Drives one adapter: windows, plans, exchanges, verdicts. It knows nothing of any vendor.
 final class Runner {
     let name: String
-    let desk: any AdapterDesk
+    let driver: any AdapterDriver
     let descriptor: AdapterDescriptor
     let context: EngineContext
     /// The lanes in which something goes on, by key; the others rest.
@@ -18,27 +18,27 @@ final class Runner {
     var laneVersion: Int64?
     /// What the adapter remembers, where its lanes share that and once it was read.
     var sharedMemory: Memory?
-    var choresInFlight: Set<Endpoint> = []
+    var maintenanceRequestsInFlight: Set<Endpoint> = []
     /// The lanes with a request in flight, by its ticket.
     var flights: [Int: Lane] = [:]
     /// Why it stands still until a person acts; whether it does is asked often, and a finding is large to copy.
-    var parked: Finding? { didSet { isParked = parked != nil } }
-    private(set) var isParked = false
+    var suspended: Finding? { didSet { isSuspended = suspended != nil } }
+    private(set) var isSuspended = false
     var isPaused = false
     /// Whether the configuration gives the provider no route.
     var isUnrouted = false
     /// The contacts that the provider receives.
     var share = Share.all
-    /// Whether this is a rehearsal: then nothing of it counts as delivered.
-    var shadow: Rehearsal?
+    /// Whether this is a shadow run: then nothing of it counts as delivered.
+    var shadow: ShadowRun?
     /// How often the provider may be asked, if that is limited; what is left of it, and whether it is down.
     var rate: Rate?
     var rateGate: RateGate?
     var breaker = Breaker()
 
-    init(name: String, desk: any AdapterDesk, context: EngineContext) {
-        (self.name, self.desk, self.context) = (name, desk, context)
-        descriptor = desk.descriptor
+    init(name: String, driver: any AdapterDriver, context: EngineContext) {
+        (self.name, self.driver, self.context) = (name, driver, context)
+        descriptor = driver.descriptor
         rate = descriptor.rate
     }
 
@@ -48,7 +48,7 @@ final class Runner {
     /// The earliest instant at which a lane wants to be planned; in the past if it wants to be planned now.
     var nextPlan: Instant? {
         // Without a free slot nothing can be planned: the outcome that frees one comes first.
-        guard !isParked, !isPaused, flights.count < descriptor.concurrency else { return nextDeadline }
+        guard !isSuspended, !isPaused, flights.count < descriptor.concurrency else { return nextDeadline }
         var due = nextAdmission
         for lane in lanes.values where lane.flight == nil { due = due.orEarlier(lane.due) }
         return pastGate(due).orEarlier(nextDeadline)
@@ -63,8 +63,8 @@ final class Runner {
         return next
     }
 
-    func examine(_ operation: EngagementOperation) -> [Finding] { desk.examine(operation) }
-    func place(_ operation: EngagementOperation) -> Place { desk.place(operation) }
+    func examine(_ operation: EngagementOperation) -> [Finding] { driver.examine(operation) }
+    func place(_ operation: EngagementOperation) -> Place { driver.place(operation) }
 
     /// Captures entered a lane; it may rest again at once, if too many are held.
     func noteEntered(lane key: String, _ entries: [LaneEntry]) {
@@ -116,12 +116,12 @@ final class Runner {
     }
 
     func resume() throws {
-        if isParked { try takeUpState() }
+        if isSuspended { try takeUpState() }
         try wake(lane: nil)
     }
 
     func read(_ operation: EngagementOperation, deadline: Instant) {
-        let lane = lane(desk.place(operation).lane)
+        let lane = lane(driver.place(operation).lane)
         let deadline = DeliberateFault.deadlineIgnored.isPresent ? deadline + .seconds(1_000_000_000) : deadline
         lane.waits.reads.append(Lane.Read(operation: operation, since: context.now, deadline: deadline))
         lane.want(context.now)

@@ -56,8 +56,8 @@ public struct SwitchRefusal: Error, Hashable, Sendable {
         count == 1 ? "1 of its operations is" : "\(count) of its operations are"
     }
 
-    /// A rehearsal under a name that real work waits under.
-    init(rehearsing provider: String, pending count: Int) {
+    /// A shadow run under a name that real work waits under.
+    init(shadowing provider: String, pending count: Int) {
         (operations, self.count) = ([], count)
         reason =
             count > 0

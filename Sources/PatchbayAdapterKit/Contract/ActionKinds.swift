@@ -30,7 +30,7 @@ public struct ActionKinds: OptionSet, Hashable, Sendable {
             case .registerDevice: .registerDevice
             case .setConsent: .setConsent
             case .switchContact: .switchContact
-            case .farewell, .erase: .leave
+            case .unregister, .erase: .leave
             case .readBack: .readBack
             case .identify, .changeAttributes, .changeTags, .changeSubscription: .changes
             case .track(.sessionStarted), .track(.sessionEnded): .session

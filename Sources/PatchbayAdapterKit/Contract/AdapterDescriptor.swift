@@ -23,10 +23,10 @@ public struct VendorLimit: Hashable, Sendable {
     }
 }
 
-/// What a door of a vendor is, can do and knows.
+/// What an API of a vendor is, can do and knows.
 public struct AdapterDescriptor: Sendable {
     /// Which side of the vendor.
-    public enum Door: String, Sendable {
+    public enum Side: String, Sendable {
         /// May live in an app.
         case device
         /// Needs secrets; never in an app.
@@ -38,7 +38,7 @@ public struct AdapterDescriptor: Sendable {
     /// The vendor's product, for people.
     public var title: String
     /// Which side of the vendor.
-    public var door: Door
+    public var side: Side
     /// Whose memory it is.
     public var memory: MemoryScope
     /// Version of the form of memory and step.
@@ -79,7 +79,7 @@ public struct AdapterDescriptor: Sendable {
     public init(
         id: AdapterID,
         title: String,
-        door: Door = .device,
+        side: Side = .device,
         memory: MemoryScope = .lane,
         stateVersion: Int = 1,
         window: Int = 256,
@@ -95,7 +95,7 @@ public struct AdapterDescriptor: Sendable {
         fields: @autoclosure @escaping @Sendable () -> [FieldTableSummary] = [],
         replies: ReplyTable
     ) {
-        (self.id, self.title, self.door, self.memory) = (id, title, door, memory)
+        (self.id, self.title, self.side, self.memory) = (id, title, side, memory)
         (self.stateVersion, self.window, self.concurrency) = (stateVersion, window, concurrency)
         self.rate = rate
         (self.usesCredentials, self.timeout, self.capabilities) = (usesCredentials, timeout, capabilities)
@@ -104,16 +104,16 @@ public struct AdapterDescriptor: Sendable {
     }
 }
 
-/// What one vendor's module offers to a composition root: its doors and its files.
+/// What one vendor's module offers to a composition root: its APIs and its files.
 public struct AdapterModule: Sendable {
     /// The vendor's id: the same as its device API's.
     public let id: AdapterID
     /// The vendor's product, for people.
     public let title: String
-    /// Its doors.
-    public let doors: [any VendorAdapter.Type]
+    /// Its APIs.
+    public let apis: [any VendorAdapter.Type]
     /// How contacts get into the vendor in bulk, as its documents state it.
-    public let loads: [LoadDoor]
+    public let loads: [ImportRoute]
     /// Its export and import files.
     public let formats: [RecordFormat]
 
@@ -121,10 +121,10 @@ public struct AdapterModule: Sendable {
     public init(
         id: AdapterID,
         title: String,
-        doors: [any VendorAdapter.Type],
-        loads: [LoadDoor] = [],
+        apis: [any VendorAdapter.Type],
+        loads: [ImportRoute] = [],
         formats: [RecordFormat] = []
     ) {
-        (self.id, self.title, self.doors, self.loads, self.formats) = (id, title, doors, loads, formats)
+        (self.id, self.title, self.apis, self.loads, self.formats) = (id, title, apis, loads, formats)
     }
 }

@@ -1,6 +1,6 @@
 public import PatchbayModel
 
-/// Something that a vendor's door can do, or not: an open set.
+/// Something that a vendor's API can do, or not: an open set.
 public struct Capability: NeutralKey {
     public let rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
@@ -47,7 +47,7 @@ public struct Capability: NeutralKey {
     /// Tags as labels.
     public static let tags: Capability = "tags"
 
-    /// What every door has to say something about: each kind that the model knows, once.
+    /// What every API has to say something about: each kind that the model knows, once.
     public static let known: [Capability] =
         Action.Kind.allCases.map(operation) + ContactSwitch.Direction.allCases.map(contact)
         + TrackingEvent.Kind.allCases.map(event) + PushInteraction.allCases.map(push)
@@ -56,7 +56,7 @@ public struct Capability: NeutralKey {
         + [IdentifierKind.external, .email, .phone].map(identifier)
 }
 
-/// How well a vendor's door can do something.
+/// How well a vendor's API can do something.
 public enum Support: Hashable, Sendable {
     /// The vendor has it.
     case native(note: String? = nil)
@@ -87,7 +87,7 @@ public enum Support: Hashable, Sendable {
     }
 }
 
-/// What a vendor's door can do. What is not listed is not claimed, and must be refused.
+/// What a vendor's API can do. What is not listed is not claimed, and must be refused.
 public struct Capabilities: Sendable, ExpressibleByDictionaryLiteral {
     private let supports: [Capability: Support]
 

@@ -77,7 +77,7 @@ public struct PendingOperations<Adapter: VendorAdapter>: RandomAccessCollection,
     public let hasMore: Bool
     /// The pending operations of the lane that the window does not show, summarized by kind.
     public var hidden = HiddenOperations()
-    /// Whether the provider is being left: the configuration gives it no route, or an unregister (`Action.farewell`) is
+    /// Whether the provider is being left: the configuration gives it no route, or an unregister (`Action.unregister`) is
     /// pending in this lane, shown or hidden.
     ///
     /// A push token, a permission or a consent that arrives from now on belongs to the next provider. An operation that
@@ -197,7 +197,7 @@ public struct HiddenOperations: Sendable {
 
     /// The kinds that the engine summarizes.
     public static let kinds: Set<Action.Kind> = [
-        .registerDevice, .identify, .switchContact, .setConsent, .changeSubscription, .farewell, .erase,
+        .registerDevice, .identify, .switchContact, .setConsent, .changeSubscription, .unregister, .erase,
     ]
 
     private let entries: [Action.Kind: (first: Entry, last: Entry)]

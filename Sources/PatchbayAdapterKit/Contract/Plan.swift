@@ -33,29 +33,29 @@ public struct Transmission<Adapter: VendorAdapter>: Sendable, Equatable {
     public var endpoint: Adapter.Endpoint
     /// The request.
     public var request: WireRequest
-    /// The operations that it carries, or on whose behalf it is made; each gets a verdict. None is a chore (a token).
+    /// The operations that it carries, or on whose behalf it is made; each gets a verdict. None is a maintenance request (a token).
     public var operations: [OperationID]
     /// What is remembered if the process dies while the request is under way: memory without what the request may change at
     /// the vendor unseen. Nil where memory knows nothing of that, where lanes share it, and where the endpoint is journaled,
     /// so that `interpret` is told.
     ///
     /// What died may be gone before it is planned again: moved to another vendor, withdrawn, refused.
-    public var doubting: Adapter.Memory?
+    public var unacknowledged: Adapter.Memory?
 
     /// A transmission.
     @inlinable public init(
         _ endpoint: Adapter.Endpoint,
         _ request: WireRequest,
         carrying operations: some Sequence<Pending<Adapter>>,
-        doubting: Adapter.Memory? = nil
+        unacknowledged: Adapter.Memory? = nil
     ) {
         // A key path of a generic type is made anew at every call; a closure is not.
         (self.endpoint, self.request, self.operations) = (endpoint, request, operations.map { $0.id })
-        self.doubting = doubting
+        self.unacknowledged = unacknowledged
     }
 
-    /// A chore: a request on nobody's behalf, which one lane does for all that share the memory.
-    public init(chore endpoint: Adapter.Endpoint, _ request: WireRequest) {
+    /// A maintenance request: a request on nobody's behalf, which one lane does for all that share the memory.
+    public init(maintenanceRequest endpoint: Adapter.Endpoint, _ request: WireRequest) {
         (self.endpoint, self.request, self.operations) = (endpoint, request, [])
     }
 }
@@ -93,7 +93,7 @@ public struct Exchange<Adapter: VendorAdapter>: Sendable {
         switch outcome {
         case .replied(let response):
             response.status >= 500 || response.status == 408 || response.isDetour
-        case .failed(let failure): failure.doubt != .notSent
+        case .failed(let failure): failure.delivery != .notSent
         }
     }
 }
@@ -107,16 +107,16 @@ public struct Interpretation<Adapter: VendorAdapter>: Sendable, Equatable {
     /// Content for the app, such as a message to show; not stored.
     public var incoming: [JSONValue]
     /// Stop this provider and keep its data: a person has to act.
-    public var park: Finding?
+    public var suspension: Finding?
 
     /// An interpretation.
     public init(
         _ verdicts: [OperationID: Verdict<Adapter>] = [:],
         followUps: [FollowUp] = [],
         incoming: [JSONValue] = [],
-        park: Finding? = nil
+        suspension: Finding? = nil
     ) {
-        (self.verdicts, self.followUps, self.incoming, self.park) = (verdicts, followUps, incoming, park)
+        (self.verdicts, self.followUps, self.incoming, self.suspension) = (verdicts, followUps, incoming, suspension)
     }
 
     /// The same question answered for each operation.

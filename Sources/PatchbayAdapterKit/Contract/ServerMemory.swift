@@ -4,7 +4,7 @@ public import PatchbayModel
 /// What all lanes of a server API share where the vendor wants a token: the token, and the vendor's word to stay away.
 /// Nothing of a person.
 ///
-/// One token serves all requests. It is asked for by a chore when there is something to send, and kept until it ends. A
+/// One token serves all requests. It is asked for by a maintenance request when there is something to send, and kept until it ends. A
 /// refused one is renewed once; where a fresh one is refused too, a person has to act. What fails keeps every lane away.
 public struct ServerMemory: AdapterMemory {
     /// The token; nil while there is none that can be used.
@@ -54,7 +54,7 @@ public struct TokenLaw: Sendable {
 // MARK: Before a request
 
 extension ServerMemory {
-    /// What stands between a door and its next request.
+    /// What stands between an API and its next request.
     public enum Gate: Sendable, Equatable {
         /// Nothing.
         case open
@@ -66,7 +66,7 @@ extension ServerMemory {
         case needsTokenLater(Instant)
     }
 
-    /// What stands between the door and its next request now.
+    /// What stands between the API and its next request now.
     public func gate(at now: Instant) -> Gate {
         if let closedUntil, closedUntil > now { return .closed(until: closedUntil) }
         if token != nil, let tokenUntil, tokenUntil > now { return .open }
@@ -76,7 +76,7 @@ extension ServerMemory {
 }
 
 extension ServerMemory {
-    /// What a door does now: what needs no request ends at once, then come the vendor's word to stay away, the token, and the
+    /// What an API does now: what needs no request ends at once, then come the vendor's word to stay away, the token, and the
     /// first of the window with all that goes with it.
     ///
     /// - Parameters:
@@ -120,8 +120,8 @@ extension ServerMemory {
     /// The answer to the question for a token.
     ///
     /// - Parameters:
-    ///   - exchange: the chore.
-    ///   - meaning: what the door's reply table says of it; a 401 is a refusal of the client, whatever stands there.
+    ///   - exchange: the maintenance request.
+    ///   - meaning: what the API's reply table says of it; a 401 is a refusal of the client, whatever stands there.
     ///   - asked: how long the vendor asks to wait.
     ///   - law: how this vendor hands out tokens.
     /// - Returns: nil where the client was refused: a person has to act.

@@ -1,7 +1,7 @@
 public import PatchbayJSON
 public import PatchbayModel
 
-/// One door of one vendor: a value with pure transitions. The engine does everything else.
+/// One API of one vendor: a value with pure transitions. The engine does everything else.
 ///
 /// An adapter never does I/O, reads a clock, makes an id or holds hidden state. What must be remembered stands in three
 /// places only: the adapter's ``Memory``, an operation's ``Step``, and the engine's own columns. `plan` may be called at

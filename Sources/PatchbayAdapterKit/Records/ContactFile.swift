@@ -700,7 +700,7 @@ extension SettingRow {
             guard let object = value.object else {
                 return Problem("The value is \(value.typePhrase).", "Give an object.")
             }
-            var strangers: [String] = []
+            var unknowns: [String] = []
             var names: Set<String> = []
             for member in object {
                 guard names.insert(ColumnName(rawValue: member.name).key).inserted else {
@@ -712,12 +712,12 @@ extension SettingRow {
                 if let place = member.value.string.flatMap(ContactPlace.init(text:)), !member.name.trimmed.isEmpty {
                     settings[keyPath: path].columns.append((member.name.trimmed, place))
                 } else {
-                    strangers.append("\"\(member.name)\"")
+                    unknowns.append("\"\(member.name)\"")
                 }
             }
-            guard strangers.isEmpty else {
+            guard unknowns.isEmpty else {
                 return Problem(
-                    "What is given for \(strangers.joined(separator: ", ")) names no part of a contact.",
+                    "What is given for \(unknowns.joined(separator: ", ")) names no part of a contact.",
                     "Use one of: \(ContactPlace.allowed)."
                 )
             }
@@ -921,17 +921,17 @@ extension SettingRow {
             guard let object = value.object else {
                 return Problem("The value is \(value.typePhrase).", "Give an object.")
             }
-            var strangers: [String] = []
+            var unknowns: [String] = []
             for member in object {
                 if let word = member.value.string, words.contains(word), let type = AttributeType(rawValue: word) {
                     settings[keyPath: path].types[AttributeName(rawValue: member.name)] = type
                 } else {
-                    strangers.append("\"\(member.name)\"")
+                    unknowns.append("\"\(member.name)\"")
                 }
             }
-            guard strangers.isEmpty else {
+            guard unknowns.isEmpty else {
                 return Problem(
-                    "A column's text can't be read as the type of \(strangers.joined(separator: ", ")).",
+                    "A column's text can't be read as the type of \(unknowns.joined(separator: ", ")).",
                     "Use one of \(words.joined(separator: ", "))."
                 )
             }

@@ -23,7 +23,7 @@ public struct ContactFileRules: Sendable {
     /// How it is told what a person wants.
     public var wishes: RuleID
     /// What becomes of a no that has no column.
-    public var noes: RuleID
+    public var optOuts: RuleID
     /// What becomes of a device.
     public var device: RuleID
 
@@ -40,13 +40,13 @@ public struct ContactFileRules: Sendable {
         key: RuleID,
         home: RuleID,
         wishes: RuleID,
-        noes: RuleID,
+        optOuts: RuleID,
         device: RuleID
     ) {
         (self.dialect, self.header, self.empty, self.width) = (dialect, header, empty, width)
         (self.values, self.lists, self.moments) = (values, lists, moments)
         (self.addresses, self.key) = (addresses, key)
-        (self.home, self.wishes, self.noes, self.device) = (home, wishes, noes, device)
+        (self.home, self.wishes, self.optOuts, self.device) = (home, wishes, optOuts, device)
     }
 }
 
@@ -83,7 +83,7 @@ public struct ContactFileFindings: Sendable {
     let headerAgain: FindingRow
     let manyLines: FindingRow
     /// Only for formats whose settings name the file's encoding.
-    public let doubtful: FindingRow
+    public let uncertain: FindingRow
     let control: FindingRow
     let keyBlank: FindingRow
     /// The same of another column that no row may leave blank.
@@ -373,7 +373,7 @@ public struct ContactFileFindings: Sendable {
             reason: "The row runs over very many lines: a quote in it may be none, and other rows stand inside a field",
             remedy: "Check these lines; write a quote inside a quoted field twice, or check the setting quoted."
         )
-        doubtful = row(
+        uncertain = row(
             "row.encoding",
             .warning,
             .invalid,
@@ -604,7 +604,7 @@ public struct ContactFileFindings: Sendable {
             "record.withoutOptIn",
             .error,
             .consent,
-            rule: rules.noes,
+            rule: rules.optOuts,
             reason: "\(isTaken), so the contact is not written",
             remedy:
                 "Migrate the opt-in if there is one, ask the person, or set withoutOptIn to warn if you may write to them."
@@ -613,7 +613,7 @@ public struct ContactFileFindings: Sendable {
             "record.writtenWithoutOptIn",
             .warning,
             .consent,
-            rule: rules.noes,
+            rule: rules.optOuts,
             reason: isTaken,
             remedy: "Set withoutOptIn to reject, unless you may write to them."
         )
@@ -628,7 +628,7 @@ public struct ContactFileFindings: Sendable {
             "record.optOutLost",
             .error,
             .consent,
-            rule: rules.noes,
+            rule: rules.optOuts,
             reason: "The file has no column for this opt-out, so the vendor could still contact the person",
             remedy: "Name a column for it \(columns), or set lostOptOuts to warn."
         )

@@ -330,7 +330,7 @@ public struct ContactFileReader: RowReader, Sendable {
         case .success(let row):
             let bytes = file.settings.encoding.encoded(row.bytes.withoutLineEnd)
             var record = SourceRecord(number: row.number, line: row.line, bytes: bytes, contact: nil)
-            record.findings = fileFindings(with: row.number) + read(row, into: &record) + doubts(of: row, bytes)
+            record.findings = fileFindings(with: row.number) + read(row, into: &record) + uncertainties(of: row, bytes)
             return record
         }
     }
@@ -375,17 +375,17 @@ public struct ContactFileReader: RowReader, Sendable {
     }
 
     /// What looks as if the row were none, and can't be told for certain.
-    private func doubts(of row: DelimitedRecord, _ bytes: [UInt8]) -> [Finding] {
-        var doubts: [Finding] = []
+    private func uncertainties(of row: DelimitedRecord, _ bytes: [UInt8]) -> [Finding] {
+        var uncertainties: [Finding] = []
         let last = row.line + bytes.count { $0 == UInt8(ascii: "\n") }
         if last - row.line >= Self.usualLines {
             let place = "row \(row.number), lines \(row.line) to \(last)"
-            doubts.append(findings.manyLines.at("row", detail: place))
+            uncertainties.append(findings.manyLines.at("row", detail: place))
         }
-        if file.settings.encoding.isDoubtful(bytes) {
-            doubts.append(findings.doubtful.at("row", detail: "row \(row.number), line \(row.line)"))
+        if file.settings.encoding.isUncertain(bytes) {
+            uncertainties.append(findings.uncertain.at("row", detail: "row \(row.number), line \(row.line)"))
         }
-        return doubts
+        return uncertainties
     }
 
     /// Whether a row is the header once more, as where files were joined: it may spell the names otherwise, and begin

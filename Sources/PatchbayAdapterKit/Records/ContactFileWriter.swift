@@ -562,7 +562,7 @@ private struct RowComposer {
         for channel in file.settings.needsYes where contact.answer(to: channel) == .unknown {
             let isReached = table.places.contains { $0.key.reach == channel && !fields[$0.value].isEmpty }
             guard isReached else { continue }
-            rules.noes.fire()
+            rules.optOuts.fire()
             let row = file.settings.withoutOptIn == .reject ? rows.withoutOptIn : rows.writtenWithoutOptIn
             note(row, "subscriptions", "channel \(channel.rawValue)")
         }

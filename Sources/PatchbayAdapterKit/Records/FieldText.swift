@@ -413,7 +413,7 @@ public enum FileEncoding: String, NeutralWord {
 
     /// Whether bytes that were read as this are most likely of another encoding: every sign beyond ASCII in them is one of
     /// UTF-8, or one is a control that Windows 1252 has letters and quotes for.
-    func isDoubtful(_ bytes: [UInt8]) -> Bool {
+    func isUncertain(_ bytes: [UInt8]) -> Bool {
         guard !isUTF8, bytes.contains(where: { $0 >= 0x80 }) else { return false }
         return self == .latin1 && bytes.contains { (0x80..<0xA0).contains($0) }
             || String(validating: bytes, as: UTF8.self) != nil

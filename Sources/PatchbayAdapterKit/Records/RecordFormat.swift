@@ -16,9 +16,9 @@ public struct RecordFormat: Sendable {
     /// Makes a writer; nil if the format is only read.
     public let makeWriter: (@Sendable (JSONObject) throws(SettingsError) -> any ContactWriter)?
     /// Files that go along with the one that is written; none for most formats.
-    public let makeCompanions: (@Sendable (JSONObject) throws(SettingsError) -> [CompanionFile])?
+    public let makeSidecars: (@Sendable (JSONObject) throws(SettingsError) -> [SidecarFile])?
     /// How a file is read that stands beside the one with the contacts; nil for most formats.
-    public let companion: CompanionReader?
+    public let sidecar: SidecarReader?
     /// The format's settings by the codes of the findings that follow from them: where a contact is not written, the one of
     /// them decides that stands with its finding.
     public let deciding: [String: String]
@@ -36,21 +36,21 @@ public struct RecordFormat: Sendable {
         rules: [RuleID] = [],
         makeReader: (@Sendable (JSONObject) throws(SettingsError) -> any ContactReader)? = nil,
         makeWriter: (@Sendable (JSONObject) throws(SettingsError) -> any ContactWriter)? = nil,
-        makeCompanions: (@Sendable (JSONObject) throws(SettingsError) -> [CompanionFile])? = nil,
-        companion: CompanionReader? = nil,
+        makeSidecars: (@Sendable (JSONObject) throws(SettingsError) -> [SidecarFile])? = nil,
+        sidecar: SidecarReader? = nil,
         deciding: [String: String] = [:],
         makeSourceLayout: (@Sendable (JSONObject) throws(SettingsError) -> SourceLayout?)? = nil,
         makeTargetLayout: (@Sendable (JSONObject) throws(SettingsError) -> TargetLayout?)? = nil
     ) {
         (self.id, self.title, self.fileExtension, self.rules) = (id, title, fileExtension, rules)
-        (self.makeReader, self.makeWriter, self.makeCompanions) = (makeReader, makeWriter, makeCompanions)
-        (self.companion, self.deciding) = (companion, deciding)
+        (self.makeReader, self.makeWriter, self.makeSidecars) = (makeReader, makeWriter, makeSidecars)
+        (self.sidecar, self.deciding) = (sidecar, deciding)
         (self.makeSourceLayout, self.makeTargetLayout) = (makeSourceLayout, makeTargetLayout)
     }
 }
 
 /// A file that the vendor wants beside the one with the contacts; it follows from the format's settings alone.
-public struct CompanionFile: Sendable {
+public struct SidecarFile: Sendable {
     /// What is put behind the name of the file with the contacts, without its ending: `map.xml`.
     public let ending: String
     /// What it is, for people.
@@ -58,7 +58,7 @@ public struct CompanionFile: Sendable {
     /// Its bytes.
     public let bytes: [UInt8]
 
-    /// A companion.
+    /// A sidecar file.
     public init(ending: String, title: String, bytes: [UInt8]) {
         (self.ending, self.title, self.bytes) = (ending, title, bytes)
     }
@@ -66,7 +66,7 @@ public struct CompanionFile: Sendable {
 
 /// Reads what stands beside a file with contacts and tells how that one is to be read: which columns it has, how they are
 /// parted.
-public struct CompanionReader: Sendable {
+public struct SidecarReader: Sendable {
     /// What is put behind the name of the file with the contacts, without its ending: `map.xml`.
     public let ending: String
     /// What it is, for people.
@@ -75,11 +75,11 @@ public struct CompanionReader: Sendable {
     public let limit: Int
     /// The settings by which the file with the contacts is read.
     ///
-    /// What was given counts more than what the companion says. It throws ``SettingsError`` with every problem of the
-    /// companion, each with its place in it.
+    /// What was given counts more than what the sidecar file says. It throws ``SettingsError`` with every problem of the
+    /// sidecar file, each with its place in it.
     public let settings: @Sendable (_ bytes: [UInt8], _ given: JSONObject) throws(SettingsError) -> JSONObject
 
-    /// A reader of companions.
+    /// A reader of sidecar files.
     public init(
         ending: String,
         title: String,

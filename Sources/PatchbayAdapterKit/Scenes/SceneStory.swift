@@ -68,7 +68,7 @@ public struct SceneStory: Sendable {
     /// When something woke the engine: a capture, the network, the foreground, a start.
     public var wakes: [Instant] = []
     /// What the app said last, folded.
-    public var mirror = SubjectSnapshot()
+    public var snapshot = SubjectSnapshot()
     /// Whether this vendor alone heard everything from the beginning, and never said yes to what it had not done: then it
     /// holds in the end what the app said.
     public var isWhole = true
@@ -171,7 +171,7 @@ public struct SceneStory: Sendable {
     /// What the vendor's events say against those that it said yes to: each is there, and the first of each of one person came
     /// in order.
     ///
-    /// - Parameter names: the names of the vendor's events, in order of arrival.
+    /// - Parameter names: the names of the vendor's events, in the order received.
     /// - Returns: a sentence for each difference.
     public func differences(inEvents names: [String]) -> [String] {
         var first: [String: Int] = [:]

@@ -1,7 +1,7 @@
 public import PatchbayJSON
 public import PatchbayModel
 
-/// One vendor's door in random runs of faults: the account, what an app says to it, and the vendor's own laws.
+/// One vendor's API in random runs of faults: the account, what an app says to it, and the vendor's own laws.
 ///
 /// It stands beside the vendor's simulator. What must hold of every vendor (accounts, order, consent, no repeat of what is
 /// known) is checked without it; a scene says what is this vendor's alone.
@@ -27,7 +27,7 @@ public protocol VendorScene: Sendable {
     /// Two words of which each takes the other back, where the adapter remembers what the vendor holds; else nothing.
     static var opposites: [Action] { get }
     /// What the adapter's memory claims of the vendor, and what the vendor holds.
-    static var belief: Belief { get }
+    static var expectedState: ExpectedState { get }
     /// The codes of waits that a run does not release: each names an operation of the app that releases it. A device API may
     /// wait for a log-in alone.
     static var waitsForApp: Set<String> { get }

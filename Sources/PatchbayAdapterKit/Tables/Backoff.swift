@@ -37,7 +37,7 @@ public struct Backoff: Hashable, Sendable {
         return moment.now + max(delay, asked.map { min($0, longest) } ?? .zero)
     }
 
-    /// Counts a failure after which all lanes of a door stay away: gives when the next request may leave, and never shortens
+    /// Counts a failure after which all lanes of an API stay away: gives when the next request may leave, and never shortens
     /// what holds already.
     public func stayAway(
         _ failures: inout Int,

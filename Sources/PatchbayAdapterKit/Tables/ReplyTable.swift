@@ -7,7 +7,7 @@ public enum ReplyMeaning: Hashable, Sendable {
     /// No, and a repeat would be refused again.
     case refused
     /// No, until a person acts; the provider stops and keeps its data.
-    case park
+    case suspend
 }
 
 /// One line of a reply table: which outcomes, what they mean, and what to tell a person.

@@ -175,11 +175,11 @@ extension Interpretation {
     /// - Returns: the interpretation, its findings named.
     public func naming(_ outcome: Outcome, to request: WireRequest, by replies: ReplyTable) -> Interpretation {
         // A key path of a generic type is made anew at every call; a closure is not.
-        guard park != nil || verdicts.contains(where: { $0.value.takesWords }) else { return self }
+        guard suspension != nil || verdicts.contains(where: { $0.value.takesWords }) else { return self }
         var answered = AnsweredRequest(request, requestIDs: replies.requestIDs)
         let vendor = replies.vendorReply(outcome, to: request, &answered)
         var copy = self
-        copy.park = park?.naming(vendor, &answered)
+        copy.suspension = suspension?.naming(vendor, &answered)
         for (id, verdict) in verdicts where verdict.takesWords {
             copy.verdicts[id] = verdict.naming(vendor, &answered)
         }

@@ -139,14 +139,14 @@ public enum Outcome: Hashable, Sendable {
 
     /// Whether the process ended while the request was in flight.
     public var isInterrupted: Bool {
-        if case .failed(let failure) = self { failure.doubt == .interrupted } else { false }
+        if case .failed(let failure) = self { failure.delivery == .interrupted } else { false }
     }
 }
 
 /// Why there is no answer.
 public struct TransportFailure: Hashable, Sendable {
     /// What may have happened at the vendor.
-    public enum Doubt: String, Hashable, Sendable, CaseIterable {
+    public enum Delivery: String, Hashable, Sendable, CaseIterable {
         /// Surely not processed.
         case notSent
         /// Perhaps processed.
@@ -156,21 +156,21 @@ public struct TransportFailure: Hashable, Sendable {
     }
 
     /// What may have happened at the vendor.
-    public var doubt: Doubt
+    public var delivery: Delivery
     /// The transport's word for it: `timedOut`, `hostNotFound` …. An open list.
     public var code: String
     /// What kept the request from leaving; nil where the network or the vendor is to blame, whatever the word for it is.
     public let fault: WireFault?
 
     /// A failure of the network or the vendor.
-    public init(_ doubt: Doubt, _ code: String) {
-        (self.doubt, self.code) = (doubt, code)
+    public init(_ delivery: Delivery, _ code: String) {
+        (self.delivery, self.code) = (delivery, code)
         fault = nil
     }
 
     /// A request that was not let out.
     public init(_ fault: WireFault) {
-        (doubt, code) = (.notSent, fault.rawValue)
+        (delivery, code) = (.notSent, fault.rawValue)
         self.fault = fault
     }
 

@@ -24,7 +24,7 @@ extension Command {
         ]
     ) { session in
         let modules = try session.modules()
-        let descriptors = modules.flatMap(\.doors).map { $0.descriptor }
+        let descriptors = modules.flatMap(\.apis).map { $0.descriptor }
         if session.invocation.has(.rules) {
             let evidence = try session.invocation.text(.evidence).map(RuleEvidence.init(folder:)) ?? .builtIn
             try AdaptersReport.rules(of: descriptors, shownBy: evidence, on: session)
@@ -49,14 +49,14 @@ extension Session {
     fileprivate func modules() throws(UsageError) -> [AdapterModule] {
         guard let name = invocation.argument(0) else { return Vendors.modules }
         let found = Vendors.modules.compactMap { module -> AdapterModule? in
-            let ids = module.doors.map { $0.descriptor.id.rawValue }
+            let ids = module.apis.map { $0.descriptor.id.rawValue }
             if ids.contains(where: { $0.prefix { $0 != "-" } == name }) { return module }
-            let named = module.doors.filter { $0.descriptor.id.rawValue == name }
+            let named = module.apis.filter { $0.descriptor.id.rawValue == name }
             return named.isEmpty
-                ? nil : AdapterModule(id: module.id, title: module.title, doors: named, formats: module.formats)
+                ? nil : AdapterModule(id: module.id, title: module.title, apis: named, formats: module.formats)
         }
         guard found.isEmpty else { return found }
-        let known = Vendors.modules.flatMap(\.doors).map { $0.descriptor.id.rawValue }
+        let known = Vendors.modules.flatMap(\.apis).map { $0.descriptor.id.rawValue }
         let guess = name.nearest(in: known).map { " Did you mean \($0)?" } ?? ""
         throw UsageError(
             "Unknown adapter \"\(name)\".\(guess) Adapters: \(known.joined(separator: ", ")).",
@@ -77,8 +77,8 @@ extension RecordFormat {
 /// The vendors' own words, as text and as JSON.
 @MainActor private enum AdaptersReport {
     static func json(of module: AdapterModule) -> [JSONValue] {
-        module.doors.map { door in
-            let descriptor = door.descriptor
+        module.apis.map { api in
+            let descriptor = api.descriptor
             let capabilities = descriptor.capabilities.listed.map { capability, support -> (String, JSONValue) in
                 (capability.rawValue, ["support": .string(support.word), "note": .string(support.note)])
             }
@@ -94,7 +94,7 @@ extension RecordFormat {
             return [
                 "id": .string(descriptor.id.rawValue),
                 "title": .string(descriptor.title),
-                "api": .string(descriptor.door.rawValue),
+                "api": .string(descriptor.side.rawValue),
                 "capabilities": .object(JSONObject(capabilities)),
                 "limits": .array(limits),
                 "formats": .array(formats),
@@ -112,7 +112,7 @@ extension RecordFormat {
         let words = ["native", "emulated", "unsupported"]
         let rows = descriptors.map { descriptor -> [String] in
             let listed = descriptor.capabilities.listed
-            return [descriptor.id.rawValue, descriptor.door.rawValue]
+            return [descriptor.id.rawValue, descriptor.side.rawValue]
                 + words.map { word in "\(listed.count { $0.support.word == word })" }
         }
         for line in AccountsText.table([["adapter", "API"] + words] + rows, texts: 2) { try console.data(line) }
@@ -126,9 +126,9 @@ extension RecordFormat {
     }
 
     static func describe(_ module: AdapterModule, on console: Console) throws {
-        for descriptor in module.doors.map({ $0.descriptor }) {
+        for descriptor in module.apis.map({ $0.descriptor }) {
             let id = descriptor.id.rawValue
-            try console.data(id, .bold, then: "  \(descriptor.title), \(descriptor.door) API")
+            try console.data(id, .bold, then: "  \(descriptor.title), \(descriptor.side) API")
             let capabilities = descriptor.capabilities.listed
             let width = capabilities.map(\.capability.rawValue.count).max() ?? 0
             for (capability, support) in capabilities {

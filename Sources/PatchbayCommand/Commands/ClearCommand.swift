@@ -175,33 +175,33 @@ private struct Clearing {
             if filter.covers(.rejected) { try clearRejects(provider, &counts) }
         }
         guard filter.covers(.pending) else { return (counts, 0) }
-        let shared = try clearArrivals(&counts)
+        let shared = try clearStagedCaptures(&counts)
         return (counts, shared)
     }
 
     /// Clears what has no place yet, a row of captures at a time.
-    private func clearArrivals(_ counts: inout [Heap: Int]) throws -> Int {
+    private func clearStagedCaptures(_ counts: inout [Heap: Int]) throws -> Int {
         var shared = 0
-        for number in try store.arrivals() {
+        for number in try store.stagedCaptures() {
             if isInEarnest {
-                try store.transaction(.normal) { shared += try clearArrival(number, &counts) }
+                try store.transaction(.normal) { shared += try clearStagedCapture(number, &counts) }
             } else {
-                shared += try clearArrival(number, &counts)
+                shared += try clearStagedCapture(number, &counts)
             }
         }
         return shared
     }
 
-    private func clearArrival(_ number: Int64, _ counts: inout [Heap: Int]) throws -> Int {
+    private func clearStagedCapture(_ number: Int64, _ counts: inout [Heap: Int]) throws -> Int {
         guard let row = try store.arrived(number) else { return 0 }
-        var (rest, shared): ([Arrival], Int) = ([], 0)
+        var (rest, shared): ([StagedCapture], Int) = ([], 0)
         for capture in row.captures {
             guard let stored = capture.stored, isMeant(capture, stored) else {
-                rest.append(capture.arrival)
+                rest.append(capture.stagedCapture)
                 continue
             }
             if filter.provider != nil, capture.providers.count > 1 {
-                rest.append(capture.arrival)
+                rest.append(capture.stagedCapture)
                 shared += 1
                 continue
             }
@@ -212,7 +212,7 @@ private struct Clearing {
             if isInEarnest { try book(stored, capture.providers) }
         }
         if isInEarnest, rest.count < row.captures.count {
-            try store.keepOfArrival(number, rest, routes: row.routes)
+            try store.keepOfStagedCapture(number, rest, routes: row.routes)
         }
         return shared
     }

@@ -23,10 +23,10 @@ extension Command {
             Example("Compare two server APIs for a script", "patchbay compare acoustic-server altcraft-server --json"),
         ]
     ) { session in
-        let descriptors = Vendors.modules.flatMap(\.doors).map { $0.descriptor }
-        func door(_ place: Int) throws(UsageError) -> AdapterDescriptor {
+        let descriptors = Vendors.modules.flatMap(\.apis).map { $0.descriptor }
+        func api(_ place: Int) throws(UsageError) -> AdapterDescriptor {
             let id = session.invocation.argument(place) ?? ""
-            if let door = descriptors.first(where: { $0.id.rawValue == id }) { return door }
+            if let api = descriptors.first(where: { $0.id.rawValue == id }) { return api }
             let known = descriptors.map(\.id.rawValue)
             let guess = id.nearest(in: known).map { " Did you mean \($0)?" } ?? ""
             throw UsageError(
@@ -34,7 +34,7 @@ extension Command {
                 command: "compare"
             )
         }
-        let comparison = CapabilityComparison(try door(0), try door(1))
+        let comparison = CapabilityComparison(try api(0), try api(1))
         if session.isJSON {
             try session.console.data(comparison.json)
         } else {

@@ -23,8 +23,8 @@ extension Command {
         ]
     ) { session in
         let seeds = try seeds(session.invocation.argument(0) ?? "1-1000")
-        let doors = try Vendors.scenes.map { try SceneAPI($0, among: Vendors.modules.flatMap(\.doors)) }
-        let (table, console) = (FaultTable(doors: doors), session.console)
+        let apis = try Vendors.scenes.map { try SceneAPI($0, among: Vendors.modules.flatMap(\.apis)) }
+        let (table, console) = (FaultTable(apis: apis), session.console)
         let (campaign, clock) = (FaultCampaign(table), ContinuousClock())
         let (count, begun) = ((Int(seeds.upperBound - seeds.lowerBound) + 1) * FaultCampaign.runsPerSeed, clock.now)
         let report = try await campaign.play(

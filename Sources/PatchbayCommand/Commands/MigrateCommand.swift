@@ -53,10 +53,10 @@ extension Command {
         let setup = try MigrationSetup(session)
         try session.requireDistinctFiles(setup)
         session.clearDrafts()
-        guard let door = setup.door, !session.invocation.has(.dryRun) else {
+        guard let server = setup.server, !session.invocation.has(.dryRun) else {
             return try MigrationRun(session, setup).run()
         }
-        return try await DoorCommand(session, setup, door).apply()
+        return try await MigrateToServerCommand(session, setup, server).apply()
     }
 }
 
@@ -104,7 +104,7 @@ extension Command {
             return .findings
         }
         session.tellReplaced(old)
-        try tellCompanions()
+        try tellSidecars()
         return try end(outcome.report)
     }
 
@@ -124,7 +124,7 @@ extension Command {
         }
         guard let input = try session.plainInput(beside: output) else { return (nil, nil) }
         var files = session.files(input.path, output, source: setup.source)
-        files.companions = try companions().map { ($0.path, $0.bytes) }
+        files.sidecars = try sidecars().map { ($0.path, $0.bytes) }
         guard ResumableMigration.canResume(files) else {
             // One that can't be read is that, and no matter of flags.
             if let named = invocation.file(.input) { _ = try session.source(named) }
@@ -184,35 +184,35 @@ extension Command {
         try output?.commit()
         if !isDry {
             session.tellReplaced(old)
-            for companion in try companions() { try companion.write() }
-            try tellCompanions()
+            for sidecar in try sidecars() { try sidecar.write() }
+            try tellSidecars()
         }
         return try end(report)
     }
 
     /// What is written beside the contacts and the rows to mend; it follows from the settings alone.
-    private func companions() throws(SettingsError) -> [MigrationSetup.Companion] {
+    private func sidecars() throws(SettingsError) -> [MigrationSetup.Sidecar] {
         let invocation = session.invocation
-        return try setup.companions(beside: invocation.text(.output), rejects: invocation.text(.rejects))
+        return try setup.sidecars(beside: invocation.text(.output), rejects: invocation.text(.rejects))
     }
 
     /// Tells what the target's vendor wants beside the contacts, and where it is.
-    private func tellCompanions() throws {
+    private func tellSidecars() throws {
         let output = session.invocation.file(.output)
-        for companion in try setup.companions() {
-            let path = output.map { SourceCompanion.path(beside: $0, companion.ending) }
+        for sidecar in try setup.sidecars() {
+            let path = output.map { SourceSidecar.path(beside: $0, sidecar.ending) }
             session.console.say(
-                path.map { "Wrote \($0) (\(companion.title))." }
-                    ?? "The vendor also requires \(companion.title). Use --out FILE to write it."
+                path.map { "Wrote \($0) (\(sidecar.title))." }
+                    ?? "The vendor also requires \(sidecar.title). Use --out FILE to write it."
             )
         }
     }
 
     private func end(_ report: MigrationReport) throws -> ExitStatus {
         try tell(report)
-        for door in setup.loads where report.files(for: door) > 1 {
+        for server in setup.loads where report.files(for: server) > 1 {
             session.console.say(
-                "\(door.name): \(door.note). The file has \(report.bytesWritten) bytes; split it into \(report.files(for: door)) files with `patchbay migrate split`."
+                "\(server.name): \(server.note). The file has \(report.bytesWritten) bytes; split it into \(report.files(for: server)) files with `patchbay migrate split`."
             )
         }
         return report.findings.values.contains { $0.severity.matters } ? .findings : .fine

@@ -54,7 +54,7 @@ extension Command {
         var plan = try setup.migration.plan(
             &input,
             loads: setup.loads,
-            door: setup.door,
+            server: setup.server,
             requestsPerSecond: invocation.number(.rate),
             activity: invocation.text(.activity).map { (AttributeName(rawValue: $0), today) },
             progress: { done in progress.show(records: done.records, bytes: done.bytes) },
@@ -215,7 +215,7 @@ extension Command {
         try rows(
             plan.loads.map { load in
                 [
-                    load.door.name, "\(load.requests)", load.seconds.map { "\($0) s" } ?? "unknown", load.door.note,
+                    load.route.name, "\(load.requests)", load.seconds.map { "\($0) s" } ?? "unknown", load.route.note,
                 ]
             },
             under: ["API or import", "requests or files", "duration", "note"]
@@ -228,9 +228,9 @@ extension Command {
             try head("Formulas")
             try session.console.data("  \(formulas)")
         }
-        if let noes = plan.noes {
+        if let optOuts = plan.optOuts {
             try head("Opt-outs at the target")
-            try session.console.data("  \(noes)")
+            try session.console.data("  \(optOuts)")
         }
         try head("Undo")
         try session.console.data("  \(plan.undo)")

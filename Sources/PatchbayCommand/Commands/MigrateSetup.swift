@@ -11,12 +11,12 @@ import PatchbayModel
     let source: RecordFormat
     let target: RecordFormat
     /// The server API that is written to; nil where a file is.
-    let door: DoorTarget?
+    let server: ServerTarget?
     /// Everything that decides what is written, part by part.
     let parts: [(String, JSONValue)]
     private let targetSettings: JSONObject
     /// What stands beside the source and says how it is read; nil if nothing does.
-    private let companion: SourceCompanion?
+    private let sidecar: SourceSidecar?
     /// What says how the source is read, and what stands beside it whether it is read or not.
     let pathsBesideSource: [String]
 
@@ -27,32 +27,32 @@ import PatchbayModel
         try session.requireFileNames(besides: [.input, .output, .target, .settings])
         let settings = try session.migrationSettings()
         source = try session.format(.from)
-        door = try session.doorTarget(settings: settings["to"]?.object ?? [:])
-        target = try door?.format ?? session.format(.to)
-        targetSettings = door == nil ? settings["to"]?.object ?? [:] : [:]
+        server = try session.serverTarget(settings: settings["to"]?.object ?? [:])
+        target = try server?.format ?? session.format(.to)
+        targetSettings = server == nil ? settings["to"]?.object ?? [:] : [:]
         let sourceSettings = settings["from"]?.object ?? [:]
-        let companion = try session.companion(of: source, given: sourceSettings)
-        self.companion = companion
-        let readSettings = companion?.settings ?? sourceSettings
+        let sidecar = try session.sidecar(of: source, given: sourceSettings)
+        self.sidecar = sidecar
+        let readSettings = sidecar?.settings ?? sourceSettings
         var datedSettings = readSettings
         if let path = session.invocation.file(.input) {
             session.hintFormat(of: path, instead: source, readSettings)
             datedSettings = source.decidingDateForms(readSettings, in: path)
         }
         let beside = session.pathBesideSource(source).flatMap { ResumableMigration.size(of: $0) == nil ? nil : $0 }
-        pathsBesideSource = [companion?.path, beside].compactMap(\.self)
+        pathsBesideSource = [sidecar?.path, beside].compactMap(\.self)
         let catalogue = session.invocation.has(.config) ? try session.configuration().catalogue : AttributeCatalogue()
         let configuration = try session.invocation.text(.config).map { try FileSource.contents(of: $0) } ?? []
         let earlier = try session.invocation.text(.after).map { [("after", try ResumableMigration.identity(of: $0))] }
-        let read = (companion.map { [("companion", JSONValue.object($0.settings))] } ?? []) + (earlier ?? [])
+        let read = (sidecar.map { [("sidecar", JSONValue.object($0.settings))] } ?? []) + (earlier ?? [])
         parts =
             [
                 ("version", .string(Sender.version)), ("from", .string(source.id)), ("to", .string(target.id)),
                 ("settings", .object(settings)),
                 (
                     "configuration",
-                    // Of a door's provider all that matters stands beside; a rate may change on the way.
-                    door == nil
+                    // Of a server API's provider all that matters stands beside; a rate may change on the way.
+                    server == nil
                         ? .string(String(decoding: configuration, as: UTF8.self)) : Self.attributes(configuration)
                 ),
             ] + read
@@ -87,15 +87,15 @@ import PatchbayModel
     }
 
     /// The ways into the target's vendor.
-    var loads: [LoadDoor] {
+    var loads: [ImportRoute] {
         Vendors.loads(of: target)
     }
 
     /// What the target's vendor wants beside the file with the contacts.
-    func companions() throws(SettingsError) -> [CompanionFile] { try target.makeCompanions?(targetSettings) ?? [] }
+    func sidecars() throws(SettingsError) -> [SidecarFile] { try target.makeSidecars?(targetSettings) ?? [] }
 
     /// A file that is written beside another one.
-    struct Companion {
+    struct Sidecar {
         let path: String
         let title: String
         /// What it stands beside, in the words by which a person knows it.
@@ -112,17 +112,17 @@ import PatchbayModel
 
     /// What is written beside these files: what the target's vendor wants, and what says how the source is read, because the
     /// rows to mend are read the same way.
-    func companions(beside output: String?, rejects: String?) throws(SettingsError) -> [Companion] {
-        var all: [Companion] = []
+    func sidecars(beside output: String?, rejects: String?) throws(SettingsError) -> [Sidecar] {
+        var all: [Sidecar] = []
         if let output, output != "-" {
-            for file in try companions() {
-                let path = SourceCompanion.path(beside: output, file.ending)
-                all.append(Companion(path: path, title: file.title, owner: "--out", bytes: file.bytes))
+            for file in try sidecars() {
+                let path = SourceSidecar.path(beside: output, file.ending)
+                all.append(Sidecar(path: path, title: file.title, owner: "--out", bytes: file.bytes))
             }
         }
-        if let rejects, let copy = companion?.copy(beside: RejectFiles.paths(rejects, source: source).replay) {
+        if let rejects, let copy = sidecar?.copy(beside: RejectFiles.paths(rejects, source: source).replay) {
             let title = "the sidecar file of the original rows"
-            all.append(Companion(path: copy.path, title: title, owner: "--rejects", bytes: copy.bytes))
+            all.append(Sidecar(path: copy.path, title: title, owner: "--rejects", bytes: copy.bytes))
         }
         return all
     }
@@ -160,13 +160,13 @@ private enum MigrationSettingsFinding {
 }
 
 /// A file that stands beside the source and says how it is read.
-struct SourceCompanion {
+struct SourceSidecar {
     let settings: JSONObject
     let path: String
     private let bytes: [UInt8]
     private let ending: String
 
-    init(_ reader: CompanionReader, at path: String, given: JSONObject) throws {
+    init(_ reader: SidecarReader, at path: String, given: JSONObject) throws {
         (self.path, ending) = (path, reader.ending)
         bytes = try FileSource.contents(of: path, limit: reader.limit)
         do {
@@ -214,14 +214,14 @@ extension Session {
 
     /// Where a file would stand beside the source that says how it is read; nil if its format knows none.
     func pathBesideSource(_ source: RecordFormat) -> String? {
-        guard let reader = source.companion, let input = invocation.file(.input) else { return nil }
-        return SourceCompanion.path(beside: input, reader.ending)
+        guard let reader = source.sidecar, let input = invocation.file(.input) else { return nil }
+        return SourceSidecar.path(beside: input, reader.ending)
     }
 
     /// What the command line names, or what stands beside the source; nil if nothing does, or if nothing is wanted.
-    func companion(of source: RecordFormat, given: JSONObject) throws -> SourceCompanion? {
+    func sidecar(of source: RecordFormat, given: JSONObject) throws -> SourceSidecar? {
         let named = invocation.text(.sidecar)
-        guard let reader = source.companion else {
+        guard let reader = source.sidecar else {
             guard named == nil || named == "none" else {
                 throw UsageError(
                     "--sidecar: the format \(source.id) has no sidecar file. Leave the option out.",
@@ -233,9 +233,9 @@ extension Session {
         guard named != "none" else { return nil }
         guard let path = named ?? pathBesideSource(source), named != nil || ResumableMigration.size(of: path) != nil
         else { return nil }
-        let companion = try SourceCompanion(reader, at: path, given: given)
+        let sidecar = try SourceSidecar(reader, at: path, given: given)
         console.say("Reading the source as \(path) describes (\(reader.title)).")
-        return companion
+        return sidecar
     }
 
     /// The file format that a flag names.
@@ -243,9 +243,9 @@ extension Session {
         let formats = [.neutralContacts] + Vendors.modules.flatMap(\.formats)
         let id = invocation.text(flag) ?? ""
         if let format = formats.first(where: { $0.id == id }) { return format }
-        let takesDoors = flag == .to && invocation.command.flags.contains(.provider)
-        let doors = takesDoors ? Vendors.serverDoors.map { $0.descriptor.id.rawValue } : []
-        let known = formats.map(\.id) + doors
+        let takesServers = flag == .to && invocation.command.flags.contains(.provider)
+        let servers = takesServers ? Vendors.serverAPIs.map { $0.descriptor.id.rawValue } : []
+        let known = formats.map(\.id) + servers
         let guess = id.nearest(in: known).map { " Did you mean \($0)?" } ?? ""
         throw UsageError(
             "--\(flag.name): unknown format \"\(id)\".\(guess) Formats: \(known.joined(separator: ", ")).",
@@ -254,12 +254,12 @@ extension Session {
     }
 
     /// The server API that `--to` names, as a provider of the configuration; nil if it names none.
-    func doorTarget(settings: JSONObject) throws -> DoorTarget? {
+    func serverTarget(settings: JSONObject) throws -> ServerTarget? {
         let id = invocation.text(.to) ?? ""
-        guard let door = Vendors.modules.flatMap(\.doors).first(where: { $0.descriptor.id.rawValue == id }) else {
+        guard let server = Vendors.modules.flatMap(\.apis).first(where: { $0.descriptor.id.rawValue == id }) else {
             return nil
         }
-        try DoorTarget.check(door)
+        try ServerTarget.check(server)
         let command = invocation.command.name
         guard invocation.has(.config) else {
             throw UsageError(
@@ -276,7 +276,7 @@ extension Session {
                     command: command
                 )
             }
-            return try DoorTarget(provider, settings: settings)
+            return try ServerTarget(provider, settings: settings)
         }
         let providers = configuration.providers.filter { $0.adapterID.rawValue == id }
         guard let provider = providers.first, providers.count == 1 else {
@@ -287,6 +287,6 @@ extension Session {
                 : "Several providers use the adapter \(id). Choose one with --provider: \(providers.map(\.name).joined(separator: ", "))."
             throw UsageError(problem, command: command)
         }
-        return try DoorTarget(provider, settings: settings)
+        return try ServerTarget(provider, settings: settings)
     }
 }

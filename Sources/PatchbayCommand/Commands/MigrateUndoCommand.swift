@@ -37,8 +37,8 @@ extension Command {
         try session.requireFileNames()
         let deeds: [(path: String, deed: Journal.Deed)]
         do {
-            if let door = try DoorUndo.door(of: journal) {
-                return try await session.undo(journal, through: door.door, provider: door.provider)
+            if let server = try ServerUndo.server(of: journal) {
+                return try await session.undo(journal, through: server.server, provider: server.provider)
             }
             deeds = try Journal.undo(journal)
         } catch let error as FileError where error.number == ENOENT && error.path == journal {
@@ -71,10 +71,10 @@ extension Journal.Deed {
 
 extension Session {
     /// Undoes a migration to a server API.
-    fileprivate func undo(_ journal: String, through door: String, provider name: String) async throws -> ExitStatus {
+    fileprivate func undo(_ journal: String, through server: String, provider name: String) async throws -> ExitStatus {
         guard invocation.has(.config) else {
             throw UsageError(
-                "The journal is of a migration to \(door). Give its configuration, with the provider \"\(name)\": --config FILE.",
+                "The journal is of a migration to \(server). Give its configuration, with the provider \"\(name)\": --config FILE.",
                 command: invocation.command.name
             )
         }
@@ -88,9 +88,9 @@ extension Session {
                 command: invocation.command.name
             )
         }
-        let undo = try DoorUndo(
+        let undo = try ServerUndo(
             journal,
-            through: DoorTarget(chosen),
+            through: ServerTarget(chosen),
             output: output
         )
         let outcome = try await undo.run(try surroundings(size: nil), restarts: invocation.has(.restart))
@@ -113,7 +113,7 @@ extension Session {
         files.read(journal, "JOURNAL")
         files.read(invocation.text(.config), "--config")
         files.write(output, "--out")
-        files.keep(ResumableMigration.Files.traces(of: output, throughDoor: true), beside: "--out")
+        files.keep(ResumableMigration.Files.traces(of: output, toServer: true), beside: "--out")
         try files.requireDistinct(invocation.command)
     }
 }

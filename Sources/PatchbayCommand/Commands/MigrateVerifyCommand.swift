@@ -55,7 +55,7 @@ extension Command {
         guard invocation.file(.input) != nil || invocation.text(.target) != "-" else {
             throw session.notAFile("--in", because: ": --target reads standard input")
         }
-        guard setup.door == nil || invocation.text(.target) != "-" else { throw session.notAFile("--target") }
+        guard setup.server == nil || invocation.text(.target) != "-" else { throw session.notAFile("--target") }
     }
 
     func run() async throws -> ExitStatus {
@@ -72,10 +72,10 @@ extension Command {
         let target = invocation.text(.target)
         let seed = UInt64(invocation.number(.seed) ?? 1)
         let extent = invocation.number(.sample).map { Verification.Extent.sample($0, seed: seed) } ?? .full
-        if let door = setup.door {
-            let check = try DoorVerification(
+        if let server = setup.server {
+            let check = try ServerVerification(
                 setup.migration,
-                with: door,
+                with: server,
                 input: invocation.file(.input),
                 results: target
             )

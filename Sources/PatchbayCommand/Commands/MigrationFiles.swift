@@ -104,19 +104,19 @@ extension Session {
             files.write(paths.list, "--rejects")
             files.write(paths.replay, "the original rows beside --rejects")
         }
-        let companions = try setup.companions(beside: invocation.text(.output), rejects: invocation.text(.rejects))
-        for companion in companions { files.write(companion.path, "\(companion.title) beside \(companion.owner)") }
+        let sidecars = try setup.sidecars(beside: invocation.text(.output), rejects: invocation.text(.rejects))
+        for sidecar in sidecars { files.write(sidecar.path, "\(sidecar.title) beside \(sidecar.owner)") }
         if let output = invocation.text(.output), output != "-" {
-            let isDoor = setup.door != nil
-            files.keep(ResumableMigration.Files.traces(of: output, throughDoor: isDoor), beside: "--out")
+            let isServer = setup.server != nil
+            files.keep(ResumableMigration.Files.traces(of: output, toServer: isServer), beside: "--out")
             if invocation.file(.input) == nil { files.keep([KeptInput.path(beside: output)], beside: "--out") }
         }
-        if let journal = invocation.text(.journal), setup.door == nil {
+        if let journal = invocation.text(.journal), setup.server == nil {
             // The contacts, the rejects and their rows, the evidence, and what stands beside them.
-            files.keep(Journal.places(keptBy: journal, count: 4 + companions.count), beside: "--journal")
+            files.keep(Journal.places(keptBy: journal, count: 4 + sidecars.count), beside: "--journal")
         }
         try files.requireDistinct(invocation.command)
-        if let journal = invocation.text(.journal), setup.door == nil {
+        if let journal = invocation.text(.journal), setup.server == nil {
             try files.requireOneVolume(with: journal, invocation.command)
         }
     }

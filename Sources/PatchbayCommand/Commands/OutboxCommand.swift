@@ -41,7 +41,7 @@ extension Command {
         let store = try session.outbox()
         let (accounts, arrived, rejects, quarantined) = try store.snapshot {
             let accounts = try ProviderAccounts.read(store)
-            return (accounts, try store.arrivalCount(), try store.rejectCount(), try store.quarantineCount())
+            return (accounts, try store.stagedCaptureCount(), try store.rejectCount(), try store.quarantineCount())
         }
         if session.isJSON {
             for account in accounts { try session.console.data(account.json) }
@@ -90,7 +90,7 @@ extension Command {
                 after = last.operation.sequence
             }
         }
-        for number in try store.arrivals() where left > 0 {
+        for number in try store.stagedCaptures() where left > 0 {
             let captures = try store.arrived(number)?.captures ?? []
             let meant = captures.filter { capture in wanted.map { capture.providers.contains($0) } ?? true }
             for capture in meant.prefix(left) { try session.console.data(capture.json(showsValues: showsValues)) }

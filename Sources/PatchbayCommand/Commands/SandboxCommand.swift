@@ -80,11 +80,11 @@ extension Session {
         let known = Vendors.simulators.map { $0.id.rawValue }
         let wanted = invocation.texts(.vendor)
         let settings = try object(.settings)
-        let strangers = wanted.filter { !known.contains($0) }.map { name in
+        let unknowns = wanted.filter { !known.contains($0) }.map { name in
             "--vendor: unknown adapter \"\(name)\"." + (name.nearest(in: known).map { " Did you mean \($0)?" } ?? "")
                 + " Adapters: \(known.joined(separator: ", "))."
         }
-        if !strangers.isEmpty { throw UsageError(strangers, command: invocation.command.name) }
+        if !unknowns.isEmpty { throw UsageError(unknowns, command: invocation.command.name) }
         let unknown = settings.names.filter { !known.contains($0) }
         if !unknown.isEmpty {
             throw settingsError(

@@ -263,9 +263,9 @@ extension Session {
     /// Waits until nothing is pending that could move, the time is up, or a person ends it.
     ///
     /// - Throws: ``SwitchRefusal`` once it is known that the configuration would lose something.
-    func deliver(atMost patience: Duration) async throws {
+    func deliver(atMost timeout: Duration) async throws {
         let clock = ContinuousClock()
-        let end = clock.now + patience
+        let end = clock.now + timeout
         try await client.flush()
         while session.interruption.signalNumber == nil, clock.now < end {
             let accounts = try await client.accounts(explainingWaits: false)
@@ -295,6 +295,6 @@ extension Session {
 extension ProviderAccounts {
     /// Whether time alone will not move anything: nothing is pending, or all of it waits for a person.
     fileprivate var isStill: Bool {
-        pending == 0 || parked != nil || isUnnamed || held.values.reduce(0, +) == pending
+        pending == 0 || suspended != nil || isUnnamed || held.values.reduce(0, +) == pending
     }
 }

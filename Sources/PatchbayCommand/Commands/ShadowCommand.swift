@@ -33,9 +33,9 @@ extension Command {
         guard !shadows.isEmpty else {
             throw UsageError("--config: no route has the mode \"shadow\". Set it for the route of the new provider.")
         }
-        var rehearsal = try Rehearsals(live: live, shadows: shadows, of: configuration)
+        var shadowRun = try ShadowRuns(live: live, shadows: shadows, of: configuration)
         return try await session.forEachOperation { operation, line in
-            let (json, loses) = try rehearsal.play(operation, line: line)
+            let (json, loses) = try shadowRun.play(operation, line: line)
             try session.console.data(json)
             return !loses
         }
@@ -59,20 +59,20 @@ extension Command {
         ]
     ) { session in
         let store = try session.outbox()
-        let rehearsed = try ProviderAccounts.read(store).filter { !$0.rehearsal.isEmpty }
-        for account in rehearsed {
+        let shadowed = try ProviderAccounts.read(store).filter { !$0.shadowRun.isEmpty }
+        for account in shadowed {
             if session.isJSON {
-                let lines = JSONValue.array(account.rehearsal.map(\.json))
-                try session.console.data(["provider": .string(account.provider), "rehearsal": lines])
+                let lines = JSONValue.array(account.shadowRun.map(\.json))
+                try session.console.data(["provider": .string(account.provider), "shadowRun": lines])
             } else {
                 try session.console.data(
                     "\(account.provider): examined \(account.total("shadowed").counted("operation"))"
                 )
-                for line in account.rehearsal { try session.console.data("  \(line.text)") }
+                for line in account.shadowRun { try session.console.data("  \(line.text)") }
             }
         }
-        if rehearsed.isEmpty, !session.isJSON { session.console.say("This outbox never had a shadow provider.") }
-        return rehearsed.contains { $0.rehearsal.contains { $0.word == .onlyHere } } ? .findings : .fine
+        if shadowed.isEmpty, !session.isJSON { session.console.say("This outbox never had a shadow provider.") }
+        return shadowed.contains { $0.shadowRun.contains { $0.word == .onlyHere } } ? .findings : .fine
     }
 
     static let outboxRetarget = Command(
@@ -132,7 +132,7 @@ extension Command {
 }
 
 /// Several providers beside one another, each in a world of its own.
-@MainActor private struct Rehearsals {
+@MainActor private struct ShadowRuns {
     private var live: [(name: String, mapping: Mapping)]
     private var shadows: [(name: String, mapping: Mapping)]
 
@@ -148,11 +148,11 @@ extension Command {
     /// Maps an operation everywhere; says whether a shadow refuses or changes what a live provider takes.
     mutating func play(_ operation: EngagementOperation, line: Int) throws -> (JSONValue, loses: Bool) {
         let served = try live.map { ($0.name, try $0.mapping.map(operation)) }
-        let rehearsed = try shadows.map { ($0.name, try $0.mapping.map(operation)) }
+        let shadowed = try shadows.map { ($0.name, try $0.mapping.map(operation)) }
         var differences: [JSONValue] = []
         var loses = false
-        for (name, mapped) in rehearsed {
-            let lines = RehearsalLine.lines(
+        for (name, mapped) in shadowed {
+            let lines = ShadowRunLine.lines(
                 of: operation,
                 findings: mapped.findings,
                 live: served.map(\.1.findings)
@@ -172,7 +172,7 @@ extension Command {
         }
         let json: JSONValue = [
             "line": .integer(line), "id": .string(operation.id.rawValue), "live": table(served),
-            "shadow": table(rehearsed), "differences": .array(differences),
+            "shadow": table(shadowed), "differences": .array(differences),
         ]
         return (json, loses)
     }

@@ -94,7 +94,7 @@ struct AccountsText {
     static func waits(of accounts: [ProviderAccounts]) -> [String] {
         accounts.flatMap { account in
             var lines: [String] = []
-            if let cause = account.parked { lines.append("suspended: \(cause.sentence)") }
+            if let cause = account.suspended { lines.append("suspended: \(cause.sentence)") }
             if let stranded = account.stranded { lines.append("not delivered: \(stranded.sentence)") }
             lines += account.waits.map(\.text)
             if account.otherWaits > 0 {

@@ -37,7 +37,7 @@ import PatchbaySimulation
     }
 
     /// How long an operation may take until it counts as waiting for something else.
-    private static let patience = Duration.seconds(2 * 86_400)
+    private static let timeout = Duration.seconds(2 * 86_400)
 
     private let world: VirtualWorld
     private let provider: Configuration.Provider
@@ -70,11 +70,11 @@ import PatchbaySimulation
         let sent = world.sent.count
         try world.capture([coerced])
         try world.flush()
-        try world.drain(atMost: Self.patience)
+        try world.drain(atMost: Self.timeout)
         let outcome = world.outcome(of: operation.id, on: provider.name)
         let examined = provider.adapter.examine(coerced)
         var findings = examined
-        let told = try [outcome?.finding, world.parked(provider.name)].compactMap { $0 }
+        let told = try [outcome?.finding, world.suspended(provider.name)].compactMap { $0 }
         let waits = outcome == nil ? try world.waits(of: provider.name) : []
         for finding in told + waits where !findings.contains(finding) { findings.append(finding) }
         return Mapped(

@@ -17,7 +17,7 @@ public struct Checkpoints {
         /// Whether a record came before, and whether the lines end in CR LF.
         var hasBegun = false
         var hasReturns = false
-        /// Bytes of a door's journal before the first row that had no verdict; 0 where all of it must be read.
+        /// Bytes of a server API's journal before the first row that had no verdict; 0 where all of it must be read.
         var journal = 0
 
         init(report: MigrationReport, offset: Int, lines: Int, isExact: Bool) {

@@ -21,7 +21,7 @@ public struct ResumableMigration: Sendable {
         /// The evidence of what became of consents.
         public var evidence: String?
         /// What vendors want beside the files, and what it holds: it gets its names with them, and everybody may read it.
-        public var companions: [(path: String, bytes: [UInt8])] = []
+        public var sidecars: [(path: String, bytes: [UInt8])] = []
         /// Where the way back is kept.
         public var journal: String?
 
@@ -30,16 +30,16 @@ public struct ResumableMigration: Sendable {
 
         var outputs: [String] {
             let own = [output] + (rejects.map { [$0.list, $0.replay] } ?? []) + (evidence.map { [$0] } ?? [])
-            return own + companions.map(\.path)
+            return own + sidecars.map(\.path)
         }
 
         /// Which of the outputs the evidence is, where there is one.
         var evidencePlace: Int { rejects == nil ? 1 : 3 }
 
         /// What a run keeps beside its first output until it is done.
-        public static func traces(of output: String, throughDoor: Bool) -> [String] {
+        public static func traces(of output: String, toServer: Bool) -> [String] {
             let checkpoint = Checkpoint.path(of: output)
-            let outbox = throughDoor ? DoorFiles.outboxes(of: output) : []
+            let outbox = toServer ? ServerMigrationFiles.outboxes(of: output) : []
             let optOuts = OutputFile.draft(of: OptOutLog.path(beside: output))
             return [checkpoint, OutputFile.draft(of: checkpoint), optOuts] + outbox
         }
@@ -177,7 +177,7 @@ public struct ResumableMigration: Sendable {
             return try Self.finish(checkpoint, files.outputs, journal: files.journal)
         }
         if let journal = files.journal { try Journal.requireFree(journal, for: files.outputs) }
-        let outputs = try Self.open(files.outputs, checkpoint, shared: files.companions.count)
+        let outputs = try Self.open(files.outputs, checkpoint, shared: files.sidecars.count)
         let run = try Run(files, outputs, settings: settings, input: input, checkpoint, interval: interval)
         var checkpoints = run.checkpoints(watching: source)
         if let checkpoint, checkpoint.place.isExact {
@@ -368,8 +368,8 @@ private final class Run {
         var place = Checkpoints.Place(report: report, offset: report.bytesRead, lines: 0, isExact: false)
         place.report.isComplete = true
         try writer.finish()
-        for (file, companion) in zip(outputs.suffix(files.companions.count), files.companions) {
-            try file.write(companion.bytes)
+        for (file, sidecar) in zip(outputs.suffix(files.sidecars.count), files.sidecars) {
+            try file.write(sidecar.bytes)
         }
         let checkpoint = Checkpoint(settings: settings, input: input, place: place, lengths: outputs.map(\.count))
         try writer.write(checkpoint)

@@ -16,7 +16,7 @@ struct TargetOptOuts {
         for wish in Set(contact.subscriptions.map(\.key)) {
             guard let reason = contact.reason(against: wish) else { continue }
             let found = Self.marks(wish, key, contact)
-            if reason == DoorFinding.targetUnreadable { unreadable.formUnion(found) } else { marks.formUnion(found) }
+            if reason == ServerFinding.targetUnreadable { unreadable.formUnion(found) } else { marks.formUnion(found) }
         }
     }
 
@@ -24,8 +24,8 @@ struct TargetOptOuts {
     /// nothing speaks against it.
     func reason(against wish: Subscription.Key, of key: String, _ contact: Contact) -> FindingRow? {
         let all = Self.marks(wish, key, contact)
-        if all.contains(where: marks.contains) { return DoorFinding.targetNo }
-        return all.contains(where: unreadable.contains) ? DoorFinding.targetUnreadable : nil
+        if all.contains(where: marks.contains) { return ServerFinding.targetNo }
+        return all.contains(where: unreadable.contains) ? ServerFinding.targetUnreadable : nil
     }
 
     private static func marks(_ wish: Subscription.Key, _ key: String, _ contact: Contact) -> [UInt64] {
@@ -45,6 +45,6 @@ extension Contact {
     func reason(against key: Subscription.Key) -> FindingRow? {
         let optOuts = subscriptions.filter { $0.key == key && $0.state.isOptOut }
         if optOuts.isEmpty { return nil }
-        return optOuts.allSatisfy(\.isUnreadable) ? DoorFinding.targetUnreadable : DoorFinding.targetNo
+        return optOuts.allSatisfy(\.isUnreadable) ? ServerFinding.targetUnreadable : ServerFinding.targetNo
     }
 }

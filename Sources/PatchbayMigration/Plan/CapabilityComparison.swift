@@ -2,29 +2,29 @@ public import PatchbayAdapterKit
 public import PatchbayJSON
 public import PatchbayModel
 
-/// What one vendor's door can do beside another's: the loss that a switch brings whatever the data is.
+/// What one vendor's server API can do beside another's: the loss that a switch brings whatever the data is.
 public struct CapabilityComparison: Sendable {
     /// What becomes of a capability.
     public enum Verdict: String, CaseIterable, Sendable {
-        /// The first door has it, and the second has not.
+        /// The first server API has it, and the second has not.
         case lost
-        /// The first door has it by itself, and the second makes it out of something else.
+        /// The first server API has it by itself, and the second makes it out of something else.
         case changed
-        /// The second door has it, and the first has not.
+        /// The second server API has it, and the first has not.
         case gained
-        /// The second door has it as well as the first.
+        /// The second server API has it as well as the first.
         case kept
         /// Neither has it.
         case neither
     }
 
-    /// A capability at both doors.
+    /// A capability at both server APIs.
     public struct Row: Sendable {
         /// The capability.
         public let capability: Capability
-        /// How well the first door can do it.
+        /// How well the first server API can do it.
         public let old: Support
-        /// How well the second door can do it.
+        /// How well the second server API can do it.
         public let new: Support
 
         /// What becomes of it.
@@ -39,14 +39,14 @@ public struct CapabilityComparison: Sendable {
         }
     }
 
-    /// The doors' ids.
-    public let doors: (old: AdapterID, new: AdapterID)
-    /// Every capability that either door speaks of, sorted by verdict, then by name.
+    /// The server APIs' ids.
+    public let servers: (old: AdapterID, new: AdapterID)
+    /// Every capability that either server API speaks of, sorted by verdict, then by name.
     public let rows: [Row]
 
-    /// Compares two doors.
+    /// Compares two server APIs.
     public init(_ old: AdapterDescriptor, _ new: AdapterDescriptor) {
-        doors = (old.id, new.id)
+        servers = (old.id, new.id)
         let names = Set((old.capabilities.listed + new.capabilities.listed).map(\.capability))
         let order = Verdict.allCases
         rows = names.map { Row(capability: $0, old: old.capabilities[$0], new: new.capabilities[$0]) }
@@ -71,7 +71,7 @@ public struct CapabilityComparison: Sendable {
             ]
         }
         return [
-            "from": .string(doors.old.rawValue), "to": .string(doors.new.rawValue),
+            "from": .string(servers.old.rawValue), "to": .string(servers.new.rawValue),
             "counts": .object(JSONObject(Verdict.allCases.map { ($0.rawValue, .integer(count($0))) })),
             "rows": .array(rows),
         ]

@@ -57,7 +57,7 @@ struct FormatProbe {
         let write = { (contact: Contact) -> Written in
             // Made once already, so it can be made.
             guard var writer = try? make() else { return ([], []) }
-            (writer as? DoorWriter)?.refusesSilence = false
+            (writer as? ServerWriter)?.refusesSilence = false
             var bytes: [UInt8] = []
             let findings = writer.write(contact, to: &bytes)
             return (bytes, findings)

@@ -102,7 +102,7 @@ public struct MigrationPlan: Sendable {
     /// A way into the vendor.
     public struct Load: Hashable, Sendable {
         /// The way and its limits.
-        public let door: LoadDoor
+        public let route: ImportRoute
         /// How many requests, or files.
         public let requests: Int
         /// How long at the documented rate, or at the rate that was given, or as long as a vendor's jobs are waited for, if
@@ -159,7 +159,7 @@ public struct MigrationPlan: Sendable {
     /// What can be taken back, and what can't.
     public let undo: String
     /// What becomes of a person's no at the target; nil where a file is written.
-    public let noes: String?
+    public let optOuts: String?
     /// What a blank cell may do at the target; nil where the target is no file of rows with a header.
     public let blankCells: String?
     /// Which cells are guarded against spreadsheet programs; nil where neither the source nor the target has rows with a header.
@@ -173,7 +173,7 @@ extension Migration {
     /// - Parameters:
     ///   - source: the bytes to read.
     ///   - loads: the ways into the target's vendor.
-    ///   - door: the vendor's server API, where that is the target.
+    ///   - server: the vendor's server API, where that is the target.
     ///   - requestsPerSecond: the rate of the account, where the documents state none.
     ///   - activity: the attribute that shows when a person was last seen, and today's date.
     ///   - workers: as for a run.
@@ -184,8 +184,8 @@ extension Migration {
     ///   spilling fails.
     public func plan(
         _ source: inout some ByteSource,
-        loads: [LoadDoor] = [],
-        door: DoorTarget? = nil,
+        loads: [ImportRoute] = [],
+        server: ServerTarget? = nil,
         requestsPerSecond: Int? = nil,
         activity: (attribute: AttributeName, today: CalendarDate)? = nil,
         workers: Int? = nil,
@@ -197,7 +197,7 @@ extension Migration {
             _ migration: Migration,
             _ source: inout some ByteSource
         ) throws -> (MigrationReport, Surveyor, optIns: Int) {
-            door?.tally.reset()
+            server?.tally.reset()
             var company = Company(surveyor: Surveyor(activity: activity))
             let optOuts = EarlierOptOuts(limit: migration.ownSource == nil ? optOutLimit : .max)
             if migration.ownSource == nil { optOuts.keepOptIns() }
@@ -212,7 +212,7 @@ extension Migration {
             (report, surveyor, optIns) = try measure(again, &file)
         }
         let counts = try surveyor.finish()
-        let amount = door?.tally.amount
+        let amount = server?.tally.amount
         do {
             let probe = try FormatProbe(self)
             return MigrationPlan(
@@ -222,7 +222,7 @@ extension Migration {
                 counts,
                 probe,
                 loads,
-                door.flatMap { door in amount.map { (door, $0) } },
+                server.flatMap { server in amount.map { (server, $0) } },
                 requestsPerSecond
             )
         } catch {
@@ -304,8 +304,8 @@ extension MigrationPlan {
         _ survey: Survey,
         _ counts: [String: KeyCounter.Counts],
         _ probe: FormatProbe,
-        _ loads: [LoadDoor],
-        _ door: (target: DoorTarget, amount: DoorAmount)?,
+        _ loads: [ImportRoute],
+        _ server: (target: ServerTarget, amount: ServerAmount)?,
         _ requestsPerSecond: Int?
     ) {
         from = (migration.source.id, migration.source.title)
@@ -334,7 +334,7 @@ extension MigrationPlan {
         let writtenKeys = migration.writtenKeys
         let writtenKey = writtenKeys.first { survey.identifiers[$0.rawValue] != nil } ?? writtenKeys.first
         let billedKind: IdentifierKind? =
-            writtenKey ?? door?.target.door.keyKind
+            writtenKey ?? server?.target.server.keyKind
             ?? (survey.identifiers["external"] == nil ? nil : .external)
         self.billedKind = billedKind?.rawValue
         // Of contacts with another key beside those with the usual one nobody looked whether two are the same.
@@ -366,19 +366,22 @@ extension MigrationPlan {
         tags = (survey.withTags, survey.tags, lost.reduce(0) { $0 + ($1.count ?? 0) })
         places = (survey.withLocale, survey.withTimeZone, survey.devices)
         let ways = loads.map { way in
-            (door: way, requests: way.requests(for: report.written, bytes: report.bytesWritten), wait: nil as Duration?)
+            (
+                route: way, requests: way.requests(for: report.written, bytes: report.bytesWritten),
+                wait: nil as Duration?
+            )
         }
-        self.loads = (ways + (door.map { $0.target.ways(of: $0.amount) } ?? [])).map { way in
+        self.loads = (ways + (server.map { $0.target.ways(of: $0.amount) } ?? [])).map { way in
             let byRate =
                 requestsPerSecond.map { (way.requests + $0 - 1) / $0 }
-                ?? way.door.rate.map { $0.seconds(for: way.requests) }
+                ?? way.route.rate.map { $0.seconds(for: way.requests) }
             // Who waits sends meanwhile.
             let seconds = [byRate, way.wait.map { Int($0.components.seconds) }].compactMap(\.self).max()
-            return Load(door: way.door, requests: way.requests, seconds: seconds)
+            return Load(route: way.route, requests: way.requests, seconds: seconds)
         }
-        undo = door?.target.undo ?? Self.undo
-        noes = door?.target.noes
-        let hasCells = noes == nil && (try? migration.makeWriter().header().isEmpty) == false
+        undo = server?.target.undo ?? Self.undo
+        optOuts = server?.target.optOuts
+        let hasCells = optOuts == nil && (try? migration.makeWriter().header().isEmpty) == false
         blankCells =
             hasCells
             ? "A blank cell may overwrite a value that the vendor has. To leave out a column that no contact fills, set it to "
@@ -583,7 +586,7 @@ extension MigrationPlan {
                 }
             )
         }
-        json["noes"] = noes.map(JSONValue.string)
+        json["optOuts"] = optOuts.map(JSONValue.string)
         json["contradictionLines"] = contradictions.map { all in
             .array(all.map { ["kind": .string($0.kind), "lines": .array($0.lines.map { .integer($0) })] })
         }
@@ -659,8 +662,8 @@ extension MigrationPlan.Keys {
 extension MigrationPlan.Load {
     fileprivate var json: JSONValue {
         [
-            "api": .string(door.name), "requests": .integer(requests),
-            "seconds": seconds.map { .integer($0) } ?? .null, "note": .string(door.note),
+            "api": .string(route.name), "requests": .integer(requests),
+            "seconds": seconds.map { .integer($0) } ?? .null, "note": .string(route.note),
         ]
     }
 }

@@ -372,7 +372,7 @@ private struct PlanPage {
         let rows = plan.loads.enumerated().map { place, load in
             let time = load.seconds.map { "\(Page.duration($0))" } ?? "no documented rate"
             return
-                "<tr><th scope=\"row\">\(Page.text(load.door.name))<br><small>\(Page.text(load.door.note))</small></th><td class=\"n\">\(Page.figure(load.requests, "loads.\(place).requests"))</td><td>\(time)</td></tr>"
+                "<tr><th scope=\"row\">\(Page.text(load.route.name))<br><small>\(Page.text(load.route.note))</small></th><td class=\"n\">\(Page.figure(load.requests, "loads.\(place).requests"))</td><td>\(time)</td></tr>"
         }
         return Page.section(
             "Work for the target",
@@ -381,9 +381,9 @@ private struct PlanPage {
     }
 
     private var way: String {
-        let noes = plan.noes.map { Page.section("Opt-outs at the target", "<p>\(Page.prose($0))</p>") } ?? ""
+        let optOuts = plan.optOuts.map { Page.section("Opt-outs at the target", "<p>\(Page.prose($0))</p>") } ?? ""
         let blanks = plan.blankCells.map { Page.section("Blank cells", "<p>\(Page.prose($0))</p>") } ?? ""
         let formulas = plan.formulas.map { Page.section("Formulas", "<p>\(Page.prose($0))</p>") } ?? ""
-        return blanks + formulas + noes + Page.section("Undo", "<p>\(Page.prose(plan.undo))</p>")
+        return blanks + formulas + optOuts + Page.section("Undo", "<p>\(Page.prose(plan.undo))</p>")
     }
 }

@@ -60,13 +60,13 @@ public enum Journal: Sendable {
     /// Refuses a place at which the way back of something else stands, in whole or in part.
     static func requireFree(_ path: String, for outputs: [String]) throws {
         if status(path).map({ $0.st_size > 0 }) ?? false {
-            throw Migration.Failure([DoorFinding.journalLost.at(path)])
+            throw Migration.Failure([ServerFinding.journalLost.at(path)])
         }
         for (kept, output) in zip(places(keptBy: path, count: outputs.count), outputs) {
             guard let held = status(kept) else { continue }
             let now = status(output)
             guard held.st_ino == now?.st_ino, held.st_dev == now?.st_dev else {
-                throw Migration.Failure([DoorFinding.journalLost.at(kept)])
+                throw Migration.Failure([ServerFinding.journalLost.at(kept)])
             }
         }
     }

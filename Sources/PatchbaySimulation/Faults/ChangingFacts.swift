@@ -85,7 +85,7 @@ struct ChangingScene: Sendable {
     /// Whether a log-out reaches the vendor; otherwise the record stays the former contact's.
     var canLogOut: Bool { capabilities[.contact(.logOut)].isAvailable }
     /// Whether the vendor can be told that an installation leaves.
-    var canLeave: Bool { capabilities[.operation(.farewell)].isAvailable }
+    var canLeave: Bool { capabilities[.operation(.unregister)].isAvailable }
 
     /// Whether the vendor has subscriptions on that channel.
     func hasSubscription(_ channel: Channel) -> Bool { capabilities[.subscription(channel)].isAvailable }

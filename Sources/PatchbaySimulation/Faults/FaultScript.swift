@@ -22,7 +22,7 @@ struct FaultScript {
         var steps: [FaultStep] = []
         for provider in 0..<providers {
             let isDead = setup.plans[0].providers[provider].name == setup.deadProvider
-            steps.append(step(.weather(provider: provider, isDead ? .down : weather())))
+            steps.append(step(.faultMode(provider: provider, isDead ? .down : faultMode())))
         }
         if let facts = setup.facts {
             if facts.isApp, random.below(2) > 0 {
@@ -45,9 +45,9 @@ struct FaultScript {
     private func changeOfMind() -> [FaultStep.What] {
         func say(_ word: Int) -> FaultStep.What { .capture([setup.opposites[word]], subject: 0, isGroup: false) }
         return [
-            .weather(provider: 0, .fine), .capture(setup.closing, subject: 0, isGroup: false), say(0),
+            .faultMode(provider: 0, .fine), .capture(setup.closing, subject: 0, isGroup: false), say(0),
             .pass(.seconds(7200)),
-            .weather(provider: 0, .mute), say(1), .pass(.seconds(70)), say(0), .weather(provider: 0, .fine),
+            .faultMode(provider: 0, .mute), say(1), .pass(.seconds(70)), say(0), .faultMode(provider: 0, .fine),
         ]
     }
 
@@ -57,7 +57,7 @@ struct FaultScript {
     }
 
     /// Mostly a vendor is well: what is deep is reached that way.
-    private mutating func weather() -> FaultWeather {
+    private mutating func faultMode() -> FaultMode {
         guard setup.deadProvider == nil else { return .fine }
         return random.pick([
             .fair, .fair, .fair, .rough, .rough, .rough, .down, .slow, .limiting, setup.allowsLies ? .lying : .rough,
@@ -86,7 +86,7 @@ struct FaultScript {
         default:
             let provider = random.below(providers)
             guard setup.plans[0].providers[provider].name != setup.deadProvider else { return .wake }
-            return .weather(provider: provider, weather())
+            return .faultMode(provider: provider, faultMode())
         }
     }
 
@@ -160,8 +160,8 @@ extension FaultScript {
         case 44: return [random.below(2) > 0 ? .flush : .wake]
         case 45: return [.resume(provider: random.below(providers))]
         default:
-            let weather: FaultWeather = random.pick([.fine, .fair, .rough, .down, .slow, .mute, .limiting])
-            return [.weather(provider: random.below(providers), weather)]
+            let faultMode: FaultMode = random.pick([.fine, .fair, .rough, .down, .slow, .mute, .limiting])
+            return [.faultMode(provider: random.below(providers), faultMode)]
         }
     }
 
@@ -169,13 +169,13 @@ extension FaultScript {
     private mutating func outage(_ facts: ChangingFacts) -> [FaultStep.What] {
         let provider = random.below(providers)
         var steps: [FaultStep.What] = [
-            .weather(provider: provider, random.below(2) > 0 ? .out : .busy), said([ordinaryAction(facts)]),
+            .faultMode(provider: provider, random.below(2) > 0 ? .out : .busy), said([ordinaryAction(facts)]),
         ]
         for _ in 0..<3 + random.below(8) {
             steps.append(.pass(.seconds(30 + random.below(4000))))
             if random.below(2) > 0 { steps.append(said([ordinaryAction(facts)])) }
         }
-        return steps + [.weather(provider: provider, .fine)]
+        return steps + [.faultMode(provider: provider, .fine)]
     }
 
     private mutating func said(_ actions: [Action]) -> FaultStep.What {

@@ -34,7 +34,7 @@ extension FaultSimulation {
         case .confirmedNotStored where kinds.contains(.changeAttributes) || kinds.contains(.track):
             vendor.restore(before)
         case .optOutIgnored, .unregisterIgnored:
-            let isMeant = kinds.contains(facts.mutation == .optOutIgnored ? .changeSubscription : .farewell)
+            let isMeant = kinds.contains(facts.mutation == .optOutIgnored ? .changeSubscription : .unregister)
             let now = Self.reached(by: scene.records(vendor.anyState))
             if isMeant, !now.isSuperset(of: allReachedBefore) { vendor.restore(before) }
         case .newTokenIgnored:
@@ -72,7 +72,7 @@ extension FaultSimulation {
                 }
             }
         }
-        guard setup.facts?.isApp ?? false, let mirror = mirrors[Self.subjects[0]] else { return }
+        guard setup.facts?.isApp ?? false, let snapshot = snapshots[Self.subjects[0]] else { return }
         let required = setup.plans[position].requiredConsent
         let mustAnswer = required.contains { $0.covers(Consent.Scope(.messaging, channel: .push)) }
         for record in records {
@@ -90,14 +90,14 @@ extension FaultSimulation {
         }
         let reachedBefore = reachedBefore.values.reduce(into: Set<String>()) { $0.formUnion($1) }
         let reached = Self.reached(by: records)
-        let denies = [Purpose.profile, .messaging].allSatisfy { mirror.consent(for: $0, channel: .push) == .denied }
+        let denies = [Purpose.profile, .messaging].allSatisfy { snapshot.consent(for: $0, channel: .push) == .denied }
         expect(
             !denies || reached.isSubset(of: reachedBefore),
             "\(sent.provider): request \(sent.number) (\(sent.endpoint)) registers or subscribes although the person denies profile and messaging"
         )
         let isUnanswered = [Purpose.profile, .messaging].allSatisfy { purpose in
             required.contains { $0.covers(Consent.Scope(purpose, channel: .push)) }
-                && mirror.consent(for: purpose, channel: .push) == .unknown
+                && snapshot.consent(for: purpose, channel: .push) == .unknown
         }
         expect(
             !isUnanswered || reached.isSubset(of: reachedBefore),
@@ -147,7 +147,7 @@ extension FaultSimulation {
             accounts.balances,
             "\(name): \(accounts.incoming) came in, \(accounts.ended) ended, \(accounts.pending) pending"
         )
-        let reasons = (accounts.waits.flatMap(\.reasons) + [accounts.parked].compactMap { $0 }).map(\.code)
+        let reasons = (accounts.waits.flatMap(\.reasons) + [accounts.suspended].compactMap { $0 }).map(\.code)
         let held = mayHold ? accounts.held.values.reduce(0, +) : 0
         let waiting = accounts.pending - held - waitingForApp(accounts)
         expect(
@@ -163,9 +163,11 @@ extension FaultSimulation {
         guard let provider = plan.providers.first(where: { $0.name == accounts.provider && $0.isRouted }) else {
             return 0
         }
-        let isDevice = type(of: provider.adapter).descriptor.door == .device
+        let isDevice = type(of: provider.adapter).descriptor.side == .device
         // Without changing facts a log-in may lack a consent for good.
-        guard setup.facts == nil || !isDevice || mirrors.values.contains(where: { $0.contact == nil }) else { return 0 }
+        guard setup.facts == nil || !isDevice || snapshots.values.contains(where: { $0.contact == nil }) else {
+            return 0
+        }
         return accounts.waits.filter { wait in wait.reasons.allSatisfy { codes.contains($0.code) } }
             .reduce(0) { $0 + $1.operations }
     }
@@ -203,8 +205,8 @@ extension FaultSimulation {
     /// After a settled opt-in the vendor reaches the present person through the newest push token, and nobody else.
     func checkReach(_ subscription: OperationID) throws {
         guard let facts = setup.facts, let history = people[Self.subjects[0]] else { return }
-        let mirror = mirrors[Self.subjects[0]] ?? SubjectSnapshot()
-        let present = Set(mirror.identifiers.map(\.value) + [mirror.contact].compactMap(\.self))
+        let snapshot = snapshots[Self.subjects[0]] ?? SubjectSnapshot()
+        let present = Set(snapshot.identifiers.map(\.value) + [snapshot.contact].compactMap(\.self))
         for provider in plan.providers where provider.mode == .live {
             guard let scene = facts.scenes[provider.name], scene.hasSubscription(.push) else { continue }
             let terms = Self.terms(try world.store.endings(behind: 0, limit: .max), of: provider.name)
@@ -245,7 +247,7 @@ extension FaultSimulation {
     private func checkAttributes(_ provider: String, _ terms: [OperationID: String], _ records: [VendorRecord]) {
         struct Key: Hashable { let contact: String, name: AttributeName }
         var last: [Key: (value: AttributeValue?, isComparable: Bool)] = [:]
-        for id in arrivals {
+        for id in captureOrder {
             guard let operation = known[id], let term = terms[id],
                 case .changeAttributes(let changes) = operation.action,
                 let contact = operation.contact
@@ -288,7 +290,7 @@ extension FaultSimulation {
     private func checkEvents(_ provider: String, _ terms: [OperationID: String], _ records: [VendorRecord]) {
         let texts = records.flatMap(\.texts)
         guard texts.contains(where: { $0.contains("opened_") || $0.contains("Lesson") }) else { return }
-        for id in arrivals where terms[id] == "accepted" {
+        for id in captureOrder where terms[id] == "accepted" {
             guard case .track(.custom(let name, _)) = known[id]?.action else { continue }
             expect(
                 texts.contains { $0.contains(name) },
@@ -332,15 +334,15 @@ extension FaultSimulation {
     // MARK: Intervals
 
     /// Notes an attempt during an outage.
-    func noteAttempt(_ sent: VirtualWorld.Sent, _ weather: FaultWeather) {
+    func noteAttempt(_ sent: VirtualWorld.Sent, _ faultMode: FaultMode) {
         guard setup.facts != nil else { return }
-        let isOutage = weather == .out || weather == .busy
+        let isOutage = faultMode == .out || faultMode == .busy
         if isOutage {
-            if lastWeather[sent.provider] != weather { outages[sent.provider, default: []].append([]) }
+            if lastFaultMode[sent.provider] != faultMode { outages[sent.provider, default: []].append([]) }
             let place = outages[sent.provider, default: [[]]].count - 1
             outages[sent.provider]?[place].append(sent.number)
         }
-        lastWeather[sent.provider] = weather
+        lastFaultMode[sent.provider] = faultMode
     }
 
     /// During an outage no interval between attempts is shorter than the one before.

@@ -38,14 +38,14 @@ extension FaultSimulation {
                 continue
             }
             // The vendor that was left still needs the unregister.
-            let mayBeSent = operation.action == .farewell || !forgotten.contains(id)
+            let mayBeSent = operation.action == .unregister || !forgotten.contains(id)
             expect(mayBeSent, "request \(sent.number) carries what a person asked to forget")
             expect(answers[id] == nil, "request \(sent.number) asks what has its answer already")
             // An erasure goes for real to whoever was told of the person before.
-            let isRehearsal = provider.mode == .shadow && !provider.sendsShadow && operation.action != .erase
+            let isShadowRun = provider.mode == .shadow && !provider.sendsShadow && operation.action != .erase
             expect(
-                !isRehearsal || !isOnlyRehearsed(id, provider.name),
-                "request \(sent.number) carries \(operation.action.kind) to a vendor that is only rehearsed"
+                !isShadowRun || !isOnlyShadowed(id, provider.name),
+                "request \(sent.number) carries \(operation.action.kind) to a vendor that is only shadowed"
             )
             expect(
                 setup.facts != nil || permitted.contains(id),
@@ -82,7 +82,7 @@ extension FaultSimulation {
             [.messaging, .profile]
         case .changeSubscription: [.messaging]
         case .identify, .switchContact, .registerDevice, .changeAttributes, .changeTags, .readBack: [.profile]
-        case .setConsent, .farewell, .erase: []
+        case .setConsent, .unregister, .erase: []
         }
     }
 
@@ -94,7 +94,7 @@ extension FaultSimulation {
         let flying = Set(world.inFlight.map { world.sent[$0 - 1].provider })
         for provider in plan.providers where provider.mode != .paused && !flying.contains(provider.name) {
             let pending = try world.store.pendingCount(provider: provider.name)
-            guard pending > 0, try world.parked(provider.name) == nil else { continue }
+            guard pending > 0, try world.suspended(provider.name) == nil else { continue }
             let holds = try world.store.holds(provider: provider.name)
             for hold in holds {
                 expect(hold.hold.hasPrefix("consent."), "held as \"\(hold.hold)\", which nobody knows")
@@ -129,7 +129,7 @@ extension FaultSimulation {
             try world.wake()
             try world.advance(by: .seconds(1800))
         }
-        for account in try world.accounts() where account.provider != dead && account.parked == nil {
+        for account in try world.accounts() where account.provider != dead && account.suspended == nil {
             let held = account.held.values.reduce(0, +) + waitingForApp(account)
             expect(
                 account.pending == held
@@ -187,28 +187,28 @@ extension FaultSimulation {
         // app may wait, and says so. One that was lied to may lack what its lie withheld.
         let isSilent = mode == nil || mode == .shadow || mode == .percentage || deceived.contains(name)
         // A lie may name an account that is another's, or none: then the vendor's own no stops the provider for a person.
-        let isMisled = deceived.contains(name) && accounts.parked?.code.hasPrefix("engine.") == false
+        let isMisled = deceived.contains(name) && accounts.suspended?.code.hasPrefix("engine.") == false
         let mayWait = mode == .paused || isMisled || isSilent && !accounts.waits.isEmpty
         let held = accounts.held.values.reduce(0, +)
         let forApp = waitingForApp(accounts)
-        let reasons = (accounts.waits.flatMap(\.reasons) + [accounts.parked].compactMap { $0 }).map(\.code).joined(
+        let reasons = (accounts.waits.flatMap(\.reasons) + [accounts.suspended].compactMap { $0 }).map(\.code).joined(
             separator: " "
         )
         expect(
             mayWait || accounts.pending == held + forApp,
             "\(name): \(accounts.pending - held - forApp) still pending: \(reasons)"
         )
-        expect(accounts.parked == nil || isMisled, "\(name): stopped: \(accounts.parked?.code ?? "")")
+        expect(accounts.suspended == nil || isMisled, "\(name): stopped: \(accounts.suspended?.code ?? "")")
         expect(held == 0, "\(name): held for \(accounts.held.keys.sorted()), and everybody was asked")
     }
 
     /// No operation ends twice on one route, and none leaves once its verdict is known.
     ///
-    /// What was rehearsed may come again for real.
+    /// What was shadowed may come again for real.
     private func checkEndings(_ provider: String, _ endings: [Ending]) {
-        var rehearsed: Set<String> = []
+        var shadowed: Set<String> = []
         for ending in endings where ending.entry.term == "shadowed" {
-            expect(rehearsed.insert(ending.entry.id).inserted, "\(provider): rehearsed twice: \(ending.entry.id)")
+            expect(shadowed.insert(ending.entry.id).inserted, "\(provider): shadowed twice: \(ending.entry.id)")
         }
         var ended: [String: Int64] = [:]
         for ending in endings
@@ -311,15 +311,16 @@ extension FaultSimulation {
 
     /// What an adapter remembers that its vendor holds, the vendor holds.
     ///
-    /// Nobody compares while something is on its way, whose outcome may be in doubt; where the vendor lied, so that what it
+    /// Nobody compares while something is on its way, whose outcome may be in uncertain delivery; where the vendor lied, so that what it
     /// said is not what it did; and where another installation may have changed what this one remembers.
     private func checkMemory(_ provider: String) throws {
-        guard let belief = setup.beliefs[provider], belief.isBelieving, let vendor = lastVendor[provider],
-            setup.subjects == 1 || belief.isPerInstallation, !deceived.contains(provider),
+        guard let expectedState = setup.expectedStates[provider], expectedState.isBelieving,
+            let vendor = lastVendor[provider],
+            setup.subjects == 1 || expectedState.isPerInstallation, !deceived.contains(provider),
             try world.store.pendingCount(provider: provider) == 0
         else { return }
         for (_, text) in try world.memory(of: provider) {
-            for place in belief.excess(of: try JSONValue(parsing: text), over: vendor.anyState) {
+            for place in expectedState.excess(of: try JSONValue(parsing: text), over: vendor.anyState) {
                 expect(false, "\(provider): memory claims \(place) otherwise than the vendor holds it")
             }
         }
@@ -343,10 +344,10 @@ extension FaultSimulation {
     }
 
     /// What happened between one lane of the engine and one vendor.
-    private func story(of door: RoutingPlan.Provider, lane: String, _ phase: Int, _ endings: [Ending]) throws
+    private func story(of api: RoutingPlan.Provider, lane: String, _ phase: Int, _ endings: [Ending]) throws
         -> SceneStory
     {
-        let provider = door.name
+        let provider = api.name
         var story = SceneStory()
         for sent in world.sent where sent.provider == provider && sent.lane == lane && !ghosts.contains(sent.number) {
             guard phaseOf[sent.number] == phase else { continue }
@@ -368,8 +369,8 @@ extension FaultSimulation {
         let ended = Dictionary(endings.map { ($0.entry.id, $0.entry) }) { first, _ in first }
         var pending: Set<String> = []
         try world.store.forEachRow(provider: provider, subject: nil) { pending.insert($0.operation.id) }
-        for id in arrivals {
-            guard let operation = known[id], door.adapter.place(operation).lane == lane else { continue }
+        for id in captureOrder {
+            guard let operation = known[id], api.adapter.place(operation).lane == lane else { continue }
             if let entry = ended[id.rawValue] {
                 story.entries.append(.init(operation: operation, term: entry.term, code: entry.code))
             } else if pending.contains(id.rawValue) {
@@ -377,7 +378,7 @@ extension FaultSimulation {
             }
         }
         story.wakes = (wakes + world.placings).sorted()
-        story.mirror = acknowledged.first.flatMap { mirrors[$0.subject] } ?? SubjectSnapshot()
+        story.snapshot = acknowledged.first.flatMap { snapshots[$0.subject] } ?? SubjectSnapshot()
         story.isTold = !isUntold(provider)
         story.isWhole =
             setup.facts == nil && setup.plans.count == 1 && plan.providers.count == 1 && !deceived.contains(provider)

@@ -14,9 +14,9 @@ extension FaultSimulation {
             return .outcome(.replied(WireResponse(401)), after: .milliseconds(20))
         }
         guard !isHealthy else { return process(sent, after: .milliseconds(20)) }
-        let weather = weather[sent.provider] ?? .fair
-        noteAttempt(sent, weather)
-        switch weather.deed(&random, date: sent.date) {
+        let faultMode = faultMode[sent.provider] ?? .fair
+        noteAttempt(sent, faultMode)
+        switch faultMode.deed(&random, date: sent.date) {
         case .process(let delay): return process(sent, after: delay)
         case .loseAnswer(let delay):
             uncertain.insert(sent.provider)
@@ -74,11 +74,11 @@ extension FaultSimulation {
 
     /// Whom a provider speaks to now.
     private func vendor(of provider: String) -> SimulatedVendor? {
-        let isRehearsed = plan.providers.first { $0.name == provider }?.isRehearsed ?? false
-        return (isRehearsed ? setup.sandboxes[provider] : nil) ?? setup.vendors[provider]
+        let isShadowed = plan.providers.first { $0.name == provider }?.isShadowed ?? false
+        return (isShadowed ? setup.sandboxes[provider] : nil) ?? setup.vendors[provider]
     }
 
-    private func tell(_ lie: FaultWeather.Lie, _ sent: VirtualWorld.Sent, isProcessed: Bool, after delay: Duration)
+    private func tell(_ lie: FaultMode.Lie, _ sent: VirtualWorld.Sent, isProcessed: Bool, after delay: Duration)
         -> VirtualWorld.Fate
     {
         tally.lies += 1

@@ -71,7 +71,7 @@ extension FaultSimulation {
         var history = people[subject] ?? PersonHistory()
         defer { people[subject] = history }
         if case .switchContact(let change) = action {
-            if (mirrors[subject] ?? SubjectSnapshot()).isAnotherPerson(change) { history.era += 1 }
+            if (snapshots[subject] ?? SubjectSnapshot()).isAnotherPerson(change) { history.era += 1 }
             history.contacts[history.era] = contact
             return action
         }
@@ -121,11 +121,11 @@ extension FaultSimulation {
 
     /// Notes whether whoever is there lets a vendor keep a profile.
     func noteProfile(_ subject: Subject, _ contact: String?) {
-        guard setup.facts != nil, let mirror = mirrors[subject] else { return }
+        guard setup.facts != nil, let snapshot = snapshots[subject] else { return }
         let isRequired = setup.plans.contains { $0.requiredConsent.contains { $0.purpose == .profile } }
-        let states = [mirror.consent(for: .profile), mirror.consent(for: .profile, channel: .push)]
+        let states = [snapshot.consent(for: .profile), snapshot.consent(for: .profile, channel: .push)]
         guard states.contains(where: { $0 == .denied || isRequired && $0 == .unknown }) else { return }
-        let mark = Self.mark(contact ?? mirror.contact, era: people[subject]?.era ?? 0)
+        let mark = Self.mark(contact ?? snapshot.contact, era: people[subject]?.era ?? 0)
         withoutProfile.insert(String(mark.dropFirst(2).dropLast(2)))
     }
 
@@ -222,7 +222,7 @@ extension FaultSimulation {
         guard facts.isApp else { return try optOutContacts(facts) }
         try subscribe()
         let optOut = Action.changeSubscription(Subscription(channel: .push, state: .unsubscribed))
-        let person = mirrors[Self.subjects[0]]?.contact
+        let person = snapshots[Self.subjects[0]]?.contact
         note("the last opt-out, with \(with)")
         func say(_ actions: [Action]) throws { try capture(actions, subject: 0, isGroup: false) }
         switch with {
@@ -249,7 +249,7 @@ extension FaultSimulation {
                 try world.advance(by: .seconds(random.below(3)))
             }
         case .anotherPerson:
-            for provider in plan.providers { weather[provider.name] = .out }
+            for provider in plan.providers { faultMode[provider.name] = .out }
             isHealthy = false
             try say([optOut])
             try world.advance(by: .seconds(5))
@@ -261,7 +261,7 @@ extension FaultSimulation {
             try world.advance(by: .seconds(5))
             isHealthy = true
         case .otherSettings:
-            for provider in plan.providers { weather[provider.name] = .out }
+            for provider in plan.providers { faultMode[provider.name] = .out }
             isHealthy = false
             try say([optOut])
             try world.advance(by: .seconds(5))

@@ -17,7 +17,7 @@ extension FaultSimulation {
             }
         }
         // What has arrived and has no place yet gets it before anything moves.
-        for id in try world.arrivals().map(OperationID.init(rawValue:)) {
+        for id in try world.stagedCaptures().map(OperationID.init(rawValue:)) {
             for provider in heardBy[id] ?? [] { pending[provider, default: [:]][id] = false }
         }
         return pending
@@ -40,16 +40,16 @@ extension FaultSimulation {
     /// Those who would take an operation over from a provider that no longer hears it; nil if it still hears it.
     private func takers(
         of operation: EngagementOperation,
-        from leaver: String,
+        from removedProvider: String,
         _ old: RoutingPlan,
         _ new: RoutingPlan
     ) -> [RoutingPlan.Provider]? {
         func hears(_ plan: RoutingPlan) -> Bool {
-            plan.providers.contains { $0.name == leaver && $0.isRouted && $0.isSide(of: operation) }
+            plan.providers.contains { $0.name == removedProvider && $0.isRouted && $0.isSide(of: operation) }
         }
         guard hears(old), !hears(new) else { return nil }
         return new.providers.filter { taker in
-            taker.name != leaver && taker.isRouted && taker.isSide(of: operation)
+            taker.name != removedProvider && taker.isRouted && taker.isSide(of: operation)
                 && !taker.adapter.examine(operation).contains { $0.severity == .foreign }
         }
     }
@@ -57,9 +57,10 @@ extension FaultSimulation {
     /// A change of the configuration that moves pending work lets others have it. What waits for a consent moves under every
     /// policy.
     func allowMoves(from old: RoutingPlan, to new: RoutingPlan, _ pending: [String: [OperationID: Bool]]) {
-        for (leaver, ids) in pending {
+        for (removedProvider, ids) in pending {
             for id in ids.keys {
-                guard let operation = known[id], let takers = takers(of: operation, from: leaver, old, new) else {
+                guard let operation = known[id], let takers = takers(of: operation, from: removedProvider, old, new)
+                else {
                     continue
                 }
                 allowed[id, default: []].formUnion(takers.map(\.name))
@@ -82,23 +83,26 @@ extension FaultSimulation {
             }
         }
         // In order: the same seed tells the same.
-        for (leaver, ids) in before.sorted(by: { $0.key < $1.key }) {
+        for (removedProvider, ids) in before.sorted(by: { $0.key < $1.key }) {
             for (id, wasBegun) in ids.sorted(by: { $0.key.rawValue < $1.key.rawValue }) where heardBy[id] != nil {
-                guard let operation = known[id], let takers = takers(of: operation, from: leaver, old, new),
+                guard let operation = known[id], let takers = takers(of: operation, from: removedProvider, old, new),
                     !takers.isEmpty
                 else { continue }
-                let stays = after[leaver]?[id]
+                let stays = after[removedProvider]?[id]
                 // The old provider alone may know a person who has left, and an anonymous person between two others.
-                let current = mirrors[operation.subject]
+                let current = snapshots[operation.subject]
                 let isIdentified = operation.contact == nil && current?.identifiers.isEmpty == false
                 let isOfFormer = past.contains(id) || isIdentified || operation.contact != current?.contact
                 // What was to end first may have ended as it should, and what has come back had left before.
-                let hasEnded = heard[leaver]?.contains(id) ?? false
-                let isMoved = stays == nil && !hasEnded && moved[leaver]?.contains(id) ?? false
+                let hasEnded = heard[removedProvider]?.contains(id) ?? false
+                let isMoved = stays == nil && !hasEnded && moved[removedProvider]?.contains(id) ?? false
                 if new.onSwitch == .retarget, let isBegun = stays {
                     // An erasure or an opt-out concerns the vendor that is left.
                     let staysByRule = operation.action == .erase || Self.isOptOut(operation.action) || isOfFormer
-                    expect(wasBegun || isBegun || staysByRule, "\(id.rawValue.suffix(4)) was left with \(leaver)")
+                    expect(
+                        wasBegun || isBegun || staysByRule,
+                        "\(id.rawValue.suffix(4)) was left with \(removedProvider)"
+                    )
                 }
                 guard isMoved || (new.onSwitch == .both && stays == false && !wasBegun && !isOfFormer) else { continue }
                 for taker in takers {
@@ -108,7 +112,7 @@ extension FaultSimulation {
                     guard joins || operation.action.kind == .track else { continue }
                     expect(
                         after[taker.name]?[id] != nil || heard[taker.name]?.contains(id) ?? false,
-                        "\(id.rawValue.suffix(4)) (\(operation.action.kind)) left \(leaver) and did not come to \(taker.name)"
+                        "\(id.rawValue.suffix(4)) (\(operation.action.kind)) left \(removedProvider) and did not come to \(taker.name)"
                     )
                 }
             }
@@ -121,13 +125,13 @@ extension FaultSimulation {
         guard !refusal.operations.isEmpty else {
             let served = setup.plans[self.served ?? 0]
             // What is on its way to a place there holds it up, too.
-            let arriving = Set(try world.arrivals().flatMap { heardBy[OperationID(rawValue: $0)] ?? [] })
-            let isNeedless = plan.providers.allSatisfy { rehearsed in
-                let wasRouted = served.providers.contains { $0.name == rehearsed.name && $0.isRouted }
-                return !rehearsed.isRehearsed
-                    || !wasRouted && !arriving.contains(rehearsed.name) && pending[rehearsed.name]?.isEmpty ?? true
+            let arriving = Set(try world.stagedCaptures().flatMap { heardBy[OperationID(rawValue: $0)] ?? [] })
+            let isNeedless = plan.providers.allSatisfy { shadowed in
+                let wasRouted = served.providers.contains { $0.name == shadowed.name && $0.isRouted }
+                return !shadowed.isShadowed
+                    || !wasRouted && !arriving.contains(shadowed.name) && pending[shadowed.name]?.isEmpty ?? true
             }
-            return expect(!isNeedless, "a switch was refused for a rehearsal that holds up nothing")
+            return expect(!isNeedless, "a switch was refused for a shadow run that holds up nothing")
         }
         expect(plan.onLoss == .refuse && plan.onSwitch == .retarget, "a switch was refused that may lose something")
         let rejections = try world.store.endings(behind: 0, limit: .max).filter { $0.entry.term == "rejected" }
@@ -139,7 +143,7 @@ extension FaultSimulation {
             guard let operation = known[lost.id] else { continue }
             for (name, refusal) in lost.refusals {
                 if refusal.code == "engine.switch.person" {
-                    let hasLeft = operation.contact.map { $0 != mirrors[operation.subject]?.contact } ?? false
+                    let hasLeft = operation.contact.map { $0 != snapshots[operation.subject]?.contact } ?? false
                     expect(
                         hasLeft,
                         "a switch was refused although the person of \(lost.id.rawValue.suffix(4)) is there"
@@ -157,7 +161,7 @@ extension FaultSimulation {
         }
     }
 
-    /// Each operation is exactly where its contact belongs and the policy wants it; a rehearsal counts as nothing.
+    /// Each operation is exactly where its contact belongs and the policy wants it; a shadow run counts as nothing.
     func checkPlaces(_ endings: [Ending]) throws {
         var terms: [OperationID: [String: [String]]] = [:]
         for ending in endings {
@@ -169,7 +173,7 @@ extension FaultSimulation {
         }
         for id in terms.keys where answers[id] != nil { expect(false, "a question was stored") }
         for operation in acknowledged {
-            guard let heard = heardBy[operation.id], let rehearsed = rehearsedBy[operation.id] else { continue }
+            guard let heard = heardBy[operation.id], let shadowed = shadowedBy[operation.id] else { continue }
             let (places, word) = (
                 terms[operation.id] ?? [:], "\(operation.id.rawValue.suffix(4)) (\(operation.action.kind))"
             )
@@ -177,25 +181,25 @@ extension FaultSimulation {
             let mayGoLate = operation.action == .erase || operation.action.isPush
             for (provider, terms) in places.sorted(by: { $0.key < $1.key }) {
                 expect(
-                    heard.contains(provider) || rehearsed.contains(provider) || mayGoLate
+                    heard.contains(provider) || shadowed.contains(provider) || mayGoLate
                         || allowed[operation.id]?.contains(provider) ?? false,
                     "\(provider) has \(word), which is not its business"
                 )
                 for term in terms {
                     expect(
-                        mayGoLate || !isOnlyRehearsed(operation.id, provider)
+                        mayGoLate || !isOnlyShadowed(operation.id, provider)
                             || ["shadowed", "erased", "pending"].contains(term),
-                        "\(provider) only rehearsed \(word), and it counts as \(term)"
+                        "\(provider) only shadowed \(word), and it counts as \(term)"
                     )
                     expect(
-                        rehearsed.contains(provider) || term != "shadowed",
+                        shadowed.contains(provider) || term != "shadowed",
                         "\(provider) heard \(word) for real, and it counts as nothing"
                     )
                 }
             }
-            for provider in plan.providers where heard.contains(provider.name) || rehearsed.contains(provider.name) {
+            for provider in plan.providers where heard.contains(provider.name) || shadowed.contains(provider.name) {
                 let sandboxes = placedLate[operation.id]
-                let mayLack = sandboxes.map { provider.isRehearsed || $0.contains(provider.name) } ?? false
+                let mayLack = sandboxes.map { provider.isShadowed || $0.contains(provider.name) } ?? false
                 guard places[provider.name] == nil, !(mayLack && !heard.contains(provider.name)) else { continue }
                 expect(
                     provider.adapter.examine(operation).contains { $0.severity == .foreign },
@@ -206,9 +210,9 @@ extension FaultSimulation {
     }
 
     /// Whether a provider saw an operation as a shadow, and neither heard it nor was given it for real.
-    func isOnlyRehearsed(_ id: OperationID, _ provider: String) -> Bool {
+    func isOnlyShadowed(_ id: OperationID, _ provider: String) -> Bool {
         func contains(_ table: [OperationID: Set<String>]) -> Bool { table[id]?.contains(provider) ?? false }
-        return contains(rehearsedBy) && !contains(heardBy) && !contains(allowed)
+        return contains(shadowedBy) && !contains(heardBy) && !contains(allowed)
     }
 
     /// Takes in what callers were told: each is answered once, by its deadline.
@@ -230,7 +234,7 @@ extension FaultSimulation {
 
 extension RoutingPlan.Provider {
     /// Whether its requests go to a sandbox, if any leave.
-    var isRehearsed: Bool { mode == .shadow && sendsShadow }
+    var isShadowed: Bool { mode == .shadow && sendsShadow }
 
     /// Whether an operation's contact is on its side: written down apart from the engine.
     func isSide(of operation: EngagementOperation) -> Bool {
@@ -243,7 +247,7 @@ extension Action {
 }
 
 extension RoutingPlan {
-    func isRehearsed(_ provider: String) -> Bool {
-        providers.first { $0.name == provider }?.isRehearsed ?? false
+    func isShadowed(_ provider: String) -> Bool {
+        providers.first { $0.name == provider }?.isShadowed ?? false
     }
 }

@@ -40,7 +40,7 @@ public final class FaultSimulation {
         /// What the app says once everything is well again; nothing of it can get lost.
         public var closing: [Action]
         /// What the adapters' memories claim, by the provider's name.
-        public var beliefs: [String: Belief] = [:]
+        public var expectedStates: [String: ExpectedState] = [:]
         /// The codes of waits that only an operation of the app releases, by the provider's name.
         public var waitsForApp: [String: Set<String>] = [:]
         /// Where the vendors' replies hand out tokens to one installation, by the provider's name.
@@ -84,7 +84,7 @@ public final class FaultSimulation {
 
     let setup: Setup
     var random = SeededGenerator(seed: 0)
-    var weather: [String: FaultWeather] = [:]
+    var faultMode: [String: FaultMode] = [:]
     var isHealthy = false
     /// Providers that said yes to what they had not done, or something that was not so.
     var deceived: Set<String> = []
@@ -99,7 +99,7 @@ public final class FaultSimulation {
     /// Requests that were the first of their process.
     var firsts: Set<Int> = []
     /// What a person allowed, or nobody has to allow: captured or made under a yes, or waiting when one came, and since
-    /// then neither forbidden nor in doubt again.
+    /// then neither forbidden nor in uncertain delivery again.
     var permitted: Set<OperationID> = []
     /// What waits for the person's word.
     private var unanswered: Set<OperationID> = []
@@ -108,7 +108,7 @@ public final class FaultSimulation {
     /// By provider, the vendor's state before an opt-out, for a mutation.
     var formerStates: [String: any Sendable] = [:]
     /// What is said and stored, by subject.
-    var mirrors: [Subject: SubjectSnapshot] = [:]
+    var snapshots: [Subject: SubjectSnapshot] = [:]
     /// What was said and stored of the person who was there before, by subject.
     private var left: [Subject: SubjectSnapshot] = [:]
     /// What was done before the last change of person: the words of who came then are not about it.
@@ -121,7 +121,7 @@ public final class FaultSimulation {
     /// The providers that had a route then, whether they heard it or not.
     private var routedBy: [OperationID: Set<String>] = [:]
     /// The shadows that saw an operation at capture, and the providers that may get it beside those that heard it.
-    var rehearsedBy: [OperationID: Set<String>] = [:]
+    var shadowedBy: [OperationID: Set<String>] = [:]
     var allowed: [OperationID: Set<String>] = [:]
     /// What was stored and had no place on a route yet when last seen.
     private var waiting: Set<OperationID> = []
@@ -136,7 +136,7 @@ public final class FaultSimulation {
     var answers: [OperationID: Int] = [:]
     var heardTold = 0
     /// The same in the order in which it became known.
-    var arrivals: [OperationID] = []
+    var captureOrder: [OperationID] = []
     /// What came before the last word of a person to be forgotten.
     var forgotten: Set<OperationID> = []
     var wakes: [Instant] = []
@@ -156,7 +156,7 @@ public final class FaultSimulation {
     var uncertain: Set<String> = []
     /// The attempts of each outage, by provider; the last list is the outage that lasts.
     var outages: [String: [[Int]]] = [:]
-    var lastWeather: [String: FaultWeather] = [:]
+    var lastFaultMode: [String: FaultMode] = [:]
     /// A storage point said that the process dies; whatever error reaches us is that.
     var isDying = false
     var position = 0
@@ -301,7 +301,7 @@ public final class FaultSimulation {
             noteWake()
             try world.wake()
         case .replay(let provider): try replayRejects(of: plan.providers[provider].name)
-        case .weather(let provider, let weather): self.weather[plan.providers[provider].name] = weather
+        case .faultMode(let provider, let faultMode): self.faultMode[plan.providers[provider].name] = faultMode
         }
     }
 
@@ -318,7 +318,7 @@ public final class FaultSimulation {
             }
             ghosts.formUnion(world.forgotten)
             // What had its places may wait for them again.
-            waiting = Set((try? world.arrivals().map(OperationID.init(rawValue:))) ?? [])
+            waiting = Set((try? world.stagedCaptures().map(OperationID.init(rawValue:))) ?? [])
         }
         try world.reboot(after: pause, losingPower: losesPower)
     }
@@ -347,20 +347,20 @@ public final class FaultSimulation {
     /// What waited for its places got them by the configuration that is in force then, where that makes a difference: shadows
     /// are those of that moment, and if somebody was to hear it who is gone, whoever is there hears it.
     private func learnPlaces() throws {
-        let arrivals = Set(try world.arrivals().map(OperationID.init(rawValue:)))
+        let stagedCaptures = Set(try world.stagedCaptures().map(OperationID.init(rawValue:)))
         let names = Set(plan.providers.map(\.name))
-        let sandboxes = plan.providers.filter(\.isRehearsed).map(\.name)
-        for id in waiting.subtracting(arrivals) {
+        let sandboxes = plan.providers.filter(\.isShadowed).map(\.name)
+        for id in waiting.subtracting(stagedCaptures) {
             guard heardBy[id] != nil, let routed = routedBy[id] else { continue }
             placedLate[id, default: []].formUnion(sandboxes)
             let shadows = Set(plan.providers.filter { $0.mode == .shadow }.map(\.name))
             if routed.isSubset(of: names) {
-                rehearsedBy[id] = shadows.subtracting(routed)
+                shadowedBy[id] = shadows.subtracting(routed)
             } else {
-                (heardBy[id], rehearsedBy[id]) = (Set(plan.providers.filter(\.isRouted).map(\.name)), shadows)
+                (heardBy[id], shadowedBy[id]) = (Set(plan.providers.filter(\.isRouted).map(\.name)), shadows)
             }
         }
-        waiting = arrivals
+        waiting = stagedCaptures
     }
 
     /// What a driver does every few seconds; a start that failed is tried again.
@@ -408,7 +408,7 @@ public final class FaultSimulation {
         let before = try pendingByProvider()
         allowMoves(from: old, to: plan, before)
         let formerPhases = phases
-        for provider in plan.providers where provider.isRehearsed != old.isRehearsed(provider.name) {
+        for provider in plan.providers where provider.isShadowed != old.isShadowed(provider.name) {
             phases[provider.name, default: 0] += 1
         }
         do {
@@ -473,7 +473,7 @@ public final class FaultSimulation {
 
     func capture(_ actions: [Action], subject number: Int, isGroup: Bool) throws {
         let subject = setup.facts?.contact(number) ?? Self.subjects[number]
-        var contact = setup.facts?.contact(number)?.rawValue ?? mirrors[subject]?.contact
+        var contact = setup.facts?.contact(number)?.rawValue ?? snapshots[subject]?.contact
         let formerPeople = people
         let operations = withIdentities(actions).map { action in
             captureCount += 1
@@ -492,7 +492,7 @@ public final class FaultSimulation {
             return operation
         }
         noteWake()
-        let before = (mirrors, permitted, forgotten, unanswered, left, past, refused)
+        let before = (snapshots, permitted, forgotten, unanswered, left, past, refused)
         grantedNow = []
         for operation in operations { enroll(operation) }
         do {
@@ -504,7 +504,7 @@ public final class FaultSimulation {
             if try isStored(operations) {
                 acknowledged += operations
             } else {
-                (mirrors, permitted, forgotten, unanswered, left, past, refused) = before
+                (snapshots, permitted, forgotten, unanswered, left, past, refused) = before
                 people = formerPeople
             }
             throw error
@@ -516,10 +516,10 @@ public final class FaultSimulation {
     /// Notes an operation that is captured, and what a person's word means for those before it.
     private func enroll(_ operation: EngagementOperation) {
         let subject = operation.subject
-        var snapshot = mirrors[subject] ?? SubjectSnapshot()
+        var snapshot = snapshots[subject] ?? SubjectSnapshot()
         let before = snapshot
         snapshot.apply(operation)
-        mirrors[subject] = snapshot
+        snapshots[subject] = snapshot
         people[subject]?.noteRefusal(in: snapshot)
         switch operation.action {
         case .erase:
@@ -559,14 +559,14 @@ public final class FaultSimulation {
         let hears = plan.providers.filter { $0.isRouted && $0.isSide(of: operation) }
         heardBy[operation.id] = Set(hears.map(\.name))
         routedBy[operation.id] = Set(plan.providers.filter(\.isRouted).map(\.name))
-        rehearsedBy[operation.id] = Set(plan.providers.filter { $0.mode == .shadow }.map(\.name))
+        shadowedBy[operation.id] = Set(plan.providers.filter { $0.mode == .shadow }.map(\.name))
         note(operation)
     }
 
     /// Whether somebody else did it than the person who is there now: written down apart from the engine.
-    private func isOfAnother(_ operation: EngagementOperation, _ mirror: SubjectSnapshot) -> Bool {
+    private func isOfAnother(_ operation: EngagementOperation, _ snapshot: SubjectSnapshot) -> Bool {
         guard past.contains(operation.id), operation.action.kind != .registerDevice else { return false }
-        let names = mirror.identifiers.map(\.value) + [mirror.contact].compactMap(\.self)
+        let names = snapshot.identifiers.map(\.value) + [snapshot.contact].compactMap(\.self)
         return operation.contact.map { !names.contains($0) } ?? true
     }
 
@@ -581,10 +581,10 @@ public final class FaultSimulation {
     /// Notes an operation that is new.
     private func note(_ operation: EngagementOperation) {
         known[operation.id] = operation
-        arrivals.append(operation.id)
+        captureOrder.append(operation.id)
         let needed = Self.purposes(of: operation.action).intersection(setup.requiredConsent)
         // Who came and went in one capture may have had things made for them: their own word counts.
-        let now = mirrors[operation.subject]
+        let now = snapshots[operation.subject]
         let before = left[operation.subject].flatMap { $0.contact == operation.contact ? $0 : nil }
         let person = now?.contact == operation.contact ? now : before ?? now
         let state = answer(to: operation.action, person)
@@ -614,7 +614,7 @@ public final class FaultSimulation {
     private func isStored(_ operations: [EngagementOperation]) throws -> Bool {
         let ids = Set(operations.map(\.id.rawValue))
         if try world.store.history(provider: nil, limit: .max).contains(where: { ids.contains($0.id) }) { return true }
-        if try !ids.isDisjoint(with: world.arrivals()) { return true }
+        if try !ids.isDisjoint(with: world.stagedCaptures()) { return true }
         var isPending = false
         for provider in try world.store.providers() {
             try world.store.forEachRow(provider: provider.name, subject: nil) { row in
@@ -624,7 +624,7 @@ public final class FaultSimulation {
         return isPending
     }
 
-    /// The engine makes operations too: parts of the mirror, farewells, what a reply asks for.
+    /// The engine makes operations too: parts of the subject snapshot, unregisters, what a reply asks for.
     func learnWhatWasCreated() throws {
         for provider in try world.store.providers() {
             try world.store.forEachRow(provider: provider.name, subject: nil) { row in
@@ -641,7 +641,7 @@ public final class FaultSimulation {
         let operation = EngagementOperation(
             id: OperationID(rawValue: VirtualHost.id(2_000_000 + questionCount)),
             subject: subject,
-            contact: mirrors[subject]?.contact,
+            contact: snapshots[subject]?.contact,
             capturedAt: world.host.date(),
             appState: .active,
             action: .readBack(question)

@@ -39,7 +39,7 @@ public struct FaultStep: Sendable {
         /// Every rejected operation of the provider is replayed.
         case replay(provider: Int)
         /// A vendor behaves so from now on.
-        case weather(provider: Int, FaultWeather)
+        case faultMode(provider: Int, FaultMode)
     }
 
     /// What happens.
@@ -80,7 +80,7 @@ extension FaultStep: CustomStringConvertible {
         case .credential(let contact, let state):
             "the credential of \(contact ?? "the anonymous person") is \(state.rawValue)"
         case .replay(let provider): "the rejected operations of provider \(provider) are replayed"
-        case .weather(let provider, let weather): "provider \(provider) is \(weather.rawValue) from here"
+        case .faultMode(let provider, let faultMode): "provider \(provider) is \(faultMode.rawValue) from here"
         }
     }
 }

@@ -2,7 +2,7 @@ import Patchbay
 import PatchbayAdapterKit
 import PatchbayModel
 
-/// The set-ups of random runs over all doors; the seed chooses one.
+/// The set-ups of random runs over all APIs; the seed chooses one.
 public struct FaultTable: Sendable {
     /// How many things happen in a run.
     public static let steps = 20
@@ -12,10 +12,10 @@ public struct FaultTable: Sendable {
         [.tracking], [.profile], [.tracking, .profile], [.tracking, .profile, .messaging],
     ]
 
-    /// A table over these doors, at least two of devices.
-    public init(doors: [SceneAPI]) {
-        devices = doors.filter { $0.side == .device }
-        servers = doors.filter { $0.side == .server }
+    /// A table over these APIs, at least two of devices.
+    public init(apis: [SceneAPI]) {
+        devices = apis.filter { $0.side == .device }
+        servers = apis.filter { $0.side == .server }
     }
 
     /// The kinds of set-up. Each stands as often as it is listed.
@@ -35,22 +35,22 @@ public struct FaultTable: Sendable {
         return names.filter { seen.insert($0).inserted }
     }
 
-    /// The other vendors' doors, in order; one that has several scenes plays one of them.
-    private static func others(than door: SceneAPI, in doors: [SceneAPI], _ seed: UInt64) -> [SceneAPI] {
-        let scenes = Dictionary(grouping: doors, by: \.id)
-        return unique(doors.map(\.id)).filter { $0 != door.id }.compactMap { id in
+    /// The other vendors' APIs, in order; one that has several scenes plays one of them.
+    private static func others(than api: SceneAPI, in apis: [SceneAPI], _ seed: UInt64) -> [SceneAPI] {
+        let scenes = Dictionary(grouping: apis, by: \.id)
+        return unique(apis.map(\.id)).filter { $0 != api.id }.compactMap { id in
             scenes[id].map { $0[Int(seed / 8 % UInt64($0.count))] }
         }
     }
 
     /// The names of all set-ups, in order.
     public var names: [String] {
-        let doors = Self.unique((devices + servers).map(\.id))
-        return doors.map { "\($0) alone" } + doors.map { "\($0), consent required" }
+        let apis = Self.unique((devices + servers).map(\.id))
+        return apis.map { "\($0) alone" } + apis.map { "\($0), consent required" }
             + ["two at once, one dead", "two processes"]
             + RoutingPlan.SwitchPolicy.allCases.map { "a switch, \($0.rawValue)" }
-            + ["shares of the contacts", "a rehearsal", "three at random"]
-            + doors.map { "\($0), changing facts" }
+            + ["shares of the contacts", "a shadow run", "three at random"]
+            + apis.map { "\($0), changing facts" }
             + RoutingPlan.SwitchPolicy.allCases.map { "changing facts and a switch, \($0.rawValue)" }
     }
 
@@ -76,31 +76,31 @@ public struct FaultTable: Sendable {
     public func setup(for seed: UInt64) throws -> FaultSimulation.Setup {
         var random = SeededGenerator(seed: seed ^ 0x5DEE_CE66_D1CE_4E5B)
         let kind = Kind.allCases[Int(seed % UInt64(Kind.allCases.count))]
-        // One seed of eight plays back ends, whose doors never stand beside an app's. Seeds of one kind go through their
-        // doors in turn: the same eighth of the seeds must not choose the door again.
+        // One seed of eight plays back ends, whose APIs never stand beside an app's. Seeds of one kind go through their
+        // APIs in turn: the same eighth of the seeds must not choose the API again.
         let playsServers = seed % 8 == 7 && !servers.isEmpty
-        let doors = playsServers ? servers : devices
+        let apis = playsServers ? servers : devices
         let turn = seed / UInt64(Kind.allCases.count) / (playsServers ? 8 : 1)
-        let door = doors[Int(turn % UInt64(doors.count))]
-        let others = Self.others(than: door, in: doors, seed)
+        let api = apis[Int(turn % UInt64(apis.count))]
+        let others = Self.others(than: api, in: apis, seed)
         switch others.isEmpty && kind.needsOthers ? .alone : kind {
         case .alone, .alone2:
-            var setup = try setup("\(door.id) alone", [door], [[.live]])
+            var setup = try setup("\(api.id) alone", [api], [[.live]])
             setup.subjects = random.below(5) == 0 ? 2 : 1
             return setup
         case .consent, .consent2:
             return try setup(
-                "\(door.id), consent required",
-                [door],
+                "\(api.id), consent required",
+                [api],
                 [[.live]],
                 requiredConsent: random.pick(Self.purposes)
             )
         case .fanOut:
-            var setup = try setup("two at once, one dead", [door, random.pick(others)], [[.live, .live]])
+            var setup = try setup("two at once, one dead", [api, random.pick(others)], [[.live, .live]])
             setup.deadProvider = setup.plans[0].providers[random.below(2)].name
             return setup
         case .shared:
-            var setup = try setup("two processes", [door], [[.live]])
+            var setup = try setup("two processes", [api], [[.live]])
             setup.processes = 2
             return setup
         case .change, .change2:
@@ -108,7 +108,7 @@ public struct FaultTable: Sendable {
             let plans: [[Route]] = [[.live, .none], [.none, .live]]
             return try setup(
                 "a switch, \(policy.rawValue)",
-                [door, random.pick(others)],
+                [api, random.pick(others)],
                 plans,
                 policy,
                 random.pick([.reject, .refuse])
@@ -121,7 +121,7 @@ public struct FaultTable: Sendable {
             }
             var setup = try setup(
                 "shares of the contacts",
-                [door, random.pick(others)],
+                [api, random.pick(others)],
                 plans,
                 random.pick(RoutingPlan.SwitchPolicy.allCases)
             )
@@ -131,13 +131,13 @@ public struct FaultTable: Sendable {
             let routes: [Route] = [.shadow, .sandbox, .live, .none]
             let plans = (0..<3).map { _ -> [Route] in [.live, random.pick(routes)] }
             return try setup(
-                "a rehearsal",
-                [door, random.pick(others)],
+                "a shadow run",
+                [api, random.pick(others)],
                 [[.live, random.pick([.shadow, .sandbox])]] + plans + [[random.pick([.none, .shadow]), .live]],
                 random.pick(RoutingPlan.SwitchPolicy.allCases)
             )
         case .several:
-            let three = [door] + others.shuffled(using: &random).prefix(2)
+            let three = [api] + others.shuffled(using: &random).prefix(2)
             var plans: [[Route]] = []
             for _ in 0..<3 {
                 var routes = three.map { _ in
@@ -162,7 +162,7 @@ public struct FaultTable: Sendable {
 
     private func setup(
         _ name: String,
-        _ doors: [SceneAPI],
+        _ apis: [SceneAPI],
         _ routes: [[Route]],
         _ policy: RoutingPlan.SwitchPolicy = .drain,
         _ onLoss: RoutingPlan.LossPolicy = .reject,
@@ -170,7 +170,7 @@ public struct FaultTable: Sendable {
     ) throws -> FaultSimulation.Setup {
         let plans = routes.map { routes in
             RoutingPlan(
-                providers: zip(doors, routes).map {
+                providers: zip(apis, routes).map {
                     .init(name: $0.id, adapter: $0.adapter, mode: $1.mode, share: $1.share, sendsShadow: $1.sends)
                 },
                 onSwitch: policy,
@@ -180,23 +180,23 @@ public struct FaultTable: Sendable {
         }
         var setup = FaultSimulation.Setup(
             plans: plans,
-            vendors: Dictionary(try doors.map { ($0.id, try $0.makeVendor()) }) { first, _ in first },
-            credentials: { provider, contact in doors.first { $0.id == provider }?.credential(contact) },
+            vendors: Dictionary(try apis.map { ($0.id, try $0.makeVendor()) }) { first, _ in first },
+            credentials: { provider, contact in apis.first { $0.id == provider }?.credential(contact) },
             steps: Self.steps
         ) { random, number in
-            doors.count == 1 ? doors[0].say(number, &random) : random.pick(doors).say(number, &random)
+            apis.count == 1 ? apis[0].say(number, &random) : random.pick(apis).say(number, &random)
         }
         (setup.name, setup.allowsLies) = (name, true)
-        setup.closing = doors.map(\.closing)
-        if doors.count == 1 { setup.opposites = doors[0].opposites }
-        setup.questions = Dictionary(doors.map { ($0.id, $0.question) }) { first, _ in first }
-        if plans.contains(where: { $0.providers.contains(where: \.isRehearsed) }) {
-            setup.sandboxes = Dictionary(try doors.map { ($0.id, try $0.makeVendor()) }) { first, _ in first }
+        setup.closing = apis.map(\.closing)
+        if apis.count == 1 { setup.opposites = apis[0].opposites }
+        setup.questions = Dictionary(apis.map { ($0.id, $0.question) }) { first, _ in first }
+        if plans.contains(where: { $0.providers.contains(where: \.isShadowed) }) {
+            setup.sandboxes = Dictionary(try apis.map { ($0.id, try $0.makeVendor()) }) { first, _ in first }
         }
-        setup.beliefs = Dictionary(doors.map { ($0.id, $0.belief) }) { first, _ in first }
-        setup.waitsForApp = Dictionary(doors.map { ($0.id, $0.waitsForApp) }) { first, _ in first }
-        setup.handedOut = Dictionary(doors.map { ($0.id, $0.handedOut) }) { first, _ in first }
-        setup.laws = Dictionary(doors.map { ($0.id, $0.law) }) { first, _ in first }
+        setup.expectedStates = Dictionary(apis.map { ($0.id, $0.expectedState) }) { first, _ in first }
+        setup.waitsForApp = Dictionary(apis.map { ($0.id, $0.waitsForApp) }) { first, _ in first }
+        setup.handedOut = Dictionary(apis.map { ($0.id, $0.handedOut) }) { first, _ in first }
+        setup.laws = Dictionary(apis.map { ($0.id, $0.law) }) { first, _ in first }
         return setup
     }
 }
@@ -208,12 +208,12 @@ extension FaultTable {
     public func changingSetup(for seed: UInt64) throws -> FaultSimulation.Setup {
         var random = SeededGenerator(seed: seed ^ 0x1F83_D9AB_FB41_BD6B)
         let playsServers = seed % 5 == 4 && !servers.isEmpty
-        let doors = playsServers ? servers : devices
-        let door = doors[Int(seed / 5 % UInt64(doors.count))]
-        let others = playsServers ? [] : Self.others(than: door, in: devices, seed)
+        let apis = playsServers ? servers : devices
+        let api = apis[Int(seed / 5 % UInt64(apis.count))]
+        let others = playsServers ? [] : Self.others(than: api, in: devices, seed)
         let switches = !others.isEmpty && random.below(5) < 2
         let policy = random.pick(RoutingPlan.SwitchPolicy.allCases)
-        let chosen = switches ? [door, random.pick(others)] : [door]
+        let chosen = switches ? [api, random.pick(others)] : [api]
         let changesSettings = random.below(2) > 0
         let required: Set<Purpose> = random.below(3) > 0 ? [] : random.pick(Self.purposes)
         let routes: [[Route]] =
@@ -224,11 +224,11 @@ extension FaultTable {
             for route in routes {
                 plans.append(
                     RoutingPlan(
-                        providers: zip(chosen, route).map { door, route in
-                            let adapters = door.changing.adapters
+                        providers: zip(chosen, route).map { api, route in
+                            let adapters = api.changing.adapters
                             let place = min(number, adapters.count - 1)
                             return .init(
-                                name: door.id,
+                                name: api.id,
                                 adapter: adapters[place],
                                 mode: route.mode,
                                 share: route.share,
@@ -249,9 +249,9 @@ extension FaultTable {
             steps: Self.steps
         ) { random, number in random.pick(chosen).changing.action(number, &random) }
         setup.name =
-            switches ? "changing facts and a switch, \(policy.rawValue)" : "\(door.id), changing facts"
+            switches ? "changing facts and a switch, \(policy.rawValue)" : "\(api.id), changing facts"
         setup.closing = playsServers ? chosen.map(\.closing) : []
-        setup.beliefs = Dictionary(chosen.map { ($0.id, $0.belief) }) { first, _ in first }
+        setup.expectedStates = Dictionary(chosen.map { ($0.id, $0.expectedState) }) { first, _ in first }
         setup.waitsForApp = Dictionary(chosen.map { ($0.id, $0.waitsForApp) }) { first, _ in first }
         setup.handedOut = Dictionary(chosen.map { ($0.id, $0.handedOut) }) { first, _ in first }
         setup.laws = Dictionary(chosen.map { ($0.id, $0.law) }) { first, _ in first }

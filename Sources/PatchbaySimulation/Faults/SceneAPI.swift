@@ -3,12 +3,12 @@ public import PatchbayAdapterKit
 import PatchbayJSON
 package import PatchbayModel
 
-/// One vendor's door as random runs use it: adapter, account and laws.
+/// One vendor's API as random runs use it: adapter, account and laws.
 public struct SceneAPI: Sendable {
     /// The adapter's id, which is also the provider's name.
     public let id: String
-    /// Which side of the vendor it is; one configuration holds doors of one side.
-    package var side: AdapterDescriptor.Door { type(of: adapter).descriptor.door }
+    /// Which side of the vendor it is; one configuration holds APIs of one side.
+    package var side: AdapterDescriptor.Side { type(of: adapter).descriptor.side }
     package let adapter: any VendorAdapter
     package let makeVendor: @Sendable () throws -> SimulatedVendor
     package let credential: @Sendable (String?) -> Secret?
@@ -16,34 +16,34 @@ public struct SceneAPI: Sendable {
     let closing: Action
     package let question: ReadRequest
     let opposites: [Action]
-    let belief: Belief
+    let expectedState: ExpectedState
     let handedOut: Set<String>
     let waitsForApp: Set<String>
     let law: @Sendable (SceneStory, SimulatedVendor) -> [String]
     /// What runs with changing facts know of the vendor.
     let changing: ChangingScene
 
-    /// A door with its scene.
+    /// An API with its scene.
     ///
     /// - Parameters:
     ///   - scene: what stands beside the vendor's simulator.
-    ///   - doors: the adapters that there are.
+    ///   - apis: the adapters that there are.
     /// - Throws: ``SettingsError`` if the scene's settings do not fit the adapter; nothing fits if there is none.
-    public init(_ scene: any VendorScene.Type, among doors: [any VendorAdapter.Type]) throws {
-        self = try Self.open(scene, doors)
+    public init(_ scene: any VendorScene.Type, among apis: [any VendorAdapter.Type]) throws {
+        self = try Self.open(scene, apis)
     }
 
-    /// The same door with another adapter.
+    /// The same API with another adapter.
     package func replacing(_ change: (any VendorAdapter) -> any VendorAdapter) -> SceneAPI {
         SceneAPI(self, change(adapter), changing.replacing(change))
     }
 
-    private init(_ door: SceneAPI, _ adapter: any VendorAdapter, _ changing: ChangingScene) {
+    private init(_ api: SceneAPI, _ adapter: any VendorAdapter, _ changing: ChangingScene) {
         self.changing = changing
-        (id, self.adapter, makeVendor) = (door.id, adapter, door.makeVendor)
-        (credential, say, closing) = (door.credential, door.say, door.closing)
-        (question, opposites, belief, law) = (door.question, door.opposites, door.belief, door.law)
-        (handedOut, waitsForApp) = (door.handedOut, door.waitsForApp)
+        (id, self.adapter, makeVendor) = (api.id, adapter, api.makeVendor)
+        (credential, say, closing) = (api.credential, api.say, api.closing)
+        (question, opposites, expectedState, law) = (api.question, api.opposites, api.expectedState, api.law)
+        (handedOut, waitsForApp) = (api.handedOut, api.waitsForApp)
     }
 
     private init<Scene: VendorScene>(of scene: Scene.Type, _ adapter: any VendorAdapter, _ changing: ChangingScene)
@@ -56,21 +56,21 @@ public struct SceneAPI: Sendable {
         credential = { Scene.credential(of: $0) }
         say = { Scene.say($0, &$1) }
         (closing, question, opposites) = (Scene.closing, Scene.question, Scene.opposites)
-        (belief, handedOut, waitsForApp) = (Scene.belief, Scene.handedOut, Scene.waitsForApp)
+        (expectedState, handedOut, waitsForApp) = (Scene.expectedState, Scene.handedOut, Scene.waitsForApp)
         law = { story, vendor in
             guard let state = vendor.state(as: Scene.Simulator.State.self) else { return ["the vendor has no state"] }
             return Scene.problems(in: story, at: state)
         }
     }
 
-    private static func open<Scene: VendorScene>(_ scene: Scene.Type, _ doors: [any VendorAdapter.Type]) throws
+    private static func open<Scene: VendorScene>(_ scene: Scene.Type, _ apis: [any VendorAdapter.Type]) throws
         -> SceneAPI
     {
-        guard let door = doors.first(where: { $0.descriptor.id == Scene.Simulator.id }) else {
+        guard let api = apis.first(where: { $0.descriptor.id == Scene.Simulator.id }) else {
             throw NoAdapter(id: Scene.Simulator.id)
         }
-        let adapters = try Scene.changingSettings.map { try make(door, $0) }
-        return try SceneAPI(of: scene, make(door, Scene.settings), ChangingScene(of: scene, adapters))
+        let adapters = try Scene.changingSettings.map { try make(api, $0) }
+        return try SceneAPI(of: scene, make(api, Scene.settings), ChangingScene(of: scene, adapters))
     }
 
     private static func make<Adapter: VendorAdapter>(_ adapter: Adapter.Type, _ settings: JSONObject) throws

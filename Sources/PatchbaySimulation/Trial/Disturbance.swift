@@ -17,8 +17,8 @@ public enum Disturbance: Hashable, Sendable, CustomStringConvertible {
     /// The wall clock is moved by that many seconds after the n-th step.
     case jump(afterStep: Int, seconds: Int)
 
-    /// Whether the engine may be in doubt about a request: then a vendor may see it twice, unless the adapter asks first.
-    public var leavesDoubt: Bool {
+    /// Whether the engine may be in uncertain delivery about a request: then a vendor may see it twice, unless the adapter asks first.
+    public var leavesUncertainDelivery: Bool {
         switch self {
         case .none, .unsent, .jump: false
         case .death, .cut, .lost, .restart, .reboot: true

@@ -171,7 +171,7 @@ public final class Trial {
 
     private func isStored(_ id: OperationID) throws -> Bool {
         if try world.store.history(provider: nil, limit: .max).contains(where: { $0.id == id.rawValue }) { return true }
-        if try world.arrivals().contains(id.rawValue) { return true }
+        if try world.stagedCaptures().contains(id.rawValue) { return true }
         var isPending = false
         try world.store.forEachRow(provider: Self.provider, subject: nil) { row in
             if row.operation.id == id.rawValue { isPending = true }
@@ -264,7 +264,7 @@ public final class Trial {
         for account in try world.accounts() {
             expect(account.balances, "the accounts do not balance")
             expect(account.pending == 0, "\(account.pending) pending: \(account.waits.flatMap(\.reasons).map(\.code))")
-            expect(account.parked == nil, "stopped: \(account.parked?.code ?? "")")
+            expect(account.suspended == nil, "stopped: \(account.suspended?.code ?? "")")
         }
         for fault in try world.store.verify().faults { problems.append("outbox: \(fault.detail)") }
         let history = try world.store.history(provider: Self.provider, limit: .max)
@@ -295,10 +295,10 @@ public final class Trial {
 
     /// Notes a problem unless the vendor did exactly this, in this order.
     ///
-    /// Where a request was in doubt, so many effects may stand there twice; the first of each still in order.
+    /// Where a request was in uncertain delivery, so many effects may stand there twice; the first of each still in order.
     public func expectEffects(_ expected: [String], repeats: Int = 1) {
         let texts = ledger.texts
-        guard disturbance.leavesDoubt else {
+        guard disturbance.leavesUncertainDelivery else {
             return expect(texts == expected, "the vendor did \(texts), not \(expected)")
         }
         var seen: Set<String> = []

@@ -37,7 +37,7 @@ import Testing
 ///   call `advance(by: .seconds(1))` before the capture.
 /// - Replies arrive after ``replyDelay``, which is zero by default. With a longer delay, a request stays in flight until
 ///   time passes, and captures can overtake its reply.
-/// - An outcome with the doubt `.interrupted` ends the process while the request is in flight, and starts a new process.
+/// - An outcome with the uncertain delivery `.interrupted` ends the process while the request is in flight, and starts a new process.
 /// - Operations carry the contact that the app knows at capture: ``contact``, which log-ins and log-outs change.
 ///
 /// An error of the engine or the outbox is recorded as a test issue, so that most calls need no `try`.
@@ -99,7 +99,7 @@ public final class AdapterTestDriver<Adapter: VendorAdapter, Simulator: VendorSi
     public var processesReplacedRequests = false
     /// The time from a request to its outcome. The default is zero.
     public var replyDelay = Duration.zero
-    /// Whether the network is up. While it is down, every request fails with the doubt `.notSent`.
+    /// Whether the network is up. While it is down, every request fails with the uncertain delivery `.notSent`.
     public private(set) var isOnline = true
 
     /// Whether requests stay in flight until ``answer(with:)`` gives a reply or the engine's timeout has passed. A scripted
@@ -310,7 +310,7 @@ public final class AdapterTestDriver<Adapter: VendorAdapter, Simulator: VendorSi
     /// Resumes the provider after a suspension.
     public func resume() { settle { try world.resume(provider) } }
 
-    /// Takes the network down: requests fail with the doubt `.notSent` from now on.
+    /// Takes the network down: requests fail with the uncertain delivery `.notSent` from now on.
     public func goOffline() { isOnline = false }
 
     /// Brings the network up again, and wakes what waits for that.
@@ -479,7 +479,7 @@ public final class AdapterTestDriver<Adapter: VendorAdapter, Simulator: VendorSi
     public var waitReason: Finding? { waitReasons.first }
 
     /// Why the provider is suspended until a person acts; nil if it is not.
-    public var suspension: Finding? { engine { try world.parked(provider) } ?? nil }
+    public var suspension: Finding? { engine { try world.suspended(provider) } ?? nil }
 
     /// The adapter's memory of this installation. Setting it restarts the process.
     public var memory: Adapter.Memory {

@@ -34,7 +34,7 @@ extension BehaviourProbe {
     static let atMostOnce = BehaviourProbe(
         "atMostOnce",
         "An event happens once at most; where nobody knows whether it did, it ends as unknown and is kept.",
-        neededBy: "doors whose events start something that must not be doubled",
+        neededBy: "APIs whose events start something that must not be doubled",
         brokenBy: [.keepsNoJournal, .takesSilenceForYes, .believes],
         adapter: AtMostOnce(),
         vendor: AtMostOnce.vendor,
@@ -47,7 +47,7 @@ extension BehaviourProbe {
             let isUnknown = ending.term == .rejected && ending.code == ProbeFinding.unknown.code
             trial.expect(isTaken || isUnknown, "\(ending.word) ended as \(ending.term) \(ending.code)")
         }
-        guard !trial.disturbance.leavesDoubt else { return }
+        guard !trial.disturbance.leavesUncertainDelivery else { return }
         trial.expect(texts == ["a", "b", "c"], "the vendor did \(texts)")
     }
 }

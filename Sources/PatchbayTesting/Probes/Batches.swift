@@ -34,7 +34,7 @@ extension BehaviourProbe {
     static let batches = BehaviourProbe(
         "batches",
         "A request carries operations of many people, each person's in order.",
-        neededBy: "back-end doors that take sets of rows",
+        neededBy: "back-end APIs that take sets of rows",
         brokenBy: [.readsBackwards],
         adapter: Batches(),
         vendor: Batches.vendor,

@@ -13,7 +13,7 @@ public struct BehaviourProbe: Sendable, CustomTestStringConvertible {
     public let name: String
     /// The behaviour in one sentence.
     public let behaviour: String
-    /// Which doors have it, in neutral words.
+    /// Which APIs have it, in neutral words.
     public let neededBy: String
     /// Ways to break the adapter that the invariant must catch.
     public let brokenBy: [ProbeMutation]

@@ -41,7 +41,7 @@ extension BehaviourProbe {
     static let bisection = BehaviourProbe(
         "bisection",
         "A refused group is halved until the poisonous operation stands alone, and every other gets through.",
-        neededBy: "doors that refuse a group as a whole",
+        neededBy: "APIs that refuse a group as a whole",
         brokenBy: [.losesStep, .believes, .readsBackwards],
         adapter: Bisection(),
         vendor: Bisection.vendor,

@@ -51,7 +51,7 @@ extension BehaviourProbe {
     static let coalescing = BehaviourProbe(
         "coalescing",
         "Many operations leave as one request, and what is unchanged or superseded ends without any.",
-        neededBy: "doors that take a group of changes or a whole registration",
+        neededBy: "APIs that take a group of changes or a whole registration",
         brokenBy: [.forgets, .believes],
         adapter: Coalescing(),
         vendor: Coalescing.vendor,

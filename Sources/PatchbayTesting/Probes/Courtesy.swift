@@ -33,7 +33,7 @@ extension BehaviourProbe {
     static let courtesy = BehaviourProbe(
         "courtesy",
         "Operations gather for a while; a flush shortens that, and never the vendor's pace.",
-        neededBy: "doors that send events at intervals",
+        neededBy: "APIs that send events at intervals",
         brokenBy: [.hurries, .believes],
         adapter: Courtesy(),
         vendor: Courtesy.vendor,

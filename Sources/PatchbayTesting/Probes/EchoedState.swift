@@ -41,7 +41,7 @@ extension BehaviourProbe {
     static let echoedState = BehaviourProbe(
         "echoedState",
         "An opaque state of the vendor goes back as it came, and rows recorded in flight survive the acknowledgement.",
-        neededBy: "doors that keep a session's state in the client",
+        neededBy: "APIs that keep a session's state in the client",
         brokenBy: [.forgets, .believes],
         adapter: EchoedState(),
         vendor: EchoedState.vendor,

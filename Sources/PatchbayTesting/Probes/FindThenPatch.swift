@@ -2,7 +2,7 @@ import PatchbayAdapterKit
 import PatchbayModel
 import PatchbaySimulation
 
-/// Looks a record up, then changes or creates it. A creation in doubt is looked up, never repeated blindly.
+/// Looks a record up, then changes or creates it. A creation in uncertain delivery is looked up, never repeated blindly.
 struct FindThenPatch: VendorAdapter {
     enum Endpoint: String, AdapterEndpoint {
         case find, create, patch
@@ -50,7 +50,7 @@ extension BehaviourProbe {
     static let findThenPatch = BehaviourProbe(
         "findThenPatch",
         "A record is looked up, then changed or created, and created once even if nobody knows whether it worked.",
-        neededBy: "back-end doors without an upsert",
+        neededBy: "back-end APIs without an upsert",
         brokenBy: [.losesStep, .keepsNoJournal],
         adapter: FindThenPatch(),
         vendor: FindThenPatch.vendor,

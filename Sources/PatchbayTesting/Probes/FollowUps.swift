@@ -37,7 +37,7 @@ extension BehaviourProbe {
     static let followUps = BehaviourProbe(
         "followUps",
         "A reply creates a new operation, once, behind what waits already.",
-        neededBy: "doors whose replies carry actions that are to be reported",
+        neededBy: "APIs whose replies carry actions that are to be reported",
         brokenBy: [.dropsFollowUps, .readsBackwards],
         adapter: FollowUps(),
         vendor: FollowUps.vendor,

@@ -3,7 +3,7 @@ import PatchbayAdapterKit
 import PatchbayModel
 import PatchbaySimulation
 
-/// What the vendor holds is not sent again, without a journal: each request says what it leaves in doubt.
+/// What the vendor holds is not sent again, without a journal: each request says what it leaves in uncertain delivery.
 ///
 /// What a process died of may never be said again: here the vendor refuses its repeat.
 struct Foresight: VendorAdapter {
@@ -16,7 +16,7 @@ struct Foresight: VendorAdapter {
     func plan(_ pending: PendingOperations<Self>, memory: Memory, at moment: Moment) -> Plan<Self> {
         let head = pending[0]
         if memory.known == head.word { return .settle([head.id: .unchanged()]) }
-        return .send(.value, head.word, for: [head], doubting: Memory())
+        return .send(.value, head.word, for: [head], unacknowledged: Memory())
     }
 
     func interpret(_ exchange: Exchange<Self>, memory: inout Memory) -> Interpretation<Self> {
@@ -44,8 +44,8 @@ extension BehaviourProbe {
     static let foresight = BehaviourProbe(
         "foresight",
         "What a process died of counts as unknown, even if its repeat is refused.",
-        neededBy: "doors that suppress unchanged values and whose requests no journal knows",
-        brokenBy: [.foreseesNoDoubt],
+        neededBy: "APIs that suppress unchanged values and whose requests no journal knows",
+        brokenBy: [.foreseesNoUncertainty],
         adapter: Foresight(),
         vendor: Foresight.vendor,
         script: [

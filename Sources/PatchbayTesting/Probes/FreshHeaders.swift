@@ -34,7 +34,7 @@ extension BehaviourProbe {
     static let freshHeaders = BehaviourProbe(
         "freshHeaders",
         "Headers are made when the slot is free, and their bytes leave at once.",
-        neededBy: "doors that sign with a credential of the app, a client state or the time",
+        neededBy: "APIs that sign with a credential of the app, a client state or the time",
         brokenBy: [.ignoresCredential],
         adapter: FreshHeaders(),
         vendor: FreshHeaders.vendor,
@@ -45,7 +45,7 @@ extension BehaviourProbe {
     ) { trial in
         let texts = trial.ledger.texts
         trial.expect(Set(texts) == ["a", "b"], "the vendor did \(texts)")
-        trial.expect(texts.count == 2 || trial.disturbance.leavesDoubt, "the vendor did \(texts)")
+        trial.expect(texts.count == 2 || trial.disturbance.leavesUncertainDelivery, "the vendor did \(texts)")
         let late = trial.requests.filter { $0.request[header: "Signed-At"] != String($0.now.milliseconds) }
         trial.expect(late.isEmpty, "\(late.count) requests lay about after they were signed")
     }

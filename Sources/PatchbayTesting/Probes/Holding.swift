@@ -34,7 +34,7 @@ extension BehaviourProbe {
     static let holding = BehaviourProbe(
         "holding",
         "Everything is held until a condition comes true, then it leaves in order with its original times.",
-        neededBy: "doors that need a contact key before anything else",
+        neededBy: "APIs that need a contact key before anything else",
         brokenBy: [.forgets, .readsBackwards],
         adapter: Holding(),
         vendor: Holding.vendor,

@@ -58,7 +58,7 @@ extension BehaviourProbe {
     static let jobs = BehaviourProbe(
         "jobs",
         "Rows go into jobs that are polled, each row gets its verdict, and a later row of its person waits for it.",
-        neededBy: "back-end doors with asynchronous imports",
+        neededBy: "back-end APIs with asynchronous imports",
         brokenBy: [.losesStep, .believes, .hurries],
         adapter: Jobs(),
         vendor: Jobs.vendor,
@@ -69,13 +69,13 @@ extension BehaviourProbe {
     ) { trial in
         let texts = trial.ledger.texts
         trial.expect(Set(texts) == ["a", "wrong", "a again", "c"], "the vendor took \(texts)")
-        let repeats = trial.disturbance.leavesDoubt ? 1 : 0
+        let repeats = trial.disturbance.leavesUncertainDelivery ? 1 : 0
         trial.expect(texts.count <= 4 + repeats, "rows were handed in again: \(texts)")
         try trial.expect(trial.ending(of: "wrong")?.term == .rejected, "the wrong row was not rejected")
         let first = trial.ledger.effects.first { $0.text == "a" }?.at ?? Instant(milliseconds: 0)
         let second = trial.ledger.effects.first { $0.text == "a again" }?.at ?? first
         trial.expect(second - first >= .seconds(10), "a later row of a person overtook the job of an earlier one")
-        guard !trial.disturbance.leavesDoubt else { return }
+        guard !trial.disturbance.leavesUncertainDelivery else { return }
         trial.expect(trial.ledger.held["hurried"] == nil, "a job was polled too soon")
     }
 }

@@ -38,7 +38,7 @@ extension BehaviourProbe {
     static let pacing = BehaviourProbe(
         "pacing",
         "The first leaves at once, the next at a computed instant, and a crash in flight makes nothing faster.",
-        neededBy: "doors that take one whole registration a minute",
+        neededBy: "APIs that take one whole registration a minute",
         brokenBy: [.forgets, .hurries, .keepsNoJournal],
         adapter: Pacing(),
         vendor: Pacing.vendor,

@@ -8,7 +8,7 @@ public enum ProbeMutation: String, Sendable, CaseIterable {
     case forgets
     /// It does not know how far an operation has got.
     case losesStep
-    /// It remembers through a doubt what it knew before.
+    /// It remembers through an uncertain delivery what it knew before.
     case trustsMemory
     /// It loses the values of attributes.
     case losesValues
@@ -26,8 +26,8 @@ public enum ProbeMutation: String, Sendable, CaseIterable {
     case dropsFollowUps
     /// It lets requests leave that no journal knows.
     case keepsNoJournal
-    /// It does not say what a request leaves in doubt if its process dies.
-    case foreseesNoDoubt
+    /// It does not say what a request leaves in uncertain delivery if its process dies.
+    case foreseesNoUncertainty
     /// It ignores what the app gives as credential.
     case ignoresCredential
     /// It does not stop for a person to act.
@@ -114,13 +114,15 @@ private struct Mutant<Base: VendorAdapter>: VendorAdapter {
             let carried = Set(transmission.operations)
             let isJournaled = transmission.endpoint.isJournaled && mutation != .keepsNoJournal
             let endpoint = Endpoint(transmission.endpoint, isJournaled: isJournaled)
-            guard !carried.isEmpty else { return .send(Transmission(chore: endpoint, transmission.request)) }
+            guard !carried.isEmpty else {
+                return .send(Transmission(maintenanceRequest: endpoint, transmission.request))
+            }
             return .send(
                 Transmission(
                     endpoint,
                     transmission.request,
                     carrying: pending.filter { carried.contains($0.id) },
-                    doubting: mutation == .foreseesNoDoubt ? nil : transmission.doubting
+                    unacknowledged: mutation == .foreseesNoUncertainty ? nil : transmission.unacknowledged
                 )
             )
         case .settle(let verdicts, let remembering):
@@ -153,7 +155,7 @@ private struct Mutant<Base: VendorAdapter>: VendorAdapter {
             },
             followUps: mutation == .dropsFollowUps ? [] : meaning.followUps,
             incoming: meaning.incoming,
-            park: mutation == .neverStops ? nil : meaning.park
+            suspension: mutation == .neverStops ? nil : meaning.suspension
         )
     }
 

@@ -47,7 +47,7 @@ extension AdapterDescriptor {
         AdapterDescriptor(
             id: "probe",
             title: "Probe",
-            door: memory == .lane ? .device : .server,
+            side: memory == .lane ? .device : .server,
             memory: memory,
             window: window,
             concurrency: concurrency,
@@ -67,7 +67,7 @@ extension Plan {
         _ text: String,
         for operations: some Collection<Pending<Adapter>>,
         headers: [WireHeader] = [],
-        doubting: Adapter.Memory? = nil
+        unacknowledged: Adapter.Memory? = nil
     ) -> Plan {
         let ids = operations.map(\.id.rawValue).joined(separator: " ")
         let request = WireRequest(
@@ -76,8 +76,8 @@ extension Plan {
             headers: [WireHeader(Trial.operationsHeader, ids)] + headers,
             body: Array(text.utf8)
         )
-        guard !operations.isEmpty else { return .send(Transmission(chore: endpoint, request)) }
-        return .send(Transmission(endpoint, request, carrying: operations, doubting: doubting))
+        guard !operations.isEmpty else { return .send(Transmission(maintenanceRequest: endpoint, request)) }
+        return .send(Transmission(endpoint, request, carrying: operations, unacknowledged: unacknowledged))
     }
 }
 

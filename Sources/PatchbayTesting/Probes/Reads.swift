@@ -42,7 +42,7 @@ extension BehaviourProbe {
     static let reads = BehaviourProbe(
         "reads",
         "A question passes a stopped queue of the same lane, and a queue that waits never hides another.",
-        neededBy: "doors that are asked while something waits, and all that have several streams",
+        neededBy: "APIs that are asked while something waits, and all that have several streams",
         brokenBy: [.queuesTogether],
         adapter: Reads(),
         vendor: Reads.vendor,

@@ -58,7 +58,7 @@ extension BehaviourProbe {
         BehaviourProbe(
             "retry.serverFaults",
             "Only faults of the vendor's side are tried again; every other answer is final.",
-            neededBy: "doors that repeat after 5xx alone",
+            neededBy: "APIs that repeat after 5xx alone",
             brokenBy: [.believes, .hurries],
             adapter: RetryLaws(.serverFaults),
             vendor: RetryLaws.vendor(failing: 2, 500),
@@ -72,7 +72,7 @@ extension BehaviourProbe {
         BehaviourProbe(
             "retry.everyHalfMinute",
             "Three statuses and silence are tried again every 30 s, for ever and in order.",
-            neededBy: "doors with a strict order and a fixed interval",
+            neededBy: "APIs with a strict order and a fixed interval",
             brokenBy: [.believes, .hurries, .readsBackwards],
             adapter: RetryLaws(.everyHalfMinute),
             vendor: RetryLaws.vendor(failing: 9, 504),
@@ -86,7 +86,7 @@ extension BehaviourProbe {
         BehaviourProbe(
             "retry.doubling",
             "The wait doubles from a minute to a day, then it is a day; restarts and clock jumps change nothing.",
-            neededBy: "doors that back off to once a day",
+            neededBy: "APIs that back off to once a day",
             brokenBy: [.believes, .hurries],
             adapter: RetryLaws(.doubling),
             vendor: RetryLaws.vendor(failing: 13, 503),
@@ -104,7 +104,7 @@ extension BehaviourProbe {
         BehaviourProbe(
             "retry.untilWoken",
             "The queue stops without a timer, until something happens.",
-            neededBy: "doors that try again when the network or the app comes back",
+            neededBy: "APIs that try again when the network or the app comes back",
             brokenBy: [.believes],
             adapter: RetryLaws(.untilWoken),
             vendor: RetryLaws.vendor(failing: 1, 500),

@@ -2,7 +2,7 @@ import PatchbayAdapterKit
 import PatchbayModel
 import PatchbaySimulation
 
-/// What all lanes of a back-end door share: one token, asked for once, and the vendor's word to stay away.
+/// What all lanes of a back-end API share: one token, asked for once, and the vendor's word to stay away.
 struct SharedMemory: VendorAdapter {
     enum Endpoint: String, AdapterEndpoint { case token, event }
     struct Memory: AdapterMemory {
@@ -54,7 +54,7 @@ extension BehaviourProbe {
     static let sharedMemory = BehaviourProbe(
         "sharedMemory",
         "A token is asked for once for all lanes, and one Retry-After closes them all, over restarts too.",
-        neededBy: "back-end doors with a token and a rate limit",
+        neededBy: "back-end APIs with a token and a rate limit",
         brokenBy: [.forgets],
         adapter: SharedMemory(),
         vendor: SharedMemory.vendor,
@@ -65,13 +65,13 @@ extension BehaviourProbe {
     ) { trial in
         let texts = Set(trial.ledger.texts)
         trial.expect(texts == ["a", "b", "c"], "the vendor took \(texts.sorted())")
-        let doubtful: Bool =
+        let uncertain: Bool =
             switch trial.disturbance {
             case .death, .cut, .lost, .restart(1), .reboot(1): true
             default: false
             }
-        guard !doubtful else { return }
-        trial.expect(trial.ledger.texts.count == 3 || trial.disturbance.leavesDoubt, "something came twice")
+        guard !uncertain else { return }
+        trial.expect(trial.ledger.texts.count == 3 || trial.disturbance.leavesUncertainDelivery, "something came twice")
         trial.expect(trial.ledger.held["early"] == nil, "\(trial.ledger.held["early"] ?? "") came while it was closed")
         trial.expect(trial.ledger.held["tokens"] == "1", "\(trial.ledger.held["tokens"] ?? "0") tokens")
     }

@@ -17,7 +17,7 @@ struct Stopping: VendorAdapter {
         var meaning = Interpretation(exchange.operations) { _ in
             exchange.isSuccess ? .accepted() : .retry(exchange.soon)
         }
-        if [401, 403, 404, 410].contains(exchange.status) { meaning.park = ProbeFinding.stopped.at() }
+        if [401, 403, 404, 410].contains(exchange.status) { meaning.suspension = ProbeFinding.stopped.at() }
         return meaning
     }
 
@@ -35,7 +35,7 @@ extension BehaviourProbe {
     static let stopping = BehaviourProbe(
         "stopping",
         "Answers that only a person can help against stop the provider, its data kept, until it is resumed.",
-        neededBy: "every door whose account can be closed or misconfigured",
+        neededBy: "every API whose account can be closed or misconfigured",
         brokenBy: [.neverStops, .believes],
         adapter: Stopping(),
         vendor: Stopping.vendor,
@@ -47,7 +47,7 @@ extension BehaviourProbe {
         trial.expectEffects(["a", "b"])
         let refused = trial.ledger.held["refused"]?.count ?? 0
         // A new process tries once.
-        let tries = trial.disturbance.leavesDoubt ? 2 : 1
+        let tries = trial.disturbance.leavesUncertainDelivery ? 2 : 1
         trial.expect(refused <= tries, "the vendor had to refuse \(refused) times")
     }
 }

@@ -5,7 +5,7 @@ import PatchbaySimulation
 
 /// What the vendor holds is not sent again, unless something since may have changed it there.
 ///
-/// The endpoint is journaled: a crash in mid-flight is a doubt that must not be forgotten.
+/// The endpoint is journaled: a crash in mid-flight is an uncertain delivery that must not be forgotten.
 struct Suppression: VendorAdapter {
     enum Endpoint: String, AdapterEndpoint {
         case value
@@ -46,8 +46,8 @@ struct Suppression: VendorAdapter {
 extension BehaviourProbe {
     static let suppression = BehaviourProbe(
         "suppression",
-        "A value that the vendor holds is not sent again, and after a doubt nothing counts as held.",
-        neededBy: "doors that suppress unchanged values or whole registrations",
+        "A value that the vendor holds is not sent again, and after an uncertain delivery nothing counts as held.",
+        neededBy: "APIs that suppress unchanged values or whole registrations",
         brokenBy: [.forgets, .trustsMemory, .keepsNoJournal],
         adapter: Suppression(),
         vendor: Suppression.vendor,

@@ -56,7 +56,7 @@ extension BehaviourProbe {
     static let tokenRefresh = BehaviourProbe(
         "tokenRefresh",
         "A reply asks for another request first, then the same request goes again, so often and no more.",
-        neededBy: "doors whose tokens run out",
+        neededBy: "APIs whose tokens run out",
         brokenBy: [.losesStep, .forgets, .believes],
         adapter: TokenRefresh(),
         vendor: TokenRefresh.vendor,
@@ -66,6 +66,9 @@ extension BehaviourProbe {
         trial.expectEffects(["a", "b", "c", "d"].map { "\($0),\(time)" })
         try trial.expect(trial.ending(of: "cursed")?.term == .rejected, "what is always unauthorised was not given up")
         let tries = trial.requests.count { $0.request.text.hasPrefix("cursed") }
-        trial.expect(tries <= (trial.disturbance.leavesDoubt || trial.disturbance != .none ? 5 : 4), "\(tries) tries")
+        trial.expect(
+            tries <= (trial.disturbance.leavesUncertainDelivery || trial.disturbance != .none ? 5 : 4),
+            "\(tries) tries"
+        )
     }
 }

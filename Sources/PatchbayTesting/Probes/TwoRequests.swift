@@ -31,7 +31,7 @@ extension BehaviourProbe {
     static let twoRequests = BehaviourProbe(
         "twoRequests",
         "One operation becomes several ordered requests, and a crash between them repeats only the second.",
-        neededBy: "doors that take a click and the opening that follows it as two requests",
+        neededBy: "APIs that take a click and the opening that follows it as two requests",
         brokenBy: [.losesStep, .believes, .readsBackwards],
         adapter: TwoRequests(),
         vendor: TwoRequests.vendor,

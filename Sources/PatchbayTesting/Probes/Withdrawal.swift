@@ -30,7 +30,7 @@ extension BehaviourProbe {
     static let withdrawal = BehaviourProbe(
         "withdrawal",
         "A no ends what is in flight: whatever the vendor answers, and whoever dies meanwhile, it is not sent again.",
-        neededBy: "every door whose vendor may be slow or fail",
+        neededBy: "every API whose vendor may be slow or fail",
         brokenBy: [.misplacesConsent],
         requiredConsent: [.tracking],
         adapter: Withdrawal(),
@@ -48,6 +48,6 @@ extension BehaviourProbe {
         try trial.expect(trial.ending(of: "denied")?.term == .dropped, "what was withdrawn ended otherwise")
         let others = trial.ledger.texts.filter { $0 != "denied" }
         trial.expect(Set(others) == ["held", "allowed"], "the vendor did \(others)")
-        trial.expect(others.count == 2 || trial.disturbance.leavesDoubt, "the vendor did \(others)")
+        trial.expect(others.count == 2 || trial.disturbance.leavesUncertainDelivery, "the vendor did \(others)")
     }
 }

@@ -1,9 +1,9 @@
-"""The vendors as a stranger knows them: one module each, without any of the project's code.
+"""The vendors as an independent reader knows them: one module each, without any of the project's code.
 
 A module says
 
 - `TITLE`: the vendor's name for people
-- `REFUSES`: kinds of ordinary operations that it has no door for
+- `REFUSES`: kinds of ordinary operations that it has no API for
 - `SOURCE`, `TARGET`: the form of file that its contacts are read from, and the one they are written to, each with its
   settings; None where it has none yet
 - `account()`: what its account at the sandbox is like
@@ -38,7 +38,7 @@ class View:
     # Whether the account was left for another vendor, and the unregister is complete.
     has_left: bool
     # The last neutral state of every installation.
-    mirrors: list
+    snapshots: list
 
 
 def accounts(names=ALL):

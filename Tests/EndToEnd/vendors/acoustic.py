@@ -4,7 +4,7 @@ import collections
 import json
 
 TITLE = "Acoustic Campaign"
-# The kinds of operations of an ordinary morning that it has no door for.
+# The kinds of operations of an ordinary morning that it has no API for.
 REFUSES = ()
 SOURCE = None
 TARGET = None

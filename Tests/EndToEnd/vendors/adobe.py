@@ -4,7 +4,7 @@ import hashlib
 import urllib.parse
 
 TITLE = "Adobe Campaign"
-# The kinds of operations of an ordinary morning that it has no door for: it tracks push messages and session starts alone.
+# The kinds of operations of an ordinary morning that it has no API for: it tracks push messages and session starts alone.
 REFUSES = ("changeSubscription", "track")
 SOURCE = None
 TARGET = None
@@ -73,7 +73,7 @@ def check(view):
     """Compares the fields of each installation with the last values that were accepted."""
     if view.state is None:
         return 0, "mobile profiles compared with what they were told", []
-    expected, doubtful, people = {}, {}, {}
+    expected, uncertain, people = {}, {}, {}
     for operation in view.operations:
         installation, term = operation["subject"], view.endings.get(operation["id"])
         told = fields(operation["action"])
@@ -87,13 +87,13 @@ def check(view):
             expected.setdefault(installation, {}).update(told)
         elif term == "rejected" or operation["id"] in view.waiting:
             # The vendor may have it all the same.
-            doubtful.setdefault(installation, set()).update(told)
+            uncertain.setdefault(installation, set()).update(told)
     profiles = {profile["ecid"]: profile["fields"] for profile in view.state["profiles"]}
     problems = [f"the instance noted a broken rule: {each}" for each in view.state["violations"]]
     for installation, values in expected.items():
         found = profiles.get(identity(installation, 0), {})
         for name, value in values.items():
-            if name not in doubtful.get(installation, ()) and found.get(name) != value:
+            if name not in uncertain.get(installation, ()) and found.get(name) != value:
                 problems.append(f"installation {installation}: {name} differs")
     for entry in view.log or []:
         reported = dict(urllib.parse.parse_qsl(entry["query"] or "")).get("id", "") if entry["path"] == "/r/" else ""

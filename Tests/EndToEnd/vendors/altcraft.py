@@ -6,7 +6,7 @@ import json
 import uuid
 
 TITLE = "Altcraft"
-# The kinds of operations of an ordinary morning that it has no door for.
+# The kinds of operations of an ordinary morning that it has no API for.
 REFUSES = ()
 SOURCE = None
 TARGET = ("altcraft.profiles", {
@@ -103,15 +103,15 @@ def check(view):
         elif term in ("dropped", "moved", "superseded") and taken:
             problems.append(f"operation {identifier}: {term}, but the vendor took it")
     # Operations that need no request the engine itself may have made at a switch.
-    replayed = sum(("device" in mirror) + ("identifiers" in mirror) for mirror in view.mirrors)
+    replayed = sum(("device" in snapshot) + ("identifiers" in snapshot) for snapshot in view.snapshots)
     if unexplained > replayed:
         problems.append(f"{unexplained} operations of a switch are accepted without a request, {replayed} may be")
     known = set()
     for identifier in [*view.endings, *view.waiting]:
         changes, question = request_ids(identifier)
         known.update(changes, [question])
-    strangers = [identifier for identifier in requests if identifier and identifier not in known]
-    problems += [f"request {identifier}: no operation of the outbox made it" for identifier in strangers]
+    unknowns = [identifier for identifier in requests if identifier and identifier not in known]
+    problems += [f"request {identifier}: no operation of the outbox made it" for identifier in unknowns]
     return found, f"accepted operations found among {len(view.log)} requests", problems
 
 

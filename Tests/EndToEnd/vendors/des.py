@@ -3,7 +3,7 @@
 import collections
 
 TITLE = "DES"
-# The kinds of operations of an ordinary morning that it has no door for.
+# The kinds of operations of an ordinary morning that it has no API for.
 REFUSES = ("changeAttributes", "changeTags")
 SOURCE = None
 TARGET = None

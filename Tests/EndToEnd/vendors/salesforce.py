@@ -3,7 +3,7 @@
 import json
 
 TITLE = "Salesforce"
-# The kinds of operations of an ordinary morning that it has no door for.
+# The kinds of operations of an ordinary morning that it has no API for.
 REFUSES = ()
 SOURCE = ("salesforce.contacts", {"types": {"birth_date": "date", "points": "integer", "country": "country"}})
 TARGET = None

@@ -189,9 +189,9 @@ private struct FactsDevice: VendorAdapter {
         #expect(try world.drain())
         let sent = bodies(world).dropFirst(before)
         #expect(sent.allSatisfy { $0["isLeaving"] == true })
-        let left = sent.filter { $0["kind"] == "farewell" }.compactMap { $0["contact"]?.string }
+        let left = sent.filter { $0["kind"] == "unregister" }.compactMap { $0["contact"]?.string }
         #expect(left.sorted() == ["anna", "bert"])
-        #expect(sent.last?["kind"] == "farewell")
+        #expect(sent.last?["kind"] == "unregister")
     }
 
     @Test func `moves what waits for a consent when its provider is left`() throws {
@@ -239,7 +239,7 @@ private struct FactsDevice: VendorAdapter {
         #expect(world.outcome(of: event.id, on: "a")?.term == .moved)
         #expect(world.outcome(of: erasure.id, on: "a")?.term == .accepted)
         #expect(world.outcome(of: erasure.id, on: "b") == nil)
-        #expect(bodies(world).last { $0["contact"] == .null }?["kind"] == "farewell")
+        #expect(bodies(world).last { $0["contact"] == .null }?["kind"] == "unregister")
         for account in try world.accounts() { #expect(account.balances) }
     }
 

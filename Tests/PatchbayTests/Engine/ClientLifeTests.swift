@@ -178,7 +178,7 @@ struct SilentTransport: Transport {
                             case 1:
                                 _ = try? await client.read(ReadRequest("status"), from: "p", timeout: .milliseconds(50))
                             case 2: await client.idle()
-                            case 3: _ = try? await client.mirror()
+                            case 3: _ = try? await client.snapshot()
                             default: break
                             }
                             if (try? await receipt.durable()) != nil { stored.append(receipt.id) }

@@ -144,8 +144,8 @@ final class ScriptedTransport: Transport {
             #expect(ending?.finding == told.finding)
             #expect(again == nil)
         }
-        let stranger = endings.take("never said")
-        #expect(stranger == nil)
+        let unknown = endings.take("never said")
+        #expect(unknown == nil)
         endings.note(OperationOutcome(.accepted), of: "said now")
         let said = endings.take("said now")
         #expect(said?.term == .accepted)
@@ -162,7 +162,7 @@ final class ScriptedTransport: Transport {
             try action(client)
             try await client.track("seen").durable()
             await client.idle()
-            let contact = try await client.mirror().contact
+            let contact = try await client.snapshot().contact
             await client.close()
             return contact
         }
@@ -241,13 +241,13 @@ final class ScriptedTransport: Transport {
         #expect(error?.remedy.isEmpty == false)
     }
 
-    @Test func `the mirror answers local reads`() async throws {
+    @Test func `the subject snapshot answers local reads`() async throws {
         let client = try await client()
         try await client.set(["tier": "gold"]).durable()
         try await client.add("sports").durable()
-        let mirror = try await client.mirror()
-        #expect(mirror.attributes == ["tier": "gold"])
-        #expect(mirror.tags == ["sports"])
+        let snapshot = try await client.snapshot()
+        #expect(snapshot.attributes == ["tier": "gold"])
+        #expect(snapshot.tags == ["sports"])
         await client.close()
     }
 

@@ -275,7 +275,7 @@ import Testing
         try logIn("aino", in: world)
         try answer(.tracking, .denied, by: "aino", world)
         #expect(code(event, world) == "engine.consent.denied")
-        // A back end's door knows no log-in: a word of the subject is about everything of the subject.
+        // A back end's API knows no log-in: a word of the subject is about everything of the subject.
         let back = try self.world([], courtesy: 10_000)
         let order = try back.capture(.event("order"), contact: "c-17")
         try answer(.tracking, .denied, by: nil, back)

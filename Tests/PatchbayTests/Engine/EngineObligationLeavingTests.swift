@@ -168,7 +168,7 @@ import Testing
     }
 
     @Test(arguments: vendors, ["tracking", "profile"])
-    func `a farewell leaves behind a no, whether the switch came before or after it (E14)`(
+    func `an unregister leaves behind a no, whether the switch came before or after it (E14)`(
         vendor: Vendor,
         purpose: String
     ) throws {

@@ -206,7 +206,7 @@ extension VirtualWorld {
 
     @Test func `a stopped and a paused provider answer at once that they are (E11)`() throws {
         let stopped = try VirtualWorld()
-        stopped.network = { _ in .says(["park": true]) }
+        stopped.network = { _ in .says(["suspension": true]) }
         try stopped.start(.pool())
         try stopped.capture(.event("a"))
         try stopped.advance(by: .seconds(1))
@@ -237,14 +237,14 @@ extension VirtualWorld {
     }
 }
 
-@Suite("Providers that a person has to let go on") struct EngineObligationParking {
+@Suite("Providers that a person has to let go on") struct EngineObligationSuspending {
     @Test func `a stopped provider is tried once at a start and once when it is resumed, and not else (E12)`() throws {
         let world = try VirtualWorld()
-        world.network = { _ in .says(["park": true, "otherwise": "retry 1000"]) }
+        world.network = { _ in .says(["suspension": true, "otherwise": "retry 1000"]) }
         try world.start(.pool())
         try world.capture(.event("a"))
         try world.advance(by: .seconds(1))
-        #expect(try world.parked("p") != nil)
+        #expect(try world.suspended("p") != nil)
         for tries in 0..<3 {
             try world.capture(.event("more \(tries)"))
             try world.wake()
@@ -254,7 +254,7 @@ extension VirtualWorld {
             if tries == 1 { try world.resume("p") } else { try world.restart() }
             try world.advance(by: .seconds(60))
             #expect(world.sent.count == tries + 2)
-            #expect(try world.parked("p")?.code == "probe.refused")
+            #expect(try world.suspended("p")?.code == "probe.refused")
         }
         world.network = { _ in .status(200) }
         try world.resume("p")
@@ -265,25 +265,25 @@ extension VirtualWorld {
 
     @Test func `settings that are mended let a stopped provider go on (E12)`() throws {
         let world = try VirtualWorld()
-        world.network = { $0.number == 1 ? .says(["park": true, "otherwise": "retry 1000"]) : .status(200) }
+        world.network = { $0.number == 1 ? .says(["suspension": true, "otherwise": "retry 1000"]) : .status(200) }
         try world.start(.pool(digest: "bad"))
         try world.capture(.event("a"))
         try world.advance(by: .seconds(1))
-        #expect(try world.parked("p") != nil)
+        #expect(try world.suspended("p") != nil)
         try world.restart(.pool(digest: "good"))
         #expect(try world.drain())
-        #expect(try world.parked("p") == nil)
+        #expect(try world.suspended("p") == nil)
     }
 
     @Test func `a plan that settles nothing stops the provider (E10)`() throws {
         let world = try VirtualWorld()
         try world.start(.pool { $0.settlesNothing = true })
         try world.capture(.event("a"))
-        #expect(try world.parked("p")?.code == "engine.adapter.stranger")
+        #expect(try world.suspended("p")?.code == "engine.adapter.unknown")
         #expect(try world.account("p").pending == 1)
     }
 
-    @Test func `a provider that comes back finds its memory, and hears the mirror (E13)`() throws {
+    @Test func `a provider that comes back finds its memory, and hears the subject snapshot (E13)`() throws {
         let world = try VirtualWorld()
         func plan(_ live: String, _ left: String) -> RoutingPlan {
             var plan = RoutingPlan.probe(live) { $0.suppresses = true }
@@ -300,7 +300,7 @@ extension VirtualWorld {
         #expect(try world.memory(of: "a") == memory)
         try world.restart(plan("a", "b"))
         #expect(try world.drain())
-        #expect(try world.account("a").lines["created"] == ["farewell": 1, "mirror": 1])
+        #expect(try world.account("a").lines["created"] == ["unregister": 1, "snapshot": 1])
         #expect(try world.account("a").total("unchanged") == 1)
         for account in try world.accounts() { #expect(account.balances) }
     }
@@ -444,7 +444,9 @@ extension VirtualWorld {
         world.store.noteForeignCommit()
     }
 
-    @Test func `a no that another process captures while a doubt waits for the disk stays (E14, E16)`() throws {
+    @Test func `a no that another process captures while an uncertain delivery waits for the disk stays (E14, E16)`()
+        throws
+    {
         let world = try world([.tracking, .profile])
         try world.capture(.set("city", "Oulu"))
         try world.capture(.set("tier", "gold"))
@@ -453,7 +455,7 @@ extension VirtualWorld {
         world.onStorage { point in
             guard point == .begin(.full) else { return }
             fulls += 1
-            // First the capture is brought to the disk, then the doubt.
+            // First the capture is brought to the disk, then the uncertain delivery.
             guard fulls == 2 else { return }
             try self.captureElsewhere(
                 .setConsent(Consent(purpose: .profile, state: .denied)),
@@ -496,7 +498,7 @@ extension VirtualWorld {
         world.network = { _ in .status(200) }
         try world.advance(by: .seconds(120))
         #expect(try world.drain())
-        #expect(try world.account("p").lines["created"] == ["mirror": 1])
+        #expect(try world.account("p").lines["created"] == ["snapshot": 1])
         #expect(try world.memory(of: "p").values.contains { $0.contains("gold") })
         // Said again it is nothing new.
         try say(.tracking, .denied, in: world)

@@ -62,9 +62,9 @@ import Testing
         #expect(world.outcome(of: event.id, on: "p")?.term == .accepted)
         #expect(try replay(event) == [.alreadyEnded])
         // What another outbox had rejected may be replayed here.
-        var stranger = event
-        stranger.id = "stranger"
-        #expect(try replay(stranger) == [.pending])
+        var unknown = event
+        unknown.id = "unknown"
+        #expect(try replay(unknown) == [.pending])
         #expect(world.sent.count == 2)
         #expect(try world.account("p").balances)
     }
@@ -237,11 +237,11 @@ import Testing
 }
 
 @Suite("The engine and faulty adapters") struct EngineObligationFaultyAdapters {
-    @Test func `an adapter that plans in circles is parked and its data kept (E10)`() throws {
+    @Test func `an adapter that plans in circles is suspended and its data kept (E10)`() throws {
         let world = try VirtualWorld()
         try world.start(.probe { $0.circles = true })
         try world.capture(.event("e"))
-        #expect(try world.parked("p")?.code == "engine.adapter.loops")
+        #expect(try world.suspended("p")?.code == "engine.adapter.loops")
         #expect(try world.account("p").pending == 1)
         try world.restart(.probe())
         #expect(try world.drain())
@@ -404,12 +404,12 @@ import Testing
         #expect(heard[0].contains("gold"))
         #expect(heard[1].contains("sports"))
         let account = try world.account("new")
-        #expect(account.lines["created"] == ["mirror": 2])
+        #expect(account.lines["created"] == ["snapshot": 2])
         #expect(account.total("captured") == 1)
         #expect(account.balances)
     }
 
-    @Test func `drain delivers what is pending to the old provider, and its farewell last (E13)`() throws {
+    @Test func `drain delivers what is pending to the old provider, and its unregister last (E13)`() throws {
         let world = try VirtualWorld()
         try world.start(.probe("old") { $0.courtesy = 10_000 })
         try world.capture(.event("a"))
@@ -418,11 +418,11 @@ import Testing
         #expect(try world.drain())
         #expect(world.sent.filter { $0.provider == "old" }.count == 3)
         #expect(world.sent.filter { $0.provider == "new" }.isEmpty)
-        #expect(world.sent.last?.request.url.hasSuffix("/farewell") ?? false)
+        #expect(world.sent.last?.request.url.hasSuffix("/unregister") ?? false)
         #expect(try world.account("old").balances)
         try world.restart()
         #expect(try world.drain())
-        #expect(world.sent.filter { $0.request.url.hasSuffix("/farewell") }.count == 1)
+        #expect(world.sent.filter { $0.request.url.hasSuffix("/unregister") }.count == 1)
     }
 
     @Test func `retarget moves what was not begun, once (E13)`() throws {
@@ -432,7 +432,9 @@ import Testing
         try world.restart(.probe("new", onSwitch: .retarget, others: [old()]))
         #expect(try world.drain())
         #expect(world.sent.filter { $0.provider == "new" }.compactMap { $0.request[header: "Operation"] } == ids)
-        #expect(world.sent.filter { $0.provider == "old" }.map(\.request.url).allSatisfy { $0.hasSuffix("/farewell") })
+        #expect(
+            world.sent.filter { $0.provider == "old" }.map(\.request.url).allSatisfy { $0.hasSuffix("/unregister") }
+        )
         #expect(try world.account("old").total("moved") == 2)
         for account in try world.accounts() { #expect(account.balances) }
         #expect(try world.store.verify().isSound)
@@ -501,13 +503,13 @@ import Testing
         #expect(world.outcome(of: identify.id, on: "p")?.finding?.code == "engine.consent.unknown")
     }
 
-    @Test func `erase takes what is pending with it and forgets the mirror (E14)`() throws {
+    @Test func `erase takes what is pending with it and forgets the subject snapshot (E14)`() throws {
         let world = try VirtualWorld()
         try world.start(.probe { $0.courtesy = 10_000 })
         try world.capture(.set("tier", "gold"))
         try world.capture(.erase)
         #expect(try world.account("p").total("erased") == 1)
-        #expect(try world.mirror()?.attributes.isEmpty ?? true)
+        #expect(try world.snapshot()?.attributes.isEmpty ?? true)
         #expect(try world.drain())
         #expect(world.sent.count == 1)
         #expect(try world.account("p").balances)

@@ -36,7 +36,7 @@ import Testing
         try world.advance(by: .seconds(3600))
         #expect(heard(world, "/changeAttributes") == 1 && heard(world, "/erase") == 1)
         #expect(try !memory(world).contains(Self.canary))
-        #expect(try world.store.mirror(subject: "installation-1") == nil)
+        #expect(try world.store.snapshot(subject: "installation-1") == nil)
         #expect(try world.account("p").balances)
     }
 
@@ -72,7 +72,7 @@ import Testing
         )
         let last = String(decoding: try #require(world.sent.last).request.body, as: UTF8.self)
         #expect(!last.contains(Self.canary))
-        #expect(try world.mirror()?.attributes == ["tier": "new"])
+        #expect(try world.snapshot()?.attributes == ["tier": "new"])
     }
 
     @Test func `a second erasure leaves the first one its way (E14)`() throws {
@@ -99,10 +99,10 @@ import Testing
         world.onStorage { if case .beforeCommit(.full) = $0 { throw Death() } }
         #expect(throws: Death.self) { try world.capture(.erase) }
         world.onStorage(nil)
-        #expect(try world.mirror()?.attributes["tier"] == .string(Self.canary))
+        #expect(try world.snapshot()?.attributes["tier"] == .string(Self.canary))
         #expect(try world.account("p").total("erased") == 0)
         try world.capture(.erase)
-        #expect(try world.mirror() == nil)
+        #expect(try world.snapshot() == nil)
         #expect(try world.store.verify().isSound)
     }
 
@@ -191,7 +191,7 @@ import Testing
         await client.idle()
         #expect(bytes(file).values.contains { $0 > 0 })
         let report = try await client.erase()
-        #expect(report.subjects == 1 && report.mirrors == 1 && report.providers.map(\.provider) == ["p"])
+        #expect(report.subjects == 1 && report.snapshots == 1 && report.providers.map(\.provider) == ["p"])
         #expect(report.providers[0].withdrawn.values.reduce(0, +) > 0 && report.providers[0].rejects > 0)
         #expect(report.providers[0].requested.count == 1 && report.providers[0].memory == .untilDeletion)
         #expect(!report.description.contains("Kanari") && !report.json.text.contains("Kanari"))
@@ -202,7 +202,7 @@ import Testing
             try await Task.sleep(for: .milliseconds(20))
         }
         #expect(try await report.outcome(on: "p").map(\.term) == [.accepted])
-        #expect(try await client.mirror() == SubjectSnapshot())
+        #expect(try await client.snapshot() == SubjectSnapshot())
         await client.close()
         #expect(bytes(file) == ["": 0, "-wal": 0, "-shm": 0])
         #expect(try OutboxStore.open(.file(file), readOnly: true).verify().isSound)
@@ -229,9 +229,9 @@ import Testing
             )
         }
         let report = try await client.erase(contact: "aino")
-        #expect(report.subjects == 2 && report.mirrors == 2)
+        #expect(report.subjects == 2 && report.snapshots == 2)
         let again = try await client.erase(contact: "aino")
-        #expect(again.subjects == 1 && again.mirrors == 0 && again.providers[0].requested.count == 1)
+        #expect(again.subjects == 1 && again.snapshots == 0 && again.providers[0].requested.count == 1)
         await client.close()
     }
 
@@ -243,8 +243,8 @@ import Testing
         try client.capture(.switchContact(ContactSwitch(.logIn, identifiers: [Identifier(.external, decomposed)])))
         try client.capture(.set("friend", .string(composed)))
         let report = try await client.erase(contact: composed)
-        #expect(report.mirrors == 0 && report.providers.allSatisfy { $0.withdrawn.isEmpty })
-        #expect(try await client.mirror().contact?.utf8.count == decomposed.utf8.count)
+        #expect(report.snapshots == 0 && report.providers.allSatisfy { $0.withdrawn.isEmpty })
+        #expect(try await client.snapshot().contact?.utf8.count == decomposed.utf8.count)
         await client.close()
     }
 
@@ -277,7 +277,7 @@ import Testing
         let part = try #require(report.providers.first)
         #expect(part.withdrawn == ["switchContact": 1, "registerDevice": 1, "changeAttributes": 1, "track": 1])
         #expect(part.rejects == 1 && part.requested.count == 1)
-        #expect(try await client.mirror().contact == "bo")
+        #expect(try await client.snapshot().contact == "bo")
         await client.close()
         #expect(bytes(folder.outbox) == ["": 0, "-wal": 0, "-shm": 0])
         let store = try OutboxStore.open(.file(folder.outbox), readOnly: true)

@@ -122,7 +122,7 @@ import Testing
         let world = try VirtualWorld()
         try world.start(.probe())
         try world.capture(.set("tier", "gold"))
-        try world.store.setMirror(subject: "installation-1", body: Array("[\"of another release\"]".utf8))
+        try world.store.setSnapshot(subject: "installation-1", body: Array("[\"of another release\"]".utf8))
         world.store.noteForeignCommit()
         try world.capture(.set("branch", "Helsinki"))
         try world.capture(.set("tier", "silver"))
@@ -130,8 +130,8 @@ import Testing
         #expect(world.sent.count == 3)
         let told = world.told.filter { if case .setAside = $0.event { true } else { false } }
         #expect(told.count == 1)
-        #expect(try world.mirror()?.attributes == ["branch": "Helsinki", "tier": "silver"])
-        #expect(try world.store.quarantine(limit: 10).map(\.table) == ["mirror"])
+        #expect(try world.snapshot()?.attributes == ["branch": "Helsinki", "tier": "silver"])
+        #expect(try world.store.quarantine(limit: 10).map(\.table) == ["snapshot"])
         #expect(try world.store.verify().isSound)
     }
 
@@ -141,10 +141,10 @@ import Testing
         try world.capture(.set("tier", "gold"))
         try world.capture(.set("tier", "silver"), subject: "installation-2")
         #expect(try world.drain())
-        try world.store.setMirror(subject: "installation-1", body: [0x5B])
+        try world.store.setSnapshot(subject: "installation-1", body: [0x5B])
         try world.restart(.probe("new"))
         #expect(try world.drain())
         #expect(world.sent.filter { $0.provider == "new" }.count == 1)
-        #expect(try world.mirror() == nil)
+        #expect(try world.snapshot() == nil)
     }
 }

@@ -51,7 +51,7 @@ import Testing
         try balances(world)
     }
 
-    @Test func `a push of a vendor that was once rehearsed in a sandbox is tracked for real, whoever starts again`()
+    @Test func `a push of a vendor that was once shadowed in a sandbox is tracked for real, whoever starts again`()
         throws
     {
         let world = try VirtualWorld()
@@ -82,9 +82,9 @@ import Testing
         try balances(world)
     }
 
-    @Test func `a stranger's push is tracked nowhere, and every vendor says so`() throws {
+    @Test func `an unknown's push is tracked nowhere, and every vendor says so`() throws {
         let world = try switched()
-        let push = try world.capture(.push("stranger"))
+        let push = try world.capture(.push("unknown"))
         #expect(try world.drain())
         #expect(heard(world, "new").isEmpty && heard(world, "old").isEmpty)
         #expect(passedOver(world, push.id) == ["old": "push.foreign", "new": "push.foreign"])
@@ -104,7 +104,7 @@ import Testing
         #expect(try world.drain())
         #expect(world.sent.count { $0.provider == "old" } == count)
         #expect(try world.account("old").incoming == incoming)
-        // The vendor knows it, but has no door for it: told, not booked.
+        // The vendor knows it, but has no API for it: told, not booked.
         #expect(passedOver(world, refused.id) == ["old": "probe.refused", "new": "push.foreign"])
         try balances(world)
     }
@@ -154,7 +154,7 @@ import Testing
         #expect(try world.drain())
         try world.restart(after)
         #expect(try world.drain())
-        #expect(try world.account("new").lines["created"] == ["mirror": 1])
+        #expect(try world.account("new").lines["created"] == ["snapshot": 1])
         try balances(world)
     }
 
@@ -214,7 +214,7 @@ import Testing
         let late = try client.capture(.push("old"))
         #expect(try await late.outcome(on: "old").term == .accepted)
         #expect(try await late.outcome(on: "new").finding?.code == "push.foreign")
-        let strange = try client.capture(.push("stranger"))
+        let strange = try client.capture(.push("unknown"))
         for provider in ["old", "new"] {
             let outcome = try await strange.outcome(on: provider)
             #expect(outcome.term == .dropped && outcome.finding?.code == "push.foreign")

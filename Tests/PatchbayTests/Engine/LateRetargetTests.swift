@@ -5,7 +5,7 @@ import PatchbayOutbox
 import PatchbaySimulation
 import Testing
 
-@Suite("What a switch moves leaves the vendor with the mirror's state") struct LateRetargetTests {
+@Suite("What a switch moves leaves the vendor with the subject snapshot's state") struct LateRetargetTests {
     private func provider(_ name: String, _ mode: RoutingPlan.Mode?, courtesy: Int = 0) -> RoutingPlan.Provider {
         RoutingPlan.probe(name, mode: mode) { $0.courtesy = courtesy }.providers[0]
     }
@@ -24,17 +24,17 @@ import Testing
 
     /// What a vendor holds that does what it is told, in the order in which it was told.
     private func held(_ world: VirtualWorld, by provider: String) throws -> SubjectSnapshot {
-        var mirror = SubjectSnapshot()
+        var snapshot = SubjectSnapshot()
         for sent in world.sent where sent.provider == provider {
-            mirror.apply(try EngagementOperation(jsonBytes: sent.request.body))
+            snapshot.apply(try EngagementOperation(jsonBytes: sent.request.body))
         }
-        return mirror
+        return snapshot
     }
 
     private func agrees(_ world: VirtualWorld, _ provider: String, _ comment: Comment? = nil) throws {
-        let (held, mirror) = (try held(world, by: provider), try #require(try world.mirror()))
-        #expect(held.attributes == mirror.attributes, comment)
-        #expect(held.tags == mirror.tags, comment)
+        let (held, snapshot) = (try held(world, by: provider), try #require(try world.snapshot()))
+        #expect(held.attributes == snapshot.attributes, comment)
+        #expect(held.tags == snapshot.tags, comment)
         for account in try world.accounts() { #expect(account.balances, comment) }
         #expect(try world.store.verify().isSound, comment)
     }
@@ -46,7 +46,7 @@ import Testing
         .event("seen"),
     ]
 
-    @Test func `what a newcomer has no home for takes nothing else with it`() throws {
+    @Test func `what an added provider has no home for takes nothing else with it`() throws {
         let world = try VirtualWorld()
         try world.start(plan(.drain))
         try world.capture(.changeAttributes(["tier": .set("gold"), "homeless": .set("x"), "city": .set("Espoo")]))
@@ -72,7 +72,7 @@ import Testing
         try world.restart(plan(.retarget, provider("a", nil, courtesy: 100_000), provider("b", .live)))
         try world.advance(by: .seconds(1))
         try agrees(world, "b")
-        #expect(try world.mirror()?.attributes["visits"] == 3)
+        #expect(try world.snapshot()?.attributes["visits"] == 3)
         let events = world.sent.filter { $0.provider == "b" && $0.request.url.hasSuffix("/track") }
         #expect(events.count == 1)
         #expect(try world.account("b").lines["created"]?["retargeted"] == 1)
@@ -91,7 +91,7 @@ import Testing
         try world.drain()
         #expect(try world.account("a").pending == 0)
         try agrees(world, "b")
-        #expect(try world.mirror()?.attributes["tier"] == nil)
+        #expect(try world.snapshot()?.attributes["tier"] == nil)
     }
 
     @Test func `what one person did is not told of the next; it is kept`() throws {
@@ -155,7 +155,7 @@ import Testing
 
     @Test(
         arguments: 1...14
-    ) func `a newcomer ends with the mirror's state wherever the process dies`(deaths: Int) throws {
+    ) func `an added provider ends with the subject snapshot's state wherever the process dies`(deaths: Int) throws {
         struct Death: Error {}
         let world = try VirtualWorld()
         try world.start(plan(.retarget, provider("a", .live, courtesy: 100_000)))

@@ -14,9 +14,9 @@ import Testing
 
     private func lose(_ loss: Loss, in world: VirtualWorld) throws {
         switch loss {
-        case .damaged: try world.store.connection.run("UPDATE mirror SET body = x'00'")
-        case .unreadable: try world.store.setMirror(subject: "installation-1", body: [0x5B])
-        case .thrownAway: try world.store.connection.run("DELETE FROM mirror")
+        case .damaged: try world.store.connection.run("UPDATE snapshot SET body = x'00'")
+        case .unreadable: try world.store.setSnapshot(subject: "installation-1", body: [0x5B])
+        case .thrownAway: try world.store.connection.run("DELETE FROM snapshot")
         }
         world.store.noteForeignCommit()
     }
@@ -44,7 +44,7 @@ import Testing
         try lose(loss, in: world)
         if isRestarted { try world.restart() }
         #expect(try fate(.event("after"), in: world) == "engine.consent.denied")
-        #expect(try world.mirror()?.consents == [Consent(purpose: .tracking, state: .denied)])
+        #expect(try world.snapshot()?.consents == [Consent(purpose: .tracking, state: .denied)])
         #expect(try fate(.set("tier", "silver"), in: world) == "accepted")
         try say(.tracking, .granted, in: world)
         #expect(try fate(.event("later"), in: world) == "accepted")
@@ -75,7 +75,7 @@ import Testing
             #expect(try world.drain())
             try lose(.thrownAway, in: world)
             #expect(try fate(.event("after"), in: world) == "accepted")
-            #expect(try world.mirror()?.consents == [])
+            #expect(try world.snapshot()?.consents == [])
         }
     }
 
@@ -110,7 +110,7 @@ import Testing
         await first.close()
         do {
             let store = try OutboxStore.open(.file(folder.outbox))
-            try store.connection.run("UPDATE mirror SET body = x'00'")
+            try store.connection.run("UPDATE snapshot SET body = x'00'")
             try store.checkpoint()
         }
         let url = URL(filePath: folder.outbox)

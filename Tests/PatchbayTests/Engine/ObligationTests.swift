@@ -6,8 +6,8 @@ import PatchbayOutbox
 import PatchbaySimulation
 import Testing
 
-@Suite("Slots, chores and shared memory") struct EngineObligationSlots {
-    @Test func `a chore is done by one lane for all (E4)`() throws {
+@Suite("Slots, maintenance requests and shared memory") struct EngineObligationSlots {
+    @Test func `a maintenance request is done by one lane for all (E4)`() throws {
         let world = try VirtualWorld()
         world.network = { sent in sent.request.url.hasSuffix("/token") ? .says(["token": "t"]) : .status(200) }
         try world.start(.pool { $0.needsToken = true })
@@ -151,7 +151,7 @@ import Testing
         try world.capture(.event("a"))
         try world.advance(by: .seconds(1))
         #expect(world.sent.isEmpty)
-        #expect(try world.parked("p") == nil)
+        #expect(try world.suspended("p") == nil)
         try world.restart(.pool())
         #expect(try world.drain())
     }
@@ -238,47 +238,47 @@ import Testing
 }
 
 @Suite("Adapters at fault") struct EngineObligationFaults {
-    @Test func `64 exchanges that end nothing and wait for nothing park the provider (E10)`() throws {
+    @Test func `64 exchanges that end nothing and wait for nothing suspend the provider (E10)`() throws {
         let world = try VirtualWorld()
         world.network = { _ in .says(["otherwise": "begun"]) }
         try world.start(.pool())
         try world.capture(.event("a"))
         try world.advance(by: .seconds(600))
         #expect(world.sent.count == 64)
-        #expect(try world.parked("p")?.code == "engine.adapter.loops")
+        #expect(try world.suspended("p")?.code == "engine.adapter.loops")
         #expect(try world.account("p").pending == 1)
     }
 
-    @Test func `a chore that teaches nothing parks the provider (E10)`() throws {
+    @Test func `a maintenance request that teaches nothing suspends the provider (E10)`() throws {
         let world = try VirtualWorld()
         world.network = { _ in .says(["token": ""]) }
         try world.start(.pool { $0.needsToken = true })
         try world.capture(.event("a"))
         try world.advance(by: .seconds(600))
         #expect(world.sent.count == 64)
-        #expect(try world.parked("p")?.code == "engine.adapter.loops")
+        #expect(try world.suspended("p")?.code == "engine.adapter.loops")
     }
 
-    @Test func `a plan that names a stranger parks the provider (E10)`() throws {
+    @Test func `a plan that names an unknown suspends the provider (E10)`() throws {
         let world = try VirtualWorld()
-        try world.start(.pool { $0.settlesStranger = true })
+        try world.start(.pool { $0.settlesUnknownOperation = true })
         try world.capture(.event("a"))
-        #expect(try world.parked("p")?.code == "engine.adapter.stranger")
+        #expect(try world.suspended("p")?.code == "engine.adapter.unknown")
         #expect(try world.account("p").pending == 1)
     }
 
-    @Test func `a request that must not leave parks the provider, and is not made again and again (E10)`() throws {
+    @Test func `a request that must not leave suspends the provider, and is not made again and again (E10)`() throws {
         let world = try VirtualWorld()
         world.network = { _ in .outcome(.failed(TransportFailure(WireFault.climbingURL))) }
         try world.start(.pool())
         try world.capture(.event("a"))
         try world.advance(by: .seconds(86_400))
         #expect(world.sent.count == 1)
-        #expect(try world.parked("p")?.code == "engine.adapter.unsafe")
+        #expect(try world.suspended("p")?.code == "engine.adapter.unsafe")
         #expect(try world.account("p").pending == 1)
     }
 
-    @Test(arguments: WireFault.allCases) func `a transport whose word is that of a fault parks nobody`(
+    @Test(arguments: WireFault.allCases) func `a transport whose word is that of a fault suspends nobody`(
         _ fault: WireFault
     ) throws {
         let world = try VirtualWorld()
@@ -287,7 +287,7 @@ import Testing
         try world.start(.pool())
         try world.capture(.event("a"))
         try world.advance(by: .seconds(86_400))
-        #expect(try world.parked("p") == nil)
+        #expect(try world.suspended("p") == nil)
         #expect(world.sent.count > 1)
         #expect(try world.account("p").pending == 0)
     }
@@ -322,13 +322,13 @@ import Testing
         #expect(account.json["otherWaits"]?.integer == 12)
     }
 
-    @Test func `a verdict for a stranger parks the provider; the others hold (E10)`() throws {
+    @Test func `a verdict for an unknown suspends the provider; the others hold (E10)`() throws {
         let world = try VirtualWorld()
-        world.network = { _ in .says(["stranger": true]) }
+        world.network = { _ in .says(["unknown": true]) }
         try world.start(.pool())
         try world.capture(.event("a"))
         try world.advance(by: .seconds(1))
-        #expect(try world.parked("p")?.code == "engine.adapter.stranger")
+        #expect(try world.suspended("p")?.code == "engine.adapter.unknown")
         #expect(try world.account("p").total("accepted") == 1)
     }
 
@@ -347,7 +347,7 @@ import Testing
                 )
             }
         )
-        #expect(try world.parked("p") == nil)
+        #expect(try world.suspended("p") == nil)
         #expect(try world.account("p").total("unchanged") == 600)
     }
 }
@@ -380,9 +380,9 @@ import Testing
         try world.capture(.event("b"))
         for _ in 0..<3 {
             try world.restart(.versioned(FirstVersion.self))
-            #expect(try world.parked("p")?.code == "engine.state.newer")
+            #expect(try world.suspended("p")?.code == "engine.state.newer")
             try world.resume("p")
-            #expect(try world.parked("p")?.code == "engine.state.newer")
+            #expect(try world.suspended("p")?.code == "engine.state.newer")
         }
         #expect(try world.memory(of: "p") == memory)
         try world.restart(.versioned(SecondVersion.self))
@@ -395,9 +395,9 @@ import Testing
         let memory = try world.memory(of: "p")
         for _ in 0..<2 {
             try world.restart(.versioned(CarelessVersion.self))
-            #expect(try world.parked("p")?.code == "engine.state.unreadable")
+            #expect(try world.suspended("p")?.code == "engine.state.unreadable")
             try world.resume("p")
-            #expect(try world.parked("p")?.code == "engine.state.unreadable")
+            #expect(try world.suspended("p")?.code == "engine.state.unreadable")
         }
         #expect(try world.memory(of: "p") == memory)
         try world.restart(.versioned(SecondVersion.self))
@@ -411,7 +411,7 @@ import Testing
         try world.restart()
         try world.capture(.event("a"))
         #expect(world.sent.isEmpty)
-        #expect(try world.parked("p")?.code == "engine.state.unreadable")
+        #expect(try world.suspended("p")?.code == "engine.state.unreadable")
         try world.resume("p")
         #expect(world.sent.isEmpty)
         #expect(try world.memory(of: "p") == ["": #"{"token":7}"#])
@@ -429,7 +429,7 @@ import Testing
         let sequence = try #require(try world.store.list(provider: "p", limit: 1).first).operation.sequence
         try world.store.progress(provider: "p", sequence: sequence, step: [0x37], failures: 0, refusals: 0)
         try world.restart()
-        #expect(try world.parked("p")?.code == "engine.state.unreadable")
+        #expect(try world.suspended("p")?.code == "engine.state.unreadable")
         #expect(try world.account("p").pending == 1)
         #expect(try world.store.list(provider: "p", limit: 1).first?.step == [0x37])
     }

@@ -81,7 +81,7 @@ import Testing
         let error = #expect(throws: OutboxError.self) { try world.capture(.set("tier", "d")) }
         #expect(error?.code == .full)
         #expect(error?.remedy.contains("limits") == true)
-        #expect(try world.mirror()?.attributes["tier"] == "c")
+        #expect(try world.snapshot()?.attributes["tier"] == "c")
         #expect(try pending(world).count == 3)
         try world.capture(.setConsent(Consent(purpose: .messaging, state: .denied)))
         #expect(try pending(world).count == 4)

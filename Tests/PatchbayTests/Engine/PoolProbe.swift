@@ -4,7 +4,7 @@ import PatchbayJSON
 import PatchbayModel
 import PatchbaySimulation
 
-/// A vendor's back-end door that exists only here: one memory for all lanes, a token fetched as a chore, several operations
+/// A vendor's back-end API that exists only here: one memory for all lanes, a token fetched as a maintenance request, several operations
 /// per request, and verdicts that its replies name.
 ///
 /// A reply `{"verdicts": {"<event>": "retry 60000"}, "otherwise": "accepted"}` says what becomes of each event.
@@ -21,7 +21,7 @@ struct PoolProbe: VendorAdapter {
         /// Waits until something happens.
         var waitsForEver = false
         /// Settles an operation that it was not shown.
-        var settlesStranger = false
+        var settlesUnknownOperation = false
         /// Settles, and names nothing.
         var settlesNothing = false
         /// Adds this to the name of every queue.
@@ -44,7 +44,7 @@ struct PoolProbe: VendorAdapter {
     static let descriptor = AdapterDescriptor(
         id: "pool",
         title: "Pool",
-        door: .server,
+        side: .server,
         memory: .provider,
         window: 8,
         concurrency: 2,
@@ -62,14 +62,14 @@ struct PoolProbe: VendorAdapter {
     }
 
     func plan(_ pending: PendingOperations<Self>, memory: Memory, at moment: Moment) -> Plan<Self> {
-        if settings.settlesStranger { return .settle(["nobody": .accepted()]) }
+        if settings.settlesUnknownOperation { return .settle(["nobody": .accepted()]) }
         if settings.settlesNothing { return .settle([:]) }
         if settings.waitsForEver { return .wait(until: nil, because: ProbeDevice.waiting.at()) }
         if let wait = settings.wait {
             return .wait(until: moment.now + .milliseconds(wait), because: ProbeDevice.waiting.at())
         }
         if settings.needsToken, memory.token.isEmpty {
-            return .send(Transmission(chore: .token, WireRequest("POST", "http://pool.test/token")))
+            return .send(Transmission(maintenanceRequest: .token, WireRequest("POST", "http://pool.test/token")))
         }
         let carried = Array(pending.prefix(settings.batch))
         let request = WireRequest(
@@ -104,8 +104,8 @@ struct PoolProbe: VendorAdapter {
         for pending in exchange.operations where reply.json?["followUp"]?.string == Self.name(pending.operation) {
             interpretation.followUps.append(FollowUp(cause: pending.id, action: .event("follow-up")))
         }
-        if reply.json?["stranger"] != nil { interpretation.verdicts["nobody"] = .accepted() }
-        if reply.json?["park"] != nil { interpretation.park = ProbeDevice.refused.at() }
+        if reply.json?["unknown"] != nil { interpretation.verdicts["nobody"] = .accepted() }
+        if reply.json?["suspension"] != nil { interpretation.suspension = ProbeDevice.refused.at() }
         return interpretation
     }
 
@@ -238,7 +238,7 @@ extension VirtualWorld {
     func events(_ provider: String, code: String) -> Int {
         told.count { told in
             switch told.event {
-            case .noticed(provider, let finding), .parked(provider, let finding): finding.code == code
+            case .noticed(provider, let finding), .suspended(provider, let finding): finding.code == code
             default: false
             }
         }

@@ -39,7 +39,7 @@ struct ProbeDevice: VendorAdapter {
         var count = 0
 
         /// Without what an operation may change.
-        func doubting(_ operation: EngagementOperation) -> Memory {
+        func unacknowledged(_ operation: EngagementOperation) -> Memory {
             guard case .changeAttributes(let changes) = operation.action else { return self }
             var memory = self
             for name in changes.keys { memory.accepted[name.rawValue] = nil }
@@ -129,7 +129,9 @@ struct ProbeDevice: VendorAdapter {
             body: head.operation.jsonBytes
         )
         let endpoint: Endpoint = settings.isJournaled ? .journaled : .plain
-        return .send(Transmission(endpoint, request, carrying: [head], doubting: memory.doubting(head.operation)))
+        return .send(
+            Transmission(endpoint, request, carrying: [head], unacknowledged: memory.unacknowledged(head.operation))
+        )
     }
 
     func interpret(_ exchange: Exchange<Self>, memory: inout Memory) -> Interpretation<Self> {
@@ -145,7 +147,7 @@ struct ProbeDevice: VendorAdapter {
                 }
                 return .accepted(answer: reply.json)
             case .replied(let reply) where (400...499).contains(reply.status): return .rejected(Self.refused.at())
-            case .failed(let failure) where failure.doubt == .interrupted:
+            case .failed(let failure) where failure.delivery == .interrupted:
                 return .accepted(Self.waiting.at(detail: "interrupted"))
             default: return .retry(.at(exchange.moment.now + .seconds(10), orWoken: true))
             }

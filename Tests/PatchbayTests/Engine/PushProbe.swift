@@ -3,7 +3,7 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// A vendor that knows its own pushes by a mark in the payload, and has no door for dismissals.
+/// A vendor that knows its own pushes by a mark in the payload, and has no API for dismissals.
 struct PushProbe: VendorAdapter {
     struct Settings: AdapterSettings {
         /// The member of the payload that makes a push this vendor's.

@@ -89,13 +89,13 @@ extension VirtualWorld {
         try world.capture(.set("city", .string("Turku")))
         try world.capture(.set("city", .string("Oulu")))
         #expect(
-            try world.account("next").rehearsal == [
-                RehearsalLine(.taken, "track", count: 2),
-                RehearsalLine(.taken, "changeTags", count: 1),
-                RehearsalLine(.refused, "changeAttributes", count: 2),
-                RehearsalLine(.onlyHere, "action.changes.city", code: "picky.refused", count: 2),
-                RehearsalLine(.onlyLive, "action.event.name", code: "probe.refused", count: 1),
-                RehearsalLine(.onlyLive, "action.tags.add", code: "probe.refused", count: 1),
+            try world.account("next").shadowRun == [
+                ShadowRunLine(.taken, "track", count: 2),
+                ShadowRunLine(.taken, "changeTags", count: 1),
+                ShadowRunLine(.refused, "changeAttributes", count: 2),
+                ShadowRunLine(.onlyHere, "action.changes.city", code: "picky.refused", count: 2),
+                ShadowRunLine(.onlyLive, "action.event.name", code: "probe.refused", count: 1),
+                ShadowRunLine(.onlyLive, "action.tags.add", code: "probe.refused", count: 1),
             ]
         )
     }
@@ -119,14 +119,14 @@ extension VirtualWorld {
     }
 
     @Test(arguments: [false, true])
-    func `a shadow that goes live begins anew: the whole state, an empty memory, nothing of the rehearsal (E13, E19)`(
+    func `a shadow that goes live begins anew: the whole state, an empty memory, nothing of the shadow run (E13, E19)`(
         sends: Bool
     ) throws {
         let world = try VirtualWorld()
         let shadow = RoutingPlan.Provider.route("next", .shadow, sends: sends, courtesy: 3_600_000)
         try world.start(.routes(.drain, .route("live", .live), shadow))
         try world.capture(.set("city", .string("Turku")))
-        try world.capture(.event("rehearsed"))
+        try world.capture(.event("shadowed"))
         try world.advance(by: .seconds(1))
         try world.reconfigure(.routes(.drain, .route("live", .live), .route("next", .live)))
         #expect(try world.drain())
@@ -135,7 +135,7 @@ extension VirtualWorld {
         try world.expectSound()
     }
 
-    @Test func `real work that waits under a name can't become a rehearsal`() throws {
+    @Test func `real work that waits under a name can't become a shadow run`() throws {
         let world = try VirtualWorld()
         try world.start(.routes(.drain, .route("a", .live, courtesy: 3_600_000)))
         try world.capture(.event("real"))
@@ -148,7 +148,7 @@ extension VirtualWorld {
     }
 
     @Test
-    func `one that is live becomes no shadow that sends before the real vendor has heard its farewell (E13, E19)`()
+    func `one that is live becomes no shadow that sends before the real vendor has heard its unregister (E13, E19)`()
         throws
     {
         let world = try VirtualWorld()
@@ -160,21 +160,21 @@ extension VirtualWorld {
         #expect(refusal?.reason.contains("unregister") == true)
         try world.reconfigure(.routes(.drain, .route("b", .live), .route("a", nil)))
         #expect(try world.drain())
-        #expect(world.heard("a") == ["track", "farewell"])
+        #expect(world.heard("a") == ["track", "unregister"])
         try world.reconfigure(sandbox)
         #expect(try world.drain())
         try world.expectSound()
     }
 
     @Test(arguments: [RoutingPlan.SwitchPolicy.retarget, .both], [false, true])
-    func `what was rehearsed and waits for the old one still goes to the shadow once it is live (E13, E19)`(
+    func `what was shadowed and waits for the old one still goes to the shadow once it is live (E13, E19)`(
         policy: RoutingPlan.SwitchPolicy,
         sends: Bool
     ) throws {
         let world = try VirtualWorld()
         let old = RoutingPlan.Provider.route("old", .live, courtesy: 3_600_000)
         try world.start(.routes(.drain, old, .route("next", .shadow, sends: sends, courtesy: 3_600_000)))
-        let event = try world.capture(.event("rehearsed, then real"))
+        let event = try world.capture(.event("shadowed, then real"))
         try world.advance(by: .seconds(1))
         try world.reconfigure(
             .routes(policy, .route("old", nil, courtesy: 3_600_000), .route("next", .live))
@@ -194,11 +194,11 @@ extension VirtualWorld {
         try world.start(.routes(.drain, .route("a", .live, courtesy: 3_600_000), .route("b", .live)))
         let real = try world.capture(.event("real"))
         try world.restart(.routes(.drain, .route("a", .shadow, courtesy: 3_600_000), .route("b", .live)))
-        let rehearsed = try world.capture(.event("rehearsed"))
+        let shadowed = try world.capture(.event("shadowed"))
         #expect(try world.drain())
-        #expect(world.heard("a") == ["track", "farewell"])
+        #expect(world.heard("a") == ["track", "unregister"])
         #expect(world.outcome(of: real.id, on: "a")?.term == .accepted)
-        #expect(world.outcome(of: rehearsed.id, on: "a")?.term == .shadowed)
+        #expect(world.outcome(of: shadowed.id, on: "a")?.term == .shadowed)
         try world.expectSound()
     }
 
@@ -215,7 +215,7 @@ extension VirtualWorld {
         try world.expectSound()
     }
 
-    @Test func `a question to a vendor that is only rehearsed is answered at once, and nothing leaves (E12, E19)`()
+    @Test func `a question to a vendor that is only shadowed is answered at once, and nothing leaves (E12, E19)`()
         throws
     {
         let world = try VirtualWorld()
@@ -315,7 +315,7 @@ struct PickyDevice: VendorAdapter {
         try world.expectSound()
     }
 
-    @Test func `who logs in on the other side's installation takes the state along, and the one side hears farewell`()
+    @Test func `who logs in on the other side's installation takes the state along, and the one side hears unregister`()
         throws
     {
         let world = try VirtualWorld()
@@ -329,7 +329,7 @@ struct PickyDevice: VendorAdapter {
         try world.capture(.switchContact(login), subject: subject, contact: few)
         try world.capture(.event("after"), subject: subject, contact: few)
         #expect(try world.drain())
-        #expect(world.heard("old").last == "farewell")
+        #expect(world.heard("old").last == "unregister")
         #expect(world.heard("old").count == 3)
         #expect(Set(world.heard("new")) == ["switchContact", "second", "identify", "changeAttributes", "track"])
         #expect(world.heard("new").filter { $0 == "track" }.count == 1)
@@ -355,7 +355,7 @@ struct PickyDevice: VendorAdapter {
         }
         #expect(try world.drain())
         #expect(world.heard("new").filter { $0 == "changeAttributes" }.count == 2)
-        #expect(world.heard("new").filter { $0 == "farewell" }.count == 1)
+        #expect(world.heard("new").filter { $0 == "unregister" }.count == 1)
         try world.expectSound()
     }
 
@@ -373,11 +373,11 @@ struct PickyDevice: VendorAdapter {
         #expect(world.ids("old").contains(moved.id.rawValue) == (policy != .retarget))
         #expect(world.ids("new").contains(stays[0].id.rawValue))
         #expect(world.ids("old").contains(stays[1].id.rawValue))
-        #expect(world.heard("old").filter { $0 == "farewell" }.count == 1)
-        #expect(world.heard("new").filter { $0 == "farewell" }.isEmpty)
+        #expect(world.heard("old").filter { $0 == "unregister" }.count == 1)
+        #expect(world.heard("new").filter { $0 == "unregister" }.isEmpty)
         try world.reconfigure(plan(policy, at: 10))
         #expect(try world.drain())
-        #expect(world.heard("new").filter { $0 == "farewell" }.count == 1)
+        #expect(world.heard("new").filter { $0 == "unregister" }.count == 1)
         try world.expectSound()
     }
 }
@@ -406,7 +406,7 @@ struct PickyDevice: VendorAdapter {
         try world.reconfigure(.routes(.both, .route("a", nil, courtesy: 60_000), .route("b", .live)))
         #expect(try world.drain())
         for name in ["a", "b"] { #expect(world.ids(name).filter { $0 == operation.id.rawValue }.count == 1) }
-        #expect(world.heard("a").last == "farewell")
+        #expect(world.heard("a").last == "unregister")
         #expect(try world.account("a").total("moved") == 0)
         try world.expectSound()
     }
@@ -461,7 +461,7 @@ struct PickyDevice: VendorAdapter {
         try world.restart(old)
         try world.restart(.routes(.drain, .route("crm", nil)))
         #expect(try world.drain())
-        #expect(world.heard("crm").last == "farewell")
+        #expect(world.heard("crm").last == "unregister")
         let memories = try world.store.memories(provider: "crm")
         #expect(memories.count == 1)
         try world.restart(next)

@@ -48,14 +48,14 @@ import Testing
 
     @Test func `a provider that its adapter stops is stopped only once that is stored`() throws {
         let world = try VirtualWorld()
-        world.network = { _ in .says(["park": true]) }
+        world.network = { _ in .says(["suspension": true]) }
         try world.start(.pool())
         let operation = try world.capture(.event("a"))
         fail(world, .beforeCommit(.normal))
         pass(world, seconds: 2)
-        #expect(try world.parked("p") == nil)
+        #expect(try world.suspended("p") == nil)
         pass(world, seconds: 10)
-        #expect(try world.parked("p")?.code == "probe.refused")
+        #expect(try world.suspended("p")?.code == "probe.refused")
         #expect(world.outcome(of: operation.id, on: "p")?.term == .accepted)
     }
 
@@ -152,7 +152,7 @@ import Testing
         try world.keepHouse()
         #expect(try world.drain())
         #expect(world.sent.filter { $0.provider == "new" }.count == 2)
-        #expect(try world.account("new").lines["created"] == ["mirror": 1])
+        #expect(try world.account("new").lines["created"] == ["snapshot": 1])
     }
 
     @Test func `a capture that can't be stored leaves nothing behind, and the next one works`() throws {
@@ -221,7 +221,7 @@ import Testing
         #expect(try world.store.history(provider: "p", limit: 10).map(\.term) == ["accepted"])
     }
 
-    @Test func `a chore whose rate can't be stored has not left, and leaves later`() throws {
+    @Test func `a maintenance request whose rate can't be stored has not left, and leaves later`() throws {
         let world = try VirtualWorld()
         world.network = { .says($0.endpoint == "token" ? ["token": "t"] : [:]) }
         var plan = RoutingPlan.pool { $0.needsToken = true }

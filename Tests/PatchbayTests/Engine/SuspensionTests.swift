@@ -23,7 +23,7 @@ import Testing
     /// Whether nobody has the file open, as another process finds out: only then may its journal change.
     private func isFree() throws -> Bool {
         let connection = try Connection(.file(path), .readWrite)
-        connection.setPatience(0)
+        connection.setTimeout(0)
         do {
             guard try connection.text("PRAGMA journal_mode = DELETE") == "delete" else { return false }
             try connection.script("BEGIN EXCLUSIVE; COMMIT")

@@ -28,7 +28,7 @@ import Testing
         #expect(try world.store.verify().isSound)
     }
 
-    @Test func `what only the leaver holds goes to a provider that was there before (E13)`() throws {
+    @Test func `what only the removed provider holds goes to a provider that was there before (E13)`() throws {
         let world = try VirtualWorld()
         try world.start(plan(.retarget, provider("a", .live, courtesy: 100_000)))
         let only = try world.capture(.event("only a"))
@@ -43,7 +43,7 @@ import Testing
         try balances(world)
     }
 
-    @Test func `a newcomer that still holds an operation gets it once (E13)`() throws {
+    @Test func `an added provider that still holds an operation gets it once (E13)`() throws {
         let world = try VirtualWorld()
         try world.start(plan(.drain, provider("a", .live, courtesy: 100_000), provider("b", .live, courtesy: 100_000)))
         let operation = try world.capture(.event("both"))
@@ -66,33 +66,33 @@ import Testing
         try balances(world)
     }
 
-    @Test func `two newcomers at once each get everything, once (E13)`() throws {
+    @Test func `two added providers at once each get everything, once (E13)`() throws {
         let world = try VirtualWorld()
         try world.start(plan(.retarget, provider("a", .live, courtesy: 100_000)))
         let operation = try world.capture(.event("a"))
         try world.restart(plan(.retarget, provider("b", .live), provider("c", .live), provider("a", nil)))
         #expect(try world.drain())
         for name in ["b", "c"] { #expect(heard(world, name) == [operation.id.rawValue]) }
-        #expect(heard(world, "a", "/farewell").count == 1)
+        #expect(heard(world, "a", "/unregister").count == 1)
         try balances(world)
     }
 
-    @Test func `a provider that was named no more is told farewell once it can be served again (E13)`() throws {
+    @Test func `a provider that was named no more is told unregister once it can be served again (E13)`() throws {
         let world = try VirtualWorld()
         try world.start(plan(.drain, provider("a", .live)))
         try world.capture(.set("tier", "gold"))
         #expect(try world.drain())
         try world.restart(plan(.drain, provider("b", .live)))
-        #expect(heard(world, "a", "/farewell").isEmpty)
+        #expect(heard(world, "a", "/unregister").isEmpty)
         for _ in 0..<3 {
             try world.restart(plan(.drain, provider("b", .live), provider("a", nil)))
             #expect(try world.drain())
-            #expect(heard(world, "a", "/farewell").count == 1)
+            #expect(heard(world, "a", "/unregister").count == 1)
         }
         try balances(world)
     }
 
-    @Test func `a provider that comes back before its farewell left hears none (E13)`() throws {
+    @Test func `a provider that comes back before its unregister left hears none (E13)`() throws {
         let world = try VirtualWorld()
         try world.start(plan(.drain, provider("a", .live)))
         try world.capture(.set("tier", "gold"))
@@ -100,8 +100,8 @@ import Testing
         try world.restart(plan(.drain, provider("b", .live), provider("a", nil, courtesy: 100_000)))
         try world.restart(plan(.drain, provider("a", .live), provider("b", nil)))
         #expect(try world.drain())
-        #expect(heard(world, "a", "/farewell").isEmpty)
-        #expect(heard(world, "b", "/farewell").count == 1)
+        #expect(heard(world, "a", "/unregister").isEmpty)
+        #expect(heard(world, "b", "/unregister").count == 1)
         #expect(heard(world, "a", "/changeAttributes").count == 2)
         try balances(world)
     }
@@ -155,7 +155,7 @@ import Testing
             #expect(try world.drain())
             #expect(heard(world, "new").count + heard(world, "old").count == 1)
             #expect(heard(world, "new", "/changeAttributes").count == 1)
-            #expect(heard(world, "old", "/farewell").count == 1)
+            #expect(heard(world, "old", "/unregister").count == 1)
             try balances(world)
         }
     }

@@ -92,7 +92,7 @@ import Testing
     @Test func `a vendor is not asked where nobody can tell what the person allows`() throws {
         let world = try VirtualWorld()
         try world.start(.probe())
-        try world.store.connection.script("DROP TABLE mirror")
+        try world.store.connection.script("DROP TABLE subject snapshot")
         #expect(throws: OutboxError.self) { try world.read(question(world), from: "p") }
         #expect(world.sent.isEmpty)
     }
@@ -115,15 +115,15 @@ import Testing
         #expect(world.sent.count == 1)
     }
 
-    @Test func `a store that can't let go of its file does not say farewell`() throws {
+    @Test func `a store that can't let go of its file does not say unregister`() throws {
         let store = try OutboxStore.open(.file(folder.outbox))
-        var farewells = 0
+        var unregisters = 0
         #expect(throws: OutboxError.self) {
-            try store.transaction(.normal) { try store.suspend { farewells += 1 } }
+            try store.transaction(.normal) { try store.suspend { unregisters += 1 } }
         }
-        #expect(farewells == 0)
-        try store.suspend { farewells += 1 }
-        #expect(farewells == 1)
+        #expect(unregisters == 0)
+        try store.suspend { unregisters += 1 }
+        #expect(unregisters == 1)
         #expect(store.isSuspended)
     }
 }

@@ -17,7 +17,7 @@ enum PlantedFault: Hashable, Sendable, CustomTestStringConvertible {
     static let all: [PlantedFault] =
         DeliberateFault.allCases.map(PlantedFault.inside)
         + [
-            .forgets, .trustsMemory, .believes, .hurries, .keepsNoJournal, .foreseesNoDoubt,
+            .forgets, .trustsMemory, .believes, .hurries, .keepsNoJournal, .foreseesNoUncertainty,
             .forgetsFailures, .waitsInSilence,
         ].map(PlantedFault.adapter)
         + SimulationMutation.allCases.map(PlantedFault.simulation)
@@ -57,7 +57,7 @@ enum PlantedFault: Hashable, Sendable, CustomTestStringConvertible {
         }
         func broken<Adapter: VendorAdapter>(_ adapter: Adapter) -> any VendorAdapter { mutation.breaking(adapter) }
         return FaultTable(
-            doors: try FaultScenes.apis().map { id ?? $0.id == $0.id ? $0.replacing { broken($0) } : $0 }
+            apis: try FaultScenes.apis().map { id ?? $0.id == $0.id ? $0.replacing { broken($0) } : $0 }
         )
     }
 

@@ -11,7 +11,7 @@ import PatchbaySalesforce
 import PatchbaySalesforceSimulator
 import PatchbaySimulation
 
-/// Every door with its scene.
+/// Every API with its scene.
 enum FaultScenes {
     private static let modules: [AdapterModule] = [.acoustic, .adobe, .altcraft, .des, .salesforce]
     private static let scenes: [any VendorScene.Type] = [
@@ -20,7 +20,7 @@ enum FaultScenes {
         SalesforceScene.self, SalesforceServerScene.self, SalesforceServerRowsScene.self,
     ]
 
-    static func apis() throws -> [SceneAPI] { try scenes.map { try SceneAPI($0, among: modules.flatMap(\.doors)) } }
+    static func apis() throws -> [SceneAPI] { try scenes.map { try SceneAPI($0, among: modules.flatMap(\.apis)) } }
 
-    static func table() throws -> FaultTable { FaultTable(doors: try apis()) }
+    static func table() throws -> FaultTable { FaultTable(apis: try apis()) }
 }

@@ -6,12 +6,12 @@ import Testing
     private static let corpus = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "Fuzzing/Corpus")
 
-    @Test(arguments: FuzzTarget.allCases) func `every input that was kept comes out right`(door: FuzzTarget) throws {
-        let folder = Self.corpus.appending(path: door.rawValue)
+    @Test(arguments: FuzzTarget.allCases) func `every input that was kept comes out right`(target: FuzzTarget) throws {
+        let folder = Self.corpus.appending(path: target.rawValue)
         let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-        #expect(!files.isEmpty, "No input is kept for \(door.rawValue).")
+        #expect(!files.isEmpty, "No input is kept for \(target.rawValue).")
         for file in files.sorted(by: { $0.path < $1.path }) {
-            let problem = door.problem(with: Array(try Data(contentsOf: file)))
+            let problem = target.problem(with: Array(try Data(contentsOf: file)))
             #expect(problem == nil, "\(file.lastPathComponent)")
         }
     }

@@ -37,7 +37,7 @@ public struct AcousticServerScene: VendorScene {
     }
 
     /// Memory claims nothing of a person; what the vendor holds is compared where an exchange is cut.
-    public static let belief = Belief { (account: AcousticServerAccount, _) in
+    public static let expectedState = ExpectedState { (account: AcousticServerAccount, _) in
         [
             "contacts": .array(
                 account.contacts.sorted { $0.key < $1.key }.map { key, contact in

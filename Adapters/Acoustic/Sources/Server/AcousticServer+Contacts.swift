@@ -3,7 +3,7 @@ public import PatchbayJSON
 public import PatchbayModel
 
 /// Contacts as rows of the database: one is asked for at a time, and every column comes back as text.
-extension AcousticServer: ContactDoor {
+extension AcousticServer: ContactAPI {
     /// What a contact's key is.
     public var keyKind: IdentifierKind { settings.isKeyedByEmail ? .email : .external }
     /// How contacts are asked for.
@@ -65,16 +65,16 @@ extension AcousticServer: ContactDoor {
     }
 
     /// The requests that an amount makes.
-    public func work(for amount: DoorAmount) -> [DoorWork] {
+    public func work(for amount: ServerAmount) -> [ServerWork] {
         let outs = settings.subscriptionColumns["email"] == nil ? amount.optOuts : 0
         return [
-            DoorWork(
+            ServerWork(
                 "AddRecipient",
                 requests: amount.contacts,
                 note:
                     "one contact in a call, two calls where it is there already; at most 10 at once, no rate is documented"
             ),
-            DoorWork(
+            ServerWork(
                 "OptOutRecipient",
                 requests: settings.isKeyedByEmail ? outs : 2 * outs,
                 note: "a no to e-mail has a call of its own, and where the key is no address one that asks for it"
@@ -83,16 +83,16 @@ extension AcousticServer: ContactDoor {
     }
 
     /// Requests of which nothing tells how many subscriptions and tags need them: as many as can be.
-    private func others(_ amount: DoorAmount) -> [DoorWork] {
+    private func others(_ amount: ServerAmount) -> [ServerWork] {
         let changes = amount[.changeSubscription]
         let joins = (settings.tagLists.isEmpty ? 0 : amount[.changeTags]) * settings.tagLists.count
         let rows = [
-            DoorWork(
+            ServerWork(
                 "consent",
                 requests: settings.consentQualifiers.isEmpty ? 0 : 3 * changes,
                 note: "at most: a question for the number, one for the consent, and the consent"
             ),
-            DoorWork(
+            ServerWork(
                 "AddContactToContactList",
                 requests: joins + (settings.subscriptionLists.isEmpty ? 0 : amount.topics),
                 note: "at most: one for each list that a contact joins"

@@ -29,7 +29,7 @@ extension AcousticServer {
         let call = exchange.outcome.reply.flatMap(CallReply.init)
         if exchange.outcome.reply?.status == 401 || call?.fault == 145 {
             RuleID.acoustic("S3").fire()
-            return memory.interpretRefusedToken(exchange) ?? parking(exchange, ServerFinding.tokenRefusedTwice, nil)
+            return memory.interpretRefusedToken(exchange) ?? suspending(exchange, ServerFinding.tokenRefusedTwice, nil)
         }
         if row.meaning == .retry {
             return row.finding == ServerFinding.faultOfServer
@@ -37,9 +37,13 @@ extension AcousticServer {
         }
         memory.heard(at: exchange.moment.now)
         switch row.meaning {
-        case .park:
+        case .suspend:
             let isList = exchange.endpoint == .addToList && row.finding == ServerFinding.databaseUnknown
-            return parking(exchange, isList ? ServerFinding.listUnknown : row.finding ?? ServerFinding.forbidden, call)
+            return suspending(
+                exchange,
+                isList ? ServerFinding.listUnknown : row.finding ?? ServerFinding.forbidden,
+                call
+            )
         case .refused: return interpretRefusal(exchange, row.finding ?? ServerFinding.refused, call)
         case .accepted, .retry: return interpretYes(exchange, call, &memory)
         }
@@ -110,12 +114,12 @@ extension AcousticServer {
         -> Interpretation<Self>
     {
         memory.interpretToken(exchange, row.meaning, asked: exchange.retryAfter, ServerPace.tokens)
-            ?? Interpretation(park: ServerFinding.tokenRefused.at())
+            ?? Interpretation(suspension: ServerFinding.tokenRefused.at())
     }
 
-    private func parking(_ exchange: Exchange<Self>, _ row: FindingRow, _ call: CallReply?) -> Interpretation<Self> {
+    private func suspending(_ exchange: Exchange<Self>, _ row: FindingRow, _ call: CallReply?) -> Interpretation<Self> {
         var meaning = Interpretation<Self>(exchange.operations) { .underway($0.step) }
-        meaning.park = row.at("", call)
+        meaning.suspension = row.at("", call)
         return meaning
     }
 
@@ -124,15 +128,15 @@ extension AcousticServer {
     /// Not now: every lane stays away for a time, and what was carried for longer each time.
     private func interpretFailure(_ exchange: Exchange<Self>, _ memory: inout Memory) -> Interpretation<Self> {
         RuleID.acoustic("S43").fire()
-        let isDoubtful = exchange.mayHaveWorked && exchange.outcome.reply?.status != 503
-        if !isDoubtful || exchange.endpoint != .events { RuleID.acoustic("S49").fire() }
+        let isUncertain = exchange.mayHaveWorked && exchange.outcome.reply?.status != 503
+        if !isUncertain || exchange.endpoint != .events { RuleID.acoustic("S49").fire() }
         return memory.stayAway(exchange, asked: exchange.retryAfter, ServerPace.tokens) { _ in
             switch exchange.endpoint {
-            case .events where isDoubtful && settings.eventsInDoubt == .reject:
+            case .events where isUncertain && settings.uncertainEvents == .reject:
                 RuleID.acoustic("S38").fire()
                 return .rejected(ServerFinding.eventUnknown.at("action.event"))
-            case .createList where isDoubtful: return .rejected(ServerFinding.listUncertain.at("action"))
-            case .importList where isDoubtful: return .rejected(ServerFinding.importUnknown.at("action"))
+            case .createList where isUncertain: return .rejected(ServerFinding.listUncertain.at("action"))
+            case .importList where isUncertain: return .rejected(ServerFinding.importUnknown.at("action"))
             default: return nil
             }
         }
@@ -179,7 +183,7 @@ extension AcousticServer {
             }
         case (.addToList, ServerFinding.listHasIt): return interpretMember(exchange.operations)
         case (.addToList, ServerFinding.contactUnknown):
-            return interpretStranger(exchange.operations, finding.at("contact", call))
+            return interpretUnknownContact(exchange.operations, finding.at("contact", call))
         case (.optOutRecipient, ServerFinding.optedOut):
             return Interpretation(exchange.operations) { _ in .unchanged(ServerFinding.alreadyOut.at()) }
         case (.optOutRecipient, ServerFinding.contactUnknown):
@@ -208,7 +212,7 @@ extension AcousticServer {
         case (.readConsent, ServerFinding.conflict), (.writeConsent, ServerFinding.conflict):
             return Interpretation(exchange.operations) { _ in .rejected(ServerFinding.refused.at("action")) }
         case (.gdprStatus, ServerFinding.notFound): return lost(exchange)
-        case (_, ServerFinding.notFound): return parking(exchange, finding, call)
+        case (_, ServerFinding.notFound): return suspending(exchange, finding, call)
         default: return halved(exchange.operations, finding, call)
         }
     }

@@ -24,7 +24,7 @@ extension AcousticServer {
             ending: ending(without:),
             token: {
                 RuleID.acoustic("S2").fire()
-                return Transmission(chore: .token, requests.token())
+                return Transmission(maintenanceRequest: .token, requests.token())
             },
             work: { head in
                 let transmission = transmission(for: head, active, requests)
@@ -82,7 +82,7 @@ extension AcousticServer {
     /// Ends what leaves the vendor: an unregister once nothing is before it, and an opt-out before one whose contact never
     /// came.
     private func settleLeft(_ pending: PendingOperations<Self>) -> Plan<Self>? {
-        let unregisters = pending.all(.leave).filter { $0.operation.action == .farewell }
+        let unregisters = pending.all(.leave).filter { $0.operation.action == .unregister }
         guard !unregisters.isEmpty else { return nil }
         var verdicts: [OperationID: Verdict<Self>] = [:]
         for unregister in unregisters {

@@ -10,9 +10,9 @@ public import PatchbayModel
 public struct AcousticServer: VendorAdapter {
     public typealias Settings = AcousticServerSettings
 
-    /// The requests of this door.
+    /// The requests of this API.
     public enum Endpoint: String, AdapterEndpoint {
-        /// A token for all the others: a chore.
+        /// A token for all the others: a maintenance request.
         case token
         /// A contact that may be new.
         case addRecipient
@@ -115,7 +115,7 @@ public struct AcousticServer: VendorAdapter {
         case .setConsent: return [ServerFinding.consent.at("action")]
         case .track: return ServerEvent(operation, settings).findings
         case .readBack(let request): return judge(request, operation)
-        case .farewell, .erase: return []
+        case .unregister, .erase: return []
         @unknown default: return [ServerFinding.actionUnknown.at("action")]
         }
     }

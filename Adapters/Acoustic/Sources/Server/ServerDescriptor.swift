@@ -2,11 +2,11 @@ public import PatchbayAdapterKit
 import PatchbayModel
 
 extension AcousticServer {
-    /// What this door is, can do and knows.
+    /// What this API is, can do and knows.
     public static let descriptor = AdapterDescriptor(
         id: "acoustic-server",
         title: "Acoustic Campaign (XML and REST)",
-        door: .server,
+        side: .server,
         memory: .provider,
         window: 1000,
         concurrency: 10,
@@ -52,7 +52,7 @@ extension AcousticServer {
         ),
         .operation(.setConsent): .unsupported(reason: "the account has no place for consents to purposes"),
         .operation(.track): .native(note: "behaviours of the contact"),
-        .operation(.farewell): .native(note: "no request is needed"),
+        .operation(.unregister): .native(note: "no request is needed"),
         .operation(.erase): .native(note: "a job of the vendor's, or a removal from the database"),
         .operation(.readBack): .native(
             note:

@@ -148,7 +148,7 @@ extension AcousticServer {
     }
 
     /// Nobody can be added to a list who is not in the database: the row is made first, where the settings say so, once.
-    func interpretStranger(_ operations: [Pending<Self>], _ refusal: Finding) -> Interpretation<Self> {
+    func interpretUnknownContact(_ operations: [Pending<Self>], _ refusal: Finding) -> Interpretation<Self> {
         Interpretation(operations) { pending in
             var step = pending.step ?? Step()
             let isNamedByKey = ServerOptions(pending.operation).contactID == nil

@@ -1,7 +1,7 @@
 import PatchbayAdapterKit
 import PatchbayModel
 
-/// The vendor's rules at its server API, S of the list that both doors share.
+/// The vendor's rules at its server API, S of the list that both APIs share.
 enum AcousticServerRules: Sendable {
     /// Every rule.
     static let all: [Rule] = table.map { Rule(.acoustic($0.0), $0.1, source: $0.2) }
@@ -80,7 +80,11 @@ enum AcousticServerRules: Sendable {
             "S37", "An event without a code is a named event, 17; sessions are 13 and 14, push messages 48 and 49.",
             events
         ),
-        ("S38", "An event leaves once: in doubt it is rejected as unknown, unless a setting says to repeat.", house),
+        (
+            "S38",
+            "An event leaves once: in uncertain delivery it is rejected as unknown, unless a setting says to repeat.",
+            house
+        ),
         ("S39", "Members of an event are texts; nested ones are left out, and the event goes.", events),
         ("S40", "Events go in batches; no most is published, so it is a setting.", house),
         (
@@ -131,7 +135,11 @@ enum AcousticServerRules: Sendable {
             reference
         ),
         ("S56", "No call takes a contact out of a contact list, so a removal is refused.", house),
-        ("S57", "CreateContactList makes a contact list, private or shared; in doubt it is not repeated.", reference),
+        (
+            "S57",
+            "CreateContactList makes a contact list, private or shared; in uncertain delivery it is not repeated.",
+            reference
+        ),
         (
             "S58",
             "GetListMetaData tells the database's columns with types, values and keys; they are held against the settings.",

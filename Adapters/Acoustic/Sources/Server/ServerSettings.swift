@@ -52,7 +52,7 @@ public struct AcousticServerSettings: AdapterSettings {
     }
 
     /// What becomes of an event of which nobody knows whether the vendor took it.
-    enum InDoubt: String, NeutralWord {
+    enum UncertainDelivery: String, NeutralWord {
         case reject
         case `repeat`
     }
@@ -89,7 +89,7 @@ public struct AcousticServerSettings: AdapterSettings {
     var unset = Unset.blank
     var countries = Countries.lower
     var eventCodes: [AcousticSourceName: String] = [:]
-    var eventsInDoubt = InDoubt.reject
+    var uncertainEvents = UncertainDelivery.reject
     var eventsPerRequest = 50
     var eventErrorsPath = "/rest/events/errors"
     var erasure = Erasure.gdpr
@@ -232,8 +232,8 @@ public struct AcousticServerSettings: AdapterSettings {
             "Event type codes, digits, by neutral event name; an event without one is a named event, code 17."
         ),
         .choice(
-            "eventsInDoubt",
-            \.eventsInDoubt,
+            "uncertainEvents",
+            \.uncertainEvents,
             default: .reject,
             rule: .acoustic("S38"),
             "What becomes of an event of which nobody knows whether the vendor took it."

@@ -3,7 +3,7 @@ public import PatchbayJSON
 public import PatchbayModel
 
 /// Random runs of faults: one token at a time, no request while the vendor has closed, no profile, service and subscription
-/// twice, and in the end the values that were said last. Keys are not unique at the account, so that only the door looks after that.
+/// twice, and in the end the values that were said last. Keys are not unique at the account, so that only the API looks after that.
 public struct AdobeServerScene: VendorScene {
     public typealias Simulator = AdobeServerSimulator
 
@@ -43,7 +43,7 @@ public struct AdobeServerScene: VendorScene {
     }
 
     /// Memory claims nothing of a person; what the vendor holds is compared where an exchange is cut.
-    public static let belief = Belief { (account: AdobeServerAccount, _) in
+    public static let expectedState = ExpectedState { (account: AdobeServerAccount, _) in
         let keys = Dictionary(account.profiles.map { ($0.key, $0.fields["cusNumber"]?.string ?? "") }) { $1 }
         return [
             "profiles": .array(

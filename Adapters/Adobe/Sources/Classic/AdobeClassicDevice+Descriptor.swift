@@ -3,11 +3,11 @@ public import PatchbayJSON
 import PatchbayModel
 
 extension AdobeClassicDevice {
-    /// What this door is, can do and knows.
+    /// What this API is, can do and knows.
     public static let descriptor = AdapterDescriptor(
         id: "adobe-classic",
         title: "Adobe Campaign Classic",
-        door: .device,
+        side: .device,
         memory: .lane,
         stateVersion: 2,
         timeout: .seconds(30),
@@ -44,7 +44,7 @@ extension AdobeClassicDevice {
             cost: "Campaign itself has no record of consent"
         ),
         .operation(.track): .native(note: "push messages"),
-        .operation(.farewell): .emulated(
+        .operation(.unregister): .emulated(
             how: "the device is registered without a user key and parameters",
             cost: "the device stays until its push token expires"
         ),

@@ -66,7 +66,7 @@ extension AdobeClassicDevice {
             let row: FindingRow = subscription.channel == .push ? .subscriptionPush : .subscriptionChannel
             return [row.at("action.subscription.channel")]
         case .readBack: return [FindingRow.readBack.at("action.read")]
-        case .setConsent, .farewell, .erase: return []
+        case .setConsent, .unregister, .erase: return []
         @unknown default: return [FindingRow.actionUnknown.at("action")]
         }
     }
@@ -184,9 +184,9 @@ private struct ClassicPlanner {
             let row: FindingRow = consent.state == .denied && !allowsToken ? .classicDetached : .consentKept
             return (allowsToken ? nil : detach(head))
                 ?? .settle([head.id: .accepted(row.at("action.consent"))])
-        case .farewell:
+        case .unregister:
             let isLast =
-                !pending.contains { $0.sequence < head.sequence && $0.operation.action != .farewell }
+                !pending.contains { $0.sequence < head.sequence && $0.operation.action != .unregister }
                 && (!pending.hasMore || pending.contains { $0.sequence > head.sequence })
             guard isLast else { return .wait(until: nil, because: FindingRow.leavesLast.at()) }
             let row = head.step == nil ? FindingRow.nothingToLeave : .classicLeft
@@ -294,9 +294,9 @@ private struct ClassicPlanner {
     }
 
     private func send(_ call: ClassicRegistrationCall, _ head: Head) -> Plan<Adapter> {
-        var doubting = memory
-        doubting.doubt(call.held)
-        return .send(Transmission(.registration, call.request(), carrying: [head], doubting: doubting))
+        var unacknowledged = memory
+        unacknowledged.markUncertain(call.held)
+        return .send(Transmission(.registration, call.request(), carrying: [head], unacknowledged: unacknowledged))
     }
 }
 
@@ -346,7 +346,7 @@ extension AdobeClassicDevice {
         // A page of a network or proxy in the vendor's place is no registration.
         let isDetour = exchange.outcome.reply?.isDetour ?? false
         guard row.meaning == .accepted, !isDetour else {
-            if exchange.mayHaveWorked { memory.doubt(sent.held) }
+            if exchange.mayHaveWorked { memory.markUncertain(sent.held) }
             guard takesAway, exchange.outcome.mayPass else { return .rejected(refusal(row, exchange)) }
             RuleID.adobe("C22").fire()
             let asked = exchange.outcome.reply?.retryAfter(at: exchange.moment.date)
@@ -359,7 +359,7 @@ extension AdobeClassicDevice {
         var next = memory
         switch pending.operation.action {
         case .setConsent(let consent) where consent.state != .denied: break
-        case .setConsent, .farewell, .erase: return .underway(.register)
+        case .setConsent, .unregister, .erase: return .underway(.register)
         default: next = ClassicChange(pending.operation, settings).applied(to: memory)
         }
         // Otherwise it took a person off the device, and the registration follows.
@@ -376,7 +376,7 @@ extension AdobeClassicDevice {
 
     private func refusal(_ row: ReplyRow, _ exchange: Exchange<Self>) -> Finding {
         var finding = row.finding ?? .classicFailed
-        if case .failed(let failure) = exchange.outcome, failure.doubt == .notSent { finding = .classicUnsent }
+        if case .failed(let failure) = exchange.outcome, failure.delivery == .notSent { finding = .classicUnsent }
         return finding.at(detail: exchange.outcome.reply.map { "HTTP \($0.status)" })
     }
 }

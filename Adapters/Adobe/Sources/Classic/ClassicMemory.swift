@@ -75,7 +75,7 @@ public struct AdobeClassicMemory: AdapterMemory {
     }
 
     /// Notes what the vendor may hold after a request, whatever its answer.
-    mutating func doubt(_ sent: HeldRegistration?) {
+    mutating func markUncertain(_ sent: HeldRegistration?) {
         registeredHash = nil
         guard let sent, !held.contains(sent) else { return }
         held = Array((held + [sent]).suffix(8))

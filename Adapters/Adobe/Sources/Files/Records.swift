@@ -202,7 +202,7 @@ extension ContactFileRules {
         key: .adobe("F7"),
         home: .adobe("F3"),
         wishes: .adobe("F5"),
-        noes: .adobe("F5"),
+        optOuts: .adobe("F5"),
         device: .adobe("F4")
     )
 }

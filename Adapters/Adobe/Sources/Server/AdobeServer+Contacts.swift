@@ -3,7 +3,7 @@ public import PatchbayJSON
 public import PatchbayModel
 
 /// Contacts as profiles: one is asked for at a time, and where topics are services its subscriptions after it.
-extension AdobeServer: ContactDoor {
+extension AdobeServer: ContactAPI {
     /// What finds a profile.
     public var keyKind: IdentifierKind {
         settings.identifierFields.first { $0.value == settings.keyField }?.key
@@ -23,7 +23,7 @@ extension AdobeServer: ContactDoor {
         }
     }
 
-    /// The question in this door's words.
+    /// The question in this API's words.
     public func question(for wanted: ContactQuestion) -> ReadRequest {
         guard case .page(let rest) = wanted else { return ReadRequest("contact") }
         return ReadRequest("subscriptions", arguments: ["next": rest?["next"] ?? .null])
@@ -100,17 +100,21 @@ extension AdobeServer: ContactDoor {
     public func requests(toRead contacts: Int) -> Int { settings.services.isEmpty ? contacts : 2 * contacts }
 
     /// The requests that an amount makes: what is said of a profile goes together, a subscription to a service by itself.
-    public func work(for amount: DoorAmount) -> [DoorWork] {
+    public func work(for amount: ServerAmount) -> [ServerWork] {
         let finds = (settings.matching == .key ? 0 : amount.contacts) + amount.topics
         return [
-            DoorWork("find", requests: finds, note: "each contact, and each subscription, looks for its profile first"),
-            DoorWork(
+            ServerWork(
+                "find",
+                requests: finds,
+                note: "each contact, and each subscription, looks for its profile first"
+            ),
+            ServerWork(
                 "profile",
                 requests: amount.contacts,
                 note: "then the profile is made or changed; the rate stands in the licence"
             ),
-            DoorWork("service", requests: amount.topics, note: "which service a topic is"),
-            DoorWork(
+            ServerWork("service", requests: amount.topics, note: "which service a topic is"),
+            ServerWork(
                 "subscriptions",
                 requests: 2 * amount.topics,
                 note: "what the profile is subscribed to is asked for, and then a subscription is made or ended"

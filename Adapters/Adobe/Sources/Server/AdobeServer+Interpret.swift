@@ -7,16 +7,16 @@ extension AdobeServer {
         let row = ReplyTable.adobeServer.row(for: exchange.outcome)
         if exchange.endpoint == .token {
             return memory.interpretToken(exchange, row.meaning, asked: exchange.retryAfter, ServerPace.tokens)
-                ?? Interpretation(park: ServerFinding.tokenRefused.at())
+                ?? Interpretation(suspension: ServerFinding.tokenRefused.at())
         }
         if exchange.outcome.reply?.status == 401 {
             RuleID.adobe("B3").fire()
-            return memory.interpretRefusedToken(exchange) ?? parking(exchange, ServerFinding.tokenRefusedTwice)
+            return memory.interpretRefusedToken(exchange) ?? suspending(exchange, ServerFinding.tokenRefusedTwice)
         }
         if row.meaning == .retry { return interpretFailure(exchange, &memory) }
         memory.heard(at: exchange.moment.now)
         switch row.meaning {
-        case .park: return parking(exchange, row.finding ?? ServerFinding.forbidden)
+        case .suspend: return suspending(exchange, row.finding ?? ServerFinding.forbidden)
         case .refused: return interpretRefusal(exchange, row.finding ?? ServerFinding.refused)
         case .accepted, .retry:
             guard let meaning = interpretYes(exchange) else {
@@ -27,9 +27,9 @@ extension AdobeServer {
         }
     }
 
-    private func parking(_ exchange: Exchange<Self>, _ row: FindingRow) -> Interpretation<Self> {
+    private func suspending(_ exchange: Exchange<Self>, _ row: FindingRow) -> Interpretation<Self> {
         var meaning = Interpretation<Self>(exchange.operations) { .underway($0.step) }
-        meaning.park = row.at(detail: exchange.outcome.reply.map { "HTTP \($0.status)" })
+        meaning.suspension = row.at(detail: exchange.outcome.reply.map { "HTTP \($0.status)" })
         return meaning
     }
 
@@ -45,22 +45,22 @@ extension AdobeServer {
             let isAgain = exchange.endpoint.isJournaled
             guard isFault || isAgain else { return nil }
             var step = pending.step ?? Step()
-            let before = isFault ? step.faults ?? 0 : step.doubts ?? 0
+            let before = isFault ? step.faults ?? 0 : step.uncertainties ?? 0
             if isFault {
                 RuleID.adobe("B31").fire()
                 guard before + 1 < settings.faultAttempts else { return .rejected(ServerFinding.fault.at("action")) }
                 step.faults = before + 1
             } else {
-                step.doubts = min(99, before + 1)
+                step.uncertainties = min(99, before + 1)
             }
-            if isAgain { (Self.rulesOfDoubt[exchange.endpoint] ?? .adobe("B25")).fire() }
+            if isAgain { (Self.rulesOfUncertainty[exchange.endpoint] ?? .adobe("B25")).fire() }
             let next = ServerPace.tokens.backoff.next(after: before, asked: asked, at: moment)
             return .underway(isAgain ? step.next(nil) : step, .at(next))
         }
     }
 
     /// Why it is looked for whether something was made.
-    private static let rulesOfDoubt: [Endpoint: RuleID] = [.create: .adobe("B12"), .makeService: .adobe("B41")]
+    private static let rulesOfUncertainty: [Endpoint: RuleID] = [.create: .adobe("B12"), .makeService: .adobe("B41")]
 
     // MARK: Refusals
 
@@ -71,11 +71,11 @@ extension AdobeServer {
         switch exchange.endpoint {
         case .find where isAbsent && settings.matching == .key, .update where isAbsent && settings.matching == .key:
             return absent(exchange)
-        case .find where isGone: return parking(exchange, ServerFinding.filterUnknown)
+        case .find where isGone: return suspending(exchange, ServerFinding.filterUnknown)
         case .update where finding == ServerFinding.notFound && settings.matching == .key,
             .delete where finding == ServerFinding.notFound && settings.matching == .key:
-            return parking(exchange, ServerFinding.filterUnknown)
-        case .create where isGone: return parking(exchange, ServerFinding.resourceUnknown)
+            return suspending(exchange, ServerFinding.filterUnknown)
+        case .create where isGone: return suspending(exchange, ServerFinding.resourceUnknown)
         case .create where finding == ServerFinding.duplicate: return anew(exchange, finding)
         case .delete where isAbsent && settings.matching == .key:
             return Interpretation(exchange.operations) { _ in .accepted(ServerFinding.nothingToErase.at()) }
@@ -199,7 +199,7 @@ extension AdobeServer {
     private func found(_ exchange: Exchange<Self>, _ page: ServerPage) -> Interpretation<Self> {
         guard let key = exchange.operations.first?.operation.adobeKey else { return Interpretation() }
         if settings.matching != .key, page.records.contains(where: { $0.json[settings.keyField] == nil }) {
-            return parking(exchange, ServerFinding.keyUnseen)
+            return suspending(exchange, ServerFinding.keyUnseen)
         }
         let hits = page.records.filter { $0.has(key, settings) }
         if hits.count != page.records.count || !hits.isEmpty { RuleID.adobe("B7").fire() }

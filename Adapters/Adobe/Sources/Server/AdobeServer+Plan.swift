@@ -15,7 +15,7 @@ extension AdobeServer {
             ending: ending(without:),
             token: {
                 RuleID.adobe("B2").fire()
-                return Transmission(chore: .token, requests.token())
+                return Transmission(maintenanceRequest: .token, requests.token())
             },
             work: { transmission(for: $0, pending, requests) }
         )
@@ -33,7 +33,7 @@ extension AdobeServer {
     /// How an operation ends that needs no request; nil where it needs one.
     private func ending(without operation: EngagementOperation) -> Verdict<Self>? {
         switch operation.action {
-        case .farewell: .unchanged(ServerFinding.nothingToLeave.at())
+        case .unregister: .unchanged(ServerFinding.nothingToLeave.at())
         case .identify where members(of: operation).isEmpty: .unchanged(ServerFinding.keyKnown.at())
         default: nil
         }

@@ -10,9 +10,9 @@ public import PatchbayModel
 public struct AdobeServer: VendorAdapter {
     public typealias Settings = AdobeServerSettings
 
-    /// The requests of this door.
+    /// The requests of this API.
     public enum Endpoint: String, AdapterEndpoint {
-        /// A token for all the others: a chore.
+        /// A token for all the others: a maintenance request.
         case token
         /// Whether the account has the contact's profile.
         case find
@@ -69,7 +69,7 @@ public struct AdobeServer: VendorAdapter {
         /// Most operations that it may go together with, because one of them was refused.
         var most: Int?
         /// How often it began anew: because nobody knew whether it was done, and because its profile vanished.
-        var doubts: Int?
+        var uncertainties: Int?
         var vanishings: Int?
         /// Answers that said no and not why.
         var faults: Int?
@@ -136,7 +136,7 @@ public struct AdobeServer: VendorAdapter {
         case .track: return [ServerFinding.event.at("action.event")]
         case .readBack(let request):
             return ServerQuestion(request, settings) == nil ? [ServerFinding.question.at("action.request")] : []
-        case .farewell, .erase: return []
+        case .unregister, .erase: return []
         @unknown default: return [ServerFinding.actionUnknown.at("action")]
         }
     }

@@ -5,7 +5,7 @@ extension AdobeServer {
     public static let descriptor = AdapterDescriptor(
         id: "adobe-server",
         title: "Adobe Campaign Standard (REST)",
-        door: .server,
+        side: .server,
         memory: .provider,
         window: 512,
         concurrency: 4,
@@ -44,7 +44,7 @@ extension AdobeServer {
         .operation(.changeSubscription): .native(note: "flags of the profile, and services"),
         .operation(.setConsent): .unsupported(reason: "the vendor's API has no record of consent"),
         .operation(.track): .unsupported(reason: "a transactional event is defined by each account for itself"),
-        .operation(.farewell): .native(note: "no request is needed"),
+        .operation(.unregister): .native(note: "no request is needed"),
         .operation(.erase): .native(note: "the profile is deleted; logs of deliveries need a privacy request"),
         .operation(.readBack): .native(note: "a profile and its subscriptions; profiles and services page by page"),
         .identifier(.external): .native(note: "the contact's key, or a field that the settings name"),

@@ -18,7 +18,7 @@ enum ServerPace: Sendable {
     static let pages = 20
     /// How often an operation begins anew because its profile vanished (B13).
     static let vanishings = 3
-    /// Rows of a page that this door asks for; the vendor's own number is 25.
+    /// Rows of a page that this API asks for; the vendor's own number is 25.
     static let rowsOfPage = 100
     /// The longest address behind the API's own that a step remembers.
     static let longestAddress = 200

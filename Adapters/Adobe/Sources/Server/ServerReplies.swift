@@ -63,11 +63,12 @@ extension ReplyTable {
             ) { $0.isSuccess && $0.isRefusal },
             .status(200...299, .accepted, rule: .adobe("B38")),
         ] + VendorCode.replies + [
-            .reply("HTTP 500 or 502 with a number as `code`", .park, ServerFinding.organization, rule: .adobe("B28")) {
+            .reply("HTTP 500 or 502 with a number as `code`", .suspend, ServerFinding.organization, rule: .adobe("B28"))
+            {
                 [500, 502].contains($0.status) && $0.json?["code"]?.integer != nil
             },
             .status(401...401, .retry, ServerFinding.unauthenticated, rule: .adobe("B3")),
-            .status(403...403, .park, ServerFinding.forbidden, rule: .adobe("B29")),
+            .status(403...403, .suspend, ServerFinding.forbidden, rule: .adobe("B29")),
             .reply("HTTP 404 with `RST-360011`", .refused, ServerFinding.absent, rule: .adobe("B27")) {
                 $0.status == 404 && VendorCode.first(in: $0) == "RST-360011"
             },

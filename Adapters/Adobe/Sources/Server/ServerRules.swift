@@ -1,7 +1,7 @@
 import PatchbayAdapterKit
 import PatchbayModel
 
-/// The vendor's rules at its server API, B (back end) of the list that all doors share.
+/// The vendor's rules at its server API, B (back end) of the list that all APIs share.
 enum AdobeServerRules: Sendable {
     /// Every rule.
     static let all: [Rule] = table.map { Rule(.adobe($0.0), $0.1, source: $0.2) }
@@ -117,7 +117,7 @@ enum AdobeServerRules: Sendable {
             house
         ),
         (
-            "B37", "This door carries profiles, services and subscriptions: devices, events and consent have no place.",
+            "B37", "This API carries profiles, services and subscriptions: devices, events and consent have no place.",
             mustRead
         ),
         (
@@ -137,7 +137,7 @@ enum AdobeServerRules: Sendable {
         ),
         (
             "B41",
-            "A service that is not there is made by POST with name, label and channel, where a setting says so; in doubt it is looked for.",
+            "A service that is not there is made by POST with name, label and channel, where a setting says so; in uncertain delivery it is looked for.",
             services
         ),
     ]

@@ -1,6 +1,6 @@
 import PatchbayAdapterKit
 
-/// Everything that these doors may say. No row ever holds a person's value or a secret.
+/// Everything that these APIs may say. No row ever holds a person's value or a secret.
 extension FindingRow {
     /// The rows of Campaign Standard.
     static let adobe: [FindingRow] = [
@@ -368,7 +368,7 @@ extension FindingRow {
         remedy: "Check organizationId and identityServer, and replay the operation."
     )
 
-    // MARK: What has no door
+    // MARK: What has no API
 
     static let subscriptionPush = FindingRow(
         "adobe.subscription.push",

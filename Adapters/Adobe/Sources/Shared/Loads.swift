@@ -1,8 +1,12 @@
 import PatchbayAdapterKit
 
-extension LoadDoor {
+extension ImportRoute {
     /// The vendor's way in for a back end, as the server API speaks it.
     static let adobe = [
-        LoadDoor("profile REST", contacts: 1, note: "a call for each profile; the rate stands in the licence agreement")
+        ImportRoute(
+            "profile REST",
+            contacts: 1,
+            note: "a call for each profile; the rate stands in the licence agreement"
+        )
     ]
 }

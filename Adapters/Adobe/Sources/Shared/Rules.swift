@@ -7,7 +7,7 @@ extension RuleID {
 }
 
 /// The vendor's rules by group: G gate, A actions, T tracking request, R registration, P attributes (PII), I identity and
-/// push token, Q queues and repeats, V privacy, N what has no door, S settings, C Campaign Classic.
+/// push token, Q queues and repeats, V privacy, N what has no API, S settings, C Campaign Classic.
 extension Rule {
     /// Where a rule is known from.
     private enum Source {

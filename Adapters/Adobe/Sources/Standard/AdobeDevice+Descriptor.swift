@@ -3,11 +3,11 @@ public import PatchbayJSON
 import PatchbayModel
 
 extension AdobeDevice {
-    /// What this door is, can do and knows.
+    /// What this API is, can do and knows.
     public static let descriptor = AdapterDescriptor(
         id: "adobe",
         title: "Adobe Campaign Standard",
-        door: .device,
+        side: .device,
         memory: .lane,
         stateVersion: 2,
         timeout: .seconds(5),
@@ -62,7 +62,7 @@ extension AdobeDevice {
             cost: "Campaign itself has no record of consent"
         ),
         .operation(.track): .native(note: "push messages and session starts"),
-        .operation(.farewell): .emulated(how: "every push token is removed", cost: "mobile profiles stay"),
+        .operation(.unregister): .emulated(how: "every push token is removed", cost: "mobile profiles stay"),
         .operation(.erase): .emulated(
             how: "push tokens are removed, the data is deleted here, and a new identity begins",
             cost: "delete the profile in Campaign, or let a back end send DELETE to its profile/{PKey}"

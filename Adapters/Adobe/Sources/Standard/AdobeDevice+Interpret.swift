@@ -42,14 +42,14 @@ private struct Reading {
         let row = law.row(for: exchange.outcome)
         let meaning = law.meaning(row, exchange.outcome, settings, endsReach: endsReach)
         if let place { memory.use(place, as: sent.ecid) }
-        if meaning != .accepted, exchange.mayHaveWorked { memory.doubt(sent) }
+        if meaning != .accepted, exchange.mayHaveWorked { memory.markUncertain(sent) }
         switch meaning {
         case .accepted: return accepted(at: place, &memory)
         case .retry:
             RuleID.adobe("Q3").fire()
             let asked = exchange.outcome.reply?.retryAfter(at: exchange.moment.date)
             return .retry(.at(RetryLaw.backoff.next(after: 0, asked: asked, at: exchange.moment)))
-        case .refused, .park:
+        case .refused, .suspend:
             return refused(refusal(row).at(path, detail: detail), &memory)
         }
     }
@@ -57,7 +57,7 @@ private struct Reading {
     private func refusal(_ row: ReplyRow) -> FindingRow {
         switch exchange.outcome {
         case .replied: row.finding ?? .replyRefused
-        case .failed(let failure): failure.doubt == .notSent ? .replyUnsent : .replyLost
+        case .failed(let failure): failure.delivery == .notSent ? .replyUnsent : .replyLost
         }
     }
 

@@ -310,7 +310,7 @@ private struct Planner {
         case .setConsent(let consent):
             return takeBack(head) ?? giveToken(head) ?? requestRegistration(head)
                 ?? .settle([head.id: .accepted(finding(of: consent, head).at("action.consent"))])
-        case .farewell:
+        case .unregister:
             if pending.hasEarlier(than: head) { return .wait(until: nil, because: FindingRow.leavesLast.at()) }
             return takeBack(head, before: .max)
                 ?? .settle([
@@ -335,9 +335,9 @@ private struct Planner {
 
     /// A request, with the memory that holds if its answer never arrives.
     private func send(_ endpoint: AdobeDevice.Endpoint, _ request: WireRequest, _ head: Head) -> Plan<AdobeDevice> {
-        var doubting = memory
-        doubting.doubt(SentRequest(endpoint, request, of: head.operation.subject))
-        return .send(Transmission(endpoint, request, carrying: [head], doubting: doubting))
+        var unacknowledged = memory
+        unacknowledged.markUncertain(SentRequest(endpoint, request, of: head.operation.subject))
+        return .send(Transmission(endpoint, request, carrying: [head], unacknowledged: unacknowledged))
     }
 
     /// What keeps an operation of an identity waiting, or ends it; nil if it can be sent.
@@ -512,7 +512,7 @@ extension Pending<AdobeDevice> {
 extension PendingOperations<AdobeDevice> {
     /// Whether anything captured before an operation is still pending.
     fileprivate func hasEarlier(than head: Pending<AdobeDevice>) -> Bool {
-        if contains(where: { $0.sequence < head.sequence && $0.operation.action != .farewell }) { return true }
+        if contains(where: { $0.sequence < head.sequence && $0.operation.action != .unregister }) { return true }
         return hasMore && !contains { $0.sequence > head.sequence }
     }
 }

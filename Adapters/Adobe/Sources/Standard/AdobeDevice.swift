@@ -58,7 +58,7 @@ public struct AdobeDevice: VendorAdapter {
     /// A digest of the server and the app that the settings name.
     let account: String
 
-    /// A door to one mobile app.
+    /// An API to one mobile app.
     ///
     /// - Throws: ``SettingsError`` if a field is the vendor's own.
     public init(settings: AdobeSettings) throws(SettingsError) {
@@ -100,7 +100,7 @@ extension AdobeDevice {
             RuleID.adobe("Q2").fire()
             let name = String(joining: operation.action.kind.rawValue, "/", operation.id.rawValue)
             return Place(lane: operation.subject.rawValue, queue: name)
-        case .farewell: queue = .identity
+        case .unregister: queue = .identity
         case .erase, .changeSubscription, .readBack: queue = .local
         @unknown default: queue = .local
         }
@@ -129,7 +129,7 @@ extension AdobeDevice {
             return [row.at("action.subscription.channel")]
         case .track(let event): return examine(event, operation)
         case .readBack: return [FindingRow.readBack.at("action.read")]
-        case .setConsent, .farewell, .erase: return []
+        case .setConsent, .unregister, .erase: return []
         @unknown default: return [FindingRow.actionUnknown.at("action")]
         }
     }

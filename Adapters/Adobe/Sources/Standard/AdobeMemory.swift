@@ -279,10 +279,10 @@ extension AdobeMemory {
         if identities[place].usedAs != ecid { identities[place].usedAs = ecid }
     }
 
-    // MARK: Doubt
+    // MARK: Delivery
 
     /// Notes what a request may change at the vendor, whatever its answer.
-    mutating func doubt(_ sent: SentRequest) {
+    mutating func markUncertain(_ sent: SentRequest) {
         guard let place = sent.place(in: self) else { return }
         use(place, as: sent.ecid)
         for field in sent.fields { identities[place].known[field.name] = nil }

@@ -4,7 +4,7 @@ public import PatchbayModel
 
 /// What a configuration says about one mobile app in Campaign Standard.
 ///
-/// There is no place for a credential: this door has none, and those of the REST interface must never live in an app.
+/// There is no place for a credential: this API has none, and those of the REST interface must never live in an app.
 public struct AdobeSettings: AdapterSettings {
     /// What postpones the next registration.
     public enum RegistrationClock: String, NeutralWord {

@@ -88,7 +88,7 @@ struct OptOutCall: Sendable {
     )
 }
 
-/// Makes the requests of this door.
+/// Makes the requests of this API.
 struct RequestMaker {
     let settings: AdobeSettings
     let ecid: String

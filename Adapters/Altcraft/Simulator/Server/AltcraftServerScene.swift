@@ -33,7 +33,7 @@ public struct AltcraftServerScene: VendorScene {
     }
 
     /// Memory claims nothing of a person; what the vendor holds is compared where an exchange is cut.
-    public static let belief = Belief { (account: AltcraftServerAccount, _) in
+    public static let expectedState = ExpectedState { (account: AltcraftServerAccount, _) in
         [
             "profiles": .array(
                 account.profiles.map { ["fields": $0.fields, "subscriptions": .array($0.subscriptions)] }

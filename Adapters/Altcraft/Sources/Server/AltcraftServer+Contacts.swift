@@ -2,7 +2,7 @@ public import PatchbayAdapterKit
 public import PatchbayJSON
 public import PatchbayModel
 
-extension AltcraftServer: ContactDoor {
+extension AltcraftServer: ContactAPI {
     /// What a contact's key is.
     public var keyKind: IdentifierKind {
         switch settings.matching {
@@ -77,25 +77,25 @@ extension AltcraftServer: ContactDoor {
     }
 
     /// A subscription has an address: without one there is none.
-    public var unneededNoes: Set<String> { [ServerFinding.nobodyToLeave.code] }
+    public var unneededOptOuts: Set<String> { [ServerFinding.nobodyToLeave.code] }
 
     private var attributeNames: [String: AttributeName] {
         Dictionary(settings.fieldNames.map { ($1, $0) }, uniquingKeysWith: min)
     }
 
     /// The requests that an amount makes.
-    public func work(for amount: DoorAmount) -> [DoorWork] {
+    public func work(for amount: ServerAmount) -> [ServerWork] {
         let most = settings.profilesPerRequest
         let imports = [Action.Kind.identify, .changeAttributes, .changeTags, .changeSubscription]
             .map { (amount[$0] + most - 1) / most }.reduce(0, +)
         return [
-            DoorWork(
+            ServerWork(
                 "profiles/import_batch",
                 requests: imports,
                 note:
                     "\(most) profiles in a request, one status for each; 10 MB is the usual limit of a body; no rate is documented"
             ),
-            DoorWork(
+            ServerWork(
                 "profiles/list",
                 of: amount[.changeSubscription],
                 atMost: ServerPace.lookUps,

@@ -47,9 +47,9 @@ extension AltcraftServer {
         // Whoever says yes or no by name is there.
         (memory.failures, memory.closedUntil) = (0, nil)
         switch (row.meaning, exchange.endpoint) {
-        case (.park, _):
+        case (.suspend, _):
             var meaning = Interpretation<Self>(exchange.operations) { .underway($0.step) }
-            meaning.park = (row.finding ?? ServerFinding.refused).at(detail: exchange.outcome.reply?.codeText)
+            meaning.suspension = (row.finding ?? ServerFinding.refused).at(detail: exchange.outcome.reply?.codeText)
             return meaning
         case (.refused, .deleteProfile) where exchange.outcome.reply?.json?["error"]?.integer == 404:
             // The vendor's own word; a status alone may be of whoever stands in between.
@@ -76,10 +76,10 @@ extension AltcraftServer {
         let code = exchange.outcome.reply?.code
         // A yes that can't be read may be one.
         let isTrouble = code.map { $0 == 0 || (500...599).contains($0) } ?? false
-        let isDoubtful = (exchange.mayHaveWorked || isTrouble) && code != 503
+        let isUncertain = (exchange.mayHaveWorked || isTrouble) && code != 503
         return Interpretation(exchange.operations) { pending in
-            if exchange.endpoint.isJournaled, isDoubtful, settings.inDoubt == .reject {
-                return .rejected(ServerFinding.inDoubt.at("action"))
+            if exchange.endpoint.isJournaled, isUncertain, settings.uncertainDelivery == .reject {
+                return .rejected(ServerFinding.uncertainDelivery.at("action"))
             }
             let own = ServerPace.backoff.next(after: pending.failures, asked: asked, at: moment)
             return .retry(.at(max(own, next)))
@@ -120,7 +120,7 @@ extension AltcraftServer {
     private func interpretRows(_ exchange: Exchange<Self>, _ results: [JSONValue]) -> Interpretation<Self> {
         RuleID.altcraft("V8").fire()
         var verdicts: [OperationID: Verdict<Self>] = [:]
-        var park: Finding?
+        var suspension: Finding?
         for (pending, result) in zip(exchange.operations, results) {
             let reply = WireResponse(200, json: result)
             let row = ReplyTable.altcraftServer.row(for: .replied(reply))
@@ -132,14 +132,15 @@ extension AltcraftServer {
                 verdicts[pending.id] = .rejected(finding)
             case .retry:
                 let next = ServerPace.backoff.next(after: pending.failures, asked: nil, at: exchange.moment)
-                let isLost = exchange.endpoint.isJournaled && settings.inDoubt == .reject && reply.code != 429
-                verdicts[pending.id] = isLost ? .rejected(ServerFinding.inDoubt.at("action")) : .retry(.at(next))
-            case .park:
+                let isLost = exchange.endpoint.isJournaled && settings.uncertainDelivery == .reject && reply.code != 429
+                verdicts[pending.id] =
+                    isLost ? .rejected(ServerFinding.uncertainDelivery.at("action")) : .retry(.at(next))
+            case .suspend:
                 verdicts[pending.id] = .underway(pending.step)
-                park = park ?? (row.finding ?? ServerFinding.refused).at(detail: reply.codeText)
+                suspension = suspension ?? (row.finding ?? ServerFinding.refused).at(detail: reply.codeText)
             }
         }
-        return Interpretation(verdicts, park: park)
+        return Interpretation(verdicts, suspension: suspension)
     }
 
     private func ending(of pending: Pending<Self>) -> Verdict<Self> {
@@ -154,8 +155,8 @@ extension AltcraftServer {
         if exchange.operations.count == 1, exchange.outcome.reply?.json?["result"]?.array?.isEmpty ?? true {
             return Interpretation(exchange.operations) { ending(of: $0) }
         }
-        if exchange.endpoint == .increment, settings.inDoubt == .reject {
-            return Interpretation(exchange.operations) { _ in .rejected(ServerFinding.inDoubt.at("action")) }
+        if exchange.endpoint == .increment, settings.uncertainDelivery == .reject {
+            return Interpretation(exchange.operations) { _ in .rejected(ServerFinding.uncertainDelivery.at("action")) }
         }
         if exchange.operations.count == 1 {
             return Interpretation(exchange.operations) { _ in .rejected(ServerFinding.unclear.at("action")) }

@@ -63,7 +63,7 @@ extension AltcraftServer {
     private func needsTargets(_ one: Pending<Self>) -> Bool {
         if one.step?.owed != nil { return one.step?.targets == nil }
         return switch one.operation.action {
-        case .changeSubscription, .farewell: one.step?.targets == nil
+        case .changeSubscription, .unregister: one.step?.targets == nil
         default: false
         }
     }
@@ -72,7 +72,7 @@ extension AltcraftServer {
         if one.step?.owed != nil { return one.step?.targets != nil }
         return switch one.operation.action {
         case .identify, .changeAttributes, .changeTags: true
-        case .changeSubscription, .farewell: one.step?.targets != nil
+        case .changeSubscription, .unregister: one.step?.targets != nil
         default: false
         }
     }

@@ -9,7 +9,7 @@ public import PatchbayModel
 public struct AltcraftServer: VendorAdapter {
     public typealias Settings = AltcraftServerSettings
 
-    /// The requests of this door.
+    /// The requests of this API.
     public enum Endpoint: String, AdapterEndpoint {
         /// Profiles, made or changed.
         case importProfiles
@@ -76,7 +76,7 @@ public struct AltcraftServer: VendorAdapter {
         case .track: return [ServerFinding.eventKind.at("action.event")]
         case .readBack(let request):
             return PageQuestion(request) == nil ? [ServerFinding.question.at("action.request")] : []
-        case .farewell, .erase: return []
+        case .unregister, .erase: return []
         @unknown default: return [FindingRow.actionUnknown.at("action")]
         }
     }

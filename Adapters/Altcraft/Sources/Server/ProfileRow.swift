@@ -32,7 +32,7 @@ struct ProfileRow: Sendable {
         case .changeAttributes(let changes): add(changes)
         case .changeTags(let change): add(change, step)
         case .changeSubscription(let subscription): add(subscription, step?.targets ?? [])
-        case .farewell: add(step?.targets ?? [], status: Subscription.State.suspended.rawValue, fields: nil)
+        case .unregister: add(step?.targets ?? [], status: Subscription.State.suspended.rawValue, fields: nil)
         default: break
         }
     }

@@ -5,7 +5,7 @@ extension AltcraftServer {
     public static let descriptor = AdapterDescriptor(
         id: "altcraft-server",
         title: "Altcraft platform (API)",
-        door: .server,
+        side: .server,
         memory: .provider,
         window: 2500,
         concurrency: 4,
@@ -39,7 +39,7 @@ extension AltcraftServer {
         .operation(.changeSubscription): .native(note: asResource),
         .operation(.setConsent): .unsupported(reason: "the vendor has no record of consent"),
         .operation(.track): .native(note: "custom events as goals of a pixel; push messages"),
-        .operation(.farewell): .native(note: "suspends what is subscribed: no opt-out is recorded"),
+        .operation(.unregister): .native(note: "suspends what is subscribed: no opt-out is recorded"),
         .operation(.erase): .native(note: "the profile of the database, with its history and relations"),
         .operation(.readBack): .native(note: "profiles, page by page, all or by a query"),
         .identifier(.external): .native(note: "the contact's key, with matching by a field"),

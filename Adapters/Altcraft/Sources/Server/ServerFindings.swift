@@ -224,8 +224,8 @@ enum ServerFinding: Sendable {
         reason: "The payload does not say which message it is",
         remedy: "Have the platform put its extra uid into push messages, and name that member in uidKey."
     )
-    static let inDoubt = FindingRow(
-        "altcraft.server.doubt",
+    static let uncertainDelivery = FindingRow(
+        "altcraft.server.uncertainDelivery",
         .error,
         .outcomeUnknown,
         rule: .altcraft("V18"),
@@ -370,14 +370,15 @@ enum ServerFinding: Sendable {
         remedy: "Correct the cause that the vendor's error code names, then replay the operation."
     )
 
-    /// Every row, for the descriptor; the last are those of fields and pushes, which both doors share.
+    /// Every row, for the descriptor; the last are those of fields and pushes, which both APIs share.
     static let all: [FindingRow] = [
         keyBlank, keyForm, keyOther, keyKnown, option, identifierUnnamed, empty, reserved, resource,
         subscriptionChannel, subscriptionUnknown, subscriptionDetails, subscriptionNested, address, nobodyToLeave,
         optOutKept,
         optOutsFull,
         contactSwitch, device, consent, eventKind, pixel, goalBlank, goalLong, goalCharacters, goalNested, goalData,
-        pushUID, inDoubt, unclear, erased, nobody, nothingToLeave, question, closed, unauthenticated, tariff, forbidden,
+        pushUID, uncertainDelivery, unclear, erased, nobody, nothingToLeave, question, closed, unauthenticated, tariff,
+        forbidden,
         notFound, tooLarge, tooOften, unavailable, noReply, unreadable, page, refused, FindingRow.attributesEmpty,
         FindingRow.attributesNone, FindingRow.attributeForm, FindingRow.attributeCollision,
         FindingRow.attributeUnset, FindingRow.attributeElements, FindingRow.fieldBlank, FindingRow.tagsField,

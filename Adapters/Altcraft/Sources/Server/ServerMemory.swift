@@ -61,7 +61,7 @@ extension ProfileKey {
     var mark: String { RequestID.text(for: OperationID(rawValue: text), part: "key") }
 }
 
-/// How long the door waits; the vendor names no times.
+/// How long the API waits; the vendor names no times.
 enum ServerPace: Sendable {
     /// 2 s, doubled with each failure before, at most five minutes; chance parts the clients (V22).
     static let backoff = Backoff.doubling(from: .seconds(2), upTo: .seconds(300), jitter: 0.25)

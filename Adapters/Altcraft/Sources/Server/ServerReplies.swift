@@ -11,9 +11,9 @@ extension ReplyTable {
                 $0.isSuccess && $0.json?.object == nil
             },
             .reply("HTTP 200–299 with `error` 0", .accepted, rule: .altcraft("V10")) { $0.isSuccess && $0.code == 0 },
-            code(401, .park, ServerFinding.unauthenticated, "V2"),
-            code(402, .park, ServerFinding.tariff, "V10"),
-            code(403, .park, ServerFinding.forbidden, "V10"),
+            code(401, .suspend, ServerFinding.unauthenticated, "V2"),
+            code(402, .suspend, ServerFinding.tariff, "V10"),
+            code(403, .suspend, ServerFinding.forbidden, "V10"),
             code(404, .refused, ServerFinding.notFound, "V15"),
             code(408, .retry, ServerFinding.unavailable, "V22"),
             code(413, .refused, ServerFinding.tooLarge, "V7"),

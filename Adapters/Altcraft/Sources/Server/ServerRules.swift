@@ -1,12 +1,12 @@
 import PatchbayAdapterKit
 import PatchbayModel
 
-/// The vendor's rules at its server API, V of the list that both doors share; what fields look like is the same at both.
+/// The vendor's rules at its server API, V of the list that both APIs share; what fields look like is the same at both.
 enum AltcraftServerRules: Sendable {
-    /// The rules of this door alone.
+    /// The rules of this API alone.
     static let own: [Rule] = table.map { Rule(.altcraft($0.0), $0.1, source: $0.2) }
 
-    /// Every rule that this door knows.
+    /// Every rule that this API knows.
     static let all: [Rule] = own + Rule.altcraft.filter { shared.contains($0.id) }
 
     private static let shared: Set<RuleID> = Set(
@@ -75,7 +75,7 @@ enum AltcraftServerRules: Sendable {
         ),
         (
             "V14",
-            "Whose address a subscription has is asked for first: that of the resource, else of the channel, else the profile's; a no without one needs no request; a farewell suspends what is subscribed.",
+            "Whose address a subscription has is asked for first: that of the resource, else of the channel, else the profile's; a no without one needs no request; an unregister suspends what is subscribed.",
             ours
         ),
         (

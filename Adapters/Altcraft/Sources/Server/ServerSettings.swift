@@ -24,7 +24,7 @@ public struct AltcraftServerSettings: AdapterSettings {
     }
 
     /// What becomes of what must not happen twice, where nobody knows whether the platform did it.
-    public enum InDoubt: String, NeutralWord {
+    public enum UncertainDelivery: String, NeutralWord {
         /// It is rejected as unknown, and kept for a person to look at.
         case reject
         /// It is sent again, and may count twice.
@@ -59,8 +59,8 @@ public struct AltcraftServerSettings: AdapterSettings {
     public var uidKey = "_uid"
     /// Whether triggers of campaigns and scenarios ignore what is sent.
     public var skipTriggers = false
-    /// What becomes of goals and increments in doubt.
-    public var inDoubt = InDoubt.reject
+    /// What becomes of goals and increments in uncertain delivery.
+    public var uncertainDelivery = UncertainDelivery.reject
     /// Most profiles of one request.
     public var profilesPerRequest = 1000
     /// Most bytes of one request's profiles.
@@ -170,8 +170,8 @@ public struct AltcraftServerSettings: AdapterSettings {
             "Whether triggers of campaigns and scenarios ignore what is sent."
         ),
         .choice(
-            "inDoubt",
-            \.inDoubt,
+            "uncertainDelivery",
+            \.uncertainDelivery,
             default: .reject,
             rule: .altcraft("V18"),
             "What becomes of goals and increments of which nobody knows whether the platform took them."
@@ -195,7 +195,7 @@ public struct AltcraftServerSettings: AdapterSettings {
         .integer("lanes", \.lanes, in: 1...4, default: 4, "How many requests may be under way at once."),
     ])
 
-    /// The device API's settings as far as fields go, for what both doors write alike.
+    /// The device API's settings as far as fields go, for what both APIs write alike.
     var fields: AltcraftSettings {
         var settings = AltcraftSettings()
         (settings.fieldNames, settings.genderForm, settings.tagsField) = (fieldNames, genderForm, tagsField)

@@ -218,7 +218,7 @@ struct PushRecord: Sendable {
     }
 }
 
-/// The question for a page of profiles: a reader's, or the door's own for addresses.
+/// The question for a page of profiles: a reader's, or the API's own for addresses.
 struct PageQuestion: Sendable {
     /// The pointer of the page before; nil for the first.
     var from: String?

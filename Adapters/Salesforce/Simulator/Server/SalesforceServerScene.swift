@@ -16,7 +16,7 @@ public struct SalesforceServerScene: VendorScene {
         ServerScenes.say(number, &random)
     }
 
-    public static var belief: Belief { ServerScenes.belief }
+    public static var expectedState: ExpectedState { ServerScenes.expectedState }
 
     public static func records(in account: SalesforceServerAccount) -> [VendorRecord] {
         ServerScenes.records(in: account)
@@ -40,7 +40,7 @@ public struct SalesforceServerRowsScene: VendorScene {
         ServerScenes.say(number, &random)
     }
 
-    public static var belief: Belief { ServerScenes.belief }
+    public static var expectedState: ExpectedState { ServerScenes.expectedState }
 
     public static func records(in account: SalesforceServerAccount) -> [VendorRecord] {
         ServerScenes.records(in: account)
@@ -73,7 +73,7 @@ enum ServerScenes {
     }
 
     /// Memory claims nothing of a person; what the vendor holds is compared where an exchange is cut.
-    static let belief = Belief { (account: SalesforceServerAccount, _) in
+    static let expectedState = ExpectedState { (account: SalesforceServerAccount, _) in
         func list(_ rows: some Sequence<(key: String, value: [String: JSONValue])>) -> JSONValue {
             .array(
                 rows.sorted { $0.key < $1.key }.map { key, row in

@@ -3,7 +3,7 @@ public import PatchbayJSON
 public import PatchbayModel
 
 /// Contacts as rows of the data extension. What comes back is text in columns of lower case, and nobody says of which type.
-extension SalesforceServer: ContactDoor {
+extension SalesforceServer: ContactAPI {
     /// What a contact's key is.
     public var keyKind: IdentifierKind { .external }
 
@@ -88,11 +88,11 @@ extension SalesforceServer: ContactDoor {
     }
 
     /// The requests that an amount makes.
-    public func work(for amount: DoorAmount) -> [DoorWork] {
+    public func work(for amount: ServerAmount) -> [ServerWork] {
         switch settings.route {
         case .rows:
             return [
-                DoorWork(
+                ServerWork(
                     "rowset",
                     of: amount.all,
                     atMost: settings.rowsPerRequest,
@@ -110,13 +110,13 @@ extension SalesforceServer: ContactDoor {
                 ? "assumed: the vendor documents no time, and {\"to\": {\"jobSeconds\": …}} in the settings says another"
                 : "from the settings"
             return [
-                DoorWork(
+                ServerWork(
                     "async rows",
                     requests: jobs,
                     note:
                         "a job of \(settings.rowsPerJob) words and at most \(settings.bytesPerJob) bytes; rows of one contact are folded"
                 ),
-                DoorWork(
+                ServerWork(
                     "async status",
                     requests: jobs * questions,
                     note:
@@ -126,7 +126,7 @@ extension SalesforceServer: ContactDoor {
             ]
         case .contacts:
             return [
-                DoorWork(
+                ServerWork(
                     "contacts",
                     requests: amount.contacts,
                     note: "a request for each contact, two where the first does not fit"
@@ -194,7 +194,7 @@ extension SalesforceServer: ContactDoor {
         if name.isSameColumn(as: settings.keyColumn) { return .key }
         if let kind = key(settings.identifierColumns) { return .identifier(kind) }
         if let tag = key(settings.tagColumns) { return .tag(tag) }
-        if let wish = key(settings.subscriptionColumns) { return .subscription(wish.rawValue) }
+        if let name = key(settings.subscriptionColumns) { return .subscription(Subscription.Key(settingName: name.rawValue)) }
         return .attribute(key(settings.attributeNames) ?? AttributeName(rawValue: name.lowercased()))
     }
 

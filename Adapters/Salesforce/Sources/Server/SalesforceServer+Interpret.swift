@@ -8,14 +8,14 @@ extension SalesforceServer {
         if exchange.endpoint == .token { return interpretToken(exchange, row, &memory) }
         if exchange.outcome.reply?.status == 401 {
             RuleID.salesforce("V3").fire()
-            return memory.interpretRefusedToken(exchange) ?? parking(exchange, ServerFinding.tokenRefusedTwice)
+            return memory.interpretRefusedToken(exchange) ?? suspending(exchange, ServerFinding.tokenRefusedTwice)
         }
         switch row.meaning {
-        case .accepted, .refused, .park: memory.heard(at: exchange.moment.now)
+        case .accepted, .refused, .suspend: memory.heard(at: exchange.moment.now)
         case .retry: return interpretFailure(exchange, row, &memory)
         }
         switch (row.meaning, exchange.endpoint) {
-        case (.park, _): return parking(exchange, row.finding ?? ServerFinding.forbidden)
+        case (.suspend, _): return suspending(exchange, row.finding ?? ServerFinding.forbidden)
         case (.refused, let endpoint): return interpretRefusal(exchange, of: endpoint, row, &memory)
         case (_, .rows), (_, .createContact), (_, .updateContact): return taken(exchange)
         case (_, .asyncRows): return interpretJob(exchange, row, &memory)
@@ -39,7 +39,7 @@ extension SalesforceServer {
             reply.accessToken != nil
         {
             guard let host = ServerToken.host(reply.json?["rest_instance_url"]?.string) else {
-                return Interpretation(park: ServerFinding.hostUnknown.at())
+                return Interpretation(suspension: ServerFinding.hostUnknown.at())
             }
             memory.restURL = host
         }
@@ -48,12 +48,12 @@ extension SalesforceServer {
             return Interpretation()
         }
         return memory.interpretToken(exchange, row.meaning, asked: asked(exchange), ServerPace.tokens)
-            ?? Interpretation(park: ServerFinding.tokenRefused.at())
+            ?? Interpretation(suspension: ServerFinding.tokenRefused.at())
     }
 
-    private func parking(_ exchange: Exchange<Self>, _ row: FindingRow) -> Interpretation<Self> {
+    private func suspending(_ exchange: Exchange<Self>, _ row: FindingRow) -> Interpretation<Self> {
         var meaning = Interpretation<Self>(exchange.operations) { .underway($0.step) }
-        meaning.park = row.at(detail: exchange.outcome.reply.map { "HTTP \($0.status)" })
+        meaning.suspension = row.at(detail: exchange.outcome.reply.map { "HTTP \($0.status)" })
         return meaning
     }
 
@@ -71,8 +71,8 @@ extension SalesforceServer {
     private func interpretFailure(_ exchange: Exchange<Self>, _ row: ReplyRow, _ memory: inout Memory)
         -> Interpretation<Self>
     {
-        let isDoubtful = exchange.mayHaveWorked && exchange.outcome.reply?.status != 503
-        let isLost = exchange.endpoint == .event && isDoubtful && settings.eventsInDoubt == .reject
+        let isUncertain = exchange.mayHaveWorked && exchange.outcome.reply?.status != 503
+        let isLost = exchange.endpoint == .event && isUncertain && settings.uncertainEvents == .reject
         return memory.stayAway(exchange, asked: asked(exchange), ServerPace.tokens) { _ in
             isLost ? .rejected(ServerFinding.eventUnknown.at("action.event")) : nil
         }
@@ -97,7 +97,7 @@ extension SalesforceServer {
         let finding = row.finding ?? ServerFinding.refused
         switch endpoint {
         case .rows, .asyncRows, .readRows:
-            if finding == ServerFinding.notFound { return parking(exchange, ServerFinding.dataExtensionUnknown) }
+            if finding == ServerFinding.notFound { return suspending(exchange, ServerFinding.dataExtensionUnknown) }
         case .createContact where finding == ServerFinding.conflict,
             .updateContact where finding == ServerFinding.notFound || finding == ServerFinding.hiddenRefusal:
             let other: Settings.Verb = endpoint == .createContact ? .update : .create

@@ -13,7 +13,7 @@ extension SalesforceServer {
             ending: ending(without:),
             token: {
                 RuleID.salesforce("V2").fire()
-                return Transmission(chore: .token, requests.token())
+                return Transmission(maintenanceRequest: .token, requests.token())
             },
             work: { transmission(for: $0, pending, requests) }
         )
@@ -22,7 +22,7 @@ extension SalesforceServer {
     /// How an operation ends that needs no request; nil where it needs one.
     private func ending(without operation: EngagementOperation) -> Verdict<Self>? {
         switch operation.action {
-        case .farewell: .unchanged(ServerFinding.nothingToLeave.at())
+        case .unregister: .unchanged(ServerFinding.nothingToLeave.at())
         case .identify where cells(of: operation).isEmpty: .unchanged(ServerFinding.keyKnown.at())
         default: nil
         }

@@ -9,9 +9,9 @@ public import PatchbayModel
 public struct SalesforceServer: VendorAdapter {
     public typealias Settings = SalesforceServerSettings
 
-    /// The requests of this door.
+    /// The requests of this API.
     public enum Endpoint: String, AdapterEndpoint {
-        /// A token for all the others: a chore.
+        /// A token for all the others: a maintenance request.
         case token
         /// Rows, answered at once.
         case rows
@@ -87,7 +87,7 @@ public struct SalesforceServer: VendorAdapter {
         case .track(.push): return [ServerFinding.push.at("action.event")]
         case .track: return [ServerFinding.eventKind.at("action.event")]
         case .readBack(let request): return RowsQuestion.problems(of: request, settings)
-        case .farewell, .erase: return []
+        case .unregister, .erase: return []
         @unknown default: return [ServerFinding.actionUnknown.at("action")]
         }
     }

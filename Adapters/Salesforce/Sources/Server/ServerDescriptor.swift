@@ -5,7 +5,7 @@ extension SalesforceServer {
     public static let descriptor = AdapterDescriptor(
         id: "salesforce-server",
         title: "Salesforce Marketing Cloud Engagement (REST)",
-        door: .server,
+        side: .server,
         memory: .provider,
         window: 2500,
         concurrency: 4,
@@ -43,7 +43,7 @@ extension SalesforceServer {
         .operation(.changeSubscription): .emulated(how: asColumn, cost: "the account's own lists do not see it"),
         .operation(.setConsent): .unsupported(reason: "the vendor's API has no record of consent"),
         .operation(.track): .native(note: "custom events, as entries of journeys"),
-        .operation(.farewell): .native(note: "no request is needed"),
+        .operation(.unregister): .native(note: "no request is needed"),
         .operation(.erase): .native(note: "the contact and its attributes, hours later, in the whole enterprise"),
         .operation(.readBack): .native(note: "rows, page by page"),
         .identifier(.external): .native(note: "the contact's key itself"),

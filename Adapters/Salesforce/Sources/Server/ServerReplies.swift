@@ -9,7 +9,7 @@ extension ReplyTable {
             .webPage(.retry, ServerFinding.page, rule: .salesforce("V33")),
             .reply(
                 "HTTP 200–299 with `CustomObjectNotFound`",
-                .park,
+                .suspend,
                 ServerFinding.notQueued,
                 rule: .salesforce("V14")
             ) { $0.isSuccess && $0.names("CustomObjectNotFound") },
@@ -26,11 +26,11 @@ extension ReplyTable {
                 rule: .salesforce("V21")
             ) { $0.isSuccess && $0.hidesRefusal },
             .status(200...299, .accepted, rule: .salesforce("V8")),
-            .reply("HTTP 401 with `invalid_client`", .park, ServerFinding.clientUnknown, rule: .salesforce("V1")) {
+            .reply("HTTP 401 with `invalid_client`", .suspend, ServerFinding.clientUnknown, rule: .salesforce("V1")) {
                 $0.status == 401 && $0.json?["error"]?.string == "invalid_client"
             },
             .status(401...401, .retry, ServerFinding.unauthenticated, rule: .salesforce("V3")),
-            .status(403...403, .park, ServerFinding.forbidden, rule: .salesforce("V30")),
+            .status(403...403, .suspend, ServerFinding.forbidden, rule: .salesforce("V30")),
             .status(404...404, .refused, ServerFinding.notFound, rule: .salesforce("V31")),
             .status(408...408, .retry, ServerFinding.unavailable, rule: .salesforce("V28")),
             .status(409...409, .refused, ServerFinding.conflict, rule: .salesforce("V18")),

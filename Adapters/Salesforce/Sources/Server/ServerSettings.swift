@@ -40,7 +40,7 @@ public struct SalesforceServerSettings: AdapterSettings {
     }
 
     /// What becomes of an event of which nobody knows whether the vendor took it.
-    public enum InDoubt: String, NeutralWord {
+    public enum UncertainDelivery: String, NeutralWord {
         /// It is rejected as unknown, and kept for a person to look at.
         case reject
         /// It is sent again, and may start a journey twice.
@@ -85,8 +85,8 @@ public struct SalesforceServerSettings: AdapterSettings {
     public var unset = Unset.blank
     /// Journey entry events by the neutral event's name.
     public var eventKeys: [SalesforceSourceName: String] = [:]
-    /// What becomes of an event in doubt.
-    public var eventsInDoubt = InDoubt.reject
+    /// What becomes of an event in uncertain delivery.
+    public var uncertainEvents = UncertainDelivery.reject
     /// Most rows of a synchronous request.
     public var rowsPerRequest = 50
     /// Most rows of a job.
@@ -203,8 +203,8 @@ public struct SalesforceServerSettings: AdapterSettings {
             "Event definition keys by neutral event name; an event without one has its own name as key."
         ),
         .choice(
-            "eventsInDoubt",
-            \.eventsInDoubt,
+            "uncertainEvents",
+            \.uncertainEvents,
             default: .reject,
             rule: .salesforce("V25"),
             "What becomes of an event of which nobody knows whether the vendor took it."

@@ -2,7 +2,7 @@ public import PatchbayAdapterKit
 public import PatchbayModel
 import PatchbayJSON
 
-/// The Toy vendor's device door: one endpoint, one request per operation.
+/// The Toy vendor's device API: one endpoint, one request per operation.
 public struct ToyAdapter: VendorAdapter {
     /// The one kind of request.
     public enum Endpoint: String, AdapterEndpoint { case say }
@@ -48,10 +48,10 @@ public struct ToyAdapter: VendorAdapter {
             switch row.meaning {
             case .accepted: .accepted()
             case .refused: .rejected(finding)
-            case .retry, .park: .retry(.at(again))
+            case .retry, .suspend: .retry(.at(again))
             }
         }
-        if row.meaning == .park { meaning.park = finding }
+        if row.meaning == .suspend { meaning.suspension = finding }
         return meaning
     }
 }

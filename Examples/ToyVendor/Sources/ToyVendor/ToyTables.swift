@@ -95,7 +95,7 @@ extension ToyAdapter {
             [
                 .webPage(.retry, rule: .toy("8")),
                 .status(200...299, .accepted, rule: .toy("1")),
-                .status(401...401, .park, ToyFindings.badKey, rule: .toy("6")),
+                .status(401...401, .suspend, ToyFindings.badKey, rule: .toy("6")),
                 .status(408...408, .retry, rule: .toy("8")),
                 .status(429...429, .retry, rule: .toy("8")),
                 .status(400...499, .refused, ToyFindings.refused, rule: .toy("7")),

@@ -43,7 +43,8 @@ import ToyVendorSimulator
     @Test(
         .shows("toy/6", "toy/7", "toy/8", of: ToyAdapter.self),
         arguments: [
-            (status: 202, meaning: ReplyMeaning.accepted), (401, .park), (408, .retry), (404, .refused), (503, .retry),
+            (status: 202, meaning: ReplyMeaning.accepted), (401, .suspend), (408, .retry), (404, .refused),
+            (503, .retry),
         ]
     )
     func `a status decides`(_ row: (status: Int, meaning: ReplyMeaning)) {

@@ -29,7 +29,7 @@ package enum LogFact {
         case .operation(let id): ("operation", id.rawValue)
         case .endpoint(let name): ("endpoint", name)
         case .outcome(.replied(let response)): ("status", String(response.status))
-        case .outcome(.failed(let failure)): ("failure", "\(failure.doubt.rawValue).\(failure.code)")
+        case .outcome(.failed(let failure)): ("failure", "\(failure.delivery.rawValue).\(failure.code)")
         case .term(let term): ("term", term.rawValue)
         case .code(let finding): finding.map { ("code", $0.code) }
         case .vendor(let finding): (finding?.vendor).map { ("vendor", $0.description) }
@@ -75,7 +75,7 @@ package struct Log: Sendable {
         case .answered(let id, let provider, let outcome):
             self(.debug, "question answered", facts(id, provider, outcome))
         case .incoming(let provider, _): self(.debug, "content for the app", [.provider(provider)])
-        case .parked(let provider, let finding): self(.error, "provider stopped", facts(provider, finding))
+        case .suspended(let provider, let finding): self(.error, "provider stopped", facts(provider, finding))
         case .outage(let provider, let finding): self(.warning, "provider fails", facts(provider, finding))
         case .recovered(let provider, let finding): self(.notice, "provider is back", facts(provider, finding))
         case .noticed(let provider, let finding):

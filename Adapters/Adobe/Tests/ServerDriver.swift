@@ -1,0 +1,40 @@
+import PatchbayAdapterKit
+import PatchbayAdobeSimulator
+import PatchbayJSON
+import PatchbayModel
+import PatchbaySimulation
+
+@testable import PatchbayAdobe
+
+/// A back end before the played account.
+typealias ServerDriver = BackEnd<AdobeServer>
+
+extension BackEnd<AdobeServer> {
+    convenience init(_ changes: JSONObject = [:], vendor settings: JSONObject = [:]) throws {
+        let account = settings.reduce(into: ServerFixture.account) { $0[$1.name] = $1.value }
+        try self.init(
+            ServerFixture.adapter(changes),
+            before: SimulatedVendor(try AdobeServerSimulator(settings: account))
+        )
+    }
+
+    static func topic(_ name: String, _ state: Subscription.State, on channel: Channel = .email) -> Action {
+        .changeSubscription(Subscription(channel: channel, topic: name, state: state))
+    }
+
+    var account: AdobeServerAccount { vendor.state() ?? AdobeServerAccount() }
+    /// What left but for questions for tokens, in words: `find`, `create`.
+    var calls: [String] { endpoints.filter { $0 != "token" } }
+
+    /// The fields of a contact's profile.
+    func fields(of contact: String) -> [String: JSONValue]? {
+        account.profiles.first { $0.fields["cusNumber"]?.string == contact || $0.fields["email"]?.string == contact }?
+            .fields
+    }
+}
+
+extension Outcome {
+    static func text(_ status: Int, _ text: String = "") -> Outcome {
+        .replied(WireResponse(status, body: Array(text.utf8)))
+    }
+}

@@ -1,0 +1,33 @@
+import PatchbayAdapterKit
+import PatchbayAltcraftSimulator
+import PatchbayJSON
+import PatchbayModel
+import PatchbaySimulation
+
+@testable import PatchbayAltcraft
+
+/// A back end before the played platform.
+typealias ServerDriver = BackEnd<AltcraftServer>
+
+extension BackEnd<AltcraftServer> {
+    convenience init(_ changes: JSONObject = [:], vendor settings: JSONObject = [:]) throws {
+        let usual: JSONObject = ["apiToken": .string(ServerFixture.token), "dbId": 12, "pushResource": 31]
+        let account = settings.reduce(into: usual) { $0[$1.name] = $1.value }
+        try self.init(
+            ServerFixture.adapter(changes),
+            before: SimulatedVendor(try AltcraftServerSimulator(settings: account))
+        )
+    }
+
+    var account: AltcraftServerAccount { vendor.state() ?? AltcraftServerAccount() }
+
+    func fields(of contact: String) -> JSONValue? {
+        account.profiles.first { $0.fields["crm_id"]?.string == contact }?.fields
+    }
+}
+
+extension Outcome {
+    static func status(_ status: Int) -> Outcome {
+        .json(status, ["error": .integer(status), "error_text": "x"])
+    }
+}

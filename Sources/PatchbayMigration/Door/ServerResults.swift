@@ -1,0 +1,84 @@
+import Patchbay
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+
+/// Writes down what became of each row, a JSON object a line (`Schemas/migration/result`): its number, its verdict, what became
+/// of what was said, and what was found. No value of a person is in it.
+final class ServerResults {
+    private let output: OutputFile
+    private var rejects: Rejects?
+    private var json = JSONWriter()
+    private var buffer: [UInt8] = []
+    private static let writeSize = 64 << 10
+
+    init(
+        _ outputs: [OutputFile],
+        hasRejects: Bool,
+        guarded: DelimitedDialect? = nil,
+        after earlier: Checkpoints.Place?
+    ) {
+        output = outputs[0]
+        guard hasRejects else { return }
+        var rejects = Rejects(list: outputs[1], replay: outputs[2])
+        rejects.guarded = guarded
+        if let earlier, earlier.hasBegun { rejects.resume(hasBegun: true, hasReturns: earlier.hasReturns) }
+        hasBegun = earlier?.hasBegun ?? false
+        self.rejects = rejects
+    }
+
+    private var hasBegun = false
+
+    func note(_ chunk: [UInt8]) { rejects?.note(chunk) }
+
+    func begin(line: Int) throws(FileError) {
+        guard !hasBegun else { return }
+        hasBegun = true
+        try rejects?.begin(line: line)
+    }
+
+    func write(_ item: ServerItem, _ findings: [Finding]) throws(FileError) {
+        let isRejected = findings.contains { $0.severity == .error }
+        json.reset()
+        json.beginObject()
+        json.member("number", item.number)
+        json.member("line", item.record.line)
+        json.member("verdict", isRejected ? "rejected" : "written")
+        let terms = Dictionary(item.outcomes.compactMap { $0?.term.rawValue }.map { ($0, 1) }, uniquingKeysWith: +)
+        json.member(
+            "operations",
+            JSONValue.object(JSONObject(terms.sorted { $0.key < $1.key }.map { ($0.key, .integer($0.value)) }))
+        )
+        if !findings.isEmpty {
+            json.member(
+                "findings",
+                JSONValue.array(
+                    findings.map { finding in
+                        var told: JSONObject = [
+                            "code": .string(finding.code), "severity": .string(finding.severity.rawValue),
+                            "path": .string(finding.path),
+                        ]
+                        if let vendor = finding.vendor { told["vendor"] = vendor.json }
+                        return .object(told)
+                    }
+                )
+            )
+        }
+        json.endObject()
+        json.endLine()
+        buffer += json.bytes
+        if isRejected { try rejects?.reject(item.record, findings) }
+        if buffer.count >= Self.writeSize { try flush() }
+    }
+
+    private func flush() throws(FileError) {
+        try output.write(buffer)
+        buffer.removeAll(keepingCapacity: true)
+    }
+
+    func flush(_ place: inout Checkpoints.Place) throws(FileError) {
+        try flush()
+        try rejects?.flush()
+        (place.hasBegun, place.hasReturns) = (hasBegun, rejects?.hasReturns ?? false)
+    }
+}

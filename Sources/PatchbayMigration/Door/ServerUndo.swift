@@ -1,0 +1,319 @@
+import Patchbay
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+import PatchbaySystem
+
+/// Takes back what a migration through a server API wrote, by its journal: what stood there before is said again, and who was not
+/// there is erased.
+///
+/// The vendor is asked first. A contact that was changed since is left as it is, and told. It may be killed at any moment:
+/// run again, it goes on.
+public struct ServerUndo: Sendable {
+    private let journal: String
+    private let target: ServerTarget
+    private let output: String
+
+    /// A way back.
+    ///
+    /// - Parameters:
+    ///   - journal: the journal that the migration wrote.
+    ///   - target: the server API that it wrote to.
+    ///   - output: what became of each contact.
+    /// - Throws: ``Migration/Failure`` if the journal is another server API's or another provider's.
+    public init(_ journal: String, through target: ServerTarget, output: String) throws {
+        (self.journal, self.target, self.output) = (journal, target, output)
+        let head = try Self.server(of: journal)
+        guard let head, head.server == target.descriptor.id.rawValue, head.provider == target.provider.name else {
+            let detail = head.map { "provider \($0.provider), adapter \($0.server)" }
+            throw Migration.Failure([ServerFinding.otherServer.at(journal, detail: detail)])
+        }
+    }
+
+    /// The server API and the provider that a journal speaks of; nil if it is no journal of a migration through a server API.
+    public static func server(of journal: String) throws -> (server: String, provider: String)? {
+        var found: (String, String)?
+        try ServerJournal.eachLine(journal) { _, json in
+            found = json.flatMap(ServerJournal.Head.init).map { ($0.server, $0.provider) }
+            return false
+        }
+        return found
+    }
+
+    /// Runs it to its end, until it is cancelled, or until the provider stops. The journal is removed when all is taken back.
+    public nonisolated(nonsending) func run(_ surroundings: ServerSurroundings, restarts: Bool) async throws
+        -> ServerOutcome
+    {
+        let held = try ServerJournal.take(journal)
+        defer { try? held.close() }
+        let input = try InputIdentity(FileSource(path: journal), path: journal)
+        let identity = ServerMigrationFiles.Identity([("provider", target.identity), ("outputs", .string(output))])
+        if !restarts, let checkpoint = try Checkpoint(of: output), checkpoint.place.report.isComplete {
+            ServerMigrationFiles.removeOutbox(ServerMigrationFiles.outbox(of: output))
+            let report = try ResumableMigration.finish(checkpoint, [output]).report
+            if report.rejected == 0 { unlink(journal) }
+            return ServerOutcome(report: report, accounts: nil, resumed: report.read, isCommitted: true, stopped: nil)
+        }
+        let files = try ServerMigrationFiles([output], identity, input, at: journal, restarts: restarts)
+        do {
+            let feed = try UndoFeed(journal, target, files)
+            let outcome = try await ServerRun(target, files, feed, surroundings).run()
+            // What could not be taken back needs the journal.
+            if outcome.isCommitted, outcome.report.rejected == 0 { unlink(journal) }
+            return outcome
+        } catch {
+            files.leave()
+            throw error
+        }
+    }
+}
+
+/// What is said to take back what was written of one contact.
+struct WayBack {
+    let server: any ContactAPI
+    private let mapper: ServerMapper
+
+    init(_ target: ServerTarget) { (server, mapper) = (target.server, ServerMapper(target.server, target.settings)) }
+
+    /// What is said, from what stood there before, what was written, one row after the other, and what stands there now.
+    ///
+    /// A part that already is what it was is passed over; if any part is neither that nor what a row wrote, somebody changed it
+    /// since, and nothing is said.
+    func row(_ key: String, before: Contact?, wrote: [Contact], now: Contact?) -> (row: ServerRow, options: JSONObject?)
+    {
+        var row = ServerRow()
+        row.key = key
+        guard let now else {
+            // Gone: as it was, or somebody else erased it.
+            if before != nil { row.findings = [ServerFinding.changedSince.at("identifiers")] }
+            return (row, nil)
+        }
+        if isChanged(before ?? Contact(), wrote, now, &row) { return (row, nil) }
+        if before == nil, let removal = server.removal {
+            noteAdditions(to: wrote.reduce(Contact()) { $0.with($1) }, in: now, &row)
+            if row.isRejected { return (row, nil) }
+            row.add(.erase, "identifiers")
+            return (row, removal)
+        }
+        restore(before ?? Contact(), wrote.reduce(Contact()) { $0.with($1) }, now, &row)
+        row.image = before ?? Contact()
+        return (row, nil)
+    }
+
+    private func isChanged(_ before: Contact, _ wrote: [Contact], _ now: Contact, _ row: inout ServerRow) -> Bool {
+        func note(_ path: String) { row.findings.append(ServerFinding.changedSince.at(path)) }
+        func isKnown<Value: Equatable>(_ part: (Contact) -> Value?) -> Bool {
+            // A row that the vendor refused in part left something of the row before it.
+            part(now) == part(before) || wrote.contains { part($0) == part(now) }
+        }
+        let all = wrote.reduce(Contact()) { $0.with($1) }
+        for name in all.attributes.keys.sorted() where !isKnown({ $0.attributes[name] }) {
+            // What a row left empty the server API shows as empty, or not at all.
+            let isEmptied = now.attributes[name] == nil && wrote.contains { $0.attributes[name] == .string("") }
+            if isEmptied { continue }
+            note("attributes".dot(name.rawValue))
+        }
+        let kinds = Set(all.identifiers.map(\.kind)).subtracting([server.keyKind])
+        for kind in kinds where !isKnown({ $0.values(of: kind) }) {
+            note("identifiers")
+        }
+        for key in all.subscriptions.map(\.key) {
+            let (was, held) = (before.state(of: key), now.state(of: key))
+            // What another run of the same way back put to rest.
+            let isResting = was == nil && held?.isOptOut ?? false
+            if !isResting, !isKnown({ $0.state(of: key) }) { note("subscriptions") }
+        }
+        return row.isRejected
+    }
+
+    /// Tells what stands at a contact that no row wrote: whoever takes the contact away would take that along.
+    private func noteAdditions(to wrote: Contact, in now: Contact, _ row: inout ServerRow) {
+        let more = now.part(outside: wrote)
+        let attributes = more.attributes.keys.filter { !server.vendorAttributes.contains($0) }
+        var paths = attributes.sorted().map { "attributes".dot($0.rawValue) }
+        if more.identifiers.contains(where: { $0.kind != server.keyKind }) { paths.append("identifiers") }
+        if !more.tags.isEmpty { paths.append("tags") }
+        let isUntouched = more.subscriptions.allSatisfy { wish in
+            server.vendorSubscriptions.contains { $0.key == wish.key && $0.state == wish.state }
+        }
+        if !isUntouched { paths.append("subscriptions") }
+        row.findings += paths.map { ServerFinding.changedSince.at($0) }
+    }
+
+    private func restore(_ before: Contact, _ wrote: Contact, _ now: Contact, _ row: inout ServerRow) {
+        var changes = identifiers(before, wrote, now, &row)
+        for name in wrote.attributes.keys where now.attributes[name] != before.attributes[name] {
+            changes[name] = before.attributes[name].map(AttributeChange.set) ?? .unset
+        }
+        if !changes.isEmpty { offer(.changeAttributes(changes), "attributes", &row) }
+        let added = wrote.tags.subtracting(before.tags).intersection(now.tags)
+        let removed = before.tags.intersection(wrote.tags).subtracting(now.tags)
+        if !added.isEmpty || !removed.isEmpty {
+            offer(.changeTags(TagChange(add: removed.sorted(), remove: added.sorted())), "tags", &row)
+        }
+        for wish in wrote.subscriptions {
+            let (was, held) = (before.state(of: wish.key), now.state(of: wish.key))
+            guard held != was else { continue }
+            var wish = wish
+            if let was, was != .unknown {
+                wish.state = was
+            } else {
+                // Nothing stood there, and nobody can say nothing: a no stays, a yes is put to rest.
+                row.findings.append(ServerFinding.remains.at("subscriptions"))
+                guard held == .subscribed else { continue }
+                wish.state = .suspended
+            }
+            offer(.changeSubscription(wish), "subscriptions", &row)
+        }
+    }
+
+    /// Says the old identifiers again; several of a kind as an attribute, and those that were not there before as one to unset.
+    private func identifiers(_ before: Contact, _ wrote: Contact, _ now: Contact, _ row: inout ServerRow)
+        -> [AttributeName: AttributeChange]
+    {
+        var new: [AttributeName: AttributeChange] = [:]
+        var old: [Identifier] = []
+        for kind in Set(wrote.identifiers.map(\.kind)).subtracting([server.keyKind]).sorted() {
+            let values = before.values(of: kind)
+            guard now.values(of: kind) != values else { continue }
+            if values.count > 1, let name = server.attribute(for: kind) {
+                // Of several an identifier would say one.
+                new[name] = .set(.choices(values))
+            } else if let value = values.first {
+                old.append(Identifier(kind, value))
+            } else if let name = server.attribute(for: kind) {
+                new[name] = .unset
+            } else {
+                row.findings.append(ServerFinding.remains.at("identifiers", detail: "kind \(kind.rawValue)"))
+            }
+        }
+        if !old.isEmpty { offer(.identify(old), "identifiers", &row) }
+        return new
+    }
+
+    /// Says something, if the server API takes it.
+    private func offer(_ action: Action, _ path: String, _ row: inout ServerRow) {
+        let found = server.examine(mapper.operation(action, row.key)).map { ServerMapper.moved($0, action, path) }
+        row.findings += found
+        if !found.contains(where: { $0.severity == .error }) { row.add(action, path) }
+    }
+}
+
+extension Contact {
+    fileprivate func values(of kind: IdentifierKind) -> [String] {
+        identifiers.filter { $0.kind == kind }.map(\.value)
+    }
+
+    fileprivate func state(of key: Subscription.Key) -> Subscription.State? {
+        subscriptions.mostProtectiveState(of: key)
+    }
+}
+
+/// Reads a journal, contact by contact, share by share.
+private final class UndoFeed: ServerFeed {
+    private let target: ServerTarget
+    private let way: WayBack
+    private let results: ServerResults
+    private let settled: Int
+    private let lines = ShareStore()
+    private let shown = ShareStore()
+    private var share = 0
+    private var number = 0
+    /// What is known of the rows that were made and are not said yet.
+    private var known: [Int: (before: Contact?, wrote: [Contact], now: Contact?)] = [:]
+
+    init(_ path: String, _ target: ServerTarget, _ files: ServerMigrationFiles) throws {
+        (self.target, way) = (target, WayBack(target))
+        settled = files.earlier?.place.report.read ?? 0
+        results = ServerResults(files.outputs, hasRejects: false, after: files.earlier?.place)
+        var isFirst = true
+        try ServerJournal.eachLine(path) { bytes, json in
+            if isFirst {
+                isFirst = false
+                return true
+            }
+            guard let json, let key = json["key"]?.string ?? json["held"]?.string else { return json != nil }
+            try lines.add(bytes + [0x0A], to: ShareStore.share(of: KeyMark(key, opinion: 0)))
+            return true
+        }
+    }
+
+    private var hasPages = false
+
+    var wantsPages: Bool { target.isPaged && !hasPages }
+
+    func take(_ page: [(key: String, contact: Contact)]?) throws {
+        hasPages = page == nil
+        for one in page ?? [] {
+            let line: JSONValue = ["held": .string(one.key), "contact": one.contact.json]
+            try shown.add(Array(line.text.utf8) + [0x0A], to: ShareStore.share(of: KeyMark(one.key, opinion: 0)))
+        }
+    }
+
+    private func contacts(_ bytes: [UInt8]) throws -> [ServerJournal.Line] {
+        try bytes.split(separator: 0x0A).compactMap { try ServerJournal.Line(JSONValue(parsing: $0)) }
+    }
+
+    func next() throws -> [ServerItem]? {
+        var items: [ServerItem] = []
+        while items.isEmpty, share < ShareStore.shares {
+            defer { share += 1 }
+            var held: [ScalarString: Contact] = [:]
+            var keys: [String] = []
+            var rows: [ScalarString: (before: Contact??, wrote: [Contact])] = [:]
+            for line in try contacts(lines.bytes(share)) {
+                switch line {
+                case .held(let key, let contact): held[ScalarString(key)] = contact
+                case .complete, .undone: continue
+                case .row(_, let name, let before, let wrote):
+                    let key = ScalarString(name)
+                    guard let earlier = rows[key] else {
+                        keys.append(name)
+                        rows[key] = (before, [wrote])
+                        continue
+                    }
+                    // What stood there before the first row is what stood there before; of what that one did not speak, what
+                    // the next one found.
+                    let spoken = earlier.wrote.reduce(Contact()) { $0.with($1) }
+                    let more = (before ?? nil)?.part(outside: spoken) ?? Contact()
+                    rows[key] = (earlier.before.map { $0.map { more.with($0) } }, earlier.wrote + [wrote])
+                }
+            }
+            var present: [ScalarString: Contact] = [:]
+            for case .held(let key, let contact) in try contacts(shown.bytes(share)) {
+                present[ScalarString(key)] = contact
+            }
+            for name in keys {
+                let key = ScalarString(name)
+                guard let row = rows[key] else { continue }
+                number += 1
+                guard number > settled else { continue }
+                let all = row.wrote.reduce(Contact()) { $0.with($1) }
+                known[number] = (row.before ?? held[key]?.part(in: all), row.wrote, present[key])
+                var told = ServerRow()
+                told.key = name
+                let record = SourceRecord(number: number, line: number, bytes: Array(name.utf8), contact: nil)
+                items.append(ServerItem(record, told))
+            }
+        }
+        return items.isEmpty ? nil : items
+    }
+
+    func questions(of items: [ServerItem]) -> [String] { target.isPaged ? [] : items.map(\.row.key) }
+
+    func prepare(_ items: [ServerItem], _ held: [ScalarString: Contact]) throws -> [ServerItem] {
+        items.map { item in
+            guard let what = known.removeValue(forKey: item.number) else { return item }
+            let key = item.row.key
+            let now = what.now ?? held[ScalarString(key)]
+            let (row, options) = way.row(key, before: what.before, wrote: what.wrote, now: now)
+            var said = ServerItem(item.record, row)
+            (said.options, said.isOnItsWay) = (options, item.isOnItsWay)
+            return said
+        }
+    }
+
+    func settled(_ item: ServerItem, _ findings: [Finding]) throws { try results.write(item, findings) }
+
+    func flush(_ place: inout Checkpoints.Place) throws { try results.flush(&place) }
+}

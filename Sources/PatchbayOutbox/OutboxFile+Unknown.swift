@@ -1,0 +1,48 @@
+/// What tells a damaged outbox from a file that never was one.
+extension OutboxFile {
+    /// So many bytes are looked at: the schema of an outbox stands in its first forty pages.
+    private static let look = 64 * 4096
+
+    /// Fails for a folder, and for a file that is no database and holds no trace of an outbox: another program's, or a person's.
+    ///
+    /// It is left as it is. A damaged outbox shows its header, the mark in it, its log, or its schema; where a disk left
+    /// nothing but zeros, nobody's words are lost.
+    func requireOutboxFormat() throws(OutboxError) {
+        guard !Self.isFolder(path) else {
+            throw OutboxError(.cannotOpen, "\(path) is a folder.", remedy: "Name the outbox file in this folder.")
+        }
+        guard let size = Self.size(path), size > 0, (Self.size(path + "-wal") ?? 0) == 0 else { return }
+        // What can't be read is named when it is opened.
+        guard let head = try? Self.read(path, at: 0, count: 100), !head.isEmpty, !Self.isHeader(head) else { return }
+        guard let bytes = try? Self.read(path, at: 0, count: Self.look), !Self.isOutbox(bytes) else { return }
+        throw OutboxError(
+            .cannotOpen,
+            "\(path) is not an outbox.",
+            remedy: "Choose another path, or move this file away. The file was not changed."
+        )
+    }
+
+    /// Whether a file begins as a database does, or carries an outbox's mark there.
+    private static func isHeader(_ head: [UInt8]) -> Bool {
+        let magic = Array("SQLite format 3".utf8) + [0]
+        let mark = (0..<4).map { UInt8(truncatingIfNeeded: OutboxStore.applicationID >> (24 - 8 * $0)) }
+        return head.starts(with: magic.prefix(head.count)) || head.dropFirst(68).starts(with: mark)
+    }
+
+    /// Whether bytes are nothing but zeros, or hold the definition of an outbox's table.
+    private static func isOutbox(_ bytes: [UInt8]) -> Bool {
+        if bytes.allSatisfy({ $0 == 0 }) { return true }
+        let word = Array("CREATE TABLE ".utf8)
+        let names = Set(Table.all.map(\.name))
+        var rest = bytes[...]
+        while let place = rest.firstIndex(of: word[0]) {
+            rest = rest[place...]
+            if rest.starts(with: word) {
+                let name = rest.dropFirst(word.count).prefix { $0 > 0x20 && $0 != UInt8(ascii: "(") }
+                if names.contains(String(decoding: name, as: UTF8.self)) { return true }
+            }
+            rest = rest.dropFirst()
+        }
+        return false
+    }
+}

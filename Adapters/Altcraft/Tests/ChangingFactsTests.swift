@@ -57,6 +57,21 @@ import Testing
         #expect(driver.pendingCount == 0)
     }
 
+    @Test func `a topic does not begin a subscription that a visitor has opted out of before the log-in`() throws {
+        let driver = try driver()
+        driver.capture(Self.change(.unsubscribed))
+        driver.capture(Self.change(.subscribed, topic: "tips"))
+        driver.capture(.setConsent(Consent(purpose: .profile, state: .denied)))
+        driver.capture(Self.logIn("aino"))
+        let consents = [nil, Channel.push].flatMap { channel in
+            [Purpose.profile, .messaging].map { Consent(purpose: $0, channel: channel, state: .granted) }
+        }
+        for consent in consents { driver.capture(.setConsent(consent)) }
+        driver.capture(Self.device("7c1f3ad09be24c55"))
+        driver.drain()
+        #expect(statuses(driver) == ["11 7c1f unsubscribed", "12 7c1f unsubscribed"])
+    }
+
     @Test func `opt-outs wait for no permission, token update or failing request`() throws {
         let driver = try driver()
         driver.deliver(Self.subscribe)

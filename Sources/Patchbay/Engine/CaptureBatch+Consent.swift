@@ -188,8 +188,10 @@ extension CaptureBatch {
         }
     }
 
-    /// Sends the ended subscriptions of a person who comes back again, behind the log-in: a provider may not have received
-    /// them, or its log-in may resume them.
+    /// Repeats the opt-outs of a person who logs in, behind the log-in.
+    ///
+    /// A provider may not have received those of a person who comes back, or its log-in may resume them. Those of a visitor
+    /// need it where the log-in is not sent: the provider cannot know whose they are.
     mutating func repeatOptOuts(
         _ operation: EngagementOperation,
         _ before: SubjectSnapshot,
@@ -197,7 +199,11 @@ extension CaptureBatch {
     ) throws {
         guard [.switchContact, .identify].contains(operation.action.kind) else { return }
         let isAnother = before.isAnotherPerson(after: operation.action)
-        let recalled = snapshot.subscriptions.filter { isAnother || $0.value != before.subscriptions[$0.key] }
+        let isUnannounced =
+            before.identifiers.isEmpty && context.gate.decision(for: operation.action, snapshot) != .pass
+        let recalled = snapshot.subscriptions.filter { key, subscription in
+            isAnother || isUnannounced && subscription.state.isOptOut || subscription != before.subscriptions[key]
+        }
         guard !recalled.isEmpty else { return }
         for position in routed where receives(position, operation, snapshot) {
             let (context, runner) = (context, runners[position])

@@ -279,7 +279,7 @@ extension FaultSimulation {
         if case .changeSubscription(let subscription) = action { subscription.topic } else { nil }
     }
 
-    /// Inside a queue nothing leaves before an earlier operation of its kind.
+    /// Inside a queue nothing leaves before an earlier operation of its kind that needs the same consents.
     private func checkOrder(_ provider: RoutingPlan.Provider, _ endings: [Ending]) {
         let ended = Dictionary(endings.map { ($0.entry.id, $0.number) }) { first, _ in first }
         var carried: [OperationID: VirtualWorld.Sent] = [:]
@@ -296,7 +296,8 @@ extension FaultSimulation {
             let place = provider.adapter.place(operation)
             // An opt-out may pass what waits in front of it, and an opt-out of another topic whose person has left.
             let optOut = Self.isOptOut(operation.action) ? Self.topic(of: operation.action) ?? "all" : ""
-            let queue = "\(place.lane)|\(place.queue)|\(operation.action.kind.rawValue)|\(optOut)"
+            let purposes = Self.purposes(of: operation.action).map(\.rawValue).sorted().joined(separator: " ")
+            let queue = "\(place.lane)|\(place.queue)|\(operation.action.kind.rawValue)|\(purposes)|\(optOut)"
             let first = carried[operation.id]
             if let later = latest[queue], first.map({ $0.number > later.number }) ?? true {
                 let wasPending = ended[operation.id.rawValue].map { $0 > later.endedBefore } ?? true

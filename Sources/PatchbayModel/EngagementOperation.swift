@@ -233,15 +233,7 @@ public enum Action: ScannedValue {
         case unregister, erase, readBack
 
         /// The kind in a text for people.
-        package var title: String {
-            switch self {
-            case .readBack: "query"
-            case .identify, .switchContact, .registerDevice, .changeAttributes, .changeTags, .changeSubscription,
-                .setConsent, .track, .erase:
-                rawValue
-            default: "unregister"
-            }
-        }
+        package var title: String { self == .readBack ? "query" : rawValue }
 
         /// The name of the member that says more; empty if there is none.
         fileprivate var content: StaticString {
@@ -278,7 +270,9 @@ public enum Action: ScannedValue {
     }
 
     public init(json: JSONValue, at path: String) throws(ModelError) {
-        let kind: Kind = try ObjectReader(json, at: path, known: nil).required("kind")
+        // Files that people wrote before the name changed call an unregister a farewell.
+        let isFormerName = json["kind"]?.string == "farewell"
+        let kind: Kind = isFormerName ? .unregister : try ObjectReader(json, at: path, known: nil).required("kind")
         let content = kind.content.description
         let reader = try ObjectReader(json, at: path, known: ["kind"] + (content.isEmpty ? [] : [content]))
         switch kind {

@@ -88,6 +88,10 @@ struct RoundTrip: Sendable, CustomTestStringConvertible {
         #expect(try row.rewrite(row.json) == row.json)
     }
 
+    @Test func `the former name of an unregister is read`() throws {
+        #expect(try Action(json: JSONValue(parsing: #"{"kind":"farewell"}"#), at: "") == .unregister)
+    }
+
     @Test(arguments: [
         (json: #"{"increment":1e2}"#, text: #"{"increment":100}"#), (#"{"set":1.5E1}"#, #"{"set":{"decimal":"15"}}"#),
         (#"{"set":{"decimal":"49.90"}}"#, #"{"set":49.90}"#),

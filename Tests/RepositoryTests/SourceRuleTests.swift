@@ -68,7 +68,7 @@ import Testing
         "static let settings:", "static let account:", "static var account:", "static func credential(of",
         "static func say(", "static var closing:",
         "static var question:", "static let question", "static var opposites:",
-        "static let opposites", "static let expected state", "static var expected state:", "static var handedOut:",
+        "static let opposites", "static let expectedState", "static var expectedState:", "static var handedOut:",
         "static func problems(in", "func isDead(", "func chance()",
         "func makeID()", "func realTime(", "var afterErase", "func afterDenial(", "func mustRegisterAgain(",
         "var registeredContacts", "func withoutContact(",

@@ -22,7 +22,7 @@ public struct AltcraftSettings: AdapterSettings {
         /// It is rejected, as the vendor documents.
         case reject
         /// It is kept, and the provider stops until a person acts.
-        case suspend
+        case suspend = "park"
     }
 
     /// What the query says as matching mode when a role token signs.

@@ -85,7 +85,7 @@ import Testing
         let rejected = documented.verdict(Self.event, .replied(WireResponse(status)))
         #expect(rejected.verdict?.finding?.code == "altcraft.reply.credential")
         #expect(rejected.suspension == nil)
-        var suspending = try Scene(["onUnauthorized": "suspend"])
+        var suspending = try Scene(["onUnauthorized": "park"])
         let kept = suspending.verdict(Self.event, .replied(WireResponse(status)))
         #expect(kept.verdict == .underway(nil, .woken))
         #expect(kept.suspension?.code == "altcraft.reply.credential")

@@ -92,7 +92,7 @@ import Testing
     @Test func `a vendor is not asked where nobody can tell what the person allows`() throws {
         let world = try VirtualWorld()
         try world.start(.probe())
-        try world.store.connection.script("DROP TABLE subject snapshot")
+        try world.store.connection.script("DROP TABLE snapshot")
         #expect(throws: OutboxError.self) { try world.read(question(world), from: "p") }
         #expect(world.sent.isEmpty)
     }

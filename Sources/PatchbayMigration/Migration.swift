@@ -41,6 +41,10 @@ public struct Migration: Sendable {
     let source: RecordFormat
     let target: RecordFormat
     let targetSettings: JSONObject
+    /// The columns of the target file that are not written, because nothing can fill them.
+    let omittedColumns: [String]
+    /// The target's settings with these columns set to ignored.
+    public let writtenSettings: JSONObject
     /// What is changed of every contact on the way.
     public let mapping: ContactMapping
     /// What is known of the source's records; nil if they can't be read alone.
@@ -90,6 +94,7 @@ public struct Migration: Sendable {
     ///   - targetSettings: the target format's settings.
     ///   - catalogue: the types that attributes are converted to on the way.
     ///   - mapping: what is changed of every contact on the way, before types are converted.
+    ///   - omittedColumns: columns of the target file that are not written, see ``unfilledColumns(from:to:mapping:in:knowsEarlierOptOuts:)``.
     /// - Throws: ``Failure`` if a format has no such direction, or with every problem of the settings.
     public init(
         from source: RecordFormat,
@@ -97,7 +102,8 @@ public struct Migration: Sendable {
         sourceSettings: JSONObject = [:],
         targetSettings: JSONObject = [:],
         catalogue: AttributeCatalogue = AttributeCatalogue(),
-        mapping: ContactMapping = ContactMapping()
+        mapping: ContactMapping = ContactMapping(),
+        omittedColumns: [String] = []
     ) throws(Failure) {
         guard let read = source.makeReader else {
             throw Failure([Self.oneWay.at("from", detail: "\(source.id) is only written")])
@@ -106,13 +112,15 @@ public struct Migration: Sendable {
             throw Failure([Self.oneWay.at("to", detail: "\(target.id) is only read")])
         }
         makeReader = { () throws(SettingsError) in try read(sourceSettings) }
-        makeWriter = { () throws(SettingsError) in try write(targetSettings) }
+        let written = Self.omitting(omittedColumns, from: targetSettings)
+        makeWriter = { () throws(SettingsError) in try write(written) }
+        (self.omittedColumns, writtenSettings) = (omittedColumns, written)
         (self.catalogue, self.mapping) = (catalogue, mapping)
         (self.source, self.target, self.targetSettings) = (source, target, targetSettings)
         sourceLayout = try? source.makeSourceLayout?(sourceSettings)
         bulk = BulkPlan(
             source: sourceLayout,
-            layout: try? target.makeTargetLayout?(targetSettings),
+            layout: try? target.makeTargetLayout?(written),
             catalogue: catalogue,
             mapping: mapping,
             makeReader: makeReader,
@@ -120,6 +128,16 @@ public struct Migration: Sendable {
         )
         let problems = Self.problems(makeReader, at: "from") + Self.problems(makeWriter, at: "to")
         if !problems.isEmpty { throw Failure(problems) }
+    }
+
+    /// The target's settings with columns that are not written.
+    private static func omitting(_ columns: [String], from settings: JSONObject) -> JSONObject {
+        guard !columns.isEmpty else { return settings }
+        var settings = settings
+        var places = settings["columns"]?.object ?? [:]
+        for name in columns { places[name] = .string(ContactPlace.ignored.text) }
+        settings["columns"] = .object(places)
+        return settings
     }
 
     /// What a file of rows says by its header alone is said here of one that has no line.

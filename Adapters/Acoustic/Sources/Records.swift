@@ -294,10 +294,13 @@ struct ContactFileSettings: AdapterSettings {
             findings: .acoustic,
             rules: .acoustic,
             deviceIdentity: "acoustic.channelId",
-            notOptedOut: notOptedOut == .subscribed ? .subscribed : .unknown
+            notOptedOut: notOptedOut == .subscribed ? .subscribed : .unknown,
+            blankCells: Self.blankCells
         )
     }
 
+    private static let blankCells =
+        "Acoustic does not document what a blank cell does. Expect that an import empties the value."
     private static let email = Subscription(channel: .email, state: .unknown).key
     private static let sms = Subscription(channel: .sms, state: .unknown).key
     /// Most UTF-16 units of a text column.

@@ -110,7 +110,9 @@ struct ContactFileSettings: AdapterSettings {
             findings: .des,
             rules: .des,
             deviceIdentity: "des.clientId",
-            answers: ["2": .unsubscribed]
+            answers: ["2": .unsubscribed],
+            // Emarsys help, "Data import"
+            blankCells: "An import overwrites every field but the opt-in with its cell, also with a blank one."
         )
     }
 

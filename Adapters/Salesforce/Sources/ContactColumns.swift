@@ -83,7 +83,8 @@ extension ContactFileKind {
         rules: .salesforce,
         deviceIdentity: DeviceRules.identityName,
         json: .salesforce("F15"),
-        phoneViewColumns: phoneViewColumns
+        phoneViewColumns: phoneViewColumns,
+        blankCells: blankCells
     )
 
     /// The import of mobile contacts.
@@ -92,8 +93,13 @@ extension ContactFileKind {
         findings: .salesforce,
         rules: .salesforce,
         deviceIdentity: DeviceRules.identityName,
-        phoneViewColumns: phoneViewColumns
+        phoneViewColumns: phoneViewColumns,
+        blankCells: blankCells
     )
+
+    /// A blank attribute of the MobilePush SDK empties the field (`setAttribute` in the iOS and Android SDKs).
+    private static let blankCells =
+        "A blank attribute of the SDK empties the value; expect the same of a blank cell of an import."
 
     /// The views of MobileConnect have the opt-in and opt-out columns of the push view, and theirs are about text messages.
     private static let phoneViewColumns = [

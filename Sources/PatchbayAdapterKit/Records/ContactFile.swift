@@ -137,6 +137,10 @@ public struct ContactFileKind: Sendable {
     /// telephone number without one of a device shows it, too. The consent columns for push of such a file are about text
     /// messages. Empty if there are no such files.
     public var phoneViewColumns: [String]
+    /// What a blank cell of an imported file does to the value that the vendor has.
+    public var blankCells: String
+    /// The same where the vendor documents nothing.
+    public static let unknownBlankCells = "A blank cell may overwrite a value that the vendor has."
 
     /// A kind of file.
     public init(
@@ -147,9 +151,10 @@ public struct ContactFileKind: Sendable {
         json: RuleID? = nil,
         answers: [String: Subscription.State] = [:],
         notOptedOut: Subscription.State = .subscribed,
-        phoneViewColumns: [String] = []
+        phoneViewColumns: [String] = [],
+        blankCells: String = unknownBlankCells
     ) {
-        self.phoneViewColumns = phoneViewColumns
+        (self.phoneViewColumns, self.blankCells) = (phoneViewColumns, blankCells)
         (self.columns, self.findings, self.rules) = (columns, findings, rules)
         (self.deviceIdentity, self.json, self.answers) = (deviceIdentity, json, answers)
         self.notOptedOut = notOptedOut

@@ -57,13 +57,25 @@ import PatchbayModel
                 ),
             ] + read
         do {
+            let mapping = try ContactMapping(json: settings["mapping"] ?? [], catalogue: catalogue)
+            let path = server == nil ? session.invocation.file(.input) : nil
+            let omittedColumns = path.map { path in
+                Migration.unfilledColumns(
+                    from: (source, datedSettings),
+                    to: (target, targetSettings),
+                    mapping: mapping,
+                    in: path,
+                    knowsEarlierOptOuts: session.invocation.text(.after) != nil
+                )
+            }
             var migration = try Migration(
                 from: source,
                 to: target,
                 sourceSettings: datedSettings,
                 targetSettings: targetSettings,
                 catalogue: catalogue,
-                mapping: try ContactMapping(json: settings["mapping"] ?? [], catalogue: catalogue)
+                mapping: mapping,
+                omittedColumns: omittedColumns ?? []
             )
             migration.earlier = session.invocation.text(.after)
             if session.invocation.command.flags.contains(.maxRejects) {
@@ -92,7 +104,7 @@ import PatchbayModel
     }
 
     /// What the target's vendor wants beside the file with the contacts.
-    func sidecars() throws(SettingsError) -> [SidecarFile] { try target.makeSidecars?(targetSettings) ?? [] }
+    func sidecars() throws(SettingsError) -> [SidecarFile] { try target.makeSidecars?(migration.writtenSettings) ?? [] }
 
     /// A file that is written beside another one.
     struct Sidecar {

@@ -31,6 +31,8 @@ public struct FileCutter: Sendable {
 
     private let limit: Limit
     private let (header, footer): ([UInt8], [UInt8])
+    /// The format as a file of rows; nil if it is none.
+    private let rows: ContactFile?
     private let makeReader: @Sendable () throws(SettingsError) -> any ContactReader
 
     /// A cutter of files of that format.
@@ -45,6 +47,7 @@ public struct FileCutter: Sendable {
             throw SettingsError([Self.oneWay.at(detail: format.id)])
         }
         (header, footer) = (writer.header(), writer.footer())
+        if case .rows(let file, _)? = try format.makeTargetLayout?(settings) { rows = file } else { rows = nil }
         self.makeReader = { () throws(SettingsError) in try makeReader(settings) }
         self.limit = limit
     }
@@ -66,31 +69,38 @@ public struct FileCutter: Sendable {
         _ makePart: (Int) throws -> any ByteSink
     ) throws -> [Part] {
         var (reader, start) = (try makeReader(), [UInt8]())
-        var (parts, open, bytesRead) = ([Part](), OpenPart?.none, 0)
-        let around = header.count + footer.count
+        var (parts, open, bytesRead, isInHeader) = ([Part](), OpenPart?.none, 0, !header.isEmpty)
+        // The header is read before the first record.
+        var own = header
         func take(_ record: SourceRecord) throws {
-            let line = record.bytes + lineEnd
+            let (line, around) = (record.bytes + lineEnd, own.count + footer.count)
             guard around + line.count <= limit.bytes else {
                 throw Migration.Failure([Self.tooLong.at(detail: "line \(record.line), \(line.count) bytes")])
             }
             if let part = open?.part, !fits(line.count, part) { try close(&open, &parts) }
             if open == nil {
                 guard parts.count < Self.mostParts else { throw Migration.Failure([Self.tooMany.at()]) }
-                open = OpenPart(part: Part(bytes: around), sink: try makePart(parts.count + 1), bytes: header)
+                open = OpenPart(part: Part(bytes: around), sink: try makePart(parts.count + 1), bytes: own)
             }
             try open?.add(line)
         }
         while !isCancelled(), let chunk = try source.next() {
             bytesRead += chunk.count
-            if start.count < header.count {
-                start += chunk.prefix(header.count - start.count)
-                try check(start[...])
+            if isInHeader {
+                start += chunk
+                guard start.count >= Self.mostHeader || start.contains(0x0A) else { continue }
+                isInHeader = false
+                own = try ownHeader(of: start)
             }
-            try reader.read(chunk, take)
+            try reader.read(start.isEmpty ? chunk : start, take)
+            start = []
             let records = parts.reduce(open?.part.records ?? 0) { $0 + $1.records }
             progress(Migration.Progress(records: records, bytes: bytesRead))
         }
-        guard start.count >= header.count else { throw Migration.Failure([Self.otherHeader.at()]) }
+        if isInHeader, !isCancelled() {
+            own = try ownHeader(of: start)
+            try reader.read(start, take)
+        }
         try reader.finish(take)
         if let change = try source.change() { throw Migration.Failure([change]) }
         try close(&open, &parts)
@@ -126,9 +136,31 @@ public struct FileCutter: Sendable {
     /// What ends a record; the header, if there is one, ends with the same.
     private var lineEnd: [UInt8] { header.suffix(2) == [0x0D, 0x0A] ? [0x0D, 0x0A] : [0x0A] }
 
-    /// The file must begin as these settings write it: what is repeated in each part must be its own header.
-    private func check(_ start: ArraySlice<UInt8>) throws {
-        guard header.starts(with: start) else { throw Migration.Failure([Self.otherHeader.at()]) }
+    /// More bytes without a line end are no header.
+    private static let mostHeader = 1 << 20
+
+    /// Returns the header of a file, which every part repeats.
+    ///
+    /// It is the one that the settings write, or that header without columns that a migration left out because nothing filled them.
+    /// - Parameter start: the first bytes of the file, at least its first line.
+    private func ownHeader(of start: [UInt8]) throws -> [UInt8] {
+        if start.starts(with: header) { return header }
+        guard let rows, let end = start.firstIndex(of: 0x0A) else { throw Migration.Failure([Self.otherHeader.at()]) }
+        let own = Array(start[...end])
+        var columns = names(header, rows)[...]
+        for name in names(own, rows) {
+            guard let place = columns.firstIndex(of: name) else { throw Migration.Failure([Self.otherHeader.at()]) }
+            columns = columns[(place + 1)...]
+        }
+        return own
+    }
+
+    private func names(_ header: [UInt8], _ rows: ContactFile) -> [String] {
+        var reader = DelimitedReader(dialect: rows.dialect)
+        reader.append(rows.settings.encoding.decoded(header))
+        reader.finish()
+        _ = reader.next()
+        return reader.header?.fields ?? []
     }
 
     private static let oneWay = FindingRow(

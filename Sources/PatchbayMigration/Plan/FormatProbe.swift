@@ -52,7 +52,11 @@ struct FormatProbe {
 
     /// A probe of a format with its settings; the samples go the way of the slow records.
     init(_ migration: Migration) throws(SettingsError) {
-        let make = migration.makeWriter
+        // With all columns: what the format can hold does not depend on one source.
+        let (target, settings) = (migration.target, migration.targetSettings)
+        let make = { () throws(SettingsError) in
+            try target.makeWriter?(settings) ?? migration.makeWriter()
+        }
         header = try make().header()
         let write = { (contact: Contact) -> Written in
             // Made once already, so it can be made.

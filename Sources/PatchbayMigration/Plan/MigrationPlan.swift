@@ -254,6 +254,17 @@ extension Migration {
         return file
     }
 
+    /// What a blank cell of the target file does at the vendor, and which columns are not written.
+    fileprivate var blankCells: String {
+        let effect = targetFile?.kind.blankCells ?? ContactFileKind.unknownBlankCells
+        let omitted = omittedColumns.joined(separator: ", ")
+        return effect + " "
+            + (omittedColumns.isEmpty
+                ? "To leave out a column that no contact fills, set it to ignored in the target's setting columns."
+                : "Columns that nothing in the source can fill are not written: \(omitted). To write one, name it in the target's "
+                    + "setting columns.")
+    }
+
     /// How many contacts the target knows by another kind of identifier, and which; nil where it is none.
     fileprivate func otherKey(in report: MigrationReport) -> (kind: IdentifierKind, count: Int)? {
         guard let file = targetFile, let kind = file.settings.finder,
@@ -382,10 +393,7 @@ extension MigrationPlan {
         undo = server?.target.undo ?? Self.undo
         optOuts = server?.target.optOuts
         let hasCells = optOuts == nil && (try? migration.makeWriter().header().isEmpty) == false
-        blankCells =
-            hasCells
-            ? "A blank cell may overwrite a value that the vendor has. To leave out a column that no contact fills, set it to "
-                + "ignored in the target's setting columns." : nil
+        blankCells = hasCells ? migration.blankCells : nil
         formulas =
             hasCells || migration.guardedRejects != nil
             ? "An apostrophe guards each cell that a spreadsheet program would take for a formula: in the list of rejects by default, "

@@ -116,7 +116,10 @@ struct ProfileFileSettings: AdapterSettings {
             findings: .adobe,
             rules: .adobe,
             deviceIdentity: "adobe.ecid",
-            notOptedOut: notOptedOut.state
+            notOptedOut: notOptedOut.state,
+            // docs/updating-profile-with-mobile-app-data
+            blankCells:
+                "The usual import workflow of Adobe Campaign ignores a blank cell; another workflow may empty the value."
         )
     }
 

@@ -1,0 +1,77 @@
+import Testing
+
+/// A blank cell may overwrite what the vendor has, so columns that nothing in the source can fill are not written.
+@Suite("Columns that nothing fills") struct UnfilledColumnsTests {
+    private let bench: Workbench
+    private static let export = "Contact Key,Email Address,First Name\nk-1,ana@mail.example,\nk-2,bo@mail.example,Bo\n"
+
+    init() throws {
+        bench = try Workbench()
+        try bench.write("in.csv", Self.export)
+    }
+
+    private func migrate(_ command: String, _ more: String..., input: String? = nil) async throws -> CommandRun.Result {
+        try await bench.start(
+            ["migrate", command, "--from", "salesforce.contacts", "--to", "des.contacts"] + more,
+            input: input
+        ).result()
+    }
+
+    private func header(_ name: String = "out.csv") throws -> [String] {
+        let line = try bench.read(name).split(whereSeparator: \.isNewline).first ?? ""
+        return line.split(separator: ",").map { $0.replacing("\"", with: "") }
+    }
+
+    @Test func `the plan names them, and the output lacks them`() async throws {
+        let plan = try await migrate("plan", "--in", "in.csv")
+        #expect(plan.output.contains("Columns that nothing in the source can fill are not written: "))
+        #expect(plan.output.contains("City") && plan.output.contains("also with a blank one"))
+        let run = try await migrate("apply", "--in", "in.csv", "--out", "out.csv")
+        #expect(run.status == 0, "\(run.messages)")
+        #expect(try header() == ["E-Mail", "externalId", "First Name"])
+        let verified = try await migrate("verify", "--in", "in.csv", "--target", "out.csv")
+        #expect(verified.status == 0, "\(verified.output) \(verified.messages)")
+    }
+
+    @Test(arguments: [
+        (#"{"to": {"columns": {"City": "attribute:city"}}}"#, "City"),
+        (#"{"mapping": [{"rule": "default", "to": "attributes.city", "value": "Turku"}]}"#, "City"),
+        (#"{"mapping": [{"rule": "rename", "from": "attributes.given_name", "to": "attributes.city"}]}"#, "City"),
+        (#"{"mapping": [{"rule": "default", "to": "subscriptions.email", "value": "unsubscribed"}]}"#, "Opt-In"),
+    ])
+    func `a setting or a rule that fills a column keeps it`(_ settings: String, _ column: String) async throws {
+        try bench.write("settings.json", settings)
+        let run = try await migrate("apply", "--in", "in.csv", "--out", "out.csv", "--settings", "settings.json")
+        #expect(run.status == 0, "\(run.messages)")
+        #expect(try header().contains(column))
+        #expect(try header().contains("First Name") == !settings.contains("rename"))
+    }
+
+    @Test func `opt-outs of an earlier file keep the columns of consent`() async throws {
+        try bench.write(
+            "earlier.csv",
+            "Contact Key,Email Address,Subscriber Status\nk-1,ana@mail.example,Unsubscribed\n"
+        )
+        _ = try await migrate("apply", "--in", "in.csv", "--out", "out.csv", "--after", "earlier.csv")
+        #expect(try header().contains("Opt-In"))
+        #expect(try bench.read("out.csv").contains("False"))
+    }
+
+    @Test func `without a header to read every column is written`() async throws {
+        _ = try await migrate("apply", "--in", "-", "--out", "out.csv", input: Self.export)
+        #expect(try header().contains("City"))
+    }
+
+    @Test func `a file without them can be split`() async throws {
+        _ = try await migrate("apply", "--in", "in.csv", "--out", "out.csv")
+        let split = ["migrate", "split", "--to", "des.contacts", "out.csv", "--size", "70"]
+        let result = try await bench.start(split).result()
+        #expect(result.status == 0, "\(result.messages)")
+        #expect(try header("out.1.csv") == header() && header("out.2.csv") == header())
+        try bench.write("other.csv", "City,E-Mail\nTurku,ana@mail.example\n")
+        #expect(
+            try await bench.start(["migrate", "split", "--to", "des.contacts", "other.csv", "--size", "70"]).result()
+                .status != 0
+        )
+    }
+}

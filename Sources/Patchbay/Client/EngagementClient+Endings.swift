@@ -7,7 +7,7 @@ import PatchbayOutbox
 /// Equal outcomes are stored once. A rejected operation keeps its own finding. Ids are stored as fingerprints.
 package struct Endings: Sendable {
     /// The term and code of an outcome that has no finding of its own.
-    private struct Way: Hashable {
+    private struct Key: Hashable {
         let term: String
         let code: String
     }
@@ -16,7 +16,7 @@ package struct Endings: Sendable {
     private var places: [UInt128: Int32] = [:]
     private var outcomes: [OperationOutcome] = []
     /// The index of each shared outcome in ``outcomes``.
-    private var ways: [Way: Int32] = [:]
+    private var keys: [Key: Int32] = [:]
 
     package init() {}
 
@@ -26,14 +26,14 @@ package struct Endings: Sendable {
     }
 
     /// Records an outcome from the outbox's history.
-    fileprivate mutating func note(_ ending: Ending) {
-        let way = ending.finding == nil ? Way(term: ending.entry.term, code: ending.entry.code) : nil
-        if let way, let known = ways[way] {
-            places[TextMark(ending.entry.id).bits] = known
-        } else if let outcome = OperationOutcome(ending) {
+    fileprivate mutating func note(_ stored: Ending) {
+        let key = stored.finding == nil ? Key(term: stored.entry.term, code: stored.entry.code) : nil
+        if let key, let known = keys[key] {
+            places[TextMark(stored.entry.id).bits] = known
+        } else if let outcome = OperationOutcome(stored) {
             let place = place(of: outcome)
-            places[TextMark(ending.entry.id).bits] = place
-            if let way { ways[way] = place }
+            places[TextMark(stored.entry.id).bits] = place
+            if let key { keys[key] = place }
         }
     }
 
@@ -66,7 +66,7 @@ extension Engine {
         var found = Endings()
         var last: Int64 = 0
         while case let page = try store.endings(behind: last, limit: 1_024), let end = page.last {
-            for ending in page where ending.entry.provider == provider { found.note(ending) }
+            for stored in page where stored.entry.provider == provider { found.note(stored) }
             last = end.number
         }
         return found
@@ -76,12 +76,12 @@ extension Engine {
 extension OperationOutcome {
     /// Creates an outcome from the history: with the full finding for a rejected operation, and with the code for any other.
     /// Nil if this release does not know the term.
-    init?(_ ending: Ending) {
-        guard let term = Term(rawValue: ending.entry.term) else { return nil }
-        var finding = ending.finding.flatMap { try? Finding(jsonBytes: $0) }
-        // For a moved operation, the code is the name of the provider that received it.
-        if finding == nil, !ending.entry.code.isEmpty, term != .moved {
-            finding = FindingRow.Engine.endedElsewhere.at(detail: ending.entry.code)
+    init?(_ stored: Ending) {
+        guard let term = Term(rawValue: stored.entry.term) else { return nil }
+        var finding = stored.finding.flatMap { try? Finding(jsonBytes: $0) }
+        // For a moved operation, the code lists the providers that took over.
+        if finding == nil, !stored.entry.code.isEmpty, term != .moved {
+            finding = FindingRow.Engine.endedElsewhere.at(detail: stored.entry.code)
         }
         self.init(term, finding: finding)
     }

@@ -76,7 +76,8 @@ extension EngagementClient {
     /// Replaces the configuration while work is pending and requests are in flight.
     ///
     /// Requests in flight get their outcome first. Then pending work is moved as the new configuration's switch policy says,
-    /// and added providers receive the whole state. Capturing goes on meanwhile. To go back, pass the old configuration.
+    /// and added providers receive the whole state. Captures are accepted meanwhile. To revert the change, pass the old
+    /// configuration.
     ///
     /// - Parameters:
     ///   - configuration: Everything that the client uses from now on; the outbox file cannot change.

@@ -54,7 +54,7 @@ extension EngagementClient {
     /// it again if a consent is missing, and sends it behind everything that is pending.
     ///
     /// - Parameter rejects: The operations, as they were or corrected.
-    /// - Returns: What became of each, in the same order.
+    /// - Returns: The result for each operation, in the same order.
     /// - Throws: ``CaptureError`` if the client is closed or the outbox fails.
     @discardableResult
     public func replay(_ rejects: [RejectedOperation]) async throws -> [ReplayResult] {

@@ -338,7 +338,7 @@ public final class EngagementClient: Sendable {
         return try await loop.withEngine { try $0.snapshot(of: subject) }
     }
 
-    /// Returns the accounts of every provider: what was captured, what became of it, and what waits for which reason.
+    /// Returns the accounts of every provider: captured and completed operations, and the reasons for which others wait.
     ///
     /// Reads every pending operation once.
     public func accounts() async throws -> [ProviderAccounts] { try await accounts(explainingWaits: true) }

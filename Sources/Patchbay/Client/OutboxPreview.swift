@@ -127,7 +127,7 @@ package struct OutboxPreview: Sendable {
             .joined(separator: ", ")
     }
 
-    /// Examines what is still pending under the new settings.
+    /// Examines the operations that are still pending under the new settings.
     private mutating func examine(_ store: OutboxStore, _ engine: Engine) throws {
         var found: [Item] = []
         for runner in engine.runners {

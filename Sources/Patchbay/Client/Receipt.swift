@@ -113,9 +113,9 @@ public struct CaptureError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// The category.
     public let code: Code
-    /// What happened.
+    /// The reason.
     public let reason: String
-    /// What to do about it.
+    /// The remedy.
     public let remedy: String
     /// All problems of the operation itself.
     public let findings: [Finding]

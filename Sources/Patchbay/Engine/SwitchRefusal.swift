@@ -21,9 +21,9 @@ public struct SwitchRefusal: Error, Hashable, Sendable {
     public let operations: [Operation]
     /// The number of all such operations.
     public let count: Int
-    /// What happened.
+    /// The reason.
     public let reason: String
-    /// What to do about it.
+    /// The remedy.
     public let remedy: String
 
     /// The maximum number of listed operations.

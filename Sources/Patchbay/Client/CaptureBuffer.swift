@@ -1,7 +1,9 @@
 import PatchbayModel
 import Synchronization
 
-/// Captures on their way to the disk: the only thing that a caller of `capture` ever waits for is this lock.
+/// Holds captures in memory until the delivery loop stores them.
+///
+/// A caller of `capture` waits for this buffer's lock only.
 final class CaptureBuffer: Sendable {
     struct Entry: Sendable {
         let capture: Engine.Capture
@@ -11,41 +13,41 @@ final class CaptureBuffer: Sendable {
             (self.capture, self.receipt) = (capture, receipt)
         }
 
-        /// Whether nobody but this entry knows the receipt: then nobody will ever ask it.
+        /// Whether the entry holds the only reference to the receipt, so that no caller can ask it.
         var isForgotten: Bool { mutating get { isKnownUniquelyReferenced(&receipt) } }
     }
 
-    /// What the caller has to do after a capture.
+    /// The call that the caller has to make after it appends a capture.
     enum Errand {
         case none
-        /// Nobody was told to fetch yet.
+        /// Schedule a fetch: no fetch is scheduled yet.
         case fetch
-        /// So many wait that they should be fetched now.
+        /// Fetch now: ``heap`` or more captures wait.
         case fetchNow
     }
 
-    /// When captures that are stored have to be freed.
+    /// When the memory of stored captures has to be freed.
     enum Freeing {
-        /// When nobody waits.
+        /// Later, when no caller waits.
         case later
-        /// By a thread that has nothing else to do.
+        /// Soon, on an idle thread.
         case soon
-        /// Before there are more.
+        /// Now, before more captures are kept.
         case now
     }
 
-    /// So many captures make it worth while to fetch them at once, and to wake somebody who frees them.
+    /// The number of captures at which a fetch starts at once, and at which an idle thread frees stored ones.
     private static let heap = 1_024
-    /// So many are freed in one piece.
+    /// The number of captures that are freed in one piece.
     private static let piece = 64
 
     private struct State {
         var entries: [Entry] = []
-        /// Room that has held entries before: a caller never waits for memory.
+        /// An empty array with capacity, used as the next ``entries``, so that a caller rarely waits for an allocation.
         var spare: [Entry] = []
         var isClosed = false
 
-        /// What whoever appended has to do, given how many waited before.
+        /// Returns the call that the appending caller has to make, given the number of captures that waited before.
         func errand(after before: Int) -> Errand {
             if before < CaptureBuffer.heap, entries.count >= CaptureBuffer.heap { return .fetchNow }
             return before == 0 && !entries.isEmpty ? .fetch : .none
@@ -55,7 +57,7 @@ final class CaptureBuffer: Sendable {
     private struct Kept {
         var entries: [[Entry]] = []
         var count = 0
-        /// Whether somebody was told to free it.
+        /// Whether ``callForFreeing()`` has returned `soon` since the last freeing.
         var isCalled = false
     }
 
@@ -75,7 +77,7 @@ final class CaptureBuffer: Sendable {
         return errand
     }
 
-    /// Appends captures that nothing may come between.
+    /// Appends captures that stay together: no other capture comes between them.
     func append(contentsOf entries: [Entry]) throws(CaptureError) -> Errand {
         let errand: Errand? = state.withLock { state in
             guard !state.isClosed else { return nil }
@@ -87,7 +89,7 @@ final class CaptureBuffer: Sendable {
         return errand
     }
 
-    /// Takes everything that waits.
+    /// Removes and returns all captures.
     func take() -> [Entry] {
         state.withLock { state in
             var taken: [Entry] = []
@@ -97,7 +99,9 @@ final class CaptureBuffer: Sendable {
         }
     }
 
-    /// Keeps what was taken and is stored: to free a capture takes half as long as to store it, and somebody may wait.
+    /// Keeps stored captures for later freeing.
+    ///
+    /// Freeing a capture takes half as long as storing it, and a caller may be waiting.
     func keep(_ taken: inout [Entry]) {
         kept.withLock { kept in
             kept.count += taken.count
@@ -106,7 +110,7 @@ final class CaptureBuffer: Sendable {
         }
     }
 
-    /// When what is kept has to be freed; somebody is told so once.
+    /// Returns when the kept captures have to be freed. Returns `soon` once per freeing.
     func callForFreeing() -> Freeing {
         kept.withLock { kept in
             if kept.count > 8 * Self.heap { return .now }
@@ -116,9 +120,9 @@ final class CaptureBuffer: Sendable {
         }
     }
 
-    /// Frees what is kept; its room is used again. Called from any thread.
+    /// Frees the kept captures and reuses their memory. Call it from any thread.
     ///
-    /// - Parameter giveWay: called between the pieces.
+    /// - Parameter giveWay: A closure to call between the pieces.
     func freeKept(_ giveWay: () -> Void = {}) {
         var freed = Kept()
         kept.withLock { swap(&$0, &freed) }
@@ -136,7 +140,7 @@ final class CaptureBuffer: Sendable {
         }
     }
 
-    /// Takes everything that waits; nothing is accepted any more.
+    /// Closes the buffer and returns all captures. Later calls of ``append(_:)`` throw.
     func close() -> [Entry] {
         state.withLock { state in
             defer { state.entries = [] }

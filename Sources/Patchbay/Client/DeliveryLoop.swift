@@ -3,7 +3,7 @@ import PatchbayAdapterKit
 import PatchbayModel
 import PatchbayOutbox
 
-/// Drives the engine with real clocks and sockets, on one thread of its own: the disk never blocks the app's threads.
+/// Drives the engine with real clocks and sockets on its own thread, so that disk access never blocks the app's threads.
 actor DeliveryLoop {
     private let executor: LoopExecutor
     private let buffer: CaptureBuffer
@@ -15,18 +15,18 @@ actor DeliveryLoop {
     private let observerOfOthers: @Sendable ([EngineEvent]) -> Void
     private let makeEngine: @Sendable (CredentialCache) throws -> Engine
     private var engine: Engine?
-    /// Where credentials come from; it outlives the engine when the configuration changes.
+    /// The source of credentials. It outlives the engine when the configuration changes.
     private var source: CredentialSource
     private var credentials: CredentialCache?
-    /// Requests for credentials, which run or wait to be repeated.
+    /// The requests for credentials that are running or wait for their next attempt.
     private var credentialRequests: [CredentialRequest: (number: Int, task: Task<Void, Never>)] = [:]
     private var credentialRequestCount = 0
     /// Callers that wait until nothing is in flight, so that the configuration can change.
     private let quietWaiters = WaitingList<Bool, Void>()
     private var isReconfiguring = false
-    /// Since when what arrived waits for its places; nil if nothing does.
+    /// When routing of staged captures was requested; nil if none is scheduled.
     private var gatheringSince: DispatchTime?
-    /// When captures were stored last.
+    /// The time of the last commit of captures.
     private var lastCommit: DispatchTime?
     private var wakeUp: Task<Void, Never>?
     private var wakeUpAt: Instant?
@@ -36,10 +36,11 @@ actor DeliveryLoop {
     private let idleWaiters = WaitingList<Bool, Void>()
     private var waitingRoom = WaitingRoom()
     private var nextTry: Task<Void, Never>?
-    /// Between ``suspend()`` and ``wakeUp()`` the outbox is closed; what arrives meanwhile waits here.
+    /// Whether the outbox is closed, between ``suspend()`` and ``endSuspension()``. Outcomes that arrive meanwhile are kept
+    /// in ``outcomes``.
     private var isSuspended = false
     private var outcomes: [(dispatch: Dispatch, outcome: Outcome)] = []
-    /// Why this process does not deliver although it could, as it was told last.
+    /// The reason that was last reported for not delivering; nil if this process may deliver.
     private var refusal: SwitchRefusal?
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -62,7 +63,7 @@ actor DeliveryLoop {
         executor.begin { [weak self] errand in self?.assumeIsolated { $0.run(errand) } }
     }
 
-    /// Opens the outbox and takes up what is pending.
+    /// Opens the outbox and resumes pending work.
     func start() throws {
         let credentials = makeCache(source)
         let engine = try makeEngine(credentials)
@@ -72,16 +73,16 @@ actor DeliveryLoop {
         log(.info, delivers ? "started" : "started; another process delivers", [])
         engine.store.lengthenLogIfShort(Self.aside)
         if delivers { advance() }
-        // From now on nothing is lost by not waiting: captures stay in memory, and verdicts are stored later.
+        // From here on, waiting for the lock has no benefit: captures stay in memory, and verdicts are stored later.
         engine.store.setTimeout(1_000)
         housekeeping = Task { [weak self] in
             while let pause = await self?.housekeepingPause, (try? await Task.sleep(for: pause)) != nil {
-                await self?.keepHouse()
+                await self?.performMaintenance()
             }
         }
     }
 
-    /// Tells that the file was found damaged, and what of it could be saved.
+    /// Reports that the file was damaged, and how much of it was recovered.
     private func tellOfRecovery(_ store: OutboxStore) {
         guard let recovery = store.openReport.recovery else { return }
         log(
@@ -97,29 +98,30 @@ actor DeliveryLoop {
         housekeeping?.cancel()
     }
 
-    /// What an app says in one breath is stored together, so long after the first capture, unless somebody waits for it.
-    private static let halfBreath = DispatchTimeInterval.milliseconds(2)
-    /// And it is planned together, so long after it was stored.
-    private static let breath = DispatchTimeInterval.milliseconds(5)
+    /// The delay between the first capture and its commit, so that one transaction stores captures made in quick succession.
+    /// A caller that waits for the disk ends the delay.
+    private static let commitDelay = DispatchTimeInterval.milliseconds(2)
+    /// The delay between the commit and the plan, so that captures made in quick succession are planned together.
+    private static let planDelay = DispatchTimeInterval.milliseconds(5)
 
-    /// Has something done by a thread for which nobody waits.
+    /// Runs work on a utility thread that no caller waits for.
     private static func aside(_ work: @escaping @Sendable () -> Void) {
         DispatchQueue.global(qos: .utility).async(execute: work)
     }
 
-    /// Tells the loop that captures wait. Called from any thread; returns at once.
+    /// Notifies the loop of new captures. Call it from any thread; it returns at once.
     nonisolated func noteCaptures(_ errand: CaptureBuffer.Errand) {
         switch errand {
         case .none: return
-        case .fetch: executor.call(.store, at: .now() + Self.halfBreath)
+        case .fetch: executor.call(.store, at: .now() + Self.commitDelay)
         case .fetchNow: hurry()
         }
     }
 
-    /// A heap of captures waits. Called from any thread; returns at once.
+    /// Requests storing at once. Call it from any thread; it returns at once.
     nonisolated private func hurry() { executor.call(.store, at: .now()) }
 
-    /// Somebody waits for a capture to be on the disk: who has nothing else to do brings it there, if the loop rests.
+    /// Stores captures because a caller waits for the disk: on the calling thread if the loop is idle, else on the loop's.
     nonisolated func store() {
         if !executor.doNow(.store) { hurry() }
     }
@@ -131,35 +133,36 @@ actor DeliveryLoop {
         }
     }
 
-    /// Stores what was captured, and plans a moment later.
+    /// Stores captures and schedules a plan.
     private func commitAndGather() {
         commitBuffer()
         engine?.store.lengthenLogIfShort(Self.aside)
         guard gatheringSince == nil else { return }
         let now = DispatchTime.now()
         gatheringSince = now
-        executor.call(.place, at: now + Self.breath)
+        executor.call(.place, at: now + Self.planDelay)
     }
 
-    /// So long what arrived waits for its places at most, while more comes in: somebody may wait for each capture, and nobody
-    /// for a place.
+    /// The maximum time that staged captures wait for routing while more captures come in. A caller may wait for each
+    /// capture, but no caller waits for routing.
     private static let timeout = DispatchTimeInterval.milliseconds(500)
-    /// From then on places have this part of the time, and all of it when so long has passed: nothing is sent before.
+    /// After ``timeout``, routing gets one part in ``share`` of the thread's time. After ``limit``, it gets all of it:
+    /// nothing is sent before routing has finished.
     private static let share = 8.0
     private static let limit = DispatchTimeInterval.seconds(5)
-    /// So many get their places in one go, and so many while captures come in.
+    /// The number of captures that are routed at a time: when no captures come in, and while they do.
     private static let (portion, smallPortion) = (256, 64)
 
-    /// Gives what arrived its places, a part at a time: what is captured meanwhile is stored in between. Then plans.
+    /// Routes staged captures in portions, then plans. Captures made meanwhile are stored between the portions.
     ///
-    /// One call leads to the next until nothing waits; ``gatheringSince`` says that one is to come.
+    /// Each call schedules the next until no staged capture is left; ``gatheringSince`` is set while one is scheduled.
     private func placeAndAdvance() {
         guard let engine, let start = gatheringSince, !isSuspended, engine.hasStagedCaptures else {
             return stopGathering()
         }
         let begun = DispatchTime.now()
-        let isBusy = lastCommit.map { begun < $0 + Self.halfBreath } ?? false && begun < start + Self.limit
-        if isBusy, begun < start + Self.timeout { return executor.call(.place, at: begun + Self.breath) }
+        let isBusy = lastCommit.map { begun < $0 + Self.commitDelay } ?? false && begun < start + Self.limit
+        if isBusy, begun < start + Self.timeout { return executor.call(.place, at: begun + Self.planDelay) }
         if !isBusy { buffer.freeKept() }
         do {
             try engine.placeStagedCaptures(atMost: isBusy ? Self.smallPortion : Self.portion)
@@ -177,7 +180,7 @@ actor DeliveryLoop {
         advance()
     }
 
-    /// Gives what arrived its places; what can't have one now waits for the next time.
+    /// Routes all staged captures. Those that cannot be routed now wait for the next attempt.
     private func place() {
         do {
             try engine?.placeStagedCaptures()
@@ -186,17 +189,17 @@ actor DeliveryLoop {
         }
     }
 
-    /// Commits what was captured, then sends what may be sent.
+    /// Stores captures, then sends the requests that may be sent.
     func commitCaptures() {
         commitBuffer()
         advance()
     }
 
-    /// Stores what was captured.
+    /// Stores captures.
     private func commitBuffer() {
         switch buffer.callForFreeing() {
         case .later: break
-        // While this thread waits for the disk: its room is there again for what comes next.
+        // Freed while this thread waits for the disk, so that the memory is available for the next captures.
         case .soon: Self.aside { [buffer, host] in buffer.freeKept(host.giveWay) }
         case .now: buffer.freeKept(host.giveWay)
         }
@@ -205,7 +208,7 @@ actor DeliveryLoop {
         buffer.keep(&taken)
     }
 
-    /// Stores what was captured just now, behind what waits for the file.
+    /// Stores new captures, behind those that wait for the file.
     private func commit(_ captured: inout [CaptureBuffer.Entry]) {
         receipts.add(heldIn: &captured)
         guard !isSuspended else { return wait(captured) }
@@ -213,7 +216,7 @@ actor DeliveryLoop {
         store(&captured, captured.indices)
     }
 
-    /// - Returns: why they wait for the file, if they do.
+    /// - Returns: The reason that the captures wait for the file; nil if they do not wait.
     @discardableResult
     private func store(_ entries: inout [CaptureBuffer.Entry], _ places: Range<Int>) -> OutboxError? {
         guard let engine, !places.isEmpty else { return nil }
@@ -232,7 +235,7 @@ actor DeliveryLoop {
                 // One bad or large capture must not take the others with it.
                 for place in places {
                     guard let error = store(&entries, place..<place + 1) else { continue }
-                    // Nothing overtakes what has to wait.
+                    // Captures keep their order: those after a waiting one wait, too.
                     if place + 1 < places.upperBound { wait(Array(entries[place + 1..<places.upperBound]), for: error) }
                     return error
                 }
@@ -243,7 +246,7 @@ actor DeliveryLoop {
         return nil
     }
 
-    /// Another process holds the file: captures wait in memory, and are stored when it is free.
+    /// Keeps captures in memory because another process holds the file. They are stored when it is free.
     private func wait(_ entries: [CaptureBuffer.Entry], for error: OutboxError) {
         let now = host.uptime()
         refuse(waitingRoom.enter(entries, now: now), error)
@@ -255,12 +258,12 @@ actor DeliveryLoop {
         }
     }
 
-    /// The outbox is closed for a while: captures wait in memory until it is open again.
+    /// Keeps captures in memory while the outbox is closed by ``suspend()``.
     private func wait(_ entries: [CaptureBuffer.Entry]) {
         refuse(waitingRoom.enter(entries, now: host.uptime()), OutboxError.suspended)
     }
 
-    /// Stores what was captured before something that must not overtake it.
+    /// Stores pending captures, for a caller whose own operation must come after them.
     ///
     /// - Throws: ``CaptureError`` while another process holds the file.
     func storeCaptures() throws {
@@ -282,7 +285,7 @@ actor DeliveryLoop {
         for entry in entries { entry.receipt.settleDurability(.failure(refusal)) }
     }
 
-    /// Whether an error would meet every capture alike.
+    /// Whether an error concerns the file as a whole, so that every capture would fail with it.
     private func isOfTheFile(_ error: any Error) -> Bool {
         guard let error = error as? OutboxError else { return false }
         return switch error.code {
@@ -291,7 +294,7 @@ actor DeliveryLoop {
         }
     }
 
-    /// Plans and sends until there is nothing to do now, then sleeps until the engine says.
+    /// Plans and sends until no request may leave now, then sleeps until the time that the engine names.
     private func advance() {
         buffer.freeKept()
         guard let engine, !isSuspended else { return }
@@ -312,11 +315,11 @@ actor DeliveryLoop {
         }
     }
 
-    /// Begins an exchange. Mostly its end is where the next begins: both go on in one task.
+    /// Starts an exchange. If its end starts another one, both run in the same task.
     private func send(_ dispatch: Dispatch) {
         exchangeCount += 1
         let number = exchangeCount
-        // The transport begins on this thread: it only asks and waits, and no other thread has to wake for that.
+        // The transport starts on this thread: it only issues the request and waits, which needs no other thread.
         exchanges[number] = Task(executorPreference: executor) { [transport] in
             var next: Dispatch? = dispatch
             while let dispatch = next {
@@ -326,9 +329,9 @@ actor DeliveryLoop {
         }
     }
 
-    /// Takes an outcome and plans; the first of what must leave then is the exchange that goes on under the same number.
+    /// Handles an outcome and plans. Returns the first request that must leave; it continues under the same number.
     private func finish(_ dispatch: Dispatch, _ outcome: Outcome, _ number: Int) -> Dispatch? {
-        // What was given up at the closing is over: nothing came of it that is worth a word.
+        // The exchange was abandoned at closing, so its outcome is ignored.
         guard exchanges[number] != nil else { return nil }
         var next: Dispatch?
         defer { if next == nil { exchanges[number] = nil } }
@@ -342,7 +345,7 @@ actor DeliveryLoop {
             isYes ? "answer" : "request failed",
             [.provider(dispatch.provider), .endpoint(dispatch.endpoint), .outcome(outcome)]
         )
-        // What the settle saw of other processes is what the next plan rests on: one look for both.
+        // The settle and the next plan share one look at the commits of other processes.
         engine?.store.look {
             guard let engine else { return }
             do {
@@ -384,14 +387,14 @@ actor DeliveryLoop {
         advance()
     }
 
-    /// While another process delivers, this one asks more often how it goes, and whether it still lives.
+    /// While another process delivers, this one checks more often for its progress and its lease.
     private var housekeepingPause: Duration {
         engine?.delivers ?? true || refusal != nil ? .seconds(10) : .seconds(1)
     }
 
-    private func keepHouse() {
+    private func performMaintenance() {
         guard let engine, !isSuspended else { return }
-        // First of all: on a full disk it is the one step that may make room.
+        // First, because on a full disk the checkpoint is the one step that may free space.
         try? engine.store.checkpoint()
         do {
             let wasElsewhere = !engine.delivers
@@ -408,7 +411,7 @@ actor DeliveryLoop {
         }
     }
 
-    /// Keeps the right to deliver, or takes it; false also where the switch is refused that would come first.
+    /// Keeps or takes the right to deliver. Returns false also if the switch that must come first is refused.
     private func takeOver(_ engine: Engine) throws -> Bool {
         do {
             let isHere = try engine.renewLease()
@@ -420,8 +423,9 @@ actor DeliveryLoop {
         }
     }
 
-    /// Tells what ended in another process, behind everything that this one has to tell: what ended here stands in the same
-    /// history, and is not told twice.
+    /// Reports the outcomes of another process, after all events of this one.
+    ///
+    /// The history that it reads also contains this process's outcomes; those are not reported twice.
     func hearOthers() throws {
         guard let engine else { return }
         tell()
@@ -433,7 +437,7 @@ actor DeliveryLoop {
         if !events.isEmpty { observer(events) }
     }
 
-    /// Tells what went wrong; a switch that stays refused is told once.
+    /// Reports an error. A switch that stays refused is reported once.
     private func note(_ error: any Error) {
         guard let refused = error as? SwitchRefusal else {
             return observer([.storageFailed(CaptureError(storage: error))])
@@ -443,7 +447,7 @@ actor DeliveryLoop {
         observer([.switchRefused(refused)])
     }
 
-    /// Whether nothing is in flight and nothing may be sent now.
+    /// Whether no request is in flight and none may be sent now.
     private var isIdle: Bool {
         guard let engine, !isSuspended else { return true }
         guard credentials?.isWaiting != true else { return false }
@@ -452,14 +456,14 @@ actor DeliveryLoop {
 
     // MARK: Another configuration
 
-    /// Goes on with another engine over the same outbox, once what is in flight has its verdict.
+    /// Continues with another engine over the same outbox when the requests in flight have their verdicts.
     ///
-    /// Captures go on meanwhile, and are switched with the rest. If the new engine refuses, the old one goes on.
+    /// Captures are accepted meanwhile and take part in the switch.
     ///
     /// - Parameters:
-    ///   - source: Where credentials come from; nil keeps the present source and what it has answered.
+    ///   - source: The source of credentials; nil keeps the present source and its answers.
     ///   - makeNext: Makes the other engine.
-    /// - Throws: What `makeNext` and the other engine's start throw; then the present engine goes on.
+    /// - Throws: The error of `makeNext` or of the other engine's start. The present engine then continues.
     func reconfigure(
         _ source: CredentialSource?,
         _ makeNext: @Sendable (OutboxStore, CredentialCache) throws -> Engine
@@ -505,7 +509,7 @@ actor DeliveryLoop {
         }
     }
 
-    /// Asks the app for a credential, again and again until it answers without an error.
+    /// Requests a credential from the app, and repeats the request until the app answers without an error.
     private func ask(
         _ request: CredentialRequest,
         _ source: @escaping @Sendable (CredentialRequest) async throws -> Secret?
@@ -529,7 +533,7 @@ actor DeliveryLoop {
         credentialRequests[place] = (number, task)
     }
 
-    /// Takes the app's answer, and sends what waited for it.
+    /// Handles the app's answer and sends the operations that waited for it.
     private func receive(_ answer: Result<Secret?, any Error>, for request: CredentialRequest, _ number: Int) {
         let place = request.withoutCredential
         guard let engine, credentialRequests[place]?.number == number else { return }
@@ -547,9 +551,9 @@ actor DeliveryLoop {
         if engine?.isBusy != true { quietWaiters.resume(true, with: .success(())) }
     }
 
-    // MARK: What the client asks
+    // MARK: Requests of the client
 
-    /// Runs something on the engine.
+    /// Calls a closure with the engine.
     func withEngine<Value: Sendable>(_ body: @Sendable (Engine) throws -> Value) throws -> Value {
         guard let engine else { throw CaptureError.closed }
         guard !isSuspended else { throw CaptureError(storage: OutboxError.suspended) }
@@ -559,11 +563,11 @@ actor DeliveryLoop {
         return try body(engine)
     }
 
-    /// Returns when nothing is in flight and nothing may be sent now.
+    /// Returns when no request is in flight and none may be sent now.
     func idle() async {
         commitCaptures()
         try? await idleWaiters.value(for: true) {
-            // Asked while the list is locked: the answer does not come before its caller waits.
+            // Requested while the list is locked, so that the answer cannot come before the caller waits.
             Task { await self.answerIfIdle() }
             return nil
         }
@@ -573,7 +577,7 @@ actor DeliveryLoop {
         if isIdle { idleWaiters.resume(true, with: .success(())) }
     }
 
-    /// Stores what was captured, and lets go of the outbox's file and of the right to deliver.
+    /// Stores captures, and releases the outbox file and the right to deliver.
     func suspend() {
         guard let engine, !isSuspended else { return }
         commitBuffer()
@@ -584,7 +588,7 @@ actor DeliveryLoop {
             return note(error)
         }
         isSuspended = true
-        // Whoever waits for another configuration is told, and asks again after waking: that may be long.
+        // Callers that wait to change the configuration fail now and can try again after waking: that may take long.
         quietWaiters.resume(true, with: .success(()))
         wakeUp?.cancel()
         nextTry?.cancel()
@@ -592,13 +596,13 @@ actor DeliveryLoop {
         answerIfIdle()
     }
 
-    /// Opens the outbox again, stores what waited, and goes on.
+    /// Opens the outbox again, stores the captures that waited, and resumes delivery.
     func endSuspension() throws {
         guard let engine, isSuspended else { return }
         do {
             try engine.wakeUp()
         } catch let error as SwitchRefusal {
-            // It is awake, and captures; whoever delivered meanwhile did so with another configuration.
+            // The loop is awake and captures, but another process has delivered with another configuration.
             note(error)
         }
         try hearOthers()
@@ -616,11 +620,11 @@ actor DeliveryLoop {
         answerIfQuiet()
     }
 
-    /// Stores what was captured, stops sending, and gives the right to deliver back.
+    /// Stores captures, stops sending, and releases the right to deliver.
     ///
-    /// What is in flight is not waited for: its operations are pending, and the next process asks or sends again.
+    /// Requests in flight are not awaited: their operations stay pending, and the next process queries or resends them.
     func close() {
-        // What waits for the outbox is stored even now, if it can be opened.
+        // Captures that waited for the outbox are stored even now, if it can be opened.
         if isSuspended, (try? engine?.store.wakeUp()) != nil { isSuspended = false }
         var last = buffer.close()
         commit(&last)
@@ -646,7 +650,7 @@ actor DeliveryLoop {
 }
 
 extension CaptureError {
-    /// Why a capture could not be stored.
+    /// Creates an error for a capture that could not be stored.
     init(storing error: any Error) {
         guard let known = error as? OutboxError, known.code == .misuse else {
             self.init(storage: error)
@@ -659,7 +663,7 @@ extension CaptureError {
         )
     }
 
-    /// What is the matter with the outbox.
+    /// Creates an error for a failure of the outbox.
     init(storage error: any Error) {
         let known = error as? OutboxError
         self.init(
@@ -671,7 +675,7 @@ extension CaptureError {
 }
 
 extension OutboxError {
-    /// The client let go of the file.
+    /// The outbox is closed because the client is suspended.
     fileprivate static let suspended = OutboxError(
         .io,
         "The client is suspended: its outbox is closed.",
@@ -680,7 +684,7 @@ extension OutboxError {
 }
 
 extension CaptureError {
-    /// Captures have waited long for the file.
+    /// Captures have waited for the file for longer than ``WaitingRoom/timeout``.
     fileprivate static func waiting(_ count: Int, _ error: OutboxError) -> CaptureError {
         CaptureError(
             code: .storage,

@@ -2,41 +2,42 @@ import PatchbayAdapterKit
 package import PatchbayModel
 import PatchbayOutbox
 
-/// How very many operations ended, most of them in one of a few ways: some thirty bytes for each that was not rejected. What is
-/// kept of its id is a fingerprint.
+/// The outcomes of a large number of operations, in about 30 bytes each.
+///
+/// Equal outcomes are stored once. A rejected operation keeps its own finding. Ids are stored as fingerprints.
 package struct Endings: Sendable {
-    /// The term of an ending that has no finding of its own, and its code.
-    private struct Way: Hashable {
+    /// The term and code of an outcome that has no finding of its own.
+    private struct Key: Hashable {
         let term: String
         let code: String
     }
 
-    /// Where the outcome of an operation stands, by the fingerprint of its id.
+    /// The index of each operation's outcome in ``outcomes``, by the fingerprint of its id.
     private var places: [UInt128: Int32] = [:]
     private var outcomes: [OperationOutcome] = []
-    /// Where the outcome of each way stands.
-    private var ways: [Way: Int32] = [:]
+    /// The index of each shared outcome in ``outcomes``.
+    private var keys: [Key: Int32] = [:]
 
     package init() {}
 
-    /// Notes how an operation ended, as this process was told.
+    /// Records the outcome of an operation that this process reported.
     package mutating func note(_ outcome: OperationOutcome, of id: OperationID) {
         places[TextMark(id.rawValue).bits] = place(of: outcome)
     }
 
-    /// Notes how an operation ended, as the outbox remembers it.
-    fileprivate mutating func note(_ ending: Ending) {
-        let way = ending.finding == nil ? Way(term: ending.entry.term, code: ending.entry.code) : nil
-        if let way, let known = ways[way] {
-            places[TextMark(ending.entry.id).bits] = known
-        } else if let outcome = OperationOutcome(ending) {
+    /// Records an outcome from the outbox's history.
+    fileprivate mutating func note(_ stored: Ending) {
+        let key = stored.finding == nil ? Key(term: stored.entry.term, code: stored.entry.code) : nil
+        if let key, let known = keys[key] {
+            places[TextMark(stored.entry.id).bits] = known
+        } else if let outcome = OperationOutcome(stored) {
             let place = place(of: outcome)
-            places[TextMark(ending.entry.id).bits] = place
-            if let way { ways[way] = place }
+            places[TextMark(stored.entry.id).bits] = place
+            if let key { keys[key] = place }
         }
     }
 
-    /// How an operation ended, which is forgotten then; nil where nothing is known of it.
+    /// Removes and returns the outcome of an operation; nil if none is known.
     package mutating func take(_ id: OperationID) -> OperationOutcome? {
         places.removeValue(forKey: TextMark(id.rawValue).bits).map { outcomes[Int($0)] }
     }
@@ -48,22 +49,24 @@ package struct Endings: Sendable {
 }
 
 extension EngagementClient {
-    /// Everything that has ended on a provider's route, as far back as the outbox remembers: for whoever goes on with the work
-    /// of a process that died. What ends from now on comes as ``events()``; listen to them first.
+    /// Returns all outcomes on a provider's route that the outbox's history holds, for a process that resumes the work of one
+    /// that died.
     ///
-    /// - Returns: outcomes by operation; of what was not rejected the finding has the code alone.
+    /// Later outcomes arrive through ``events()``; start listening to them first.
+    ///
+    /// - Returns: Outcomes by operation. The finding of an operation that was not rejected has a code only.
     package func endings(on provider: String) async throws -> Endings {
         try await loop.withEngine { engine in try engine.endings(on: provider) }
     }
 }
 
 extension Engine {
-    /// What has ended on a provider's route, by operation.
+    /// Returns the outcomes on a provider's route, by operation.
     fileprivate func endings(on provider: String) throws -> Endings {
         var found = Endings()
         var last: Int64 = 0
         while case let page = try store.endings(behind: last, limit: 1_024), let end = page.last {
-            for ending in page where ending.entry.provider == provider { found.note(ending) }
+            for stored in page where stored.entry.provider == provider { found.note(stored) }
             last = end.number
         }
         return found
@@ -71,14 +74,14 @@ extension Engine {
 }
 
 extension OperationOutcome {
-    /// How an operation ended, as the outbox remembers it: the whole reason of what was rejected, the code of any other. Nil
-    /// for an ending that this release does not know.
-    init?(_ ending: Ending) {
-        guard let term = Term(rawValue: ending.entry.term) else { return nil }
-        var finding = ending.finding.flatMap { try? Finding(jsonBytes: $0) }
-        // What moved has where it went in the code's place.
-        if finding == nil, !ending.entry.code.isEmpty, term != .moved {
-            finding = FindingRow.Engine.endedElsewhere.at(detail: ending.entry.code)
+    /// Creates an outcome from the history: with the full finding for a rejected operation, and with the code for any other.
+    /// Nil if this release does not know the term.
+    init?(_ stored: Ending) {
+        guard let term = Term(rawValue: stored.entry.term) else { return nil }
+        var finding = stored.finding.flatMap { try? Finding(jsonBytes: $0) }
+        // For a moved operation, the code lists the providers that took over.
+        if finding == nil, !stored.entry.code.isEmpty, term != .moved {
+            finding = FindingRow.Engine.endedElsewhere.at(detail: stored.entry.code)
         }
         self.init(term, finding: finding)
     }

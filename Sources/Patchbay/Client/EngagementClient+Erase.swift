@@ -4,14 +4,14 @@ import PatchbayOutbox
 import Synchronization
 
 extension EngagementClient {
-    /// Forgets the current subject: here at once, at the vendors as far as they let themselves be told.
+    /// Erases the current subject: locally at once, and at the vendors as far as their APIs allow.
     ///
-    /// Pending operations, the subject snapshot and rejects are deleted when this returns. What an adapter remembers,
-    /// and the contact that selects the credential, stay until that vendor's deletion has ended. Damaged files that a recovery
-    /// has set aside are deleted: no row of theirs can be erased alone.
+    /// Pending operations, the subject snapshot and rejects are deleted when this returns. The adapter's memory and the
+    /// contact that selects the credential stay until that vendor's deletion has completed. Damaged files that a recovery has
+    /// set aside are deleted, because their rows cannot be erased one by one.
     ///
-    /// - Returns: what was done, and what a person still has to do.
-    /// - Throws: ``CaptureError`` if it could not be stored: then nothing has happened.
+    /// - Returns: A report of what was done and what a person still has to do.
+    /// - Throws: ``CaptureError`` if the erasure could not be stored. Nothing has changed then.
     public func erase() async throws -> ErasureReport {
         let now = current.withLock { $0 }
         let report = try await erase { _ in
@@ -19,14 +19,14 @@ extension EngagementClient {
         } of: {
             try now.contact ?? $0.snapshot(of: now.subject).contact
         }
-        // Whoever is there now is nobody known.
+        // No contact is known on this installation now.
         current.withLock {
             if $0.contact.map(ScalarString.init) == now.contact.map(ScalarString.init) { $0.contact = nil }
         }
         return report
     }
 
-    /// Forgets a subject, as ``erase()`` does.
+    /// Erases a subject, as ``erase()`` does.
     public func erase(subject: Subject) async throws -> ErasureReport {
         try await erase { _ in
             [subject]
@@ -35,13 +35,14 @@ extension EngagementClient {
         }
     }
 
-    /// Forgets every subject whose state belongs to that contact: who is logged in as that, or has it as an identifier.
+    /// Erases every subject whose state belongs to a contact: subjects where the contact is logged in or is an identifier.
     ///
-    /// What waits of the contact, or was refused, on an installation that somebody else uses now goes too; the installation's
-    /// state and its other operations stay. What was captured there without a contact is not known to be anybody's, and stays.
+    /// If another person uses an installation now, the contact's pending and rejected operations there are deleted. The
+    /// installation's state and its other operations stay. Operations captured there without a contact stay, because their
+    /// author is not known.
     ///
-    /// States and operations are searched for the contact's text, one by one: a back end with a million of them waits for a
-    /// second or so. Where no state is the contact's, the vendors are told all the same, with the contact as subject.
+    /// The outbox searches states and operations for the contact's text one by one. With a million of them, that takes about
+    /// a second. If no state belongs to the contact, the vendors still receive an erasure, with the contact as subject.
     public func erase(contact: String) async throws -> ErasureReport {
         let report = try await erase(forgetting: contact) { engine in
             let found = try engine.subjects(of: contact)
@@ -53,9 +54,9 @@ extension EngagementClient {
         return report
     }
 
-    /// How many erasures are on their way to a vendor: each counts once for each provider that has not answered.
+    /// Returns the number of erasures that vendors have not answered, counted once per provider.
     public func pendingErasures() async throws -> Int {
-        // No value can hold these bytes: a quotation mark in a text is written with a backslash.
+        // No JSON string contains these bytes: a quotation mark inside a string is escaped.
         try await loop.withEngine { try $0.store.pendingCount(mentioning: Array(#""action":{"kind":"erase"}"#.utf8)) }
     }
 
@@ -93,9 +94,9 @@ extension EngagementClient {
 }
 
 extension DeliveryLoop {
-    /// Stores erasures behind everything captured before, and clears the file's log of what they took away.
+    /// Stores erasures behind everything captured before, and clears the deleted data from the file's log.
     ///
-    /// With a contact, everything else that waits of that contact goes with them.
+    /// With a contact, the contact's other pending operations are deleted, too.
     func erase(
         _ operations: @escaping @Sendable (Engine) throws -> [EngagementOperation],
         forgetting contact: String?,
@@ -103,14 +104,14 @@ extension DeliveryLoop {
     ) throws -> ErasureReport {
         try storeCaptures()
         return try withEngine { engine in
-            // Whose state is whose shows when everything has its place.
+            // The subjects of a contact are known only after everything staged is routed.
             try engine.placeEveryStagedCapture()
             let captures = try operations(engine).map { Engine.Capture($0, uptime: engine.uptime) }
             let receipts = captures.map { receipt($0.operation.id) }
             do {
                 let erasures = try engine.commit(captures, forgetting: contact)
                 for receipt in receipts { receipt.settleDurability(.success(())) }
-                // A reader in the way is met again by the housekeeping.
+                // If a reader blocks the sweep, the next maintenance repeats it.
                 _ = try? engine.store.sweep()
                 let damagedFiles = engine.store.removeDamagedFiles()
                 return ErasureReport(erasures, damagedFiles: damagedFiles, receipts: receipts)

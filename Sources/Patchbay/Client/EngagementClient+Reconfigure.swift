@@ -4,7 +4,7 @@ import PatchbayOutbox
 import Synchronization
 
 extension Log {
-    /// Tells which providers a plan has.
+    /// Logs the providers of a plan.
     func providers(of plan: RoutingPlan) {
         for provider in plan.providers {
             let id = type(of: provider.adapter).descriptor.id
@@ -13,7 +13,7 @@ extension Log {
     }
 }
 
-/// What the configuration that is in use says about captures.
+/// The rules of the current configuration that apply to captures.
 package struct Audience: Sendable {
     /// Attribute types and owners, for one side.
     struct Rules: Sendable {
@@ -25,11 +25,11 @@ package struct Audience: Sendable {
         }
     }
 
-    /// The providers with a route, and all that may know a push as theirs.
+    /// The providers with a route, and all providers, which may recognize a push as their own.
     let routed, all: Set<String>
-    /// Attribute types and owners; nil where the configuration names no attribute.
+    /// Attribute types and owners; nil if the configuration names no attribute.
     let catalogued: Rules?
-    /// The most outcomes that the history keeps, and what the outbox may hold.
+    /// The maximum number of outcomes in the history, and the limits of the outbox.
     let history: Int
     let limits: OutboxLimits
     /// Whether the app provides the credentials, instead of the configuration.
@@ -63,7 +63,7 @@ package struct Audience: Sendable {
         self.hasCredentialSource = hasCredentialSource
     }
 
-    /// The providers whose outcome may be asked for.
+    /// Returns the providers whose outcome a caller may await.
     func providers(isPush: Bool) -> Set<String> { isPush ? all : routed }
 
     /// Applies the attribute catalogue.
@@ -76,7 +76,8 @@ extension EngagementClient {
     /// Replaces the configuration while work is pending and requests are in flight.
     ///
     /// Requests in flight get their outcome first. Then pending work is moved as the new configuration's switch policy says,
-    /// and added providers receive the whole state. Capturing goes on meanwhile. To go back, pass the old configuration.
+    /// and added providers receive the whole state. Captures are accepted meanwhile. To revert the change, pass the old
+    /// configuration.
     ///
     /// - Parameters:
     ///   - configuration: Everything that the client uses from now on; the outbox file cannot change.

@@ -48,13 +48,13 @@ extension EngagementClient {
         }
     }
 
-    /// Sends rejected operations again, in one transaction; their copies among the rejects are removed.
+    /// Sends rejected operations again, in one transaction, and removes their copies from the rejects.
     ///
-    /// Each keeps its id, so that a vendor that recognizes ids counts it once. It is examined again, waits for consent again,
-    /// and is sent behind everything that is pending.
+    /// Each operation keeps its id, so that a vendor that recognizes ids counts it once. The engine examines it again, holds
+    /// it again if a consent is missing, and sends it behind everything that is pending.
     ///
     /// - Parameter rejects: The operations, as they were or corrected.
-    /// - Returns: What became of each, in the same order.
+    /// - Returns: The result for each operation, in the same order.
     /// - Throws: ``CaptureError`` if the client is closed or the outbox fails.
     @discardableResult
     public func replay(_ rejects: [RejectedOperation]) async throws -> [ReplayResult] {

@@ -4,8 +4,9 @@ public import PatchbayModel
 import PatchbayOutbox
 import Synchronization
 
-/// What an app speaks to: it takes operations at once, keeps them safe, and brings them to every provider that the
-/// configuration names.
+/// Captures operations and delivers them to every provider of the configuration.
+///
+/// Capturing returns at once. The client stores operations durably and delivers them in the background.
 ///
 /// ```swift
 /// let client = try await EngagementClient(
@@ -14,11 +15,11 @@ import Synchronization
 /// try await receipt.durable()
 /// ```
 public final class EngagementClient: Sendable {
-    /// Where operations are kept until they have ended.
+    /// Where operations are stored until they have an outcome.
     public enum Outbox: Sendable {
-        /// In a file, made when missing.
+        /// In a file, which is created if it does not exist.
         case file(String)
-        /// In memory: gone with the process. For tests.
+        /// In memory, for tests. The operations are lost when the process ends.
         case memory
     }
 
@@ -26,7 +27,7 @@ public final class EngagementClient: Sendable {
     let loop: DeliveryLoop
     let host: any EngineHost
     let audience: Mutex<Audience>
-    /// The file of the configuration that is in use; nil if the caller chose another outbox.
+    /// The outbox file of the current configuration; nil if the caller chose another outbox.
     let outboxPath: String?
     let receipts = ReceiptBook()
     private let listeners = Listeners<EngineEvent>()
@@ -35,17 +36,17 @@ public final class EngagementClient: Sendable {
     private let reads = WaitingList<OperationID, OperationOutcome>()
     let current: Mutex<Current>
     private let relay: EventRelay
-    /// One for all receipts: somebody waits for the disk.
+    /// Shared by all receipts: stores captures because a caller waits for the disk.
     private let store: @Sendable () -> Void
 
-    /// Who and where the operations are about, unless an operation says otherwise.
+    /// The subject, contact and app state of new operations, unless an operation has its own.
     struct Current {
         var subject: Subject
         var contact: String?
         var appState: AppState?
     }
 
-    /// Opens the outbox and starts to deliver what is pending. The contact who was logged in still is.
+    /// Opens the outbox and starts delivering pending operations. A contact who was logged in stays logged in.
     ///
     /// - Parameters:
     ///   - configuration: Providers, routes, attribute types and owners, required consent, and the outbox with its limits.
@@ -130,7 +131,7 @@ public final class EngagementClient: Sendable {
         log.providers(of: plan)
         do {
             try await loop.start()
-            // Whoever was logged in when the app ended is so still.
+            // A contact who was logged in when the app ended stays logged in.
             let contact = try await loop.withEngine { try $0.snapshot(of: subject).contact }
             current.withLock { $0.contact = contact }
         } catch let refusal as SwitchRefusal {
@@ -144,22 +145,22 @@ public final class EngagementClient: Sendable {
 
     // MARK: Capture
 
-    /// Takes an operation. It returns at once; the operation is on the disk a few milliseconds later.
+    /// Captures an operation. Returns at once; the operation is on the disk a few milliseconds later.
     ///
-    /// - Parameter operation: the operation, complete.
-    /// - Returns: its receipt.
-    /// - Throws: ``CaptureError`` if the client is closed, or the attribute catalogue does not allow the operation.
+    /// - Parameter operation: The complete operation.
+    /// - Returns: The receipt of the operation.
+    /// - Throws: ``CaptureError`` if the client is closed, or if the attribute catalogue does not allow the operation.
     @discardableResult
     public func capture(_ operation: EngagementOperation) throws(CaptureError) -> Receipt {
         try capture(operation, hasNewID: false)
     }
 
-    /// Takes many operations in one step: nothing comes between them, and none is sent before all can be.
+    /// Captures operations together: no other operation comes between them, and none is sent before all can be.
     ///
-    /// - Parameter operations: the operations, complete, in order.
-    /// - Returns: their receipts, in the same order.
-    /// - Throws: ``CaptureError`` if the client is closed, or the attribute catalogue does not allow one of them: then none is
-    ///   captured.
+    /// - Parameter operations: The complete operations, in order.
+    /// - Returns: Their receipts, in the same order.
+    /// - Throws: ``CaptureError`` if the client is closed, or if the attribute catalogue does not allow one of them. None is
+    ///   captured then.
     @discardableResult
     public func capture(_ operations: [EngagementOperation]) throws(CaptureError) -> [Receipt] {
         var entries: [CaptureBuffer.Entry] = []
@@ -192,13 +193,13 @@ public final class EngagementClient: Sendable {
         return CaptureBuffer.Entry(capture: capture, receipt: receipt)
     }
 
-    /// Takes an action of the current person, now.
+    /// Captures an action of the current person, with the current time.
     ///
     /// - Parameters:
-    ///   - action: what is said.
-    ///   - group: operations of one group are never cut apart.
-    ///   - options: words for one adapter alone.
-    /// - Returns: the receipt.
+    ///   - action: The action.
+    ///   - group: A name that operations share if they are never split up.
+    ///   - options: Settings for individual adapters.
+    /// - Returns: The receipt of the operation.
     /// - Throws: ``CaptureError`` if the client is closed.
     @discardableResult
     public func capture(
@@ -225,7 +226,7 @@ public final class EngagementClient: Sendable {
         )
     }
 
-    /// Something happened.
+    /// Records a custom event.
     @discardableResult
     public func track(
         _ name: String,
@@ -234,41 +235,41 @@ public final class EngagementClient: Sendable {
         try capture(.track(.custom(name: name, attributes: attributes)))
     }
 
-    /// These identifiers belong to the person who is there.
+    /// Adds identifiers to the current person.
     @discardableResult
     public func identify(_ identifiers: Identifier...) throws(CaptureError) -> Receipt {
         try capture(.identify(identifiers))
     }
 
-    /// Attributes have these values from now on.
+    /// Sets attributes of the current contact.
     @discardableResult
     public func set(_ attributes: [AttributeName: AttributeValue]) throws(CaptureError) -> Receipt {
         try capture(.changeAttributes(attributes.mapValues(AttributeChange.set)))
     }
 
-    /// Attributes have no value from now on.
+    /// Removes the values of attributes of the current contact.
     @discardableResult
     public func unset(_ names: AttributeName...) throws(CaptureError) -> Receipt {
         try capture(.changeAttributes(Dictionary(names.map { ($0, .unset) }) { first, _ in first }))
     }
 
-    /// These tags are there from now on.
+    /// Adds tags to the current contact.
     @discardableResult
     public func add(_ tags: Tag...) throws(CaptureError) -> Receipt { try capture(.changeTags(TagChange(add: tags))) }
 
-    /// These tags are gone from now on.
+    /// Removes tags from the current contact.
     @discardableResult
     public func remove(_ tags: Tag...) throws(CaptureError) -> Receipt {
         try capture(.changeTags(TagChange(remove: tags)))
     }
 
-    /// The person wants to hear, or not.
+    /// Subscribes the current contact, or unsubscribes it.
     @discardableResult
     public func subscribe(_ subscription: Subscription) throws(CaptureError) -> Receipt {
         try capture(.changeSubscription(subscription))
     }
 
-    /// What the app is doing; it goes with every operation captured from now on.
+    /// Sets the app's state, which every later operation carries. The active state wakes delivery.
     public func appState(_ state: AppState) async throws {
         current.withLock { $0.appState = state }
         if state == .active { try await loop.withEngine { try $0.wake() } }
@@ -276,30 +277,30 @@ public final class EngagementClient: Sendable {
 
     // MARK: Delivery
 
-    /// Sends now what may be sent: courtesy delays are skipped, the vendors' pacing is not.
+    /// Sends everything that may be sent now. Skips courtesy delays, but not the vendors' pacing.
     public func flush() async throws { try await loop.withEngine { try $0.flush() } }
 
-    /// The network came back.
+    /// Resumes delivery after the network connection returned.
     public func networkIsBack() async throws { try await loop.withEngine { try $0.wake() } }
 
-    /// Lets a provider go on that had stopped for a person to act.
+    /// Resumes a suspended provider.
     ///
-    /// - Throws: ``CaptureError`` if the configuration names no such provider, or the outbox can't be used.
+    /// - Throws: ``CaptureError`` if the configuration has no such provider, or if the outbox cannot be used.
     public func resume(_ provider: String) async throws { try await loop.withEngine { try $0.resume(provider) } }
 
-    /// Returns when nothing is in flight and nothing may be sent now.
+    /// Returns when no request is in flight and none may be sent now.
     public func idle() async { await loop.idle() }
 
-    /// Asks a vendor at once; the question is not stored.
+    /// Sends a query to a vendor at once, without storing it.
     ///
     /// - Parameters:
-    ///   - request: the question, in the adapter's words.
-    ///   - provider: whom to ask.
-    ///   - contact: about whom, where a back end asks for one of many; nil is the current subject and contact.
-    ///   - timeout: how long the caller is ready to wait.
-    /// - Returns: the outcome, with the vendor's typed answer.
-    /// - Throws: ``CaptureError`` if the provider is unknown, the client is closed, or the outbox can't tell what the person
-    ///   allows: then the vendor is not asked.
+    ///   - request: The query, in the adapter's format.
+    ///   - provider: The provider to query.
+    ///   - contact: The contact that a back end asks about; nil for the current subject and contact.
+    ///   - timeout: The maximum time to wait for an answer.
+    /// - Returns: The outcome, with the vendor's typed answer.
+    /// - Throws: ``CaptureError`` if the provider is unknown, if the client is closed, or if the outbox cannot report the
+    ///   person's consents. The vendor is not queried then.
     public func read(
         _ request: ReadRequest,
         from provider: String,
@@ -316,7 +317,7 @@ public final class EngagementClient: Sendable {
             action: .readBack(request)
         )
         return try await reads.value(for: operation.id) {
-            // Asked while the list is locked: no answer comes before its caller waits.
+            // Requested while the list is locked, so that the answer cannot come before the caller waits.
             Task { await ask(operation, provider, timeout) }
             return nil
         }
@@ -331,13 +332,13 @@ public final class EngagementClient: Sendable {
         }
     }
 
-    /// The last neutral state of the current subject, from this device alone: no vendor is asked.
+    /// Returns the subject snapshot of the current subject from this device. No vendor is queried.
     public func snapshot() async throws -> SubjectSnapshot {
         let subject = current.withLock { $0.subject }
         return try await loop.withEngine { try $0.snapshot(of: subject) }
     }
 
-    /// Returns the accounts of every provider: what was captured, what became of it, and what waits for which reason.
+    /// Returns the accounts of every provider: captured and completed operations, and the reasons for which others wait.
     ///
     /// Reads every pending operation once.
     public func accounts() async throws -> [ProviderAccounts] { try await accounts(explainingWaits: true) }
@@ -357,41 +358,47 @@ public final class EngagementClient: Sendable {
         try await loop.withEngine { try $0.credentialDidChange(for: contact) }
     }
 
-    /// Those among operations that the outbox knows: pending, or ended as far back as it remembers.
+    /// Returns the operations that the outbox knows: pending ones, and completed ones in its history.
     public func known(among operations: [OperationID]) async throws -> Set<OperationID> {
         try await loop.withEngine { engine in
             Set(try operations.filter { try engine.store.knows($0.rawValue) })
         }
     }
 
-    /// What happens, told after it is stored; one stream per listener, from now on. The first also hears what a person should
-    /// know of the start: that the outbox was damaged and recovered, or that operations wait for nobody.
+    /// Returns a stream of engine events, which are reported after they are stored. Each listener has its own stream.
+    ///
+    /// The first listener also receives notices from the start: the outbox was damaged and recovered, or operations are
+    /// pending for a provider that the configuration no longer names.
     public func events() -> AsyncStream<EngineEvent> { listeners.listen() }
 
-    /// What becomes of operations, told after it is stored; from now on, until the client is closed.
+    /// Returns a sequence of outcomes, which are reported after they are stored, until the client is closed.
     ///
-    /// What another process delivered is told only where somebody waits for it here.
+    /// Outcomes of another process are reported only if a caller awaits them here.
     ///
-    /// - Parameter buffer: how many endings wait for a slow reader; past that they are left out and counted.
-    /// - Returns: the endings, for this caller alone.
+    /// - Parameter buffer: The maximum number of outcomes that wait for a slow reader. Further outcomes are dropped and
+    ///   counted.
+    /// - Returns: A sequence for this caller alone.
     public func outcomes(buffer: Int = 10_000) -> Outcomes {
         Outcomes(stream: outcomeListeners.listen(.bufferingOldest(max(1, buffer))))
     }
 
-    /// Lets go of the outbox for as long as the system suspends the app: what was captured is stored, the file is closed, no
-    /// lock is left on it, and another process (an extension) may deliver.
+    /// Stores captures and releases the outbox while the system suspends the app: closes the file, and releases its lock and
+    /// the right to deliver, so that another process (such as an extension) can deliver.
     ///
-    /// A system that suspends an app while it holds a file's lock ends it, so call this when the app goes to the background,
-    /// and ``wakeUp()`` when it comes back. Nothing in flight is cancelled: what is answered before the app sleeps is settled
-    /// after it wakes, if nobody else delivered meanwhile; otherwise it is theirs, and may be sent twice. Where the system
-    /// grants time, wait for ``idle()`` before. What is captured meanwhile waits in memory, ten thousand operations at most,
-    /// and its receipt is durable after ``wakeUp()``. Everything else that asks the outbox throws.
+    /// A system terminates an app that holds a file lock while it is suspended. Call this when the app enters the background,
+    /// and ``wakeUp()`` when it returns. If the system grants time, wait for ``idle()`` first.
+    ///
+    /// - Requests in flight are not cancelled. Outcomes that arrive before the app sleeps are settled after it wakes, unless
+    ///   another process has delivered meanwhile. That process may send their operations again.
+    /// - Captures wait in memory, at most 10,000. Their receipts become durable after ``wakeUp()``.
+    /// - All other calls that need the outbox throw.
     public func suspend() async { await loop.suspend() }
 
-    /// Takes the outbox up again after ``suspend()``: what waited is stored, and delivery goes on if nobody else delivers.
+    /// Opens the outbox again after ``suspend()``, stores the captures that waited, and resumes delivery unless another
+    /// process delivers.
     ///
-    /// - Throws: ``CaptureError`` of code `storage` if the file can't be opened. The client stays suspended, and what waits
-    ///   stays in memory; call it again.
+    /// - Throws: ``CaptureError`` of code `storage` if the file cannot be opened. The client stays suspended, and captures
+    ///   stay in memory; call it again.
     public func wakeUp() async throws {
         do {
             try await loop.endSuspension()
@@ -400,7 +407,7 @@ public final class EngagementClient: Sendable {
         }
     }
 
-    /// Stores everything captured, stops, and lets the next process deliver. What is pending stays pending.
+    /// Stores all captures, stops delivery, and releases the right to deliver. Pending operations stay pending.
     public func close() async {
         await loop.close()
         for receipt in receipts.all { receipt.close() }
@@ -410,7 +417,7 @@ public final class EngagementClient: Sendable {
         log(.info, "closed", [])
     }
 
-    /// A client that nobody holds any more closes by itself: what was captured is stored, and stays pending.
+    /// Closes the client when the last reference to it is released. Captures are stored and stay pending.
     deinit {
         let (loop, receipts, listeners, outcomeListeners) = (loop, receipts, listeners, outcomeListeners)
         Task {
@@ -421,7 +428,7 @@ public final class EngagementClient: Sendable {
         }
     }
 
-    /// What another process delivered concerns this one as far as somebody waits for it here.
+    /// Passes on the outcomes of another process that a caller awaits here.
     private func receiveFromOthers(_ events: [EngineEvent]) {
         let awaited = events.filter { event in
             guard case .ended(let id, let provider, _) = event else { return false }
@@ -450,7 +457,7 @@ public final class EngagementClient: Sendable {
 
 /// Carries events from the loop to the client that owns it, without owning the client.
 private final class EventRelay: Sendable {
-    /// A closure that stands in a generic place by itself is wrapped anew at every access, one layer around the other.
+    /// A wrapper for the closure: a closure stored directly in a `Mutex` gets one more wrapper at every access.
     private struct Receiver {
         var receive: (@Sendable ([EngineEvent], _ areElsewhere: Bool) -> Void)?
     }

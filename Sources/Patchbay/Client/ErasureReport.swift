@@ -2,31 +2,32 @@ public import PatchbayAdapterKit
 public import PatchbayJSON
 public import PatchbayModel
 
-/// What an erasure did, provider by provider, and what a person still has to do. It names nobody.
+/// A report of what an erasure did for each provider, and of what a person still has to do. It contains no personal data.
 ///
-/// The report is made when the erasure is on the disk: here everything of the person is gone then, but for what a vendor's
-/// deletion needs. How that ended says ``outcome(on:)``, and ``answered()`` for all vendors that have.
+/// The client makes the report once the erasure is on the disk. By then, everything about the person is deleted here, except
+/// what a vendor's deletion still needs. ``outcome(on:)`` waits for a vendor's deletion; ``answered()`` adds the outcomes so
+/// far.
 public struct ErasureReport: NeutralValue, CustomStringConvertible {
-    /// What became of what an adapter remembers of the vendor's side.
+    /// The state of an adapter's memory after the erasure.
     public enum Memory: String, NeutralWord {
-        /// There is none.
+        /// The adapter had no memory.
         case none
-        /// It is gone.
+        /// The memory is deleted.
         case forgotten
-        /// It goes when the vendor's deletion has ended, which may need it.
+        /// The memory is deleted once the vendor's deletion, which may need it, has completed.
         case untilDeletion
     }
 
-    /// How the deletion at a vendor ended.
+    /// The outcome of the deletion at a vendor.
     public struct Answer: NeutralValue {
-        /// The operation that asked.
+        /// The id of the erasure.
         public var operation: OperationID
-        /// How it ended.
+        /// The outcome status.
         public var term: OperationOutcome.Term
-        /// Why, with the vendor's own code and request id if it gave them.
+        /// The reason, with the vendor's own code and request id if the reply had them.
         public var finding: Finding?
 
-        /// Whether the vendor still has what it was asked to delete, and nobody else asks.
+        /// Whether the vendor still has the data and the engine does not repeat the request.
         public var isRefusal: Bool {
             switch term {
             case .rejected, .dropped, .quarantined: true
@@ -54,22 +55,22 @@ public struct ErasureReport: NeutralValue, CustomStringConvertible {
         }
     }
 
-    /// What the erasure did at one provider.
+    /// The effects of the erasure at one provider.
     public struct Provider: NeutralValue {
         /// The provider's name.
         public var provider: String
-        /// What was pending and will not be sent, by kind of operation (`unreadable` for what this release can't read). The
-        /// history keeps an ending for each, under its random id.
+        /// The number of pending operations that will not be sent, by kind (`unreadable` if this release cannot read them).
+        /// The history keeps an outcome for each, under its random id.
         public var withdrawn: [String: Int]
-        /// Operations that had been refused and kept.
+        /// The number of deleted rejects.
         public var rejects: Int
-        /// What became of what the adapter remembers.
+        /// The state of the adapter's memory.
         public var memory: Memory
-        /// The operations that ask the vendor to forget, one for each subject; none where nobody asks it.
+        /// The erasures that are sent to the vendor, one for each subject; empty if none is sent.
         public var requested: [OperationID]
-        /// How they ended, as far as the vendor had answered when the report was made.
+        /// The outcomes that were known when the report was made.
         public var answers: [Answer]
-        /// What a person has to do at the vendor; nil if the vendor's deletion is all.
+        /// What a person has to do at the vendor; nil if the vendor's deletion covers everything.
         public var manualStep: String?
 
         init(_ provider: String) {
@@ -108,15 +109,15 @@ public struct ErasureReport: NeutralValue, CustomStringConvertible {
         }
     }
 
-    /// How many subjects were erased.
+    /// The number of erased subjects.
     public var subjects: Int
-    /// Of how many of them a state was kept.
+    /// The number of erased subjects that had a stored state.
     public var snapshots: Int
-    /// Damaged rows in which a subject could still be read.
+    /// The number of damaged rows from which a subject could still be read.
     public var damagedRows: Int
-    /// Damaged files beside the outbox that were deleted.
+    /// The number of damaged files beside the outbox that were deleted.
     public var damagedFiles: Int
-    /// What was done, sorted by provider.
+    /// The effects for each provider, sorted by name.
     public var providers: [Provider]
     private var receipts: [Receipt] = []
 
@@ -146,15 +147,15 @@ public struct ErasureReport: NeutralValue, CustomStringConvertible {
         providers.contains { $0.manualStep != nil || $0.answers.contains(where: \.isRefusal) }
     }
 
-    /// Whether nothing of the person was found here.
+    /// Whether the erasure found no data of the person here.
     package var foundNothing: Bool {
         snapshots == 0 && damagedRows == 0 && providers.allSatisfy { $0.withdrawn.isEmpty && $0.rejects == 0 }
     }
 
-    /// Whether it says of every deletion how it ended.
+    /// Whether the report has the outcome of every deletion.
     package var isAnswered: Bool { providers.allSatisfy { $0.answers.count == $0.requested.count } }
 
-    /// The same, with what the vendors have answered until now.
+    /// Returns the report with all outcomes that are known by now.
     public func answered() -> ErasureReport {
         var report = self
         for place in report.providers.indices {
@@ -169,7 +170,7 @@ public struct ErasureReport: NeutralValue, CustomStringConvertible {
 
     /// Returns how the deletion at a vendor ended, for each subject in turn.
     ///
-    /// - Throws: as ``Receipt/outcome(on:)``.
+    /// - Throws: The errors of ``Receipt/outcome(on:)``.
     public func outcome(on provider: String) async throws -> [OperationOutcome] {
         var outcomes: [OperationOutcome] = []
         for receipt in receipts { outcomes.append(try await receipt.outcome(on: provider)) }
@@ -196,7 +197,7 @@ public struct ErasureReport: NeutralValue, CustomStringConvertible {
             )
             for id in provider.requested {
                 let answer = provider.answers.first { $0.operation == id }
-                // Such an adapter at most unsubscribes the person.
+                // An adapter without a deletion can only unsubscribe the person.
                 let isNotSent = provider.manualStep != nil && answer?.term == .accepted
                 let result = isNotSent ? "not sent, because this API cannot delete a person" : answer?.term.rawValue
                 lines.append("  request to delete the person (\(id.rawValue)): \(result ?? "pending")")

@@ -1,10 +1,10 @@
 import Synchronization
 
-/// Those who listen to a stream of news, each with a buffer of its own.
+/// The listeners of a stream of elements, each with its own buffer.
 final class Listeners<Element: Sendable>: Sendable {
     private struct Listener {
         let continuation: AsyncStream<Element>.Continuation
-        /// News in a row that found the buffer full.
+        /// The number of elements in a row that were dropped because the buffer was full.
         var missed = 0
     }
 
@@ -12,21 +12,22 @@ final class Listeners<Element: Sendable>: Sendable {
         var listeners: [Int: Listener] = [:]
         var count = 0
         var isClosed = false
-        /// What was told before anybody listened, and is kept for the first who does.
+        /// The elements that were sent before there was a listener, kept for the first one.
         var kept: [Element] = []
     }
 
     private let state = Mutex(State())
-    /// Held by whoever tells, so that everybody hears the news in one order.
+    /// Held while an element is sent, so that all listeners receive the elements in the same order.
     private let telling = Mutex(())
 
-    /// So much is kept for the first listener.
+    /// The maximum number of elements that are kept for the first listener.
     private static var capacity: Int { 64 }
 
-    /// How many listen now.
+    /// The number of current listeners.
     var count: Int { state.withLock { $0.listeners.count } }
 
-    /// A stream of the news from now on. Who stops reading it is forgotten; after the end it is empty.
+    /// Returns a stream of the elements that are sent from now on. A listener that stops reading is removed. After
+    /// ``finish()``, the stream is empty.
     func listen(_ policy: AsyncStream<Element>.Continuation.BufferingPolicy = .unbounded) -> AsyncStream<Element> {
         let (stream, continuation) = AsyncStream.makeStream(of: Element.self, bufferingPolicy: policy)
         let number: Int? = state.withLock { state in
@@ -52,19 +53,22 @@ final class Listeners<Element: Sendable>: Sendable {
         return stream
     }
 
-    /// How many there are, to be asked without the lock: mostly nobody listens, and there is much to tell.
+    /// The number of listeners, readable without the lock: elements are frequent, and listeners are rare.
     private let listening = Atomic<Int>(0)
 
-    /// Tells everybody; `make` is given how many news the listener missed just before. What is to be kept waits for the first
-    /// who listens, if nobody ever did.
+    /// Sends an element to all listeners.
+    ///
+    /// - Parameters:
+    ///   - isKept: Whether the element waits for the first listener if there has been none.
+    ///   - make: Makes the element, given the number of elements that the listener missed just before.
     func tell(keeping isKept: Bool = false, _ make: (_ missed: Int) -> Element) {
         guard listening.load(ordering: .acquiring) > 0 else {
             if isKept { keep(make(0)) }
             return
         }
         telling.withLock { _ in
-            // Not under the lock of who comes and goes: whoever is cancelled holds a lock of its task's, and wants that one; to wake
-            // it takes the task's.
+            // The lock for adding and removing listeners is not held here. A cancelled task holds its own lock while it
+            // removes its listener, and `yield` takes that lock to resume the task: the two would deadlock.
             for (number, listener) in state.withLock({ $0.listeners }) {
                 let result = listener.continuation.yield(make(listener.missed))
                 let missed = if case .dropped = result { listener.missed + 1 } else { 0 }
@@ -80,7 +84,7 @@ final class Listeners<Element: Sendable>: Sendable {
         }
     }
 
-    /// Nothing is told any more.
+    /// Ends all streams.
     func finish() {
         let continuations = state.withLock { state in
             defer { state.listeners = [:] }

@@ -2,16 +2,16 @@ import Dispatch
 import PatchbaySystem
 import Synchronization
 
-/// Runs an actor's jobs one after the other, those of tasks that prefer it, and its errands when they are due.
+/// Runs an actor's jobs in order, the jobs of tasks that prefer this executor, and its errands when they are due.
 ///
-/// The thread that does it keeps the time itself and stays a while when there is nothing to do. A caller who would wait for an
-/// errand does it in the thread's place while that one rests: between a capture and the disk nobody has to wake.
+/// The thread keeps its own timer and stays for a while when it is idle. A caller who needs an errand done at once runs it on
+/// its own thread while the executor's thread is idle, so that no thread has to be woken between a capture and the disk.
 final class LoopExecutor: SerialExecutor, TaskExecutor {
-    /// What the loop does at a time that was asked for.
+    /// Work that the loop does at a requested time.
     enum Errand {
-        /// Storing what was captured.
+        /// Stores captures.
         case store
-        /// Giving what was stored its places.
+        /// Routes staged captures.
         case place
     }
 
@@ -19,16 +19,19 @@ final class LoopExecutor: SerialExecutor, TaskExecutor {
 
     init(label: String) { line = Line(DispatchQueue(label: label, qos: .utility)) }
 
-    /// Says how errands are done; before that none is.
+    /// Sets the closure that runs errands. No errand runs before that.
     func begin(_ run: @escaping @Sendable (Errand) -> Void) { line.begin(run) }
 
     deinit { line.forget() }
 
-    /// Asks for an errand at a time, or earlier if it was asked for earlier. Called from any thread.
+    /// Schedules an errand, unless it is already scheduled for an earlier time. Call it from any thread.
     func call(_ errand: Errand, at time: DispatchTime) { line.call(errand, at: time.uptimeNanoseconds) }
 
-    /// Does an errand on the calling thread if the loop rests and nothing else is due; says whether it did. It may block for as
-    /// long as the disk takes.
+    /// Runs an errand on the calling thread if the loop is idle and nothing else is due.
+    ///
+    /// It may block for as long as a disk access takes.
+    ///
+    /// - Returns: Whether the errand has run.
     func doNow(_ errand: Errand) -> Bool { line.doNow(errand) }
 
     func enqueue(_ job: consuming ExecutorJob) { line.add(Line.Job(job: UnownedJob(job), executor: self)) }
@@ -36,9 +39,9 @@ final class LoopExecutor: SerialExecutor, TaskExecutor {
     func checkIsolated() { precondition(line.isHere, "This must run on the loop, and runs elsewhere.") }
 }
 
-/// What waits for the thread of a ``LoopExecutor``.
+/// The jobs and errands of a ``LoopExecutor``, and its thread.
 private final class Line: Sendable {
-    /// A job, and whom it runs on: that one stays until it is done.
+    /// A job and its executor, which is kept alive until the job is done.
     struct Job {
         let job: UnownedJob
         let executor: LoopExecutor
@@ -60,36 +63,36 @@ private final class Line: Sendable {
 
     struct State {
         var jobs: [Job] = []
-        /// The jobs before this place are done.
+        /// The index of the first job that has not run.
         var firstJob = 0
-        /// When the errands are due, in nanoseconds of ``DispatchTime``; `never` for one that nobody asked for.
+        /// The times at which the errands are due, in nanoseconds of ``DispatchTime``; `never` if an errand is not scheduled.
         var storing = Line.never
         var placing = Line.never
         var hadStoring = false
         var hadPlacing = false
-        /// Whether a thread is at work, or is to come.
+        /// Whether a thread is running or starting.
         var isAtWork = false
-        /// Whether it has come.
+        /// Whether the thread has started.
         var hasCome = false
-        /// Until when the thread sleeps; nil while it does not.
+        /// The time until which the thread sleeps; nil while it is awake.
         var sleepsUntil: UInt64?
-        /// Whether a caller does an errand in the thread's place.
+        /// Whether a caller is running an errand instead of the thread.
         var isLent = false
-        /// When the thread leaves; nil while there is something to do.
+        /// The time at which the idle thread ends; nil while there is work.
         var leavesAt: UInt64?
         var run: (@Sendable (LoopExecutor.Errand) -> Void)?
     }
 
     static let never = UInt64.max
-    /// So long the thread stays when there is nothing to do, in nanoseconds.
+    /// The time that an idle thread stays, in nanoseconds.
     static let timeout: UInt64 = 10_000_000
-    /// So long it sleeps at a time meanwhile: who asks for an errand that much later need not wake it.
+    /// The time that an idle thread sleeps at once, in nanoseconds. An errand that is due later need not wake it.
     static let nap: UInt64 = 2_000_000
 
     private let queue: DispatchQueue
     private let state = Mutex(State())
     private let alarm = Alarm()
-    /// The thread that runs the jobs and errands now; 0 for none.
+    /// The number of the thread that runs jobs and errands now; 0 for none.
     private let holder = Atomic<UInt>(0)
 
     /// Whether the calling thread is the one that runs them.
@@ -116,7 +119,7 @@ private final class Line: Sendable {
         }
     }
 
-    /// There is nobody any more whose errands these are.
+    /// Cancels the errands, because the executor is gone.
     func forget() {
         wake { state in
             (state.storing, state.placing) = (Line.never, Line.never)
@@ -124,7 +127,8 @@ private final class Line: Sendable {
         }
     }
 
-    /// Changes what waits; `change` gives the time at which the thread must look at it.
+    /// Changes the state and wakes the thread if necessary. `change` returns the time at which the thread must check the
+    /// state.
     private func wake(_ change: (inout State) -> UInt64) {
         begin(
             state.withLock { state in
@@ -166,7 +170,7 @@ private final class Line: Sendable {
         }
     }
 
-    /// Does something as the one thread that may.
+    /// Runs a closure with the calling thread noted as the one that runs jobs.
     private func hold(_ body: () -> Void) {
         holder.store(System.threadNumber, ordering: .relaxed)
         body()
@@ -175,12 +179,12 @@ private final class Line: Sendable {
 }
 
 extension Line.State {
-    /// What it takes that the thread looks at what waits.
+    /// What is needed for the thread to check the state: nothing, a new thread, or an alarm.
     fileprivate enum Need {
         case no, thread, alarm
     }
 
-    /// Something waits from a time on.
+    /// Requests a check at a time.
     fileprivate mutating func call(at time: UInt64) -> Need {
         guard isAtWork else {
             isAtWork = true
@@ -191,7 +195,7 @@ extension Line.State {
         return .alarm
     }
 
-    /// Lends the thread's place to a caller, for one errand; nil if the thread is busy, or something else is due.
+    /// Lets a caller run one errand instead of the thread; nil if the thread is busy, or if something else is due.
     fileprivate mutating func lend(
         _ now: UInt64,
         _ errand: LoopExecutor.Errand
@@ -207,7 +211,7 @@ extension Line.State {
         return run
     }
 
-    /// The caller has done the errand: what came meanwhile is for the thread.
+    /// Returns the errand to the thread after the caller has run it, together with the work that arrived meanwhile.
     fileprivate mutating func giveBack() -> Need {
         isLent = false
         let next = firstJob < jobs.count ? 0 : min(storing, placing)
@@ -215,7 +219,8 @@ extension Line.State {
         return call(at: next == Line.never ? 0 : next)
     }
 
-    /// Captures first, because somebody may wait for them; but of what is due nothing comes twice before all has come once.
+    /// Returns the next step. Storing comes first, because a caller may wait for it, but no kind of work runs twice before
+    /// all due kinds have run once.
     fileprivate mutating func next(_ now: UInt64) -> Line.Step {
         sleepsUntil = nil
         if isLent {

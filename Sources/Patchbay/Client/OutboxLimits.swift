@@ -1,24 +1,28 @@
-/// How much an outbox may hold.
+/// Limits on the size of an outbox.
 ///
-/// When a capture goes beyond a limit, the oldest tracking events go first: those that nobody has begun to deliver, an
-/// explicit group whole or not at all. Each ends as ``OperationOutcome/Term/dropped`` on every route that it was on, with the
-/// finding `engine.outbox.full` or `engine.outbox.aged`, in the accounts and as an event, in the transaction of the capture.
-/// What says who somebody is, how they are or what they allow is never dropped. Where nothing else can go, a new tracking
-/// event is dropped as it comes, and any other capture is refused with a ``CaptureError`` of code `storage`; words on consent
-/// and erasures are taken all the same.
+/// If a capture exceeds a limit, the oldest tracking events whose delivery has not begun are dropped first. An explicit group
+/// is dropped as a whole or not at all. Each dropped event ends as ``OperationOutcome/Term/dropped`` on all its routes, with
+/// the finding `engine.outbox.full` or `engine.outbox.aged`. The outcome is stored in the transaction of the capture and
+/// appears in the accounts and as an event.
 ///
-/// A process that does not deliver can't know what is on its way: it drops of its own new events alone.
+/// Operations about identity, attributes and consent are never dropped. If nothing else can be dropped:
+///
+/// - A new tracking event is dropped.
+/// - A consent decision or an erasure is captured.
+/// - Any other capture throws a ``CaptureError`` of code `storage`.
+///
+/// A process that does not deliver cannot know which events are being delivered. It drops its own new events only.
 public struct OutboxLimits: Hashable, Sendable {
-    /// So many operations may be pending.
+    /// The maximum number of pending operations.
     public var operations: Int
-    /// So many bytes may what is pending take in the file: its JSON, and 512 bytes for each operation's rows and indexes.
+    /// The maximum size of pending operations in bytes: their JSON, plus 512 bytes per operation for rows and indexes.
     public var bytes: Int
-    /// Tracking events that have waited so long are dropped; nil keeps them for ever.
+    /// The age at which tracking events are dropped; nil keeps them without a time limit.
     public var age: Duration?
-    /// So many rejected operations are kept for replay; the oldest beyond are forgotten, and that is told.
+    /// The maximum number of rejected operations kept for replay. The oldest are deleted first, which is reported.
     public var rejects: Int
 
-    /// Limits. Unless said otherwise: a million operations, a gibibyte, any age, a hundred thousand rejects.
+    /// Creates limits. The defaults are 1,000,000 operations, 1 GiB, no maximum age, and 100,000 rejects.
     public init(operations: Int = 1_000_000, bytes: Int = 1 << 30, age: Duration? = nil, rejects: Int = 100_000) {
         (self.operations, self.bytes, self.age, self.rejects) = (operations, bytes, age, rejects)
     }

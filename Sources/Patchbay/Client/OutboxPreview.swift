@@ -2,28 +2,28 @@ package import PatchbayAdapterKit
 package import PatchbayModel
 import PatchbayOutbox
 
-/// What a configuration would do to the pending operations of an outbox.
+/// The effects that a configuration would have on the pending operations of an outbox.
 ///
-/// The outbox is only read: the engine starts with the configuration on a copy in memory, where no request is sent.
+/// The outbox is only read. The engine starts with the configuration on a copy in memory and sends no request.
 package struct OutboxPreview: Sendable {
-    /// Something that would happen to one operation, or to several of a provider.
+    /// An effect on one operation, or on several operations of a provider.
     package struct Item: Hashable, Sendable {
         /// The operation; nil for several.
         package var operation: OperationID?
         /// The provider for which it is pending.
         package var provider: String
-        /// What would happen, and why.
+        /// The effect and its reason.
         package var finding: Finding
     }
 
-    /// What would happen, rejections first.
+    /// The effects, rejections first.
     package private(set) var items: [Item] = []
     /// Number of operations that would be rejected.
     package private(set) var rejected = 0
     /// Number of pending operations, counted once for each provider.
     package private(set) var pending = 0
 
-    /// The maximum number of operations that are listed one by one for each provider and finding that is no rejection.
+    /// The maximum number of operations listed individually for each provider and finding that is not a rejection.
     private static let listed = 100
     private var listedCounts: [String: Int] = [:]
 
@@ -80,7 +80,7 @@ package struct OutboxPreview: Sendable {
         return found
     }
 
-    /// The change would lose operations, so that no client would start with it.
+    /// Records that the change would lose operations: no client would start with the configuration.
     private mutating func note(_ refusal: SwitchRefusal) {
         let row = FindingRow.Preview.refused
         items.append(Item(provider: "", finding: row.at(detail: refusal.reason, remedy: refusal.remedy)))
@@ -127,7 +127,7 @@ package struct OutboxPreview: Sendable {
             .joined(separator: ", ")
     }
 
-    /// Examines what is still pending under the new settings.
+    /// Examines the operations that are still pending under the new settings.
     private mutating func examine(_ store: OutboxStore, _ engine: Engine) throws {
         var found: [Item] = []
         for runner in engine.runners {
@@ -142,7 +142,7 @@ package struct OutboxPreview: Sendable {
         items += found
     }
 
-    /// Says what stays with a provider that the configuration leaves.
+    /// Records the operations that stay with a provider that the configuration removes.
     private mutating func noteStaying(
         _ store: OutboxStore,
         _ configuration: Configuration,
@@ -182,7 +182,8 @@ package struct OutboxPreview: Sendable {
     }
 }
 
-/// The machine, for an engine that delivers nothing: whoever has the right to deliver does not matter to a copy.
+/// The host of an engine that delivers nothing. Every lease holder counts as dead, because the lease does not matter on a
+/// copy.
 private struct PreviewHost: EngineHost {
     private let system = SystemHost()
 
@@ -196,7 +197,7 @@ private struct PreviewHost: EngineHost {
 }
 
 extension FindingRow {
-    /// What a change of configuration would do to pending operations.
+    /// The findings of a preview.
     fileprivate enum Preview {
         static let refused = FindingRow(
             "switch.refused",

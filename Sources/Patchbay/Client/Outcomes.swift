@@ -1,18 +1,18 @@
 public import PatchbayModel
 
-/// An operation that has ended on a provider's route.
+/// An operation that has an outcome on a provider's route.
 public struct EndedOperation: Hashable, Sendable {
     /// The operation.
     public let id: OperationID
     /// The provider, by its name in the configuration.
     public let provider: String
-    /// What became of it.
+    /// The outcome.
     public let outcome: OperationOutcome
-    /// How many endings just before it this listener missed, because it had not read what waited for it.
+    /// The number of outcomes just before this one that the listener missed because its buffer was full.
     public let missed: Int
 }
 
-/// What becomes of operations, from now on, until the client is closed:
+/// A sequence of outcomes, from now on until the client is closed.
 ///
 /// ```swift
 /// for await ended in client.outcomes() where ended.outcome.term == .rejected {
@@ -20,22 +20,23 @@ public struct EndedOperation: Hashable, Sendable {
 /// }
 /// ```
 ///
-/// Everybody who asks gets all of it. A slow reader has a buffer; when that is full new endings are left out, and the next
-/// one that fits says how many. Every ending stays in the outbox's history and the accounts all the same.
+/// Every caller gets its own sequence with all outcomes. If a slow reader's buffer is full, new outcomes are left out; the
+/// next one that fits has their number in ``EndedOperation/missed``. The outbox's history and the accounts contain every
+/// outcome.
 public struct Outcomes: AsyncSequence, Sendable {
-    /// What it gives.
+    /// The type of the elements.
     public typealias Element = EndedOperation
-    /// It never fails.
+    /// The sequence never fails.
     public typealias Failure = Never
 
-    /// Gives the endings one by one.
+    /// Iterates over the outcomes.
     public struct AsyncIterator: AsyncIteratorProtocol {
         var base: AsyncStream<EndedOperation>.Iterator
 
-        /// The next ending; nil when the client is closed.
+        /// Returns the next outcome; nil when the client is closed.
         public mutating func next() async -> EndedOperation? { await base.next() }
 
-        /// The next ending, in the caller's isolation; nil when the client is closed.
+        /// Returns the next outcome, in the caller's isolation; nil when the client is closed.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> EndedOperation? {
             await base.next(isolation: actor)
         }
@@ -43,7 +44,7 @@ public struct Outcomes: AsyncSequence, Sendable {
 
     let stream: AsyncStream<EndedOperation>
 
-    /// Begins to read.
+    /// Starts reading.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(base: stream.makeAsyncIterator()) }
 }
 

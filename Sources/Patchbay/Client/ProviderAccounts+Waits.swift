@@ -3,10 +3,10 @@ import PatchbayJSON
 import PatchbayModel
 import PatchbayOutbox
 
-/// Why operations wait, as far as the outbox file tells.
+/// The reasons for waiting that are stored in the outbox file.
 ///
-/// A process that stops properly leaves its explanation in the file. Without one, the file tells what was postponed, until
-/// when, and why the last request failed.
+/// A process that stops properly stores its explanation in the file. Without one, the file shows which operations are
+/// postponed, until when, and why the last request failed.
 extension ProviderAccounts {
     static func storedWaits(of record: ProviderRecord, isUnnamed: Bool, in store: OutboxStore) throws -> [Wait] {
         let date = Timeline.dates(after: try store.meta("timeline"))

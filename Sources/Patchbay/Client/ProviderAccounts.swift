@@ -3,56 +3,57 @@ public import PatchbayJSON
 import PatchbayModel
 package import PatchbayOutbox
 
-/// Where everything went that one provider was to hear.
+/// The accounts of one provider: the number of operations that it was to receive, by outcome.
 ///
-/// Captured and created is always accepted, unchanged, superseded, rejected, dropped, erased, quarantined, moved,
-/// shadowed and pending, and the numbers come from the outbox's file alone.
+/// The sum of captured and created always equals the sum of all outcomes and pending. The outcomes are accepted, unchanged,
+/// superseded, rejected, dropped, erased, quarantined, moved and shadowed. All numbers come from the outbox file.
 public struct ProviderAccounts: Hashable, Sendable {
-    /// The provider.
+    /// The provider's name.
     public var provider: String
-    /// The id of its adapter; nil where the outbox does not know the provider yet.
+    /// The id of its adapter; nil if the outbox does not know the provider yet.
     public var adapter: String?
-    /// What came in, by term (`captured`, `created`), and what ended, by ``OperationOutcome/Term``; by code.
+    /// The number of operations by term and code. Incoming operations have the terms `captured` and `created`, completed ones
+    /// an ``OperationOutcome/Term``.
     public var lines: [String: [String: Int]]
-    /// What has not ended.
+    /// The number of operations without an outcome.
     public var pending: Int
-    /// What of that is held back, by reason.
+    /// The number of pending operations that are held back, by reason.
     public var held: [String: Int]
-    /// Why it is stopped, if it is.
+    /// The reason for which the provider is suspended; nil if it is not.
     public var suspended: Finding?
-    /// What waits, since when, why, and when it is attempted next; the oldest first, at most eight.
+    /// The waits, the oldest first, at most eight: since when, why, and until when operations wait.
     public var waits: [Wait]
-    /// Number of further waits.
+    /// The number of further waits.
     public var otherWaits = 0
-    /// What a shadow run found, the most frequent first; empty for a provider that was never a shadow.
+    /// The findings of a shadow run, the most frequent first; empty for a provider that was never a shadow.
     public var shadowRun: [ShadowRunLine] = []
 
-    /// Whether the configuration of the last start did not name it: what is pending waits for nobody.
+    /// Whether the configuration of the last start did not name the provider, so that no process delivers its operations.
     public var isUnnamed = false
 
-    /// Number of waits that are listed.
+    /// The maximum number of listed waits.
     static let namedWaits = 8
 
-    /// The sum of one term.
+    /// Returns the total of a term.
     public func total(_ term: String) -> Int { lines[term]?.values.reduce(0, +) ?? 0 }
 
-    /// What came in.
+    /// The number of captured and created operations.
     public var incoming: Int { total("captured") + total("created") }
 
-    /// What ended.
+    /// The number of operations with an outcome.
     public var ended: Int { OperationOutcome.Term.allCases.reduce(0) { $0 + total($1.rawValue) } }
 
-    /// Whether nothing is unaccounted for.
+    /// Whether every incoming operation has an outcome or is pending.
     public var balances: Bool { incoming == ended + pending }
 
-    /// Why what is pending does not move, where the configuration does not name the provider any more.
+    /// The reason that pending operations are not delivered, if the configuration no longer names the provider.
     public var stranded: Finding? {
         isUnnamed && pending > 0 ? FindingRow.Engine.providerGone.at(detail: "\(pending)") : nil
     }
 
-    /// The accounts of an engine's providers.
+    /// Returns the accounts of an engine's providers.
     ///
-    /// To say why operations wait, every pending row is read.
+    /// With `explainsWaits`, every pending row is read.
     package static func read(_ engine: Engine, explainsWaits: Bool = true) throws -> [ProviderAccounts] {
         let isServed = { (name: String) in engine.runners.contains { $0.name == name } }
         return try read(engine.store, explainsWaits: { explainsWaits && !isServed($0) }).map { accounts in
@@ -64,8 +65,8 @@ public struct ProviderAccounts: Hashable, Sendable {
         }
     }
 
-    /// The accounts of every provider in an outbox, and why things wait as far as the file tells: all at one moment, whoever
-    /// writes meanwhile.
+    /// Returns the accounts of every provider in an outbox, with the stored reasons for waiting. They are read in one
+    /// transaction, so that other processes cannot change them meanwhile.
     package static func read(_ store: OutboxStore, explainsWaits: (String) -> Bool = { _ in true }) throws
         -> [ProviderAccounts]
     {
@@ -122,7 +123,7 @@ public struct ProviderAccounts: Hashable, Sendable {
         }
         var json: JSONObject = ["provider": .string(provider)]
         for term in ["captured", "created"] + OperationOutcome.Term.allCases.map(\.rawValue) {
-            // Few outboxes ever saw a shadow run.
+            // Most outboxes have never had a shadow run.
             if term != OperationOutcome.Term.shadowed.rawValue || total(term) > 0 { json[term] = .integer(total(term)) }
         }
         json["pending"] = .integer(pending)

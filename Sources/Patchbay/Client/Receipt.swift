@@ -2,7 +2,7 @@ public import PatchbayAdapterKit
 public import PatchbayModel
 import Synchronization
 
-/// What a capture gives back at once: it answers for the operation from then on.
+/// The receipt of a captured operation. Use it to wait until the operation is stored or has an outcome.
 public final class Receipt: Sendable {
     /// The operation.
     public let id: OperationID
@@ -10,16 +10,16 @@ public final class Receipt: Sendable {
     private let state = Mutex(State())
 
     private struct State {
-        /// Who waits for the disk, and who for an outcome; most receipts are never waited for.
+        /// The callers that wait for the disk and for an outcome. Most receipts have none.
         var awaitsDurability: WaitingList<Bool, Void>?
         var awaitsOutcome: WaitingList<String, OperationOutcome>?
         var durability: Result<Void, any Error>?
         var outcomes: [String: OperationOutcome] = [:]
-        /// Why nothing will be heard any more.
+        /// The reason that no further outcome will be received.
         var end: CaptureError?
     }
 
-    /// Stores what was captured, or tells whoever does that somebody waits.
+    /// Stores captures because a caller waits for the disk.
     private let store: @Sendable () -> Void
 
     init(id: OperationID, providers: Set<String>, store: @escaping @Sendable () -> Void = {}) {
@@ -28,8 +28,8 @@ public final class Receipt: Sendable {
 
     /// Returns once the operation is on the disk.
     ///
-    /// - Throws: ``CaptureError`` if it could not be stored, or if the client was closed before; `CancellationError` if the
-    ///   caller's task is cancelled, which changes nothing for the operation.
+    /// - Throws: ``CaptureError`` if the operation could not be stored, or if the client was closed before.
+    ///   `CancellationError` if the caller's task is cancelled; this does not affect the operation.
     public func durable() async throws {
         if atDisk == nil, !Task.isCancelled { store() }
         if let known = atDisk { return try known.get() }
@@ -37,21 +37,22 @@ public final class Receipt: Sendable {
         try await waiting.value(for: true) { atDisk }
     }
 
-    /// What is known of the disk; nil while that is nothing.
+    /// The result of storing the operation; nil while it is not known.
     private var atDisk: Result<Void, any Error>? {
         state.withLock { $0.durability ?? $0.end.map { .failure($0) } }
     }
 
-    /// Returns what became of the operation on a provider's route, with the vendor's answer if it has one.
+    /// Waits for the outcome of the operation on a provider's route, and returns it with the vendor's answer if there is one.
     ///
-    /// It may take as long as the vendor's law says: a day, or until consent is given. For a push, a provider without a
-    /// route may be asked too; one that does not know the push as its own says so (`dropped`, with its finding).
+    /// The wait lasts as long as the vendor's retry policy allows (a day, for example), or until a consent is given. For a
+    /// push, a provider without a route may be named, too. If that provider does not recognize the push as its own, the
+    /// outcome is `dropped`, with a finding.
     ///
-    /// - Parameter provider: the provider's name in the configuration.
-    /// - Returns: the outcome.
-    /// - Throws: ``CaptureError`` if the configuration routes nothing to that name, if the operation could not be stored, or
-    ///   of code `closed` if the client is closed before: then the operation stays stored. `CancellationError` if the
-    ///   caller's task is cancelled, which changes nothing for the operation.
+    /// - Parameter provider: The provider's name in the configuration.
+    /// - Returns: The outcome.
+    /// - Throws: ``CaptureError`` if the configuration has no route to that provider, or if the operation could not be
+    ///   stored. ``CaptureError`` of code `closed` if the client is closed before; the operation stays stored.
+    ///   `CancellationError` if the caller's task is cancelled; this does not affect the operation.
     public func outcome(on provider: String) async throws -> OperationOutcome {
         guard providers.contains(provider) else { throw CaptureError.unknownProvider }
         let waiting = state.withLock { $0.awaitsOutcome.made() }
@@ -69,7 +70,7 @@ public final class Receipt: Sendable {
             return state.awaitsDurability
         }
         waiting?.resume(true, with: result)
-        // What was never stored has no outcome either.
+        // An operation that was never stored has no outcome either.
         if case .failure(let error as CaptureError) = result { end(error) }
     }
 
@@ -81,7 +82,7 @@ public final class Receipt: Sendable {
         waiting?.resume(provider, with: .success(outcome))
     }
 
-    /// What became of the operation there, as far as it has been told.
+    /// Returns the outcome at a provider; nil while it is not known.
     func known(on provider: String) -> OperationOutcome? { state.withLock { $0.outcomes[provider] } }
 
     func close() { end(.closed) }
@@ -96,13 +97,13 @@ public final class Receipt: Sendable {
     }
 }
 
-/// Why something could not be captured: what no vendor could help with.
+/// The error of a capture that failed. It concerns the client or its outbox, not a vendor.
 public struct CaptureError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What sort of reason.
+    /// The category of the error.
     public enum Code: String, Hashable, Sendable {
         /// The operation itself is malformed.
         case malformed
-        /// The id was captured before and has not ended.
+        /// The id was captured before and has no outcome yet.
         case duplicate
         /// The outbox could not store it.
         case storage
@@ -110,20 +111,20 @@ public struct CaptureError: Error, Hashable, Sendable, CustomStringConvertible {
         case closed
     }
 
-    /// What sort of reason.
+    /// The category.
     public let code: Code
-    /// What is the case.
+    /// The reason.
     public let reason: String
-    /// What to do about it.
+    /// The remedy.
     public let remedy: String
-    /// Every problem of the operation itself.
+    /// All problems of the operation itself.
     public let findings: [Finding]
 
     init(code: Code, reason: String, remedy: String, findings: [Finding] = []) {
         (self.code, self.reason, self.remedy, self.findings) = (code, reason, remedy, findings)
     }
 
-    /// An operation that breaks the attribute catalogue.
+    /// Creates the error for an operation that breaks the attribute catalogue.
     init(_ findings: [Finding]) {
         let (first, more) = (findings.first, findings.count - 1)
         self.init(
@@ -152,6 +153,6 @@ public struct CaptureError: Error, Hashable, Sendable, CustomStringConvertible {
         remedy: "Use the name of a provider in the configuration."
     )
 
-    /// One line with both.
+    /// The reason and the remedy on one line.
     public var description: String { "\(reason) \(remedy)" }
 }

@@ -3,7 +3,7 @@ import Synchronization
 
 /// The receipts that callers still hold, by operation.
 ///
-/// Whoever stores captures enters them, not whoever captures: most callers have let go of theirs by then.
+/// The loop adds receipts when it stores their captures. By then, most callers have released theirs.
 final class ReceiptBook: Sendable {
     fileprivate struct Entry {
         weak var receipt: Receipt?
@@ -18,21 +18,21 @@ final class ReceiptBook: Sendable {
 
     private let state = Mutex(State())
 
-    /// Every receipt that is still held.
+    /// All receipts that are still held.
     var all: [Receipt] {
         state.withLock { (Array($0.entries.values) + $0.namesakes.values.joined()).compactMap(\.receipt) }
     }
 
     func add(_ receipt: Receipt) { state.withLock { $0.add(receipt) } }
 
-    /// Adds the receipts of captures that somebody still holds: nothing has become of these captures yet.
+    /// Adds the receipts of captures that callers still hold. The captures must not have an outcome yet.
     func add(heldIn captures: inout [CaptureBuffer.Entry]) {
         state.withLock { state in
             for place in captures.indices where !captures[place].isForgotten { state.add(captures[place].receipt) }
         }
     }
 
-    /// The receipts of an operation that are still held.
+    /// Returns the receipts of an operation that are still held.
     func receipts(for id: OperationID) -> [Receipt] { state.withLock { $0.receipts(for: id) } }
 }
 
@@ -51,7 +51,7 @@ extension ReceiptBook.State {
         return ([newest] + others.map(\.receipt)).compactMap(\.self)
     }
 
-    /// Forgets what nobody holds; the next time when as much has come again as was kept.
+    /// Removes the entries of released receipts. The next sweep follows when the number of entries has doubled.
     private mutating func sweep() {
         entries = entries.filter { $0.value.receipt != nil }
         namesakes = namesakes.mapValues { $0.filter { $0.receipt != nil } }.filter { !$0.value.isEmpty }

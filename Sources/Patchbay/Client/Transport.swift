@@ -1,10 +1,10 @@
 public import PatchbayAdapterKit
 
-/// Carries requests to vendors.
+/// Sends requests to vendors.
 ///
-/// What ``send(_:timeout:)`` does before it first waits, and between its waits, it does on the thread that stores and plans: it
-/// should ask and wait, and leave long work and what blocks to a thread of its own.
+/// ``send(_:timeout:)`` runs on the thread that stores and plans. It should only start the request and wait for it
+/// asynchronously. Move long computations and blocking calls to another thread.
 public protocol Transport: Sendable {
-    /// Sends one request and waits for the answer, at most that long.
+    /// Sends a request and waits for the response, at most for `timeout`.
     func send(_ request: WireRequest, timeout: Duration) async -> Outcome
 }

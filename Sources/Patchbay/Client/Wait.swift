@@ -2,7 +2,7 @@ public import PatchbayAdapterKit
 public import PatchbayJSON
 public import PatchbayModel
 
-/// Pending operations of one provider, and questions to it, that wait for the same reasons until the same time.
+/// Pending operations of one provider, and queries to it, that wait for the same reasons until the same time.
 public struct Wait: Hashable, Sendable {
     /// Number of operations.
     public var operations: Int { kinds.values.reduce(0, +) }
@@ -10,9 +10,9 @@ public struct Wait: Hashable, Sendable {
     public var kinds: [String: Int]
     /// When the first of them was captured.
     public var since: Instant
-    /// When they are attempted next; nil if that depends on an event instead of the time.
+    /// When they are attempted next; nil if that depends on an event and not on time.
     public var nextAttempt: Instant?
-    /// Why they wait, the cause first.
+    /// The reasons for waiting, the cause first.
     public var reasons: [Finding]
 
     /// Whether the operations are part of a request that is in progress.
@@ -44,7 +44,7 @@ public struct Wait: Hashable, Sendable {
         (self.kinds, self.since, self.nextAttempt, self.reasons) = (kinds, since, nextAttempt, reasons)
     }
 
-    /// The wait in sentences: what waits, since when, why, when it is attempted next, and what to do.
+    /// The wait in sentences: the operations, since when and why they wait, the next attempt, and the remedies.
     public var text: String {
         let list = kinds.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map {
             "\($0.value) \(Action.Kind(rawValue: $0.key)?.title ?? $0.key)"
@@ -52,20 +52,20 @@ public struct Wait: Hashable, Sendable {
         let count = operations == 1 ? "1 operation" : "\(operations) operations"
         var sentences = ["\(count) waiting since \(since.text) (\(list.joined(separator: ", ")))."]
         sentences += reasons.map { reason in
-            // A reason that names the reply already is not followed by it.
+            // The vendor's reply is left out if the reason already contains it.
             let reply = reason.vendor.map { "\($0)" }.flatMap { reason.reason.contains($0) ? nil : " [\($0)]" }
             return reason.reason + (reply ?? "")
         }
         if let nextAttempt { sentences.append("Next attempt: \(nextAttempt.text).") }
         var remedies: [String] = []
-        // A request in progress needs no action; what failed before it may.
+        // A request in progress needs no action. The failure before it may need one.
         let decisive = reasons.count > 1 && isInProgress ? reasons.dropFirst() : reasons[...]
         for reason in decisive where !remedies.contains(reason.remedy) { remedies.append(reason.remedy) }
         return (sentences + remedies).joined(separator: " ")
     }
 }
 
-/// Adds up pending operations that wait for the same.
+/// Adds up pending operations that wait for the same reasons.
 struct WaitSum {
     private struct Key: Hashable {
         let nextAttempt: Instant?
@@ -75,7 +75,7 @@ struct WaitSum {
     private var waits: [Key: Wait] = [:]
 
     mutating func add(_ kind: String, _ count: Int, since: Instant, nextAttempt: Instant?, _ reasons: [Finding]) {
-        // Waits that end within the same second are one for people.
+        // Waits that end within the same second are shown as one.
         let second = nextAttempt.map { Instant(milliseconds: ($0.milliseconds + 999) / 1_000 * 1_000) }
         let key = Key(nextAttempt: second, reasons: reasons)
         var wait = waits[key] ?? Wait(kinds: [:], since: since, nextAttempt: second, reasons: reasons)

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Callers that wait for a value, each until it comes or the caller's task is cancelled: nobody waits for ever.
+/// Callers that wait for a value. Each waits until the value arrives or its task is cancelled.
 final class WaitingList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     typealias Continuation = CheckedContinuation<Value, any Error>
 
@@ -14,10 +14,10 @@ final class WaitingList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// Waits for the value of a key.
     ///
     /// - Parameters:
-    ///   - key: what is waited for.
-    ///   - known: the result, if there is one already. Asked under the lock, so that no result slips by.
-    /// - Returns: the value.
-    /// - Throws: what the key was answered with; `CancellationError` if the caller's task is cancelled.
+    ///   - key: The key.
+    ///   - known: Returns the result if it is known already. Called under the lock, so that no result is missed.
+    /// - Returns: The value.
+    /// - Throws: The error that the key was resumed with; `CancellationError` if the caller's task is cancelled.
     func value(
         for key: Key,
         unless known: @Sendable () -> Result<Value, any Error>?
@@ -42,13 +42,13 @@ final class WaitingList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         }
     }
 
-    /// Answers everybody who waits for a key.
+    /// Resumes all callers that wait for a key.
     func resume(_ key: Key, with result: Result<Value, any Error>) {
         let callers = state.withLock { $0.callers.removeValue(forKey: key) }
         for continuation in (callers ?? [:]).values { continuation.resume(with: result) }
     }
 
-    /// Answers everybody.
+    /// Resumes all callers.
     func resumeAll(with result: Result<Value, any Error>) {
         let callers = state.withLock { state in
             defer { state.callers = [:] }
@@ -59,7 +59,7 @@ final class WaitingList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 }
 
 extension Optional {
-    /// The list, made if there is none yet.
+    /// Returns the list; creates it if there is none.
     mutating func made<Key, Value>() -> WaitingList<Key, Value> where Wrapped == WaitingList<Key, Value> {
         let list = self ?? WaitingList()
         self = list

@@ -2,19 +2,19 @@ import PatchbayModel
 
 /// Captures that wait in memory while another process holds the outbox's file.
 struct WaitingRoom {
-    /// So many may wait; more are refused.
+    /// The maximum number of captures that wait. Further ones are refused.
     static let capacity = 10_000
-    /// After so long somebody is told.
+    /// The time after which the wait is reported.
     static let timeout = Duration.seconds(30)
 
     private var entries: [CaptureBuffer.Entry] = []
     private var since: Instant?
     private var hasComplained = false
 
-    /// Whether nobody waits.
+    /// Whether no capture waits.
     var isEmpty: Bool { entries.isEmpty }
 
-    /// Takes captures in, in order; returns those for whom there is no room.
+    /// Adds captures in order. Returns those that exceed the capacity.
     mutating func enter(_ new: [CaptureBuffer.Entry], now: Instant) -> [CaptureBuffer.Entry] {
         since = since ?? now
         let room = max(0, Self.capacity - entries.count)
@@ -22,16 +22,16 @@ struct WaitingRoom {
         return Array(new.dropFirst(room))
     }
 
-    /// Everybody who waits, in order; none is left.
+    /// Removes and returns all captures, in order.
     mutating func leave() -> [CaptureBuffer.Entry] {
         defer { entries = [] }
         return entries
     }
 
-    /// The file is free again.
+    /// Notes that the file is free again.
     mutating func isFree() { (since, hasComplained) = (nil, false) }
 
-    /// How many wait, once they have waited for long; nil before, and when it was said already.
+    /// Returns the number of waiting captures after ``timeout``, once; nil before, and if it was returned already.
     mutating func complaint(now: Instant) -> Int? {
         guard !hasComplained, let since, now - since >= Self.timeout else { return nil }
         hasComplained = true

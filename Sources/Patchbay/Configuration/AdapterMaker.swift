@@ -2,18 +2,18 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// Makes an adapter whose type is known only by its id.
+/// Creates an adapter whose type is known only by its id.
 struct AdapterMaker {
-    /// Settings that hold an adapter's names of attributes; an adapter that can rename has one of them.
+    /// The settings that may hold an adapter's attribute names. An adapter that can rename attributes has one of them.
     static let nameSettings = ["attributeNames", "fieldNames"]
 
-    /// Which settings are secret.
+    /// The names of the secret settings.
     let secretNames: [String]
-    /// The setting that holds the names of attributes, if there is one.
+    /// The setting that holds the attribute names; nil if there is none.
     let nameSetting: String?
-    /// Whether contacts' credentials are asked for.
+    /// Whether the adapter uses the credentials of contacts.
     let usesCredentials: Bool
-    /// Reads settings and makes the adapter; with `checkOnly` it stops after reading and returns nil.
+    /// Reads the settings and creates the adapter. With `checkOnly`, it only reads the settings and returns nil.
     let make: (_ settings: JSONObject, _ path: String, _ checkOnly: Bool) throws(SettingsError) -> (any VendorAdapter)?
 
     init(_ api: any VendorAdapter.Type) { self = Self.open(api) }
@@ -37,7 +37,7 @@ struct AdapterMaker {
 }
 
 extension Finding {
-    /// The finding where what an adapter knows as `root` stands in a configuration.
+    /// Returns the finding with its path moved from the adapter's `root` to a path in the configuration.
     fileprivate func moved(from root: String, to path: String) -> Finding {
         guard self.path == root || self.path.hasPrefix("\(root).") else { return self }
         var moved = self

@@ -1,20 +1,20 @@
 public import PatchbayAdapterKit
 public import PatchbayModel
 
-/// What each attribute is: its type, who may write it, and what vendors call it.
+/// A catalogue of attributes: their types, the side that may write them, and their names at the vendors.
 ///
-/// An attribute that the catalogue does not name goes through as it is.
+/// An attribute that is not in the catalogue is passed on unchanged.
 public struct AttributeCatalogue: Hashable, Sendable {
-    /// What one attribute is.
+    /// The properties of an attribute.
     public struct Entry: Hashable, Sendable {
-        /// The type of its values; nil is any.
+        /// The type of its values; nil allows any type.
         public var type: AttributeType?
-        /// Which side writes it; nil is both.
+        /// The side that writes it; nil allows both.
         public var owner: AdapterDescriptor.Side?
-        /// Its name at a vendor, where it differs from the adapter's default.
+        /// Its names at vendors, where they differ from the adapter's default.
         public var names: [AdapterID: String]
 
-        /// An entry.
+        /// Creates an entry.
         public init(
             type: AttributeType? = nil,
             owner: AdapterDescriptor.Side? = nil,
@@ -24,13 +24,13 @@ public struct AttributeCatalogue: Hashable, Sendable {
         }
     }
 
-    /// The attributes.
+    /// The entries by attribute name.
     public let entries: [AttributeName: Entry]
 
-    /// A catalogue.
+    /// Creates a catalogue.
     public init(_ entries: [AttributeName: Entry] = [:]) { self.entries = entries }
 
-    /// Everything that the catalogue may say about an operation or a contact.
+    /// All findings that the catalogue can produce for an operation or a contact.
     public static let findings = [typeLost, notANumber, notAList, ownedElsewhere]
 
     private static let typeLost = FindingRow(
@@ -64,7 +64,7 @@ public struct AttributeCatalogue: Hashable, Sendable {
 
     /// Converts an operation's attribute values to their catalogued types where nothing is lost.
     ///
-    /// - Returns: the operation, and an error finding for each value that had to stay as it is.
+    /// - Returns: The operation, and an error finding for each value that could not be converted.
     public func coerce(_ operation: EngagementOperation) -> (EngagementOperation, [Finding]) {
         guard !entries.isEmpty, case .changeAttributes(let changes) = operation.action else { return (operation, []) }
         var (coerced, findings) = (changes, [Finding]())
@@ -90,7 +90,7 @@ public struct AttributeCatalogue: Hashable, Sendable {
 
     /// Converts a contact's attribute values to their catalogued types where nothing is lost.
     ///
-    /// - Returns: the contact, and an error finding for each value that had to stay as it is.
+    /// - Returns: The contact, and an error finding for each value that could not be converted.
     public func coerce(_ contact: Contact) -> (Contact, [Finding]) {
         guard !entries.isEmpty else { return (contact, []) }
         var (coerced, findings) = (contact, [Finding]())
@@ -101,7 +101,7 @@ public struct AttributeCatalogue: Hashable, Sendable {
         return (coerced, findings)
     }
 
-    /// Says which attributes an operation changes that the other side owns.
+    /// Returns a finding for each attribute that an operation changes although the other side owns it.
     public func ownership(of operation: EngagementOperation, at side: AdapterDescriptor.Side) -> [Finding] {
         guard case .changeAttributes(let changes) = operation.action else { return [] }
         return changes.keys.sorted().compactMap { name in
@@ -117,7 +117,7 @@ public struct AttributeCatalogue: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - operation: The operation.
-    ///   - side: The side that captures it: an app's or a back end's.
+    ///   - side: The side that captures it: an app or a back end.
     /// - Returns: The converted operation, and an error for each value that must not be sent.
     public func admit(_ operation: EngagementOperation, from side: AdapterDescriptor.Side)
         -> (EngagementOperation, [Finding])
@@ -127,7 +127,7 @@ public struct AttributeCatalogue: Hashable, Sendable {
         return (coerced, findings + ownership(of: coerced, at: side))
     }
 
-    /// The names that differ from the adapter's defaults.
+    /// Returns the names that differ from the adapter's defaults.
     func names(for adapter: AdapterID) -> [(attribute: AttributeName, name: String)] {
         entries.sorted { $0.key < $1.key }.compactMap { entry in entry.value.names[adapter].map { (entry.key, $0) } }
     }

@@ -2,7 +2,7 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// How providers and routes must fit together, in a file and in a configuration made in code.
+/// Checks of providers and routes that apply to a file and to a configuration made in code.
 extension Configuration {
     /// - Throws: ``ConfigurationError`` with every error that loading the same configuration from a file would report.
     func requireSound() throws(ConfigurationError) {
@@ -29,7 +29,7 @@ extension Configuration {
             + Self.findings(of: Set(routes.map(\.mode)), taken: taken) + Self.shadowFindings(of: placed, providers)
     }
 
-    /// A provider of the other side.
+    /// Returns a finding if a provider's adapter is of the other side.
     static func sideFinding(of api: AdapterDescriptor.Side, in side: AdapterDescriptor.Side, at path: String)
         -> [Finding]
     {
@@ -38,7 +38,7 @@ extension Configuration {
         return [ConfigurationFinding.otherSide.at(path, detail: detail)]
     }
 
-    /// What is wrong with the routes, each with its place in the file.
+    /// Returns the findings about individual routes. `place` is the index of a route in the file.
     static func findings(of routes: [(place: Int, route: Route)], among providers: [String]) -> [Finding] {
         var (found, seen) = ([Finding](), Set<String>())
         for (place, route) in routes {
@@ -51,8 +51,8 @@ extension Configuration {
         return found
     }
 
-    /// What is wrong with the routes together; `taken` is the sum of the shares of percentage routes, in hundredths of a per
-    /// cent.
+    /// Returns the findings about the routes as a whole. `taken` is the sum of the shares of percentage routes, in units of
+    /// 0.01 percent.
     static func findings(of modes: Set<Route.Mode>, taken: Int) -> [Finding] {
         var found: [Finding] = []
         if !modes.contains(.live), !modes.contains(.percentage) {
@@ -65,7 +65,7 @@ extension Configuration {
         return found
     }
 
-    /// Shadows that would send to the account that a real provider uses.
+    /// Returns findings for shadows that would send to the account of a provider that is not a shadow.
     static func shadowFindings(of routes: [(place: Int, route: Route)], _ providers: [Provider]) -> [Finding] {
         let isShadow = { (name: String) in routes.contains { $0.route.provider == name && $0.route.mode == .shadow } }
         return routes.compactMap { place, route in
@@ -80,7 +80,7 @@ extension Configuration {
 }
 
 extension FindingRow {
-    /// The finding with the names that are known there, and a guess at what was meant.
+    /// Returns the finding with the list of known names and a suggestion.
     func at(_ path: String, known: [String], meant: String) -> Finding {
         let list = known.isEmpty ? "there are none" : "known: \(known.sorted().joined(separator: ", "))"
         let guess = meant.nearest(in: known).map { "did you mean \"\($0)\"? " } ?? ""

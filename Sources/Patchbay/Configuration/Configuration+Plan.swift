@@ -2,7 +2,7 @@ public import PatchbayAdapterKit
 public import PatchbayModel
 
 extension Configuration {
-    /// The configuration as the engine reads it.
+    /// The routing plan for the engine.
     public var plan: RoutingPlan {
         RoutingPlan(
             providers: providers.map { provider in
@@ -31,7 +31,7 @@ extension Configuration {
         catalogue.admit(operation, from: side)
     }
 
-    /// A provider's credential for a contact, as the configuration holds it.
+    /// Returns the credential that the configuration holds for a contact at a provider; nil if it holds none.
     public func credential(of provider: String, for contact: String?) -> Secret? {
         self.provider(provider)?.credentials[contact]
     }

@@ -2,24 +2,24 @@ public import PatchbayAdapterKit
 import PatchbayJSON
 public import PatchbayModel
 
-/// Which vendors hear the app, and how: the content of one JSON file (`Schemas/configuration`).
+/// The providers, the routes to them, and the outbox: the content of a configuration file (`Schemas/configuration`).
 ///
-/// Switching a vendor is a change of this file. Every mistake in it is found when it is loaded.
+/// To switch vendors, change the file. Loading it reports all errors at once.
 public struct Configuration: Sendable {
-    /// One vendor's account, by the name that routes use.
+    /// A vendor account, by the name that routes use.
     public struct Provider: Sendable {
         /// The name in the configuration.
         public let name: String
-        /// The adapter, made from the settings.
+        /// The adapter, created from the settings.
         public let adapter: any VendorAdapter
-        /// Changes when a setting changes that is no secret: 16 hexadecimal digits.
+        /// A digest of all settings that are not secret, in 16 hexadecimal digits.
         public let settingsDigest: String
-        /// The credentials that the configuration knows.
+        /// The credentials in the configuration.
         public let credentials: Credentials
-        /// How often it may be asked; nil is as its adapter says.
+        /// The maximum request rate; nil for the adapter's default.
         public let rate: Rate?
 
-        /// A provider.
+        /// Creates a provider.
         public init(
             name: String,
             adapter: any VendorAdapter,
@@ -31,95 +31,98 @@ public struct Configuration: Sendable {
             (self.settingsDigest, self.credentials, self.rate) = (settingsDigest, credentials, rate)
         }
 
-        /// What the adapter is, can do and knows.
+        /// The descriptor of the adapter.
         public var descriptor: AdapterDescriptor { type(of: adapter).descriptor }
 
         /// The adapter's id.
         public var adapterID: AdapterID { descriptor.id }
     }
 
-    /// What proves to a vendor who is asking.
+    /// The credentials that prove to a vendor who sends a request.
     public struct Credentials: Hashable, Sendable {
-        /// For everybody who has none of their own, and for the anonymous person.
+        /// The credential for contacts without their own, and for the anonymous person.
         public let fallback: Secret?
-        /// By contact; contacts that only look alike have each their own.
+        /// The credentials by contact. Contacts are compared by Unicode scalars, so that equivalent texts stay distinct.
         private let contacts: [ScalarString: Secret]
 
-        /// Credentials; of a contact that stands there twice, the last.
+        /// Creates credentials. If a contact occurs twice, the last entry counts.
         public init(fallback: Secret? = nil, contacts: [(contact: String, secret: Secret)] = []) {
             self.fallback = fallback
             self.contacts = Dictionary(contacts.map { (ScalarString($0.contact), $0.secret) }) { _, last in last }
         }
 
-        /// The credential of a contact; nil is the anonymous person.
+        /// Returns the credential of a contact; nil stands for the anonymous person.
         public subscript(contact: String?) -> Secret? { contact.flatMap { contacts[ScalarString($0)] } ?? fallback }
     }
 
-    /// Where operations go.
+    /// A route from the app or back end to a provider.
     public struct Route: Hashable, Sendable {
-        /// What becomes of operations on a route.
+        /// The way in which a route serves its provider.
         public typealias Mode = RoutingPlan.Mode
 
         /// The provider's name.
         public let provider: String
-        /// What becomes of operations.
+        /// The mode.
         public let mode: Mode
-        /// The part of the contacts that a percentage route hears; everybody else is heard by none or by another.
+        /// The share of contacts that a percentage route sends to its provider. Other contacts belong to another route or to
+        /// none.
         public let share: Share
-        /// Whether a shadow's requests are sent, to the sandbox that the provider's settings name.
+        /// Whether a shadow's requests are sent to the sandbox in the provider's settings.
         public let sends: Bool
 
-        /// A route.
+        /// Creates a route.
         public init(to provider: String, mode: Mode = .live, share: Share = .all, sends: Bool = false) {
             (self.provider, self.mode, self.share, self.sends) = (provider, mode, share, sends)
         }
     }
 
-    /// What happens to pending work of a provider that is no longer routed.
+    /// The policy for pending work of a provider that is no longer routed.
     public typealias SwitchPolicy = RoutingPlan.SwitchPolicy
-    /// What happens when pending work moves and no provider would take it.
+    /// The policy for pending work that is moved and that no provider accepts.
     public typealias LossPolicy = RoutingPlan.LossPolicy
 
-    /// Where operations are kept until every vendor has answered.
+    /// The outbox, which stores operations until they have an outcome at every provider.
     public struct Outbox: Hashable, Sendable {
-        /// The database file; a relative path in the configuration starts at the configuration's folder.
+        /// The database file. A relative path in a configuration file starts at that file's folder.
         public let path: String
-        /// How many finished operations are kept for `outbox list`.
+        /// The maximum number of completed operations that are kept for `outbox list`.
         public let history: Int
-        /// How much it may hold.
+        /// The limits of the outbox.
         public let limits: OutboxLimits
 
-        /// An outbox.
+        /// Creates an outbox.
         public init(path: String, history: Int = 100_000, limits: OutboxLimits = OutboxLimits()) {
             (self.path, self.history, self.limits) = (path, history, limits)
         }
     }
 
-    /// Whose configuration it is: a device's, whose subjects are installations, or a back end's, whose subjects are contacts.
-    /// It holds APIs of that side alone, so that no app ever holds a server's secret.
+    /// The side of the configuration: a device, whose subjects are installations, or a server, whose subjects are contacts.
+    ///
+    /// All providers use APIs of that side, so that an app never contains a server's secret.
     public let side: AdapterDescriptor.Side
     /// The providers, sorted by name.
     public let providers: [Provider]
     /// The routes, in the order of the file.
     public let routes: [Route]
-    /// What happens to pending work of a provider that is no longer routed.
+    /// The policy for pending work of a provider that is no longer routed.
     public let onSwitch: SwitchPolicy
-    /// What happens when pending work moves and no provider would take it.
+    /// The policy for pending work that is moved and that no provider accepts.
     public let onLoss: LossPolicy
-    /// What `retarget` does with an operation whose request was never answered.
+    /// The policy of `retarget` for an operation whose request was never answered.
     public let onUnacknowledged: RoutingPlan.UnacknowledgedPolicy
-    /// What the attributes are.
+    /// The types, owners and names of attributes.
     public let catalogue: AttributeCatalogue
-    /// What a person must have said yes to before it is done: purposes, for every channel or for one.
+    /// The consents that operations wait for: purposes, for all channels or for one.
     public let requiredConsent: Set<Consent.Scope>
-    /// Where operations are kept.
+    /// The outbox.
     public let outbox: Outbox
     /// The proxy for requests to other machines, such as `http://proxy.example:3128`; nil sends directly.
     public let proxy: String?
-    /// What is not wrong, but worth knowing: warnings and notes.
+    /// The warnings and notes of loading.
     public let findings: [Finding]
 
-    /// A configuration made in code, without a file. Routes lead to providers of the list, one at most to each.
+    /// Creates a configuration without a file. Each route must name a provider in `providers`; each provider has at most one
+    /// route.
     public init(
         side: AdapterDescriptor.Side = .device,
         providers: [Provider],
@@ -139,18 +142,18 @@ public struct Configuration: Sendable {
         (self.outbox, self.proxy, self.findings) = (outbox, proxy, findings)
     }
 
-    /// The provider of that name.
+    /// Returns the provider with a name; nil if there is none.
     public func provider(_ name: String) -> Provider? { providers.first { $0.name == name } }
 
     /// Reads a configuration.
     ///
     /// - Parameters:
-    ///   - bytes: the file's content.
-    ///   - path: where the file stands: for messages, and as the start of relative paths.
-    ///   - environment: the variables that `${NAME}` stands for.
-    ///   - modules: the vendors that this program was built with.
-    /// - Returns: the configuration, with adapters that are ready.
-    /// - Throws: ``ConfigurationError`` with every problem.
+    ///   - bytes: The file's content.
+    ///   - path: The file's path, for messages and as the base of relative paths.
+    ///   - environment: The variables for `${NAME}`.
+    ///   - modules: The vendors that this program was built with.
+    /// - Returns: The configuration, with its adapters.
+    /// - Throws: ``ConfigurationError`` with all errors.
     public static func load(
         bytes: [UInt8],
         path: String,

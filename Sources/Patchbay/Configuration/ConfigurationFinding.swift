@@ -1,6 +1,6 @@
 import PatchbayAdapterKit
 
-/// Everything that may be wrong with a configuration, beyond an adapter's own settings.
+/// The findings about a configuration, except those about an adapter's own settings.
 enum ConfigurationFinding {
     static let json = FindingRow(
         "configuration.json",

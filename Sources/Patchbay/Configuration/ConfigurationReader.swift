@@ -2,7 +2,7 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// Walks a configuration's JSON and collects every problem instead of stopping at the first.
+/// Reads a configuration from JSON and collects all errors instead of stopping at the first.
 struct ConfigurationReader {
     private let environment: [String: String]
     private let apis: [AdapterID: any VendorAdapter.Type]
@@ -19,7 +19,7 @@ struct ConfigurationReader {
         var reader = ConfigurationReader(environment: environment, apis: apis)
         let configuration = reader.configuration(json, file: path)
         let duplicates = map.duplicates.map { duplicate in
-            // A contact's id is a person's value: the place alone names it.
+            // A contact's id is personal data, so the path ends before it.
             let contacts = duplicate.path.firstRange(of: ".credentials.contacts.")
             let path = contacts.map { duplicate.path[..<$0.upperBound].dropLast() } ?? duplicate.path[...]
             return (ConfigurationFinding.duplicate.at(String(path)), Optional(duplicate.position))
@@ -51,7 +51,7 @@ struct ConfigurationReader {
 
     // MARK: The parts of the file
 
-    /// The configuration; nil only where there is no object to read. With an error among the findings it is not used.
+    /// Reads the configuration; nil only if there is no object to read. The result is not used if a finding is an error.
     private mutating func configuration(_ json: JSONValue, file: String) -> Configuration? {
         let known = [
             "side", "outbox", "transport", "providers", "routes", "onSwitch", "onLoss", "onUnacknowledged",
@@ -91,7 +91,7 @@ struct ConfigurationReader {
         )
     }
 
-    /// The member `transport.proxy`: an address of a scheme and a host alone.
+    /// Reads the member `transport.proxy`: an address of a scheme and a host only.
     private mutating func proxy(_ json: JSONValue?) -> String? {
         let path = "transport.proxy"
         guard let given = json.flatMap({ object($0, at: "transport", known: ["proxy"]) })?["proxy"],
@@ -129,7 +129,7 @@ struct ConfigurationReader {
             if !scopes.insert(scope).inserted { findings.append(ConfigurationFinding.repeatedConsent.at(path)) }
         }
         for (place, element) in elements.enumerated() {
-            // The wider word asks for the same, and more.
+            // The consent for all channels covers the one for a single channel.
             let path = "consent.required[\(place)]"
             guard let purpose = element["purpose"]?.string, element["channel"]?.string != nil,
                 scopes.contains(Consent.Scope(Purpose(rawValue: purpose)))
@@ -139,7 +139,7 @@ struct ConfigurationReader {
         return scopes
     }
 
-    /// A purpose as text, or a purpose and a channel.
+    /// Reads a purpose as text, or a purpose and a channel.
     private mutating func consentScope(_ json: JSONValue, at path: String) -> Consent.Scope? {
         guard json.object != nil else {
             let purpose = typed(json, json.string, "text or an object", at: path) == nil ? nil : text(json, at: path)
@@ -176,7 +176,7 @@ struct ConfigurationReader {
             let name = required(members["provider"], at: path.dot("provider"))
                 .flatMap { text($0, at: path.dot("provider")) }
             guard let name else { continue }
-            // A mode that can't be read was reported; as live it does not hide behind a second finding.
+            // An unreadable mode was reported already. Treating it as live avoids a second finding.
             routes.append((place, Configuration.Route(to: name, mode: mode ?? .live, share: share, sends: sends)))
         }
         findings += Configuration.findings(of: routes, among: providers)
@@ -184,7 +184,7 @@ struct ConfigurationReader {
         return routes
     }
 
-    /// The places that a percentage route takes, behind those of the routes before it.
+    /// Returns the part of the contacts that a percentage route takes, behind the parts of the routes before it.
     private mutating func share(
         _ members: JSONObject,
         _ mode: Configuration.Route.Mode?,
@@ -236,7 +236,7 @@ struct ConfigurationReader {
         return AttributeCatalogue(entries)
     }
 
-    /// Which side a configuration or an attribute is of, as the file says it.
+    /// The side of a configuration or attribute, as written in the file.
     private enum Side: String, NeutralWord {
         case device, server
 
@@ -298,7 +298,7 @@ struct ConfigurationReader {
         )
     }
 
-    /// How often a provider may be asked: so many requests in so many seconds.
+    /// Reads a rate: the maximum number of requests in a number of seconds.
     private mutating func rate(_ json: JSONValue?, at path: String) -> Rate? {
         guard let members = json.flatMap({ object($0, at: path, known: ["requests", "per", "burst"]) }) else {
             return nil
@@ -312,7 +312,8 @@ struct ConfigurationReader {
         return Rate(requests, per: .seconds(per), burst: burst)
     }
 
-    /// The adapter; nil after a finding. What the environment left unfilled was reported and is not reported as missing.
+    /// Creates the adapter; nil after a finding. A setting whose environment variable is missing was reported already, and is
+    /// not reported as missing again.
     private mutating func adapter(
         _ maker: AdapterMaker,
         _ settings: JSONObject,
@@ -344,7 +345,7 @@ struct ConfigurationReader {
         for (place, member) in (members["contacts"].flatMap { object($0, at: path.dot("contacts"), known: nil) } ?? [:])
             .enumerated()
         {
-            // A contact's id is a person's value: the finding counts instead of naming.
+            // A contact's id is personal data, so the finding names its index.
             if let secret = secret(member.value, at: path.dot("contacts[\(place)]")) {
                 contacts.append((member.name, secret))
                 secrets.append((path.dot("contacts[\(place)]"), secret))
@@ -367,7 +368,7 @@ struct ConfigurationReader {
         findings.append(ConfigurationFinding.clearSecret.at(path))
     }
 
-    /// The catalogue's names become entries of the adapter's own setting; both may say the same, not different things.
+    /// Adds the catalogue's attribute names to the adapter's own setting. The two must not conflict.
     private mutating func merge(
         _ names: [(attribute: AttributeName, name: String)],
         into settings: inout JSONObject,
@@ -391,7 +392,8 @@ struct ConfigurationReader {
         }
     }
 
-    /// The value with environment variables filled in; what can't be filled is left out and its path noted.
+    /// Returns the value with environment variables filled in. Values that cannot be filled are left out and their paths
+    /// added to `unfilled`.
     private mutating func fill(_ json: JSONValue, at path: String, _ unfilled: inout [String]) -> JSONValue? {
         switch json {
         case .string(let source):

@@ -1,12 +1,12 @@
 import PatchbayAdapterKit
 
-/// Text of a configuration in which `${NAME}` stands for an environment variable and `$${` for `${` itself.
+/// A configuration text in which `${NAME}` stands for an environment variable and `$${` for a literal `${`.
 struct EnvironmentText {
-    /// The text with its variables filled in; nil if one of them can't be.
+    /// The text with its variables filled in; nil if a variable cannot be filled in.
     let text: String?
-    /// Whether any part should come from the environment.
+    /// Whether the text names a variable.
     let namesVariable: Bool
-    /// Why variables can't be filled in.
+    /// The reasons that variables cannot be filled in.
     let problems: [Finding]
 
     init(_ source: String, environment: [String: String], at path: String) {

@@ -1,30 +1,30 @@
 import PatchbayJSON
 import PatchbayModel
 
-/// A place in a text file.
+/// A position in a text file.
 public struct SourcePosition: Hashable, Comparable, Sendable {
     /// The line, from 1.
     public let line: Int
     /// The column in bytes, from 1.
     public let column: Int
 
-    /// A place.
+    /// Creates a position.
     public init(line: Int, column: Int) { (self.line, self.column) = (line, column) }
 
-    /// By line, then by column.
+    /// Compares by line, then by column.
     public static func < (left: SourcePosition, right: SourcePosition) -> Bool {
         (left.line, left.column) < (right.line, right.column)
     }
 }
 
-/// Where each value of a JSON text stands, by its path, and which names stand twice in one object.
+/// The position of each value in a JSON text, by path, and the names that occur twice in an object.
 struct SourceMap: Sendable {
-    /// The place of each member's name, of each element, and of the whole.
+    /// The positions of members' names, of elements, and of the whole text.
     private(set) var positions: [String: SourcePosition] = [:]
-    /// Paths of members whose name was there before, with their places.
+    /// The paths and positions of members whose name occurred before in the same object.
     private(set) var duplicates: [(path: String, position: SourcePosition)] = []
 
-    /// A container that is open.
+    /// An open container.
     fileprivate struct Frame {
         let path: String
         /// The position of the next element; nil in an object.
@@ -35,10 +35,10 @@ struct SourceMap: Sendable {
         var here: String { index.map { "\(path)[\($0)]" } ?? path.dot(name) }
     }
 
-    /// A map of nothing.
+    /// Creates an empty map.
     init() {}
 
-    /// The map of a JSON text.
+    /// Creates the map of a JSON text.
     init(_ bytes: [UInt8]) throws(JSONError) {
         var cursor = LineCursor()
         self = try JSONReader.read(bytes, duplicateNames: .keepLast) { reader throws(JSONError) in
@@ -73,7 +73,7 @@ struct SourceMap: Sendable {
         positions[path] = position
     }
 
-    /// The place of that path, or of the nearest value around it that is there; nil only in a map of nothing.
+    /// Returns the position of a path, or of the closest value around it; nil only for an empty map.
     func position(of path: String) -> SourcePosition? {
         var path = path[...]
         while !path.isEmpty {
@@ -85,14 +85,14 @@ struct SourceMap: Sendable {
 }
 
 extension [SourceMap.Frame] {
-    /// A value of the innermost container is complete.
+    /// Ends a value of the innermost container.
     fileprivate mutating func nextElement() {
         guard let index = last?.index else { return }
         self[count - 1].index = index + 1
     }
 }
 
-/// Turns offsets that only grow into lines and columns, in one pass.
+/// Converts ascending offsets into lines and columns in one pass.
 private struct LineCursor {
     private var offset = 0
     private var line = 1

@@ -4,31 +4,31 @@ import PatchbayModel
 import PatchbayOutbox
 import Synchronization
 
-/// An adapter as the engine calls it.
+/// The interface through which the engine calls an adapter.
 ///
-/// The engine is compiled once, not once for each adapter. Only the implementations of this protocol know the adapter's types;
-/// the engine stores and returns its values without looking into them.
+/// It hides the adapter's types: only the implementations of this protocol know them. The engine is compiled once, not once
+/// for each adapter, and stores and returns an adapter's values without reading them.
 protocol AdapterDriver: Sendable {
     var descriptor: AdapterDescriptor { get }
     func examine(_ operation: EngagementOperation) -> [Finding]
     func place(_ operation: EngagementOperation) -> Place
 
-    /// An operation in the adapter's own form. `step` was made here.
+    /// Returns an operation in the adapter's own form. The driver itself must have made its `step`.
     func view(of pending: Waiting.Facts) -> any AnyObject & Sendable
-    /// What is to be done now.
+    /// Returns what to do now with pending operations.
     func plan(_ pending: Window, memory: Memory, at moment: Moment) throws -> Intent
-    /// What an exchange means, and what is remembered after it: the same memory if nothing was learnt.
+    /// Returns the meaning of an exchange, and the memory after it: the same memory if the exchange changed nothing.
     func interpret(_ ended: Ended, memory: Memory) throws -> (Meaning, Memory)
 
-    /// The kind of request of that name; nil if the adapter knows none.
+    /// Returns the kind of request with a name; nil if the adapter has none.
     func endpoint(_ name: String) -> Endpoint?
-    /// What is remembered, as it was stored; nothing known without it.
+    /// Decodes stored memory; nil gives empty memory.
     func memory(_ stored: [UInt8]?) throws -> Memory
-    /// How far an operation got, as it was stored.
+    /// Decodes the stored progress of an operation.
     func step(_ stored: [UInt8]) throws -> Step
-    /// Whether what is remembered belongs to another account than the settings name.
+    /// Returns whether the memory belongs to another account than the settings name.
     func mustRegisterAgain(_ memory: Memory) -> Bool
-    /// Turns stored state of an older version into the present form.
+    /// Converts stored state of an older version to the current version.
     func upgrade(_ state: JSONValue, of part: StatePart, from version: Int) throws -> JSONValue
 }
 
@@ -38,15 +38,15 @@ struct Endpoint: Hashable, Sendable {
     let isJournaled: Bool
 }
 
-/// What an adapter remembers.
+/// An adapter's memory.
 struct Memory: Equatable, Sendable {
     fileprivate let form: any MemoryForm
 
-    /// As it is stored.
+    /// Returns the memory in its stored form.
     func bytes() throws -> [UInt8] { try form.bytes() }
-    /// What may be kept when the person is forgotten.
+    /// The part of the memory that may be kept when the person is erased.
     var afterErase: Memory { form.afterErase }
-    /// Returns the memory without what denied scopes cover.
+    /// Returns the memory without the parts that denied scopes cover.
     func afterDenial(of scopes: [Consent.Scope]) -> Memory { form.afterDenial(of: scopes) }
     /// Returns the memory without an erased contact that left the installation before.
     func withoutContact(_ contact: String) -> Memory { form.withoutContact(contact) }
@@ -66,7 +66,7 @@ private protocol MemoryForm: AnyObject, Sendable {
     func isEqual(to other: Memory) -> Bool
 }
 
-/// Held by reference: what has not changed is known at a glance.
+/// Held by reference, so that unchanged memory is recognized by identity.
 private final class Remembering<Value: AdapterMemory>: MemoryForm {
     let value: Value
 
@@ -86,16 +86,15 @@ extension Memory {
     fileprivate init(_ value: some AdapterMemory) { form = Remembering(value) }
 }
 
-/// How far an operation got, in its adapter's words and as it is stored.
+/// The progress of an operation, decoded by its adapter and as it is stored.
 struct Step: Sendable {
     let bytes: [UInt8]
     fileprivate let value: any Sendable
 }
 
-/// One operation that waits. A value that never changes; held by reference, because windows are long and are handed on at
-/// every plan.
+/// A pending operation. Immutable, and held by reference because windows are long and passed on at every plan.
 final class Waiting: Sendable {
-    /// What the engine knows of it.
+    /// The engine's data about the operation.
     struct Facts: Sendable {
         let operation: EngagementOperation
         let sequence: Int64
@@ -110,9 +109,9 @@ final class Waiting: Sendable {
     }
 
     let facts: Facts
-    /// What sort of operation it is.
+    /// The kind of the operation.
     let kinds: ActionKinds
-    /// The same in the adapter's form, made here: a `Pending`, which never changes either.
+    /// The operation in the adapter's form, an immutable `Pending`.
     let view: any AnyObject & Sendable
 
     init(_ facts: consuming Facts, _ driver: any AdapterDriver) {
@@ -131,57 +130,57 @@ final class Waiting: Sendable {
     var failures: Int { facts.failures }
     var refusals: Int { facts.refusals }
     var requests: RequestHistory { facts.requests }
-    /// The same when the operation continues at its next step, behind a request that was acknowledged or not.
+    /// Returns the request history of the operation's next step, after a request that was acknowledged or not.
     func requests(behind isAcknowledged: Bool) -> RequestHistory {
         requests.intersection(.acknowledged).union(isAcknowledged ? .acknowledged : [])
     }
     var credential: Secret? { facts.credential }
 }
 
-/// What a plan is shown: operations, and beside each its view.
+/// The operations that a plan sees, each with its view.
 struct Window {
     var operations: ArraySlice<Waiting> = []
     var views: ArraySlice<AnyObject> = []
-    /// Sorts of operations: no other is among them.
+    /// The kinds of operations in the window.
     var kinds: ActionKinds = []
-    /// Whether more wait than is shown.
+    /// Whether more operations wait than the window shows.
     var hasMore = true
-    /// What is not shown, by kind.
+    /// The operations that are not shown, by kind.
     var hidden = HiddenOperations()
 
-    /// Whether the configuration gives the provider no route any more.
+    /// Whether the configuration gives the provider no route.
     var isUnrouted = false
-    /// Whether the person who is there allows push messages.
+    /// Whether the current person allows push messages.
     var allowsPushMessages = true
     var hasEndedPush = false
     var formerlyWithoutPush: Set<String> = []
     var cameAfter: Int64?
 
-    /// Whether the provider is being left: it has no route, or an unregister waits in the lane, shown or hidden.
+    /// Whether the provider is being left: it has no route, or an unregister waits in the lane, whether shown or not.
     var isLeaving: Bool {
         isUnrouted || hidden.first(.unregister) != nil
             || kinds.contains(.leave) && operations.contains { $0.operation.action == .unregister }
     }
 }
 
-/// What is to be done now, in the engine's words.
+/// A decision of a plan.
 enum Intent {
-    /// One request, the operations that it carries (none is a maintenance request), and what is remembered if the process dies of it, where
-    /// that is less than before.
+    /// Send a request that carries operations (a maintenance request carries none). `unacknowledged` is the memory to keep if
+    /// the process dies before the reply; nil if it does not differ.
     case send(Endpoint, WireRequest, [OperationID], unacknowledged: Memory?)
-    /// These of the window end or go on without a request.
+    /// End or advance operations of the window without a request.
     case settle(Meaning, [Waiting], remembering: Memory?)
     case wait(until: Instant?, because: Finding)
 }
 
-/// A request that left. Held by reference, as its end is: it is large, and handed on often.
+/// A request in flight. Held by reference because it is large and passed on often, as is its end.
 final class Flight: Sendable {
     let ticket: Int
     let endpoint: Endpoint
     let operations: [Waiting]
     let request: WireRequest
     let startedAt: Instant
-    /// Whether the outbox has noted that it left.
+    /// Whether the request is noted in the outbox's journal.
     let isJournaled: Bool
 
     init(
@@ -208,36 +207,36 @@ final class Ended: Sendable {
     }
 }
 
-/// What an exchange means, in the engine's words.
+/// The meaning of an exchange for the engine.
 struct Meaning: Sendable {
-    /// What became of each operation, in their order; nil where nothing is said.
+    /// The verdict about each operation, in their order; nil if the adapter gave none.
     var judgements: [Judgement?]
-    /// Whether something is said of an operation that was not meant.
+    /// Whether the adapter gave a verdict about an operation that the request did not carry.
     var namesUnknownOperations = false
     var followUps: [FollowUp] = []
     var incoming: [JSONValue] = []
     var suspension: Finding?
 }
 
-/// What became of one operation. An outcome is large and handed on often: it is held by reference.
+/// A verdict about an operation. Outcomes are held by reference because they are large and passed on often.
 enum Judgement: Sendable {
     indirect case ended(OperationOutcome)
     case underway(Step?, When)
     case retry(When)
 
-    /// What most operations come to, made once.
+    /// The most frequent verdict, created once.
     static let accepted = Judgement.ended(OperationOutcome(.accepted))
 
-    /// The outcome of an operation that ended; nil while it is pending.
+    /// The outcome of a completed operation; nil while it is pending.
     var outcome: OperationOutcome? { if case .ended(let outcome) = self { outcome } else { nil } }
     var isFinal: Bool { if case .ended = self { true } else { false } }
-    /// The same for an operation that no request has carried: nothing was sent, so the vendor accepted nothing.
+    /// The verdict for an operation that no request has carried: `unchanged` instead of `accepted`.
     var withoutRequest: Judgement {
         guard case .ended(var outcome) = self, outcome.term == .accepted else { return self }
         outcome.term = .unchanged
         return .ended(outcome)
     }
-    /// Whether it tells of something that went wrong, and the vendor's own words may say how, or say it already.
+    /// Whether the verdict reports a failure that the vendor's own message may explain, or explains already.
     var hasFault: Bool {
         if case .ended(let outcome) = self {
             outcome.finding.map { $0.error != nil || $0.vendor != nil } ?? false
@@ -247,7 +246,7 @@ enum Judgement: Sendable {
     }
 }
 
-/// The implementation for one kind of adapter. Held by reference: a descriptor is large to copy.
+/// The driver of one adapter type. Held by reference because a descriptor is large to copy.
 final class Driver<Adapter: VendorAdapter>: AdapterDriver {
     private let adapter: Adapter
     let descriptor: AdapterDescriptor
@@ -283,16 +282,16 @@ final class Driver<Adapter: VendorAdapter>: AdapterDriver {
         return (step.value as? Adapter.Step).map { [$0] } ?? noSteps
     }
 
-    // Every view that a runner has was made by `view(of:)` of its own driver, so each is a `Pending<Adapter>`; an array that Swift
-    // made, and a slice of it, look the same whatever the class of their objects. To ask each would cost more than many a plan.
-    // Memory, too, is the adapter's own.
+    // Every view that a runner has was made by `view(of:)` of its own driver, so each is a `Pending<Adapter>`. A Swift array
+    // and its slices have the same layout for any class, which makes the cast safe. Checking each element would cost more
+    // than many plans. The same applies to memory.
 
-    /// Views in the adapter's form.
+    /// Casts views to the adapter's form.
     private func known(_ views: ArraySlice<AnyObject>) -> ArraySlice<Pending<Adapter>> {
         unsafeBitCast(views, to: ArraySlice<Pending<Adapter>>.self)
     }
 
-    /// Views in the adapter's form.
+    /// Casts views to the adapter's form.
     private func known(_ views: [AnyObject]) -> [Pending<Adapter>] {
         unsafeBitCast(views, to: [Pending<Adapter>].self)
     }
@@ -357,7 +356,7 @@ final class Driver<Adapter: VendorAdapter>: AdapterDriver {
         let said = adapter.interpret(exchange, memory: &after)
         var meaning = try meaning(said, flight)
         if meaning.suspension != nil || meaning.judgements.contains(where: { $0?.hasFault ?? false }) {
-            // Mostly nothing went wrong, and nothing has to be named.
+            // Most exchanges have no failure to explain.
             let named = said.naming(ended.outcome, to: flight.request, by: descriptor.replies)
             meaning = try self.meaning(named, flight)
         }
@@ -399,7 +398,7 @@ final class Driver<Adapter: VendorAdapter>: AdapterDriver {
         }
     }
 
-    /// A step as it is stored. Most operations take the same steps: the last is not encoded again.
+    /// Returns a step in its stored form. Encoding is skipped if the step equals the last one, as it usually does.
     private func stored(_ step: Adapter.Step) throws -> Step {
         try lastStep.withLock { last in
             if let last, last.step == step { return Step(bytes: last.bytes, value: step) }

@@ -2,16 +2,16 @@ import PatchbayJSON
 package import PatchbayModel
 package import PatchbayOutbox
 
-/// A capture that has no place yet, for whoever looks at an outbox without a configuration.
+/// A staged capture, as a tool reads it from an outbox without a configuration.
 package struct ArrivedCapture: Sendable {
-    /// The capture as it arrived.
+    /// The capture as the outbox stores it.
     package let stagedCapture: StagedCapture
-    /// What it says; nil if this release can't read it.
+    /// The captured operation; nil if this release cannot read it.
     package let operation: EngagementOperation?
-    /// Who is to hear it, as the process said that took it in.
+    /// The providers that are to receive it, according to the process that stored it.
     package let providers: [String]
 
-    /// A capture of a row with these routes.
+    /// Creates a staged capture from a row with these routes.
     fileprivate init(_ stagedCapture: StagedCapture, routes: [(provider: String, share: Share)]) {
         let operation = try? EngagementOperation(jsonBytes: stagedCapture.body)
         self.stagedCapture = stagedCapture
@@ -21,14 +21,14 @@ package struct ArrivedCapture: Sendable {
         }.map(\.provider)
     }
 
-    /// The operation as it would stand in the outbox with its places.
+    /// The operation in the form that it will have once it is routed.
     package var stored: OutboxOperation? {
         operation.map { OutboxOperation($0, since: stagedCapture.since, body: stagedCapture.body) }
     }
 }
 
 extension OutboxStore {
-    /// The captures of one row that waits for its places, and its routes in the engine's words; nil if it is gone.
+    /// Returns the captures of one staged row and its stored routes; nil if the row is gone.
     package func arrived(_ number: Int64) throws -> (routes: String, captures: [ArrivedCapture])? {
         guard let row = try stagedCapture(number) else { return nil }
         let shares = (try? JSONValue(parsing: row.routes))?.object ?? [:]

@@ -2,37 +2,38 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// Counts a provider's failed exchanges over all its lanes, and opens when it is plainly down.
+/// Counts a provider's failed exchanges across all lanes, and opens when the provider is down.
 ///
-/// While it is open one request at a time asks whether the provider is back. It only ever makes a lane later: when the lane
-/// itself may go is the vendor's law.
+/// While it is open, one request at a time checks whether the provider is back. The breaker can only delay a lane: the
+/// vendor's retry policy decides when the lane may send.
 struct Breaker: Equatable {
-    /// So many failed exchanges in a row open it.
+    /// The number of failed exchanges in a row that opens the breaker.
     static let threshold = 5
-    /// Between two requests that ask whether the provider is back; ours, so chance moves it.
+    /// The intervals between requests that check whether the provider is back. They are ours, so jitter may change them.
     static let probes = Backoff([5, 10, 20, 40, 80, 160, 300].map { .seconds($0) }, jitter: 0.2)
 
-    /// Failed exchanges in a row.
+    /// The number of failed exchanges in a row.
     private(set) var failures = 0
-    /// When the first of them ended, by the wall clock.
+    /// When the first of these exchanges ended, by the wall clock.
     private var begun: Instant?
-    /// Why the last exchange that has to be repeated failed; nil once one succeeded.
+    /// The reason that the last exchange has to be repeated; nil after a success.
     var cause: Finding?
-    /// What has happened since it opened; nil while it is closed.
+    /// The state of the outage; nil while the breaker is closed.
     private(set) var outage: Outage?
 
-    /// A provider that is down.
+    /// An outage of a provider.
     struct Outage: Equatable {
         /// When the first exchange failed, by the wall clock.
         var since: Instant
-        /// Requests that have asked in vain.
+        /// The number of failed checks.
         var probes = 0
-        /// When the next one may ask, on the engine's timeline.
+        /// When the next check may be sent, on the engine's timeline.
         var nextProbe: Instant
-        /// What the last failure was.
+        /// The reason of the last failure.
         var cause: Finding
 
-        /// The outage as a finding; `next` is when the next request is sent, nil where the vendor's retry policy decides.
+        /// Returns the outage as a finding. `next` is when the next request is sent; nil if the vendor's retry policy
+        /// decides.
         func finding(next: Instant?) -> Finding {
             let detail = next.map { ", one request at a time, next at \($0.text)" } ?? ""
             var finding = FindingRow.Engine.providerOutage.at(
@@ -45,7 +46,7 @@ struct Breaker: Equatable {
         }
     }
 
-    /// An exchange failed. True if that opened it.
+    /// Records a failed exchange. Returns whether it opened the breaker.
     mutating func fail(_ cause: Finding, asked: Duration?, at moment: Moment) -> Bool {
         failures += 1
         begun = begun ?? moment.date
@@ -56,7 +57,7 @@ struct Breaker: Equatable {
             return true
         }
         known.cause = cause
-        // What was in flight when it opened has asked nothing.
+        // A request that was in flight when the breaker opened was not a check.
         if moment.now >= known.nextProbe {
             known.probes += 1
             known.nextProbe = Self.probes.next(after: known.probes, asked: asked, at: moment)
@@ -65,13 +66,13 @@ struct Breaker: Equatable {
         return false
     }
 
-    /// Something got through; returns what is over now.
+    /// Closes the breaker after a successful exchange. Returns the outage that is over.
     mutating func recover() -> Outage? {
         defer { self = Breaker() }
         return outage
     }
 
-    /// Something happened that may have mended it: one request may ask at once.
+    /// Allows one check now, after an event that may have ended the outage.
     mutating func probe(at now: Instant) {
         if let next = outage?.nextProbe { outage?.nextProbe = min(next, now) }
     }
@@ -80,7 +81,7 @@ struct Breaker: Equatable {
 // MARK: - Storage
 
 extension Breaker {
-    /// As the outbox keeps it; nil where there is nothing to keep.
+    /// The breaker in its stored form; nil if there is nothing to store.
     var text: String? {
         guard let cause = outage?.cause ?? cause else { return nil }
         var json: JSONObject = ["cause": cause.json]
@@ -93,7 +94,7 @@ extension Breaker {
         return JSONValue.object(json).text
     }
 
-    /// What an earlier process kept; a text that can't be read is as good as none.
+    /// Restores the state that an earlier process stored. Unreadable text counts as no state.
     init(text: String?) {
         guard let json = text.flatMap({ try? JSONValue(parsing: $0) }),
             let cause = json["cause"].flatMap({ try? Finding(json: $0, at: "cause") })

@@ -3,13 +3,13 @@ package import PatchbayModel
 import Synchronization
 
 extension Engine {
-    /// An operation with the moment at which the app handed it over; a box, because it passes through many hands.
+    /// An operation with the time at which the app captured it. A class, because it is passed on often.
     package final class Capture: Sendable {
         package let operation: EngagementOperation
-        /// The operation as the outbox holds it, encoded by whoever captures: the thread that stores is the narrower place.
+        /// The operation in its stored form. The capturing thread encodes it, because the storing thread is the bottleneck.
         let body: [UInt8]
         package let uptime: Instant
-        /// Whether its id was made for it, and nothing else can have it.
+        /// Whether its id was generated for it, so that no other operation can have it.
         package let hasNewID: Bool
 
         package init(_ operation: consuming EngagementOperation, uptime: Instant, hasNewID: Bool = false) {
@@ -18,9 +18,9 @@ extension Engine {
             self.operation = operation
         }
 
-        /// Whether the operation has at most 4 MiB and is nested at most 512 deep, so that every reader takes it.
+        /// Whether the operation has at most 4 MiB and at most 512 nesting levels, so that every reader accepts it.
         var isWithinLimits: Bool {
-            // So deep a value needs as many brackets twice.
+            // A deeper value needs at least this number of opening and closing brackets.
             guard body.count > 2 * Self.deepest else { return true }
             guard body.count <= Self.largest else { return false }
             var (depth, isText, isEscaped) = (0, false, false)
@@ -40,7 +40,7 @@ extension Engine {
 
         private static let (largest, deepest) = (4 << 20, 512)
 
-        /// A writer that has room already: what is kept has no more room than it needs.
+        /// A writer with reserved capacity, so that the stored bytes need no spare capacity.
         private static let spare = Mutex<JSONWriter?>(nil)
 
         private static func encode(_ operation: EngagementOperation) -> [UInt8] {

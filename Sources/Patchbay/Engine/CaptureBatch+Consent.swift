@@ -3,13 +3,14 @@ import PatchbayJSON
 import PatchbayModel
 import PatchbayOutbox
 
-/// What a person's word does to what is pending.
+/// The effects of a consent decision on pending operations.
 extension CaptureBatch {
-    /// A word on consent reaches what is pending: yes releases what waited for it, no ends it, and an answer that is taken
-    /// back makes it wait again.
+    /// Applies a consent decision to pending operations: an opt-in releases the operations that waited for it, an opt-out
+    /// ends those that need it, and a withdrawn decision makes them wait again.
     ///
-    /// A no also empties what the adapters remember of the vendor's side; what is still allowed is told again after it,
-    /// and so is, after a no is taken back, what the person said meanwhile. What the person did meanwhile is never told.
+    /// An opt-out also clears the parts of the adapters' memories that it covers. The state that is still allowed is then
+    /// sent again. When an opt-out is withdrawn, the state that was recorded meanwhile is sent. Events from that time are
+    /// never sent.
     mutating func enforce(
         _ operation: EngagementOperation,
         _ before: SubjectSnapshot,
@@ -24,7 +25,8 @@ extension CaptureBatch {
             try holdOrEnd(operation.subject, changes, before, snapshot, &effects)
         }
         if let refusal = context.gate.refusal(toRead: snapshot) { unreadable[operation.subject] = refusal }
-        // A no frees, too: what makes the vendor send less leaves now, and nothing else may come to wake its lane.
+        // An opt-out also wakes lanes: operations that make the vendor send less leave now, and nothing else may wake the
+        // lane.
         for position in runners.indices where !changes.all.isEmpty {
             for lane in try context.store.lanes(provider: runners[position].name, subject: operation.subject.rawValue) {
                 touched[position, default: [:]][lane, default: []] += []
@@ -50,7 +52,7 @@ extension CaptureBatch {
         try record(changes, of: operation, effects)
     }
 
-    /// Frees what waited for an answer that is there now.
+    /// Releases operations whose consent is now given.
     private func release(
         _ subject: Subject,
         _ changes: ConsentChanges,
@@ -77,10 +79,10 @@ extension CaptureBatch {
         }
     }
 
-    /// Holds again, or ends, what was pending under another answer; also what is in flight.
+    /// Holds or ends pending operations whose consent has changed, including those in flight.
     ///
-    /// Providers that the configuration no longer names hold work of the subject too. What this release can't read stays, and
-    /// so does what another person did who was there before.
+    /// This also covers providers that the configuration no longer names. Operations that this release cannot read are left
+    /// alone, as are those of a former person.
     private func holdOrEnd(
         _ subject: Subject,
         _ changes: ConsentChanges,
@@ -90,7 +92,8 @@ extension CaptureBatch {
     ) throws {
         for name in try providersOfOutbox() {
             let runner = runners.first { $0.name == name }
-            // People who have left, and whose ids the provider does not receive any more.
+            // Former people whose ids the provider no longer receives, with the number of the registration that would have
+            // sent them.
             var withoutIDs: [ScalarString: Int64] = [:]
             try context.store.forEachRow(provider: name, subject: subject.rawValue) { row in
                 guard let operation = try? EngagementOperation(jsonBytes: row.operation.body) else { return }
@@ -128,8 +131,8 @@ extension CaptureBatch {
         }
     }
 
-    /// Ends what waited for an answer of the person who left: the next person cannot give it. A registration of the
-    /// installation stays, and waits for the next person's consents.
+    /// Ends operations that wait for the consent of a person who left, because the next person cannot give it. A registration
+    /// belongs to the installation: it stays and waits for the next person's consents.
     func endUnanswered(_ subject: Subject, _ snapshot: SubjectSnapshot) throws {
         for name in try providersOfOutbox() {
             try context.store.forEachRow(provider: name, subject: subject.rawValue) { row in
@@ -146,15 +149,15 @@ extension CaptureBatch {
         }
     }
 
-    /// Registers the installation again for the next person, where a denial of the person who left had ended or prevented
-    /// that, or the delivery of push messages: the denial does not bind anybody else.
+    /// Registers the installation again for the next person if an opt-out of the former person had ended or prevented the
+    /// registration or push messages. That opt-out does not apply to the next person.
     mutating func registerAgain(
         _ operation: EngagementOperation,
         _ before: SubjectSnapshot,
         _ snapshot: SubjectSnapshot
     ) throws {
         let gate = context.gate
-        // No known person follows a log-out: the person who denied may be the one who comes back.
+        // A log-out is not followed by a known person: the person who opted out may come back.
         let deniedPush = before.consent(for: .messaging, channel: .push) == .denied && !snapshot.identifiers.isEmpty
         for position in routed where receives(position, operation, snapshot) {
             try tellAgain(position, operation, snapshot) { action in
@@ -163,8 +166,8 @@ extension CaptureBatch {
         }
     }
 
-    /// Logs a person out at each provider that does not receive the log-in of the next person now, because that one's consent
-    /// is missing: the provider would still reach the person who has left.
+    /// Logs the former person out at each provider that does not receive the next person's log-in now for lack of consent.
+    /// Otherwise, the provider would still reach the former person.
     mutating func logOut(
         _ before: SubjectSnapshot,
         aheadOf operation: EngagementOperation,
@@ -188,10 +191,10 @@ extension CaptureBatch {
         }
     }
 
-    /// Repeats the opt-outs of a person who logs in, behind the log-in.
+    /// Repeats the opt-outs of a person who logs in, after the log-in.
     ///
-    /// A provider may not have received those of a person who comes back, or its log-in may resume them. Those of a visitor
-    /// need it where the log-in is not sent: the provider cannot know whose they are.
+    /// A provider may have missed the opt-outs of a person who comes back, or its log-in may undo them. A visitor's opt-outs
+    /// are repeated if the log-in is not sent, because the provider cannot know whose they are.
     mutating func repeatOptOuts(
         _ operation: EngagementOperation,
         _ before: SubjectSnapshot,
@@ -220,7 +223,7 @@ extension CaptureBatch {
         runners.first { $0.name == provider }?.isCommitted(id) ?? false
     }
 
-    /// What the snapshot holds, is wanted and may reach a provider goes to it once more; what waits for an answer waits.
+    /// Sends the parts of the snapshot that are wanted and not denied to a provider again. Parts without a consent wait.
     mutating func tellAgain(
         _ position: Int,
         _ operation: EngagementOperation,
@@ -234,7 +237,7 @@ extension CaptureBatch {
         }
     }
 
-    /// Creates an operation for one provider, which is looked at if it may be sent.
+    /// Creates an operation for one provider and notes it as ready if it may be sent.
     private mutating func create(
         _ action: Action,
         _ position: Int,
@@ -254,9 +257,9 @@ extension CaptureBatch {
         touched[position, default: [:]][entry.lane, default: []] += [ready]
     }
 
-    // MARK: Endings
+    // MARK: Outcomes
 
-    /// Every provider that the outbox or the configuration knows, sorted.
+    /// Returns the names of all providers in the outbox or the configuration, sorted.
     func providersOfOutbox() throws -> [String] {
         Set(try context.store.providers().map(\.name)).union(runners.map(\.name)).sorted()
     }
@@ -265,9 +268,9 @@ extension CaptureBatch {
         try context.end(row, provider, OperationOutcome(.dropped, finding: reason.at()))
     }
 
-    // MARK: The trail
+    // MARK: Consent trail
 
-    /// Writes each change of an effective answer into the trail, with what it did, inside the capture's transaction.
+    /// Records each change of an effective consent in the trail, with its effects, inside the capture's transaction.
     func record(_ changes: ConsentChanges, of operation: EngagementOperation, _ effects: ConsentEffects) throws {
         guard !changes.all.isEmpty else { return }
         let subject = try context.digest(of: operation.subject)
@@ -287,7 +290,7 @@ extension CaptureBatch {
         }
     }
 
-    /// After the commit: what the runners keep of what has changed.
+    /// Updates the cached state of the runners after the commit.
     func tellRunners() {
         for (position, lane) in forgotten { runners[position].reread(lane: lane) }
         for (subject, finding) in unreadable {
@@ -296,7 +299,7 @@ extension CaptureBatch {
     }
 }
 
-/// What the changes of one operation did to what was pending, by change and provider.
+/// The effects of one operation's consent changes on pending operations, by change and provider.
 struct ConsentEffects {
     private(set) var byChange: [ConsentChanges.Change: [String: ConsentRecord.Effect]] = [:]
 
@@ -314,14 +317,14 @@ extension FindingRow {
 }
 
 extension EngineContext {
-    /// A subject as the trail names it: who knows the subject finds it, and nobody else reads who it is.
+    /// Returns the name of a subject in the trail. It can be computed from the subject, but not the other way round.
     func digest(of subject: Subject) throws -> String {
         if let digest = try ConsentTrail.digest(of: subject, in: store) { return digest }
         try store.setMeta(ConsentTrail.saltKey, host.makeSalt())
         return try ConsentTrail.digest(of: subject, in: store) ?? ""
     }
 
-    /// The name under which the outbox keeps what may stay of an erased person's lane.
+    /// Returns the key of the data that may be kept of an erased person's lane.
     func erasedKey(_ lane: String) throws -> String {
         _ = try digest(of: Subject(rawValue: lane))
         return try ConsentTrail.erasedKey(lane, in: store) ?? ""

@@ -2,13 +2,13 @@ import PatchbayAdapterKit
 package import PatchbayModel
 import PatchbayOutbox
 
-/// What an erasure takes with it.
+/// Erasures.
 extension CaptureBatch {
-    /// Forgets a person, inside the capture's transaction: what is pending, what was refused and kept, the subject snapshot, damaged
-    /// rows that still name the subject, and the bodies of requests in flight.
+    /// Erases a person inside the capture's transaction: pending operations, rejects, the subject snapshot, damaged rows that
+    /// name the subject, and the bodies of requests in flight.
     ///
-    /// What an adapter remembers of the vendor's side stays until the vendor's deletion has ended: the deletion may need
-    /// it. An earlier erasure that is still pending stays too: it may be another contact's.
+    /// The adapter's memory stays until the vendor's deletion has completed, because the deletion may need it. A pending
+    /// earlier erasure stays, too, because it may concern another contact.
     mutating func erase(_ operation: EngagementOperation, _ before: SubjectSnapshot, _ snapshot: SubjectSnapshot) throws
     {
         let (store, subject) = (context.store, operation.subject.rawValue)
@@ -23,7 +23,7 @@ extension CaptureBatch {
             var withdrawn: Set<String> = []
             try store.forEachRow(provider: name, subject: subject) { row in
                 let pending = try? EngagementOperation(jsonBytes: row.operation.body)
-                // The vendor that is left needs the unregister, too.
+                // A removed provider's vendor still needs the unregister.
                 guard pending?.action != .erase, pending?.action != .unregister else { return }
                 if DeliberateFault.erasureSparesOne.isPresent, row.operation.sequence.isMultiple(of: 3) { return }
                 try context.end(row, name, OperationOutcome(.erased))
@@ -49,8 +49,8 @@ extension CaptureBatch {
         try record(ConsentChanges(from: before, to: snapshot), of: operation, ConsentEffects())
     }
 
-    /// A request that was in flight for the person alone, or among others, is kept without its content: that it left is
-    /// what a crash must not forget.
+    /// Removes the content of journaled requests that carried withdrawn operations. The entry itself stays, because a restart
+    /// must know that a request left.
     func emptyJournal(of provider: String, _ withdrawn: Set<String>) throws {
         for entry in try context.store.journal(provider: provider) where !entry.request.isEmpty {
             let rows = try context.store.rows(provider: provider, lane: entry.lane, ids: entry.operations)
@@ -60,7 +60,8 @@ extension CaptureBatch {
         }
     }
 
-    /// What a provider remembers that no deletion will reach: its lane's memory, and once nobody else is known, all of it.
+    /// Deletes the memory of a provider that no deletion will reach: that of the lane, or all of it if no other person is
+    /// known.
     private func forgetMemory(ofGone provider: String, _ subject: String) throws -> Erasure.Memory {
         let before = try context.store.memories(provider: provider).count
         let isAlone = try context.store.snapshotCount() == 0
@@ -71,8 +72,8 @@ extension CaptureBatch {
         return try context.store.memories(provider: provider).count < before ? .forgotten : .none
     }
 
-    /// An erasure also goes to the providers that may have been told of the person before: to those that are drained now, and to
-    /// those whose share holds somebody else. Whose contact an installation had in the past is written nowhere.
+    /// Sends an erasure also to providers that may know the person from before: providers that are being drained, and
+    /// providers whose share holds other contacts. The outbox does not record which contacts an installation had in the past.
     mutating func enterErasure(_ operation: EngagementOperation, _ sequence: Int64, _ snapshot: SubjectSnapshot) throws
     {
         let known = Set(try context.store.providers().map(\.name))
@@ -85,7 +86,7 @@ extension CaptureBatch {
         }
     }
 
-    /// Notes how an erasure entered a route; where it can't be carried out at all, what is remembered goes at once.
+    /// Records how an erasure entered a route. If it cannot be carried out there, the memory is deleted at once.
     mutating func noteErasure(_ operation: EngagementOperation, _ position: Int, _ entry: EngineContext.Entry) throws {
         let runner = runners[position]
         var part = Erasure.Part()
@@ -108,22 +109,22 @@ extension CaptureBatch {
     }
 }
 
-/// What one erasure did, before any vendor has answered.
+/// The effects of one erasure before any vendor has answered.
 package struct Erasure: Sendable {
-    /// What becomes of what an adapter remembers.
+    /// The state of an adapter's memory.
     package enum Memory: String, Sendable {
         case none, forgotten, untilDeletion
     }
 
-    /// What it did at one provider.
+    /// The effects at one provider.
     package struct Part: Sendable {
-        /// What was pending, by kind.
+        /// The number of pending operations that were deleted, by kind.
         package var withdrawn: [String: Int] = [:]
         package var rejects = 0
         package var memory = Memory.none
-        /// Whether the operation is on its way to the vendor.
+        /// Whether the erasure is sent to the vendor.
         package var isRequested = false
-        /// What a person has to do at the vendor; nil if the vendor's deletion is all.
+        /// What a person has to do at the vendor; nil if the vendor's deletion covers everything.
         package var manualStep: String?
     }
 
@@ -143,7 +144,7 @@ struct Erasures {
         subjects.insert(subject)
     }
 
-    /// Whether nothing is known of a subject since it was erased.
+    /// Whether a subject has no new state since it was erased.
     func isForgotten(_ subject: Subject, _ snapshot: SubjectSnapshot) -> Bool {
         subjects.contains(subject) && snapshot == SubjectSnapshot()
     }
@@ -155,7 +156,7 @@ struct Erasures {
         all[place].parts[provider] = merged
     }
 
-    /// Adds what an erasure withdrew beside its subject.
+    /// Adds the operations and rejects that an erasure deleted for other subjects.
     mutating func add(_ parts: [String: Erasure.Part], damagedRows: Int, to operation: OperationID) {
         guard let place = all.firstIndex(where: { $0.operation == operation }) else { return }
         all[place].damagedRows += damagedRows

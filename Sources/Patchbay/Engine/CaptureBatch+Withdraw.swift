@@ -3,14 +3,13 @@ import PatchbayJSON
 import PatchbayModel
 import PatchbayOutbox
 
-/// What a contact leaves behind on installations that are somebody else's by now.
+/// Erasure of a contact's data on installations that another person uses now.
 extension CaptureBatch {
-    /// Withdraws what waits of a contact, and what was refused and kept, whatever its subject; inside the transaction of the
-    /// contact's erasures, behind them.
+    /// Withdraws a contact's pending and rejected operations of all subjects, in the transaction of the contact's erasures
+    /// and after them.
     ///
-    /// The installations stay with whoever is there: their other operations stay. A device that the contact registered is
-    /// the installation's, so it is told again. Erasures that are pending stay, and so does what parts the contact and the
-    /// installation at the vendor.
+    /// Other operations of the installations stay. A registration that the contact made belongs to the installation, so it is
+    /// sent again. Pending erasures stay, and so do operations that separate the contact from the installation at the vendor.
     mutating func withdraw(contact: String, with erasure: OperationID) throws {
         let (store, text) = (context.store, contact.storedBytes)
         var parts: [String: Erasure.Part] = [:]
@@ -49,8 +48,7 @@ extension CaptureBatch {
         }
     }
 
-    /// Removes the contact from what is known of installations that another person uses by now: the subject snapshots, and the
-    /// memories of adapters.
+    /// Removes the contact from the subject snapshots and adapter memories of installations that another person uses now.
     private mutating func forgetFormer(_ contact: String, _ text: [UInt8]) throws {
         for (name, body) in try context.store.subjects(mentioning: text) {
             let subject = Subject(rawValue: name)
@@ -64,7 +62,7 @@ extension CaptureBatch {
         }
     }
 
-    /// The installation's registration is told once more, on behalf of whoever is there now.
+    /// Sends the installation's registration again on behalf of the current person.
     private mutating func tellDeviceAgain(_ operation: EngagementOperation, _ position: Int) throws {
         let snapshot = try snapshots[operation.subject] ?? context.snapshot(of: operation.subject)
         guard receives(position, operation, snapshot) else { return }
@@ -73,7 +71,7 @@ extension CaptureBatch {
 }
 
 extension EngagementOperation {
-    /// Whether a contact captured it, or it names the contact.
+    /// Whether the contact captured the operation or is named in it.
     fileprivate func concerns(_ contact: String) -> Bool {
         if contact.isSame(as: self.contact) { return true }
         return switch action {
@@ -85,7 +83,8 @@ extension EngagementOperation {
 }
 
 extension Action {
-    /// Whether it makes a vendor forget a person, or part with one: that is what a person wants who is to be forgotten.
+    /// Whether the action makes a vendor delete a person or separate a person from the installation. An erasure keeps such
+    /// actions.
     fileprivate var partsOrErases: Bool {
         switch self {
         case .erase, .unregister: true
@@ -96,10 +95,10 @@ extension Action {
 }
 
 extension String {
-    /// Whether it is the other text, and not one that only looks like it.
+    /// Whether two texts have the same Unicode scalars. Texts that are only canonically equivalent differ.
     func isSame(as other: String?) -> Bool { other.map { ScalarString.equal(self, $0) } ?? false }
 
-    /// The text as it stands in what the outbox stores.
+    /// The text in the form that stored JSON contains.
     var storedBytes: [UInt8] {
         var writer = JSONWriter()
         writer.string(self)

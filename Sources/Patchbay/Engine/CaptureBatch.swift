@@ -3,29 +3,30 @@ import PatchbayJSON
 import PatchbayModel
 import PatchbayOutbox
 
-/// The captures of one transaction on their way in: examined and placed for each route, folded into the subject snapshots.
+/// The captures of one transaction: examines and routes them, and applies them to the subject snapshots.
 struct CaptureBatch {
     let context: EngineContext
     let runners: [Runner]
-    /// Who hears the operations that are added now.
+    /// The providers that receive the operations that are added now.
     var hearing: Hearing
-    /// How many operations were added.
+    /// The number of operations that were added.
     private(set) var count = 0
-    /// The states of the subjects that changed, read inside the transaction: another process may capture too.
+    /// The snapshots of the changed subjects. They are read inside the transaction, because other processes may capture, too.
     var snapshots: [Subject: SubjectSnapshot] = [:]
-    /// The same as the outbox holds them: what has not changed is not written.
+    /// The same snapshots as the outbox stores them. An unchanged one is not written.
     var storedSnapshots: [Subject: SubjectSnapshot] = [:]
-    /// What others had committed then.
+    /// The version of other processes' commits at that time.
     private(set) var version: Int64 = 0
-    /// What entered each lane and is ready, by position of the runner; nothing where a lane is only to be looked at.
+    /// The ready operations that entered each lane, by position of the runner. Empty if a lane only has to be planned again.
     var touched: [Int: [String: [LaneEntry]]] = [:]
     private var captured: [String: Int64] = [:]
-    /// Whether the operation at hand is on its way to anybody.
+    /// Whether the current operation is pending at any provider.
     private var isRouted = false
-    /// Lanes whose memory was emptied, by position of the runner, and people who said no to being asked about.
+    /// The lanes whose memory was changed, by position of the runner.
     var forgotten: [(position: Int, lane: String)] = []
-    /// What the erasures of this transaction did.
+    /// The effects of this transaction's erasures.
     var erasures = Erasures()
+    /// The reasons for which vendors may no longer be queried about a person, by subject.
     var unreadable: [Subject: Finding] = [:]
 
     init(context: EngineContext, runners: [Runner], hearing: Hearing) {
@@ -47,7 +48,7 @@ struct CaptureBatch {
         }
         let before = snapshot
         snapshot.apply(operation)
-        // A registration that no provider accepts, because its push token is malformed, does not replace a good one.
+        // A registration that every provider rejects, because its push token is malformed, does not replace a valid one.
         if operation.action.kind == .registerDevice, isRefusedByAll(operation) { snapshot.keepDevice(of: before) }
         if before.isAnotherPerson(after: operation.action) {
             snapshot.cameAfter = Int(try context.store.newestSequence())
@@ -81,9 +82,9 @@ struct CaptureBatch {
                 try changeSides(operation, position, before, snapshot)
             }
         }
-        let told = operation.action == .erase ? Set(try context.store.providers().map(\.name)) : []
-        // An erasure goes for real to whoever was told of the person before.
-        for position in hearing.shadows where !told.contains(runners[position].name) {
+        let knownProviders = operation.action == .erase ? Set(try context.store.providers().map(\.name)) : []
+        // A shadow that may know the person from an earlier route receives the erasure for real.
+        for position in hearing.shadows where !knownProviders.contains(runners[position].name) {
             try runShadow(operation, sequence, position, snapshot, examined)
         }
         if operation.action == .erase { try enterErasure(operation, sequence, snapshot) }
@@ -93,7 +94,7 @@ struct CaptureBatch {
         if !isRouted { try context.store.discardIfUnrouted(sequence) }
     }
 
-    /// Whether every provider that an operation concerns refuses it.
+    /// Whether all providers that an operation concerns reject it.
     private func isRefusedByAll(_ operation: EngagementOperation) -> Bool {
         let concerned = routed.filter { shares[$0].holds(operation.contact, on: operation.subject) }
         return !concerned.isEmpty
@@ -128,13 +129,13 @@ struct CaptureBatch {
         return findings
     }
 
-    /// Whether a provider receives what concerns the person who is there now.
+    /// Whether a provider receives data about the current person.
     func receives(_ position: Int, _ operation: EngagementOperation, _ snapshot: SubjectSnapshot) -> Bool {
         routed.contains(position) && shares[position].holds(snapshot.contact, on: operation.subject)
     }
 
-    /// A contact that a provider did not hear so far came to an installation, or one that it heard has left: the one side
-    /// hears the whole state, the other its unregister.
+    /// Handles a change of contact that crosses the border of a provider's share. A provider that now receives the contact
+    /// gets the whole state; one that no longer does gets an unregister.
     private mutating func changeSides(
         _ operation: EngagementOperation,
         _ position: Int,
@@ -148,7 +149,7 @@ struct CaptureBatch {
             try context.takeBackUnregisters(runner, of: subject)
             try tellAgain(position, operation, snapshot) { _ in true }
         } else if did, !does {
-            // The other side receives the whole state, where it waits on.
+            // The provider that takes over receives the whole state and holds it there.
             try context.store.forEachRow(provider: runner.name, subject: subject.rawValue) { row in
                 if row.hold != nil { try context.rejectHeld(row, at: runner.name) }
             }
@@ -158,7 +159,7 @@ struct CaptureBatch {
         }
     }
 
-    /// Notes how an operation would fare with a provider that is shadowed, beside the live ones.
+    /// Records how a shadow would treat an operation, compared with the live providers.
     private mutating func runShadow(
         _ operation: EngagementOperation,
         _ sequence: Int64,
@@ -174,7 +175,8 @@ struct CaptureBatch {
         try enter(operation, sequence, position, snapshot, findings, isShadowed: true)
     }
 
-    /// A push whose route is gone is still tracked where it came from; what its vendor has no API for is told, not booked.
+    /// Tracks a push at the provider that sent it, although its route is gone. If the adapter does not support that, the
+    /// operation is reported as passed over and does not enter the accounts.
     private mutating func enterLate(
         _ operation: EngagementOperation,
         _ sequence: Int64,
@@ -187,7 +189,7 @@ struct CaptureBatch {
         }
         let (runner, known) = (runners[position], try context.store.providers())
         if !known.contains(where: { $0.name == runner.name }) {
-            // Its state has a version from now on, though it was never routed.
+            // The provider was never routed, but its state has a version from now on.
             try context.store.setProvider(
                 ProviderRecord(
                     name: runner.name,
@@ -212,7 +214,7 @@ struct CaptureBatch {
     ) throws {
         let runner = runners[position]
         captured[runner.name, default: 0] += 1
-        // A refused erasure names the person, and is not kept.
+        // A rejected erasure is not kept, because it names the person.
         let keepsRejects = operation.action != .erase
         let entry = try context.enter(
             operation,
@@ -234,23 +236,23 @@ struct CaptureBatch {
     }
 }
 
-/// Who hears what is captured: providers by their position in the plan.
+/// The providers that receive captures, by their position in the plan.
 struct Hearing {
-    /// Providers that hear everything, of the contacts that are theirs.
+    /// The providers that receive operations of the contacts in their share.
     let routed: [Int]
-    /// Which contacts each provider hears, by its position.
+    /// The share of each provider, by position.
     let shares: [Share]
-    /// Providers that are shadowed.
+    /// The providers that are shadowed.
     var shadows: [Int]
-    /// Providers without a route: they take the pushes that they know as their own, and nothing else.
+    /// The providers without a route. They receive only pushes that they recognize as their own.
     let unrouted: [Int]
 
-    /// As the configuration says.
+    /// Creates the routes of a plan.
     init(_ plan: RoutingPlan) {
         self.init(plan, plan.providers.map { $0.isRouted ? $0.share : nil })
     }
 
-    /// As the configuration of another process said, in the words of `text`; nil if it names a provider that is not known here.
+    /// Creates the routes that another process stored with `text`; nil if a provider of them is not in the plan.
     init?(_ plan: RoutingPlan, routes: String) {
         guard let shares = (try? JSONValue(parsing: routes))?.object,
             shares.allSatisfy({ entry in plan.providers.contains { $0.name == entry.name } })
@@ -258,7 +260,7 @@ struct Hearing {
         self.init(plan, plan.providers.map { shares[$0.name]?.string.flatMap(Share.init(text:)) })
     }
 
-    /// As it was before a switch; nil if nobody who is known here heard anything.
+    /// Creates the routes before a switch; nil if no provider of the plan had one.
     init?(_ plan: RoutingPlan, before changes: [Engine.Change]) {
         let shares = Dictionary(changes.filter { !$0.old.isNone }.map { ($0.name, $0.old) }) { first, _ in first }
         let routes = plan.providers.map { shares[$0.name] }
@@ -266,7 +268,7 @@ struct Hearing {
         self.init(plan, routes)
     }
 
-    /// Each provider's share; nil for one without a route.
+    /// Creates routes from the share of each provider; nil stands for a provider without a route.
     private init(_ plan: RoutingPlan, _ routes: [Share?]) {
         let providers = plan.providers
         let routed = providers.indices.filter { routes[$0] != nil }
@@ -275,18 +277,18 @@ struct Hearing {
         unrouted = providers.indices.filter { !routed.contains($0) && !shadows.contains($0) }
     }
 
-    /// Whether a provider with a route hears it.
+    /// Whether a routed provider receives an operation.
     func isHeard(_ operation: EngagementOperation) -> Bool {
         routed.contains { shares[$0].holds(operation.contact, on: operation.subject) }
     }
 
-    /// The routed providers and their shares, for another process.
+    /// Returns the routed providers and their shares as text for another process.
     func text(_ plan: RoutingPlan) -> String {
         JSONValue.object(JSONObject(routed.map { (plan.providers[$0].name, .string(shares[$0].text)) })).text
     }
 }
 
 extension Action {
-    /// Whether a person did something with a push notification: its payload says whose it is.
+    /// Whether the action is a person's reaction to a push notification. Its payload names the vendor.
     var isPush: Bool { if case .track(.push) = self { true } else { false } }
 }

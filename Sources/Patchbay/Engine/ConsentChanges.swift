@@ -1,8 +1,8 @@
 import PatchbayModel
 
-/// What one operation changes in what a person allows: each scope whose effective answer is another now.
+/// The changes that one operation makes to a subject's effective consents.
 struct ConsentChanges {
-    /// The answer for one scope, before and after.
+    /// The effective consent for one scope, before and after.
     struct Change: Hashable {
         let scope: Consent.Scope
         let from: Consent.State
@@ -12,7 +12,7 @@ struct ConsentChanges {
     /// Every change, sorted by scope.
     let all: [Change]
 
-    /// The changes between two states of one subject.
+    /// Creates the changes between two states of one subject.
     init(from before: SubjectSnapshot, to after: SubjectSnapshot) {
         let words = (before.consents + after.consents).map(\.scope)
         let scopes = Set(words + words.map { Consent.Scope($0.purpose) })
@@ -23,7 +23,7 @@ struct ConsentChanges {
         }
     }
 
-    /// The first change that concerns what needs these consents; nil if their answers are the same as before.
+    /// Returns the first change that affects an operation with these requirements; nil if none does.
     func reaching(_ scopes: [Consent.Scope], _ before: SubjectSnapshot, _ after: SubjectSnapshot) -> Change? {
         scopes.lazy.compactMap { reaching($0, before, after) }.first
     }

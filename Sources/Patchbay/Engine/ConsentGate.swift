@@ -4,25 +4,25 @@ import PatchbayOutbox
 
 /// Decides by the subject's consents whether an operation may be sent.
 ///
-/// A no always counts. Without an answer everything passes but what the configuration requires a yes for.
+/// A denial always counts. Without a decision, an operation passes unless the configuration requires an opt-in for it.
 struct ConsentGate {
     enum Decision: Equatable { case pass, hold(String), deny }
 
-    /// What needs a yes.
+    /// The scopes that require an opt-in.
     let required: Set<Consent.Scope>
 
-    /// The consents that concern an action; none for an action that a person is not asked about.
+    /// Returns the consents that concern an action; empty if the action needs none.
     func scopes(of action: Action) -> [Consent.Scope] {
         switch action {
         case .track(.push): [Consent.Scope(.tracking, channel: .push)]
         case .track: [.tracking]
-        // A subscription to push messages needs the registration that makes them possible.
+        // A subscription to push messages needs the registration that it depends on.
         case .changeSubscription(let subscription)
         where subscription.channel == .push && subscription.state == .subscribed:
             [Consent.Scope(.messaging, channel: .push), Self.registration]
         case .changeSubscription(let subscription): [Consent.Scope(.messaging, channel: subscription.channel)]
         case .registerDevice(let device) where device.pushToken != nil: [Self.registration]
-        // A log-out parts the installation from a person: it waits for no consent, and no denial drops it.
+        // A log-out separates the installation from a person. It waits for no consent, and no denial drops it.
         case .switchContact(let change) where change.direction == .logOut: []
         case .identify, .switchContact, .registerDevice, .changeAttributes, .changeTags: [.profile]
         case .setConsent, .unregister, .erase, .readBack: []
@@ -31,15 +31,15 @@ struct ConsentGate {
 
     private static let registration = Consent.Scope(.profile, channel: .push)
 
-    /// The consents that an action needs. An opt-out waits for none and is sent in spite of a denial.
+    /// Returns the consents that an action needs. An opt-out needs none and is sent in spite of a denial.
     func requirements(of action: Action) -> [Consent.Scope] { action.isOptOut ? [] : scopes(of: action) }
 
-    /// Whether an action may be sent, as the person's consents stand.
+    /// Returns whether an action may be sent under the person's consents.
     func decision(for action: Action, _ snapshot: SubjectSnapshot) -> Decision {
         decision(on: requirements(of: action), snapshot)
     }
 
-    /// Whether an action that needs several consents may be sent: a denial of one is enough to drop it.
+    /// Returns whether an action that needs several consents may be sent. One denial is enough to drop it.
     func decision(on scopes: [Consent.Scope], _ snapshot: SubjectSnapshot) -> Decision {
         var missing: [Consent.Scope] = []
         for scope in scopes {
@@ -60,12 +60,12 @@ struct ConsentGate {
         }
     }
 
-    /// Whether a registration with a push token may be sent, as the person's consents are.
+    /// Whether a registration with a push token may be sent under the person's consents.
     func allowsPushRegistration(_ snapshot: SubjectSnapshot) -> Bool {
         decision(on: [Self.registration], snapshot) == .pass
     }
 
-    /// Why nobody may be asked about the person now; nil if they may. An answer is part of the profile.
+    /// Returns why no vendor may be queried about the person; nil if queries are allowed. The answer is part of the profile.
     func refusal(toRead snapshot: SubjectSnapshot) -> Finding? {
         switch decision(on: .profile, snapshot.consent(for: .profile)) {
         case .pass: nil
@@ -76,8 +76,7 @@ struct ConsentGate {
 
     // MARK: Names of holds
 
-    /// The name under which an operation waits for consents: `consent.messaging.sms`, or
-    /// `consent.messaging.push+consent.profile.push`.
+    /// Returns the name of a hold for consents: `consent.messaging.sms`, or `consent.messaging.push+consent.profile.push`.
     static func hold(for scopes: [Consent.Scope]) -> String {
         scopes.map { scope in
             let parts = [scope.purpose.rawValue] + (scope.channel.map { [$0.rawValue] } ?? [])
@@ -85,7 +84,7 @@ struct ConsentGate {
         }.joined(separator: "+")
     }
 
-    /// The consents that operations under a name wait for; nil if they wait for something else.
+    /// Returns the consents that a hold waits for; nil if it waits for something else.
     static func scopes(ofHold hold: String) -> [Consent.Scope]? {
         var scopes: [Consent.Scope] = []
         for name in hold.split(separator: "+", omittingEmptySubsequences: false) {
@@ -97,7 +96,7 @@ struct ConsentGate {
         return scopes
     }
 
-    /// Purposes and channels are open sets: a dot in one of their names is not the dot between the two.
+    /// Purposes and channels are open sets, so their names may contain the separators.
     private static func escaped(_ name: String) -> String {
         name.replacing("%", with: "%25").replacing(".", with: "%2E").replacing("+", with: "%2B")
     }
@@ -108,11 +107,11 @@ struct ConsentGate {
 }
 
 extension SubjectSnapshot {
-    /// Whether somebody else did it, who was there before: that person's words were about it, and the words of whoever is
-    /// there now are not.
+    /// Whether a former person captured an operation. That person's consents were applied to it, and the current person's are
+    /// not.
     ///
-    /// What nobody known did goes with whoever came next. A registration is the installation's, and on behalf of whoever is
-    /// there. Who comes back finds what the same person did.
+    /// An operation without a contact counts as the former person's. A registration belongs to the installation and is sent
+    /// on behalf of the current person. The operations of a person who comes back count as the current person's.
     func isOfAnother(_ operation: EngagementOperation, _ sequence: Int64) -> Bool {
         guard let cameAfter, sequence <= cameAfter, operation.action.kind != .registerDevice,
             !DeliberateFault.denialOfOthers.isPresent
@@ -123,7 +122,7 @@ extension SubjectSnapshot {
 }
 
 extension Action {
-    /// Whether it takes something away from what the vendor may do: an unsubscription, a denial, an erasure, an unregister.
+    /// Whether the action reduces what the vendor may do: an unsubscription, a denial, an erasure or an unregister.
     var isOptOut: Bool {
         switch self {
         case .changeSubscription(let subscription):

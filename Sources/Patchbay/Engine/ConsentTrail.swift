@@ -2,24 +2,25 @@ import PatchbayAdapterKit
 package import PatchbayModel
 package import PatchbayOutbox
 
-/// The trail of what people allowed, as an outbox keeps it.
+/// The history of consent changes in an outbox.
 package enum ConsentTrail {
     static let saltKey = "consentSalt"
 
-    /// The name of a subject in the trail of that outbox; nil while it has no trail.
+    /// Returns the name of a subject in the outbox's trail; nil if the outbox has no trail.
     package static func digest(of subject: Subject, in store: OutboxStore) throws -> String? {
         guard let salt = try store.meta(saltKey) else { return nil }
         return SHA256.digest(of: Array("\(salt)/\(subject.rawValue)".utf8)).hexText
     }
 
-    /// The name of an erased person's lane in that outbox, which no lane can have; nil while it has no trail.
+    /// Returns the key of an erased person's lane, which differs from all lane names; nil if the outbox has no trail.
     package static func erasedKey(_ lane: String, in store: OutboxStore) throws -> String? {
         try digest(of: Subject(rawValue: lane), in: store).map { "%erased-\($0)" }
     }
 
-    /// What a subject refuses by the trail of that outbox, for a state that is lost.
+    /// Returns the denials of a subject according to the trail, for a subject whose state is lost.
     ///
-    /// A yes is not taken from there: with the state it is lost who said it, and the next one's log-in could not end it.
+    /// Opt-ins are not restored. The lost state named the person who gave them, so the next person's log-in could not end
+    /// them.
     static func refusals(of subject: Subject, in store: OutboxStore) throws -> [Consent] {
         guard let digest = try digest(of: subject, in: store) else { return [] }
         var answers: [Consent.Scope: (state: Consent.State, operation: String)] = [:]
@@ -27,7 +28,7 @@ package enum ConsentTrail {
             let purpose = Purpose(rawValue: record.purpose)
             let scope = Consent.Scope(purpose, channel: record.channel.map { Channel(rawValue: $0) })
             let state = Consent.State(rawValue: record.after) ?? .denied
-            // Where one word changed both alike, the channel has no word of its own any more.
+            // If one decision changed both, the channel no longer has a decision of its own.
             let general = scope.channel == nil ? nil : answers[Consent.Scope(purpose)]
             let isCovered = general.map { $0.operation == record.operation && $0.state == state } ?? false
             if isCovered {

@@ -2,20 +2,20 @@ import PatchbayAdapterKit
 import PatchbayJSON
 package import PatchbayModel
 
-/// The credentials that the engine uses, and what is known of those that it cannot use.
+/// A cache of the credentials that the engine uses, and of the reasons that it cannot use others.
 ///
-/// Look-ups are synchronous. An asynchronous source is asked once in the background; its answer is handed to
-/// ``receive(_:for:)``. The cache belongs to the process: a start is a new attempt with every credential.
+/// Look-ups are synchronous. An asynchronous source is queried once in the background, and its answer is passed to
+/// ``receive(_:for:)``. The cache lives as long as the process: after a restart, every credential may be tried again.
 package final class CredentialCache {
-    /// How the app answers.
+    /// The way in which the app provides credentials.
     package enum Source {
-        /// At once, at every look-up.
+        /// The source answers at every look-up.
         case immediate((CredentialRequest) -> Secret?)
-        /// Later, by ``CredentialCache/receive(_:for:)``.
+        /// The source is asked and answers later, through ``CredentialCache/receive(_:for:)``.
         case asynchronous(ask: (CredentialRequest) -> Void)
     }
 
-    /// Why no usable credential is known.
+    /// The reason that no usable credential is known.
     enum Problem: Hashable {
         /// The source has not answered yet.
         case requested
@@ -29,7 +29,7 @@ package final class CredentialCache {
         case refused(Refusal)
     }
 
-    /// A refusal of a credential.
+    /// A vendor's refusal of a credential.
     struct Refusal: Hashable {
         let status: Int?
         let host: String
@@ -43,42 +43,43 @@ package final class CredentialCache {
 
     private struct Entry {
         var credential: Secret?
-        /// When the credential expires; read from the token once.
+        /// The time at which the credential expires, read from the token once.
         var expiry: Instant?
         var isRequested = false
-        /// When the source was last asked, by the clock that counts sleep; nil: it may be asked at once.
+        /// When the source was last asked, by the clock that includes sleep; nil if it may be asked at once.
         var lastRequest: Instant?
         var failure: String?
-        /// Fingerprints of refused credentials, the newest last.
+        /// The fingerprints of refused credentials, the newest last.
         var refused: [UInt128] = []
-        /// The same of credentials that may be used again, because the app said that it has others.
+        /// The fingerprints of credentials that were refused earlier and may be used again, because the app reported new
+        /// ones.
         var refusedEarlier: [UInt128] = []
         var lastRefusal: Refusal?
-        /// Whether a refusal was not followed by an accepted request yet: then the refusal of another credential is final.
+        /// Whether no request was accepted since the last refusal. The refusal of another credential is then final.
         var mustBeFresh = false
     }
 
-    /// Whether any credential was refused so far.
+    /// Whether any credential was refused.
     private(set) var hasRefusals = false
 
     private let source: Source
     private var entries: [Key: Entry] = [:]
 
-    /// A cache without a credential.
+    /// Creates an empty cache.
     package init(_ source: Source) { self.source = source }
 
-    /// Tolerated difference between the clock of this machine and the issuer's.
+    /// The tolerated difference between this machine's clock and the issuer's.
     private static let leeway = Duration.seconds(10)
-    /// After an answer that was of no use, the source is asked again no earlier than this.
+    /// The minimum interval between requests to the source after an answer without a usable credential.
     private static let pause = Duration.seconds(30)
-    /// Number of refused credentials that are remembered for each contact.
+    /// The number of refused credentials that are remembered for each contact.
     private static let refusedLimit = 8
-    /// Number of contacts whose credentials are kept.
+    /// The maximum number of contacts whose credentials are kept.
     private static let capacity = 16_384
 
     /// Returns the usable credential of a contact; nil while none is known.
     ///
-    /// `date` is the wall clock, which decides about expiry; `uptime` the clock that counts sleep.
+    /// `date` is the wall clock, which decides about expiry. `uptime` is the clock that includes sleep.
     func credential(of provider: String, for contact: ScalarString?, at date: Instant, uptime: Instant) -> Secret? {
         let key = Key(provider: provider, contact: contact)
         switch source {
@@ -123,12 +124,12 @@ package final class CredentialCache {
         return entry.refused.isEmpty || !entry.refused.contains(TextMark(credential.value).bits)
     }
 
-    /// Whether the source is being asked.
+    /// Whether an answer of the source is pending.
     package var isWaiting: Bool { entries.values.contains { $0.isRequested && $0.failure == nil } }
 
     /// Takes the answer of an asynchronous source.
     ///
-    /// After an error the request stays open: whoever drives the engine asks again.
+    /// After an error, the request stays open: the engine's driver asks again.
     package func receive(_ answer: Result<Secret?, any Error>, for request: CredentialRequest) {
         let key = Key(provider: request.provider, contact: request.contact.map(ScalarString.init))
         switch answer {
@@ -140,9 +141,9 @@ package final class CredentialCache {
         }
     }
 
-    /// Forgets the credentials of a contact at every provider; one that was refused may be used again.
+    /// Forgets the credentials of a contact at every provider. A refused credential may be used again.
     ///
-    /// That one was refused is not forgotten: the refusal of a fresh one is final.
+    /// The refusal itself is not forgotten: if the next credential is refused, too, that is final.
     func forget(_ contact: String?) {
         let contact = contact.map(ScalarString.init)
         for (key, entry) in entries where key.contact == contact {
@@ -153,7 +154,7 @@ package final class CredentialCache {
         }
     }
 
-    /// Lets the source be asked again at once where its answers were of no use so far.
+    /// Allows the source to be asked again at once if its answers contained no usable credential.
     func askAgain() {
         for key in entries.keys {
             entries[key]?.lastRequest = nil
@@ -165,7 +166,7 @@ package final class CredentialCache {
 
     /// Notes that a vendor refused a credential.
     ///
-    /// - Returns: Whether the refusal is final: an earlier credential was refused, too, and nothing was accepted since.
+    /// - Returns: Whether the refusal is final: an earlier credential was refused, and no request was accepted since.
     func noteRefusal(of credential: Secret, _ refusal: Refusal, of provider: String, for contact: String?) -> Bool {
         let key = Key(provider: provider, contact: contact.map(ScalarString.init))
         var entry = entries[key] ?? Entry()
@@ -208,7 +209,7 @@ package final class CredentialCache {
     }
 }
 
-/// The part of a JSON Web Token (RFC 7519) that tells when it expires.
+/// The expiry of a JSON Web Token (RFC 7519).
 enum JSONWebToken {
     /// Returns the time in `exp`; nil for a token without one, and for any text that is not a token.
     static func expiry(of credential: Secret) -> Instant? {

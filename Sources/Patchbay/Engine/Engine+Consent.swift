@@ -3,10 +3,10 @@ package import PatchbayModel
 import PatchbayOutbox
 
 extension Engine {
-    /// The clock that counts sleep, for what is captured now.
+    /// The clock that includes sleep, for new captures.
     package var uptime: Instant { context.host.uptime() }
 
-    /// The subjects whose state belongs to a contact, by who is logged in or by an identifier.
+    /// Returns the subjects whose state belongs to a contact: the contact is logged in or is one of the identifiers.
     package func subjects(of contact: String) throws -> [Subject] {
         try context.store.subjects(mentioning: contact.storedBytes).compactMap { subject, body in
             guard let snapshot = try? SubjectSnapshot(jsonBytes: body) else { return nil }
@@ -15,9 +15,10 @@ extension Engine {
         }
     }
 
-    /// Where the configuration requires other consents than at the last start, what is pending is judged anew: what needs a
-    /// yes from now on waits for it, what needs none any more goes on. What needs one from a person who has left ends: nobody
-    /// can give it.
+    /// Applies the configuration's required consents to pending operations if they changed since the last start.
+    ///
+    /// Operations that now need an opt-in wait for it, and operations that no longer need one are released. An operation that
+    /// needs the opt-in of a person who has left ends, because no other person can give it.
     func reviewConsent() throws {
         let required = context.gate.required.sorted().map { ConsentGate.hold(for: [$0]) }.joined(separator: " ")
         let known = try context.store.meta("consentRequired") ?? ""
@@ -41,7 +42,7 @@ extension Engine {
                         return
                     }
                     guard runner?.place(operation).waitsForConsent ?? true else { return }
-                    // A no was carried out when it was said.
+                    // A denial was applied when it was captured.
                     let hold: String?
                     switch context.gate.decision(for: operation.action, snapshot) {
                     case .pass, .deny: hold = nil
@@ -55,7 +56,7 @@ extension Engine {
         }
     }
 
-    /// Whether an operation needs a yes that it did not need before.
+    /// Whether an operation needs an opt-in that it did not need before.
     private func isNewlyRequired(_ operation: EngagementOperation, _ before: ConsentGate) -> Bool {
         context.gate.requirements(of: operation.action).contains { scope in
             before.decision(on: scope, .unknown) == .pass && context.gate.decision(on: scope, .unknown) != .pass

@@ -3,26 +3,26 @@ import PatchbayJSON
 package import PatchbayModel
 import PatchbayOutbox
 
-/// What became of an operation when it was replayed.
+/// The result of replaying an operation.
 public enum ReplayResult: Hashable, Sendable {
     /// It is pending again.
     case pending
     /// It is pending again and waits for a consent.
     case held
-    /// It ended at once: the provider's rules or the person's consent refuse it again.
+    /// It ended at once: the provider or the person's consents do not allow it.
     case ended(OperationOutcome)
     /// An operation with this id is pending: at this provider, or elsewhere with other content. Nothing was changed.
     case alreadyPending
-    /// The operation ended at this provider meanwhile, and not as rejected. Nothing was changed.
+    /// The operation has another outcome at this provider than rejected. Nothing was changed.
     case alreadyEnded
     /// It cannot be replayed: the provider is not in the configuration, the operation is not for this vendor, it breaks the
     /// attribute catalogue, or this release cannot read it. Nothing was changed.
     case refused(Finding)
 }
 
-/// Rejected operations that go on their way again.
+/// Replay of rejected operations.
 extension Engine {
-    /// An operation, perhaps corrected, and the provider that it is for.
+    /// An operation, which may be corrected, and its provider.
     package struct Replay: Sendable {
         package let provider: String
         package let operation: EngagementOperation
@@ -32,13 +32,14 @@ extension Engine {
         }
     }
 
-    /// Puts operations on the routes that had rejected them, in one transaction; the copies kept of them there go.
+    /// Replays rejected operations on their routes in one transaction, and removes the kept copies there.
     ///
-    /// Each is examined again, waits for consent again, and counts as created with the code `replayed`; it keeps its id and
-    /// its place in the order of capture, so that what was said later still counts. The subject snapshot stays as it is: it took the operation when it was
-    /// captured, and what was said since must not be undone by what was said before. The right to deliver is not needed.
+    /// Each operation is examined and checked for consent again, and counts as created with the code `replayed`. It keeps its
+    /// id and its number in the order of capture, so that later operations still take precedence. The subject snapshot does
+    /// not change: it includes the operation since its capture, and later operations must not be undone. This does not need
+    /// the right to deliver.
     ///
-    /// - Throws: ``OutboxError`` where the outbox has no room.
+    /// - Throws: ``OutboxError`` if the outbox is full.
     package func replay(_ replays: [Replay]) throws -> [ReplayResult] {
         var results: [ReplayResult] = []
         var entered: [(runner: Runner, entry: EngineContext.Entry)] = []
@@ -72,7 +73,7 @@ extension Engine {
                 try !store.routes(of: known.sequence).providers.contains(runner.name)
             else { return (.alreadyPending, nil) }
         }
-        // It is not pending there: what was taken has ended.
+        // It is not pending there, so an accepted one has an outcome.
         if rejects.isEmpty, try store.hearing(of: stored.id, provider: runner.name) == .taken {
             return (.alreadyEnded, nil)
         }
@@ -99,8 +100,8 @@ extension Engine {
 }
 
 extension SubjectSnapshot {
-    /// Returns whether another person captured an operation than the one who is there now. `sequence` is its number when it was
-    /// captured; nil if that is not known.
+    /// Returns whether a person other than the current one captured an operation. `sequence` is its number at capture; nil if
+    /// unknown.
     fileprivate func isAnotherPerson(thanAuthorOf operation: EngagementOperation, _ sequence: Int64?) -> Bool {
         guard operation.contact.map(ScalarString.init) == contact.map(ScalarString.init) else {
             return operation.contact != nil || cameAfter != nil

@@ -3,9 +3,9 @@ import PatchbayJSON
 import PatchbayModel
 import PatchbayOutbox
 
-/// What the configuration changed since this outbox was last delivered: who hears whom, and what pending work does.
+/// The switch: applies the changes of the configuration since this outbox was last delivered.
 extension Engine {
-    /// One provider, as the outbox remembers it and as the configuration wants it.
+    /// A provider as the outbox remembers it and as the configuration defines it.
     struct Change {
         let name: String
         var record: ProviderRecord?
@@ -14,20 +14,20 @@ extension Engine {
         let old: Share
         let new: Share
 
-        /// A subject, or an operation, whose contact it begins to hear.
+        /// Whether the provider starts receiving a subject or an operation with this contact.
         func joins(_ contact: String?, _ subject: Subject) -> Bool {
             new.holds(contact, on: subject) && !old.holds(contact, on: subject)
         }
 
-        /// A subject, or an operation, whose contact it ceases to hear.
+        /// Whether the provider stops receiving a subject or an operation with this contact.
         func leaves(_ contact: String?, _ subject: Subject) -> Bool {
             old.holds(contact, on: subject) && !new.holds(contact, on: subject)
         }
 
-        /// Whether it becomes a shadow with a sandbox of its own.
+        /// Whether the provider becomes a shadow with its own sandbox.
         var isNewSandbox: Bool { state == "shadow" && record?.state != "shadow" }
 
-        /// What the outbox is to remember of the route from now on.
+        /// The state of the route to store in the outbox.
         var state: String {
             switch (runner, provider) {
             case (nil, _): "gone"
@@ -38,14 +38,14 @@ extension Engine {
         }
     }
 
-    /// Compares the configuration with what the outbox remembers, and moves what must move: all of it, or nothing.
+    /// Compares the configuration with the outbox and moves pending work, in one transaction.
     ///
-    /// What an earlier process took in gets its places first, as that process's configuration said.
+    /// Captures that an earlier process staged are routed first, under that process's configuration.
     func carryOutSwitch() throws {
         var batch = CaptureBatch(context: context, runners: runners, hearing: Hearing(plan))
         var placed: [Int64] = []
         try context.transaction(.full) {
-            // First of all: what gets its place now is heard for real.
+            // First, so that captures that are routed now are sent for real.
             for change in try findChanges() where change.record?.state == "shadow" && change.state != "shadow" {
                 try endShadowRun(change)
             }
@@ -65,10 +65,10 @@ extension Engine {
         tell(of: batch)
     }
 
-    /// Moves what a provider has not begun to the others that are routed, whatever the configuration says of that provider.
+    /// Moves operations that a provider has not begun to the other routed providers, whatever the configuration says of it.
     ///
-    /// - Returns: how many operations it held back no more.
-    /// - Throws: ``SwitchRefusal`` if nobody would take some of them; then nothing has moved.
+    /// - Returns: The number of operations that are no longer pending at the provider.
+    /// - Throws: ``SwitchRefusal`` if no provider accepts some of them. Nothing has moved then.
     package func retarget(from name: String) throws -> Int {
         let before = try context.store.pendingCount(provider: name)
         try context.transaction(.full) {
@@ -95,15 +95,15 @@ extension Engine {
         let candidates = configured.map { ($0.1?.name ?? "", $0.0, $0.1) } + gone.map { ($0, nil, nil) }
         return try candidates.map { name, runner, provider in
             let record = known[name]
-            // Whoever was gone from the configuration has not heard its unregister yet.
-            let wasHeard = record?.state == "live" || (record?.state == "gone" && provider?.isRouted != true)
+            // A provider that the configuration no longer named has not received its unregister yet.
+            let wasReceiving = record?.state == "live" || (record?.state == "gone" && provider?.isRouted != true)
             let remembered = try context.store.meta(Self.shareKey(name)).flatMap(Share.init(text:)) ?? .all
             return Change(
                 name: name,
                 record: record,
                 runner: runner,
                 provider: provider,
-                old: wasHeard ? remembered : .none,
+                old: wasReceiving ? remembered : .none,
                 new: provider.map { $0.isRouted ? $0.share : .none } ?? .none
             )
         }
@@ -111,7 +111,7 @@ extension Engine {
 
     private static func shareKey(_ provider: String) -> String { "share.\(provider)" }
 
-    /// Remembers a provider as it is now; whoever begins to hear somebody hears the whole state first.
+    /// Stores a provider's present state. A provider that starts receiving a contact receives the whole state first.
     private func adopt(_ change: Change) throws {
         guard let runner = change.runner, let provider = change.provider else { return }
         var change = change
@@ -127,7 +127,7 @@ extension Engine {
             guard pending == 0, change.old.isNone else {
                 throw SwitchRefusal(shadowing: change.name, pending: pending)
             }
-            // What the real vendor made the adapter remember is nothing to the sandbox.
+            // The memory about the real account does not apply to the sandbox.
             try context.store.clearProviderState(change.name)
         }
         guard isNew || joins else { return try placeAgainIfChanged(change) }
@@ -156,7 +156,7 @@ extension Engine {
         }
     }
 
-    /// Whether an operation that a known person captured is pending for a subject, at any provider.
+    /// Whether an operation with a contact is pending for a subject at any provider.
     private func hasPending(of subject: Subject) throws -> Bool {
         var isFound = false
         for record in try context.store.providers() where !isFound {
@@ -167,7 +167,7 @@ extension Engine {
         return isFound
     }
 
-    /// Another vendor under the name of one that is done with: what that one's adapter remembered is nothing to it.
+    /// Replaces the vendor of a provider whose work is done. The former adapter's memory is deleted.
     private func replaceVendor(
         of record: inout ProviderRecord?,
         by descriptor: AdapterDescriptor,
@@ -194,8 +194,8 @@ extension Engine {
         try context.store.setProvider(record)
     }
 
-    /// Where the settings name another account of the vendor, the installation and its person are registered there, behind what
-    /// is pending: that belongs to the former account, and what is captured from now on to the new one.
+    /// Registers installations and people again if the settings name another account of the vendor. The registration comes
+    /// after the pending operations, which belong to the former account; later captures belong to the new one.
     private func registerAgain(_ change: Change, _ runner: Runner) throws {
         try forEachSnapshot { subject, snapshot in
             guard change.old.holds(snapshot.contact, on: subject), change.new.holds(snapshot.contact, on: subject),
@@ -207,8 +207,8 @@ extension Engine {
         }
     }
 
-    /// Remembers which providers the configuration does not name, for whoever looks at the outbox, and tells what waits for
-    /// them.
+    /// Stores which providers the configuration does not name, for tools that read the outbox, and reports what is pending
+    /// for them.
     private func noteUnnamed(_ names: [String]) throws {
         let text = names.isEmpty ? nil : JSONValue.array(names.map(JSONValue.string)).text
         if try context.store.meta(Self.unnamedKey) != text { try context.store.setMeta(Self.unnamedKey, text) }
@@ -221,22 +221,23 @@ extension Engine {
 
     private static let unnamedKey = "providers.unnamed"
 
-    /// The providers that the configuration of the last start did not name although the outbox knows them.
+    /// Returns the providers in the outbox that the configuration of the last start did not name.
     static func unnamed(in store: OutboxStore) throws -> Set<String> {
         let names = try store.meta(unnamedKey).flatMap { try? JSONValue(parsing: $0) }?.array ?? []
         return Set(names.compactMap(\.string))
     }
 
-    /// The old provider finishes what it has begun and receives an unregister; the rest goes where the policy says.
+    /// Ends the service of a provider: it finishes the work that it has begun and receives an unregister. Its other work is
+    /// handled by the switch policy.
     ///
-    /// One that the configuration no longer names at all can't be served; that is made up for when it is named again.
+    /// A provider that the configuration no longer names cannot be served. This is caught up on when it is named again.
     private func takeLeave(_ change: Change, to all: [String: Change], _ lost: inout Losses) throws {
         guard change.old != change.new else { return }
         if change.new.isNone, var record = change.record {
             record.state = change.state
             if let provider = change.provider { record.settingsDigest = provider.settingsDigest }
             try context.store.setProvider(record)
-            // One that is still routed, and hears nobody for now, has heard nobody when its share grows again.
+            // A routed provider with an empty share counts as having no contacts when its share grows again.
             if record.state == "live" { try context.store.setMeta(Self.shareKey(change.name), change.new.text) }
         }
         if plan.onSwitch != .drain { try retarget(change, to: all, plan.onSwitch, &lost) }
@@ -248,8 +249,11 @@ extension Engine {
         }
     }
 
-    /// What waits for a consent can't be drained: once it is released, the provider has been left. Whatever the policy, it
-    /// goes to the providers that take over, where it waits on; what none of them takes is rejected and kept.
+    /// Moves operations that wait for a consent. They cannot be drained, because the provider will have been left when they
+    /// are released.
+    ///
+    /// Under every policy, they move to the providers that take over and wait there. Operations that none of them accepts are
+    /// rejected and kept for replay.
     private func retargetHeld(_ change: Change, to all: [String: Change]) throws {
         let takers = try takers(behind: change, all)
         // A provider that the configuration does not name may be named again.
@@ -270,7 +274,7 @@ extension Engine {
         }
     }
 
-    /// The providers that hear what the other heard.
+    /// Returns the providers that take over from a provider.
     private func takers(behind change: Change, _ all: [String: Change]) throws -> [Successor] {
         try runners.compactMap { runner in
             guard let own = all[runner.name], !own.new.isNone, own.name != change.name else { return nil }
@@ -280,7 +284,7 @@ extension Engine {
         }
     }
 
-    /// The takers that an operation concerns, with what each has against it.
+    /// Returns the providers that an operation concerns, each with its findings.
     private func examined(
         _ operation: EngagementOperation,
         _ snapshot: SubjectSnapshot,
@@ -291,13 +295,14 @@ extension Engine {
             .filter { !$0.isForeign }
     }
 
-    /// Moves what the old provider has not begun; what another refuses is rejected there, with its reason.
+    /// Moves operations that the old provider has not begun. A provider that refuses one rejects it, with its finding.
     ///
-    /// One that heard an operation already does not hear it again. Without anybody to take it, everything stays.
+    /// An operation is not sent again to a provider that has received it. Without a provider that takes over, everything
+    /// stays.
     ///
-    /// An added provider gets everything, in order, and the snapshot behind it. One that was there before has the state already, with
-    /// its own snapshot or because it heard the operation: it gets what happened, and nothing that changes the state. What
-    /// belongs to a person who has left it never had, and does not take.
+    /// An added provider receives all operations in order, and the snapshot after them. A provider that was routed before has
+    /// the state already, through its own snapshot or because it received the operations. It receives events only. It does
+    /// not accept operations of a person who has left, because it never had that person's state.
     private func retarget(
         _ change: Change,
         to all: [String: Change],
@@ -306,7 +311,7 @@ extension Engine {
     ) throws {
         let takers = try takers(behind: change, all)
         guard !takers.isEmpty else { return }
-        // A request that was only noted moves with what it carried, where the configuration says so.
+        // A request that was only noted moves with its operations if the configuration allows that.
         let journal = try context.store.journal(provider: change.name)
             .filter { !$0.request.isEmpty || plan.onUnacknowledged == .keep }
         let journaled = Set(journal.flatMap(\.operations))
@@ -316,7 +321,8 @@ extension Engine {
             changes.insert(row.operation.sequence)
         }
         try context.store.forEachRow(provider: change.name, subject: nil) { row in
-            // What may have been processed stays; the new provider gets the state it leads to with the snapshot.
+            // An operation that may have been processed stays. The new provider receives the resulting state with the
+            // snapshot.
             let mayBeDone = row.requests.contains(.uncertain) && policy == .retarget && plan.onUnacknowledged == .keep
             guard row.step == nil, !journaled.contains(row.operation.id), !mayBeDone,
                 let operation = try? EngagementOperation(jsonBytes: row.operation.body),
@@ -324,7 +330,7 @@ extension Engine {
                 operation.action != .unregister, operation.action != .erase,
                 change.leaves(operation.contact, operation.subject)
             else { return }
-            // An opt-out goes to the new provider and stays with the old one, too.
+            // An opt-out goes to the new provider and also stays with the old one.
             let policy = operation.action.isOptOut ? .both : policy
             if DeliberateFault.retargetLeavesOne.isPresent, row.operation.sequence.isMultiple(of: 3) { return }
             let snapshot = try context.snapshot(of: operation.subject)
@@ -339,7 +345,7 @@ extension Engine {
                 return
             }
             let examined = examined(operation, snapshot, takers)
-            // A push of the old vendor's is nobody else's: it stays.
+            // A push of the old vendor does not concern other vendors and stays.
             if examined.isEmpty { return }
             let hearings = try examined.map { taker in
                 try context.store.hearing(of: row.operation.id, provider: taker.runner.name)
@@ -358,7 +364,7 @@ extension Engine {
         }
     }
 
-    /// Hands over the log-ins, log-outs and identifications that are pending at a provider, in order of capture.
+    /// Calls a closure with the log-ins, log-outs and identifications that are pending at a provider, in order of capture.
     private func forEachPersonChange(at provider: String, _ body: (OutboxRow) -> Void) throws {
         let kinds = [Action.Kind.identify, .switchContact].map(\.rawValue)
         try context.store.forEachRow(provider: provider, subject: nil) { row in
@@ -366,17 +372,18 @@ extension Engine {
         }
     }
 
-    /// Whether several people may use the installations that a provider serves; a back end has a subject for each contact.
+    /// Whether several people may use the installations of a provider. On a server, each contact has its own subject.
     private func summarizesPeople(_ change: Change) -> Bool { change.runner?.descriptor.side == .device }
 
-    /// What a provider has against an operation: what it says now, or what was said when it heard it.
+    /// Returns a provider's findings against an operation: its present ones, or those of the earlier rejection.
     private func whyNot(_ taker: Taker, _ operation: EngagementOperation) throws -> [Finding] {
         guard !taker.refuses else { return taker.findings }
         let rejects = try context.store.rejects(provider: taker.runner.name, id: operation.id.rawValue)
         return rejects.compactMap { try? Finding(jsonBytes: $0.finding) }
     }
 
-    /// Puts an operation on its way to one that has not heard it; where nobody takes it, each that refuses it books that.
+    /// Puts an operation on the route of a provider that has not received it. With `isLost`, providers that refuse it record
+    /// the rejection.
     private func move(
         _ operation: EngagementOperation,
         _ sequence: Int64,
@@ -418,7 +425,7 @@ extension Engine {
         context.emit([.ended(operation.id, provider: old, OperationOutcome(.moved))])
     }
 
-    /// A shadow run is over: what waits ends as nothing, and what the sandbox made the adapter remember is forgotten.
+    /// Ends a shadow run: pending operations end as shadowed, and the sandbox's memory is deleted.
     private func endShadowRun(_ change: Change) throws {
         try context.store.forEachRow(provider: change.name, subject: nil) { row in
             try context.store.end(
@@ -430,7 +437,7 @@ extension Engine {
             )
         }
         try context.store.clearProviderState(change.name)
-        // What comes its way without a route from now on, late pushes, is no shadow run: it is not ended again.
+        // Late pushes without a route do not belong to the shadow run, so they must not be ended with it again.
         guard var record = change.record else { return }
         record.state = "left"
         try context.store.setProvider(record)
@@ -445,17 +452,19 @@ extension Engine {
 }
 
 extension SubjectSnapshot {
-    /// How many changes of person are kept.
+    /// The maximum number of person changes that are kept.
     private static let personChangeLimit = 16
 
-    /// Notes that another person came with an operation.
+    /// Records that another person came with an operation.
     mutating func notePersonChange(_ sequence: Int64) {
         personChanges = Array((personChanges + [Int(sequence)]).suffix(Self.personChangeLimit))
     }
 
-    /// Returns whether a pending operation must stay at its provider in a switch: its person has left, and the next provider could
-    /// not attribute it. `movingChanges` are the changes of person that the next provider receives, too; `isKnownToTaker` says
-    /// that it may remember a person from before.
+    /// Returns whether a pending operation must stay at its provider in a switch, because its person has left and the next
+    /// provider could not attribute it.
+    ///
+    /// `movingChanges` are the numbers of the changes of person that the next provider receives, too. `isKnownToTaker` is true
+    /// if that provider may remember a person from before.
     fileprivate func belongsToFormerPerson(
         _ operation: EngagementOperation,
         _ sequence: Int64,
@@ -482,17 +491,17 @@ private struct Successor {
     let lastPersonChanges: [String: Int64]
 }
 
-/// A provider that is to take over an operation that waits for another.
+/// A provider that may take over an operation that is pending at another.
 private struct Taker {
     let runner: Runner
     /// The number of the subject's last pending log-in, log-out or identification there; nil without one.
     let lastPersonChange: Int64?
-    /// Whether it begins to hear the contact with this switch.
+    /// Whether the provider starts receiving the contact with this switch.
     let joins: Bool
-    /// What it says of the operation.
+    /// The provider's findings about the operation.
     let findings: [Finding]
 
-    /// Examines the operation: one that was there before knows nobody but the person of the snapshot.
+    /// Examines the operation. A provider that was routed before knows only the person in the snapshot.
     init(_ successor: Successor, _ operation: EngagementOperation, _ snapshot: SubjectSnapshot) {
         runner = successor.runner
         lastPersonChange = successor.lastPersonChanges[operation.subject.rawValue]
@@ -503,16 +512,16 @@ private struct Taker {
         findings = isHidden ? [FindingRow.Engine.personLeft.at("contact")] : found
     }
 
-    /// Whether the operation is none of its business.
+    /// Whether the operation does not apply to the provider.
     var isForeign: Bool { findings.contains { $0.severity == .foreign } }
 
-    /// Whether it does not take the operation.
+    /// Whether the provider refuses the operation.
     var refuses: Bool { findings.contains { $0.severity == .error } }
 }
 
 /// Pending operations that a switch would lose.
 private struct Losses {
-    /// Whether a person asked for the move, whatever the configuration says.
+    /// Whether a person requested the move, independently of the configuration.
     var isAskedFor = false
     private var operations: [SwitchRefusal.Operation] = []
     private var count = 0

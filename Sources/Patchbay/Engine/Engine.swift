@@ -2,25 +2,24 @@ package import PatchbayAdapterKit
 package import PatchbayModel
 package import PatchbayOutbox
 
-/// The delivery engine: a state machine that does no I/O but the outbox's, and never waits.
+/// The delivery engine: a state machine that performs no I/O except on the outbox, and never waits.
 ///
-/// Whoever drives it tells it what happened (captures, outcomes, time) and carries out what it says (requests, when to
-/// come back). The app's driver does so with real clocks and sockets, the simulator with virtual ones: the engine is the
-/// same. It belongs to one serial executor.
+/// A driver passes captures, outcomes and the time to the engine, and carries out its requests and wake-up times. The app's
+/// driver uses real clocks and sockets, and the simulator's uses virtual ones. An engine belongs to one serial executor.
 package final class Engine {
     let context: EngineContext
     let plan: RoutingPlan
-    /// Who hears what is captured, for the engine that will give it its places.
+    /// The routes of new captures, stored with them for the engine that will route them.
     private(set) lazy var routes = Hearing(plan).text(plan)
     private(set) var runners: [Runner] = []
-    /// The last ending, by its number in the history, that this engine knows of.
-    private var heardEnd: Int64
+    /// The number of the last outcome in the history that this engine has reported or knows.
+    private var reportedHistoryEnd: Int64
     private static let leaseDuration: Int64 = 30_000
     var bounds: OutboxBounds
-    /// What was captured and has no place yet.
+    /// The captures that are stored but not routed yet.
     var stagedCaptures = StagedCaptures()
 
-    /// An engine over an open outbox. It captures at once and delivers after ``start()``.
+    /// Creates an engine over an open outbox. It captures at once and delivers after ``start()``.
     package init(
         store: OutboxStore,
         plan: RoutingPlan,
@@ -32,7 +31,7 @@ package final class Engine {
         bounds = OutboxBounds(limits)
         let gate = ConsentGate(required: plan.requiredConsent)
         context = try EngineContext(store: store, host: host, gate: gate, credentials: credentials)
-        heardEnd = try store.historyEnd()
+        reportedHistoryEnd = try store.historyEnd()
         for provider in plan.providers {
             let runner = Runner(name: provider.name, driver: provider.adapter.driver, context: context)
             runner.isPaused = provider.mode == .paused
@@ -45,7 +44,7 @@ package final class Engine {
         takeStore()
     }
 
-    /// An engine whose credentials are known at once.
+    /// Creates an engine whose credentials are available at once.
     package convenience init(
         store: OutboxStore,
         plan: RoutingPlan,
@@ -57,7 +56,7 @@ package final class Engine {
         try self.init(store: store, plan: plan, host: host, limits: limits, credentials: cache)
     }
 
-    /// Makes the store this engine's: another one over it may have been refused.
+    /// Sets the store up for this engine, also after another engine over it was refused.
     private func takeStore() {
         context.listen()
         store.rejectLimit = bounds.limits.rejects
@@ -66,19 +65,18 @@ package final class Engine {
     /// The engine's timeline.
     package var now: Instant { context.now }
 
-    /// The outbox, for looking inside.
+    /// The outbox, for inspection.
     package var store: OutboxStore { context.store }
 
-    /// What happened since the last call; everything in it is committed.
+    /// Returns the events since the last call. All of them are committed.
     package func takeEvents() -> [EngineEvent] { context.takeEvents() }
 
     // MARK: Start and lease
 
-    /// Takes the right to deliver, carries out a switch if the configuration changed, and takes up what is pending.
+    /// Takes the right to deliver, carries out a switch if the configuration has changed, and resumes pending work.
     ///
-    /// Returns false while another process delivers; capturing works all the same.
-    ///
-    /// - Throws: ``SwitchRefusal`` if the switch would lose something; then nothing has changed.
+    /// - Returns: Whether this engine delivers; false while another process does. Capturing works in both cases.
+    /// - Throws: ``SwitchRefusal`` if the switch would lose operations. Nothing has changed then.
     package func start() throws -> Bool {
         takeStore()
         guard try takeLease() else { return false }
@@ -88,7 +86,8 @@ package final class Engine {
             try placeStagedCaptures()
             for runner in runners { try runner.restore() }
         } catch {
-            // A start is whole or has not happened: the next try, here or elsewhere, begins anew.
+            // A failed start leaves no partial state: the next attempt, here or in another process, starts from the
+            // beginning.
             try? stop()
             throw error
         }
@@ -99,7 +98,7 @@ package final class Engine {
     package var delivers: Bool { context.epoch != nil }
 
     private func takeLease() throws -> Bool {
-        // A holder that is surely dead holds nothing: nobody waits for its time to run out.
+        // The lease of a process that is known to be dead is taken at once, without waiting for its end.
         let epoch = try context.store.acquireLease(
             owner: context.host.process,
             now: context.date.milliseconds,
@@ -118,12 +117,12 @@ package final class Engine {
         leaseEnd = (context.date + length, context.host.uptime() + length)
     }
 
-    /// Whether the right to deliver may have run out unnoticed: the machine slept, or its clock was moved.
+    /// Whether the lease may have expired unnoticed: the machine slept, or its clock was changed.
     private var isLeaseDue: Bool {
         leaseEnd.map { $0.date <= context.date || $0.uptime <= context.host.uptime() } ?? true
     }
 
-    /// Keeps the right to deliver; call it about every ten seconds. False if another process took it.
+    /// Renews the right to deliver. Call it about every ten seconds. Returns false if another process has taken it.
     package func renewLease() throws -> Bool {
         guard let epoch = context.epoch else { return try start() }
         let isHeld = try context.store.renewLease(
@@ -136,66 +135,67 @@ package final class Engine {
         return isHeld
     }
 
-    /// Another process delivers now: what was in flight here is its business.
+    /// Gives up requests in flight, because another process delivers now.
     private func loseLease() {
         context.epoch = nil
-        heardEnd = max(heardEnd, store.newestHistoryNumber)
+        reportedHistoryEnd = max(reportedHistoryEnd, store.newestHistoryNumber)
         for runner in runners { runner.abandon() }
     }
 
-    /// What ended since the last call in a process that delivers while this one does not: a page of it, empty at the end.
+    /// Returns a page of the outcomes since the last call that another process has stored; empty at the end.
     ///
-    /// Endings of this process may be among them. The outbox keeps the whole reason of what was rejected, and the code of
+    /// Outcomes of this process may be among them. The outbox keeps the full finding of a rejected operation, and the code of
     /// any other.
     package func endingsElsewhere() throws -> [EngineEvent] {
         var events: [EngineEvent] = []
         while events.isEmpty {
-            let endings = try store.endings(behind: heardEnd, limit: 256)
-            guard let last = endings.last else { break }
-            for ending in endings {
-                guard let outcome = OperationOutcome(ending) else { continue }
-                let id = OperationID(rawValue: ending.entry.id)
-                events.append(.ended(id, provider: ending.entry.provider, outcome))
+            let page = try store.endings(behind: reportedHistoryEnd, limit: 256)
+            guard let last = page.last else { break }
+            for stored in page {
+                guard let outcome = OperationOutcome(stored) else { continue }
+                let id = OperationID(rawValue: stored.entry.id)
+                events.append(.ended(id, provider: stored.entry.provider, outcome))
             }
-            heardEnd = last.number
+            reportedHistoryEnd = last.number
         }
         return events
     }
 
     /// The epoch in which this engine delivered when it was suspended.
     private var epochBefore: Int64?
-    /// When the right to deliver runs out, by both clocks.
+    /// The time at which the right to deliver expires, by both clocks.
     private var leaseEnd: (date: Instant, uptime: Instant)?
 
-    /// Lets go of the outbox's file and of the right to deliver, for a while: another process may have both.
+    /// Releases the outbox file and the right to deliver until ``wakeUp()``, so that another process can have both.
     ///
-    /// What is in flight is not forgotten: its outcome may be brought after ``wakeUp()``.
+    /// Requests in flight are remembered: their outcomes may be passed in after ``wakeUp()``.
     package func suspend() throws {
-        // Where the storage fails, all are made up for by whoever opens the outbox next: letting go of it must not wait.
+        // If the storage fails, the next process that opens the outbox catches up on all three steps. Releasing it must not
+        // wait.
         try? placeStagedCaptures()
         try? settleAnswers()
         try? store.carryOutEndingsNow()
-        // Who keeps the file keeps the right to deliver, too, and what is in flight stays known.
+        // If the file cannot be released, the right to deliver is kept, too, and requests in flight stay known.
         try store.suspend { restLease() }
         stagedCaptures.look()
     }
 
-    /// Gives the right to deliver back for the time of a suspension.
+    /// Releases the right to deliver for a suspension.
     private func restLease() {
         guard let epoch = context.epoch else { return }
         (context.epoch, epochBefore) = (nil, epoch)
-        heardEnd = max(heardEnd, store.newestHistoryNumber)
-        // If that fails, the right runs out by itself.
+        reportedHistoryEnd = max(reportedHistoryEnd, store.newestHistoryNumber)
+        // If this fails, the lease expires.
         try? store.releaseLease(owner: context.host.process, epoch: epoch)
     }
 
-    /// Opens the outbox again, and delivers if nobody else does.
+    /// Opens the outbox again, and delivers unless another process does.
     ///
-    /// Where somebody delivered meanwhile, what was in flight here is their business.
+    /// If another process has delivered meanwhile, it has taken over the requests in flight.
     ///
-    /// - Throws: what opening throws, or an error of the storage: then it is suspended still, and may be woken again.
-    ///   ``SwitchRefusal`` if somebody delivered with another configuration, and this one's would lose something: then it
-    ///   is awake and does not deliver.
+    /// - Throws: An error of opening or of the storage; the engine is then still suspended and may be woken again.
+    ///   ``SwitchRefusal`` if another process has delivered with another configuration and a switch to this one would lose
+    ///   operations; the engine is then awake and does not deliver.
     package func wakeUp() throws {
         try store.wakeUp()
         guard let before = epochBefore else { return }
@@ -212,15 +212,15 @@ package final class Engine {
         } catch let refusal as SwitchRefusal {
             throw refusal
         } catch {
-            // Whoever tries again finds it suspended, and what was in flight as it was.
+            // The next attempt finds the engine suspended, and the requests in flight unchanged.
             try? store.suspend { restLease() }
             throw error
         }
     }
 
-    /// Gives the right to deliver back, so that the next process need not wait.
+    /// Releases the right to deliver, so that the next process need not wait for the lease to expire.
     package func stop() throws {
-        // What can't be stored even now is asked for again.
+        // Replies that cannot be stored even now are requested again by the next process.
         try? settleAnswers()
         guard let epoch = context.epoch else { return }
         try? store.carryOutEndingsNow()
@@ -231,11 +231,11 @@ package final class Engine {
 
     // MARK: Capture
 
-    /// Stores captured operations, their places and the subject snapshots in one transaction that reaches the disk.
+    /// Stores captured operations, their routes and the subject snapshots in one transaction that reaches the disk.
     ///
-    /// What arrived before gets its places first. With a contact, what waits of that contact anywhere goes with the erasures
-    /// among them.
-    /// - Returns: what the erasures among them did.
+    /// Staged captures are routed first. With a contact, the erasures also delete that contact's other pending operations.
+    ///
+    /// - Returns: The effects of the erasures among the captures.
     @discardableResult
     package func commit(_ captures: [Capture], forgetting contact: String? = nil) throws -> [Erasure] {
         var batch = CaptureBatch(context: context, runners: runners, hearing: Hearing(plan))
@@ -255,7 +255,7 @@ package final class Engine {
         return batch.erasures.all
     }
 
-    /// One transaction in which operations get their places; afterwards the lanes are told.
+    /// Routes operations in one transaction, then notifies their lanes.
     func placing(
         _ durability: Durability,
         _ batch: inout CaptureBatch,
@@ -269,7 +269,7 @@ package final class Engine {
         tell(of: batch)
     }
 
-    /// After the commit: what is known of the subjects and the lanes.
+    /// Updates the cached state of subjects and lanes after the commit.
     func tell(of batch: CaptureBatch) {
         context.keep(batch.erasures.all.isEmpty ? batch.snapshots : [:], batch.version)
         batch.tellRunners()
@@ -278,7 +278,7 @@ package final class Engine {
         }
     }
 
-    /// One transaction that brings operations in; what is beyond the outbox's limits then goes in it.
+    /// Adds operations in one transaction, in which the outbox is also brought back within its limits.
     func committing(
         _ durability: Durability,
         _ operations: [EngagementOperation],
@@ -296,13 +296,13 @@ package final class Engine {
         }
     }
 
-    /// The last neutral state of a subject.
+    /// Returns the subject snapshot of a subject.
     package func snapshot(of subject: Subject) throws -> SubjectSnapshot { try context.snapshot(of: subject) }
 
-    /// Asks a vendor at once; the answer comes as ``EngineEvent/answered(_:provider:_:)``.
+    /// Sends a query to a vendor at once. The answer arrives as ``EngineEvent/answered(_:provider:_:)``.
     ///
-    /// - Returns: whether the provider is known.
-    /// - Throws: an error of the storage: where nobody can tell what the person allows, nobody is asked.
+    /// - Returns: Whether the provider is known.
+    /// - Throws: An error of the storage. No vendor is queried if the person's consents cannot be read.
     package func read(_ operation: EngagementOperation, provider: String, timeout: Duration) throws -> Bool {
         guard let runner = runners.first(where: { $0.name == provider }) else { return false }
         if let finding = runner.examine(operation).first(where: { $0.severity == .error }) {
@@ -320,11 +320,11 @@ package final class Engine {
 
     // MARK: Delivery
 
-    /// Plans whatever wants to be planned; the requests handed to `send` must leave at once.
+    /// Plans all lanes that are due. The requests passed to `send` must leave at once.
     ///
-    /// One provider's failing storage does not stop the others: the first error is thrown when all have been planned.
+    /// A storage error at one provider does not stop the others. The first error is thrown after all providers were planned.
     package func advance(_ send: (Dispatch) -> Void) throws {
-        // Somebody else may deliver by now: then nothing leaves here any more.
+        // Another process may have taken the lease; this engine must not send then.
         if delivers, !isQuiet, isLeaseDue { _ = try renewLease() }
         guard delivers, !isQuiet else { return runners.forEach { $0.expireReads() } }
         var failure: (any Error)?
@@ -340,16 +340,16 @@ package final class Engine {
         if let failure { throw failure }
     }
 
-    /// Takes the outcome of a request.
+    /// Handles the outcome of a request.
     ///
-    /// - Returns: whether it was waited for; where another process has taken over, it is nobody's.
+    /// - Returns: Whether the engine awaited it; false if another process has taken over.
     @discardableResult
     package func finish(_ dispatch: Dispatch, _ outcome: Outcome) throws -> Bool {
         guard delivers, let runner = runners.first(where: { $0.name == dispatch.provider }) else { return false }
         return try fenced { try runner.finish(dispatch.ticket, outcome) } ?? false
     }
 
-    /// Runs what may find that another process has taken over; nil if one has.
+    /// Runs a closure that may find that another process has taken over; returns nil if it does.
     @discardableResult
     private func fenced<Result>(_ body: () throws -> Result) throws -> Result? {
         do {
@@ -360,23 +360,24 @@ package final class Engine {
         }
     }
 
-    /// When to call ``advance(_:)`` again, on the engine's timeline; nil is not before something happens.
+    /// The time of the next call of ``advance(_:)``, on the engine's timeline; nil if it depends on an event.
     package var nextAdvance: Instant? {
         runners.reduce(hasStagedCaptures ? stagedCaptures.nextTry : nil) { next, runner in
             next.orEarlier(delivers && !isQuiet ? runner.nextPlan : runner.nextDeadline)
         }
     }
 
-    /// Whether nothing new is sent, because the configuration is about to change.
+    /// Whether no new requests are sent, because the configuration is about to change.
     package var isQuiet = false
 
-    /// Stores what vendors have said where that has failed so far.
+    /// Stores outcomes that could not be stored before.
     private func settleAnswers() throws {
         for runner in runners where delivers { try fenced { try runner.settleAnswers() } }
     }
 
-    /// Gives everything to another engine over the same outbox, with the configuration that it has: call it when nothing is in
-    /// flight. If that engine refuses, or what vendors have said can't be stored, this one goes on.
+    /// Hands over to another engine over the same outbox. Call it when no request is in flight.
+    ///
+    /// If that engine's start fails, or if outcomes cannot be stored, this engine continues.
     package func handOver(to next: Engine) throws {
         do {
             try placeStagedCaptures()
@@ -399,7 +400,7 @@ package final class Engine {
         next.ask(questions)
     }
 
-    /// Takes over the questions of callers; one whose provider is gone is answered at once.
+    /// Takes over the queries of callers. A query to a removed provider is answered at once.
     private func ask(_ questions: [Question]) {
         for question in questions {
             guard let runner = runners.first(where: { $0.name == question.provider }) else {
@@ -414,7 +415,7 @@ package final class Engine {
     /// Whether a request is in flight.
     package var isBusy: Bool { runners.contains(where: \.isBusy) }
 
-    /// Looks for what other processes captured, and for what has waited too long.
+    /// Routes captures of other processes, and drops operations that are older than the limit.
     package func lookAround() throws {
         stagedCaptures.look()
         try placeStagedCaptures()
@@ -423,7 +424,7 @@ package final class Engine {
         try dropAged()
     }
 
-    /// Drops what has waited longer than the outbox keeps it, some thousands at a time.
+    /// Drops operations that are older than the limit, up to 4,096 at a time.
     private func dropAged() throws {
         guard delivers, bounds.limits.age != nil else { return }
         do {
@@ -439,37 +440,37 @@ package final class Engine {
         }
     }
 
-    /// Takes the app's answer to a request for a credential; what waited for it is planned again.
+    /// Handles the app's answer to a request for a credential, and plans the operations that waited for it.
     package func receive(_ answer: Result<Secret?, any Error>, for request: CredentialRequest) {
         context.credentials.receive(answer, for: request)
         for runner in runners where runner.name == request.provider { runner.planAgain() }
     }
 
-    /// Forgets what is known of a contact's credentials and wakes what waits for them.
+    /// Forgets a contact's credentials and wakes the operations that wait for one.
     package func credentialDidChange(for contact: String?) throws {
         context.credentials.forget(contact)
         for runner in runners where delivers && runner.descriptor.usesCredentials { try runner.wake(lane: nil) }
     }
 
-    /// The network came back, or the app came to the foreground.
+    /// Wakes delivery: the network connection returned, or the app entered the foreground.
     package func wake() throws {
         context.credentials.askAgain()
         for runner in runners where delivers { try runner.wake(lane: nil) }
     }
 
-    /// Send now what may be sent: courtesy delays are skipped, the vendors' pacing is not.
+    /// Sends everything that may be sent now. Skips courtesy delays, but not the vendors' pacing.
     package func flush() throws {
         context.credentials.askAgain()
         for runner in runners where delivers { try runner.flush() }
     }
 
-    /// Lets a stopped provider go on.
+    /// Resumes a suspended provider.
     package func resume(_ provider: String) throws {
         guard let runner = runners.first(where: { $0.name == provider }) else { throw CaptureError.unknownProvider }
         if delivers { try fenced { try runner.resume() } }
     }
 
-    /// How each provider stands.
+    /// Returns the state of each provider.
     package func standings() throws -> [ProviderStanding] {
         try runners.map { runner in
             ProviderStanding(
@@ -482,22 +483,22 @@ package final class Engine {
     }
 }
 
-/// A caller's question to a vendor that waits for its answer.
+/// A caller's query that waits for the vendor's answer.
 struct Question: Sendable {
     let operation: EngagementOperation
     let provider: String
     let deadline: Instant
 }
 
-/// How a provider stands.
+/// The state of a provider.
 package struct ProviderStanding: Sendable {
-    /// The provider.
+    /// The provider's name.
     package let provider: String
-    /// Operations that have not ended.
+    /// The number of operations without an outcome.
     package let pending: Int
-    /// Why it is stopped, if it is.
+    /// The reason for which it is suspended; nil if it is not.
     package let suspended: Finding?
-    /// Why each lane waits.
+    /// The reason that each lane waits, by lane.
     package let waits: [String: Finding]
 }
 

@@ -3,7 +3,7 @@ import PatchbayJSON
 import PatchbayModel
 import PatchbayOutbox
 
-/// What all providers of one engine share: the outbox, the time, the lease, the way to the app.
+/// The state that all providers of an engine share: outbox, time, lease and events.
 final class EngineContext {
     let store: OutboxStore
     let host: any EngineHost
@@ -12,7 +12,8 @@ final class EngineContext {
     private let timeline: Timeline
     /// When the timeline's mark was last stored.
     private var lastMark: Instant?
-    /// Whether a transaction is in progress that stores no outcome: the timeline's mark, or a request that is about to leave.
+    /// Whether a transaction without outcomes is in progress: one with the timeline's mark, or a request that is about to
+    /// leave.
     var isMarking = false
     let credentials: CredentialCache
     private var ticket = 0
@@ -31,7 +32,7 @@ final class EngineContext {
         timeline = Timeline(after: try store.meta("timeline"), on: host)
     }
 
-    /// Hears what the store does by itself. Of several engines over one store, the one that was started last does.
+    /// Subscribes to the store's callbacks. With several engines over one store, the last one that was started receives them.
     func listen() {
         store.date = { [host] in host.date().milliseconds }
         store.onLoss = { [weak self] provider, id in
@@ -47,7 +48,7 @@ final class EngineContext {
     var now: Instant { timeline.now(at: host.uptime()) }
     var date: Instant { host.date() }
 
-    /// The engine's timeline at a reading of the clock that counts sleep.
+    /// Returns the time on the engine's timeline for a reading of the clock that includes sleep.
     func now(at uptime: Instant) -> Instant { timeline.now(at: uptime) }
 
     func moment(flush: Bool) -> Moment { Moment(now: now, date: date, flush: flush, chance: host.chance()) }
@@ -61,12 +62,12 @@ final class EngineContext {
         return ticket
     }
 
-    /// One transaction, with the timeline's mark in it: once a second, and where more is synced than captures that wait for
-    /// their places.
+    /// Runs a transaction. It also stores the timeline's mark once a second, and in every full transaction other than
+    /// appends.
     ///
-    /// Within a boot any mark leads to the same time, an older one too. What it emits is told only if it commits.
+    /// Within a boot, any mark leads to the same time, even an older one. Events are emitted only if the transaction commits.
     func transaction(_ durability: Durability, appends: Bool = false, _ body: () throws -> Void) throws {
-        let told = events.count
+        let eventCount = events.count
         let now = now
         let isMarked = durability == .full && !appends || lastMark.map { now - $0 >= Timeline.markPause } ?? true
         do {
@@ -76,12 +77,13 @@ final class EngineContext {
             }
             if isMarked { lastMark = now }
         } catch {
-            events.removeLast(events.count - told)
+            events.removeLast(events.count - eventCount)
             throw error
         }
     }
 
-    /// Before a request leaves that no transaction goes with: none may leave, after a reboot, earlier than this one.
+    /// Stores the mark before a request leaves without a transaction. After a reboot, no request may leave at an earlier
+    /// time.
     func markIfDue() throws {
         guard lastMark.map({ now - $0 >= Timeline.markPause }) ?? true else { return }
         isMarking = true
@@ -89,19 +91,19 @@ final class EngineContext {
         try transaction(.normal) {}
     }
 
-    /// Inside a settle: another process may have taken over meanwhile, and then nothing of ours counts any more.
+    /// Throws if another process has taken over, in which case this process must not store outcomes.
     func requireLease() throws {
         guard let epoch, try store.leaseEpoch() == epoch else { throw LeaseLost() }
     }
 
-    /// Tells the app, as soon as the transaction at hand has committed.
+    /// Emits events to the app once the current transaction has committed.
     func emit(_ new: [EngineEvent]) {
         events += new
         guard DeliberateFault.answerToldTwice.isPresent else { return }
         events += new.filter { if case .answered = $0 { true } else { false } }
     }
 
-    /// Tells what another engine over the same outbox has not told, before everything else.
+    /// Emits the events that another engine over the same outbox has not reported yet, before all others.
     func emitFirst(_ earlier: [EngineEvent]) { events = earlier + events }
 
     func takeEvents() -> [EngineEvent] {
@@ -109,22 +111,23 @@ final class EngineContext {
         return events
     }
 
-    /// The last neutral state of a subject, as the outbox holds it.
+    /// Returns the subject snapshot of a subject.
     ///
-    /// A state that this release can't read is set aside, told of once, and begins anew with what the person refused.
+    /// A snapshot that this release cannot read is set aside, which is reported once. A new one starts with the person's
+    /// denials.
     func snapshot(of subject: Subject) throws -> SubjectSnapshot {
         try storedSnapshot(of: subject) ?? rebuiltSnapshot(of: subject)
     }
 
-    /// The state of a subject for whom the outbox holds none. Nobody was there before, or the row was lost: set aside as
-    /// damaged, or thrown away when the file was recovered. What the person refused stands in the trail, too.
+    /// Returns a snapshot for a subject that has none in the outbox: the subject is new, or its row was damaged or lost in a
+    /// recovery. The person's denials are restored from the consent trail.
     func rebuiltSnapshot(of subject: Subject) throws -> SubjectSnapshot {
         var snapshot = SubjectSnapshot()
         snapshot.consents = try ConsentTrail.refusals(of: subject, in: store)
         return snapshot
     }
 
-    /// The same; nil if the outbox holds none.
+    /// Returns the stored snapshot of a subject; nil if the outbox has none.
     func storedSnapshot(of subject: Subject) throws -> SubjectSnapshot? {
         if let snapshot = keptSnapshots.snapshots[subject], try keptSnapshots.version == store.foreignVersion() {
             return snapshot
@@ -132,7 +135,8 @@ final class EngineContext {
         return try store.snapshot(subject: subject.rawValue).flatMap { try snapshot($0, of: subject) }
     }
 
-    /// The state of a subject for a plan. It is kept for the next one, so call this outside of transactions only.
+    /// Returns the snapshot of a subject for a plan. It is cached for the next plan, so call this outside of transactions
+    /// only.
     func snapshotForPlan(of subject: Subject) throws -> SubjectSnapshot {
         let version = try store.foreignVersion()
         let kept = keptSnapshots.version == version ? keptSnapshots.snapshots : [:]
@@ -142,15 +146,15 @@ final class EngineContext {
         return snapshot
     }
 
-    /// The states that were captured or planned with last, as long as nobody else may have changed them.
+    /// The snapshots of the last captures or plans, valid until another process commits.
     private var keptSnapshots: (snapshots: [Subject: SubjectSnapshot], version: Int64) = ([:], 0)
 
-    /// Keeps the states that are stored now, of a few subjects.
+    /// Caches the snapshots that are stored now, if they are few.
     func keep(_ snapshots: [Subject: SubjectSnapshot], _ version: Int64) {
         keptSnapshots = (snapshots.count <= 8 ? snapshots : [:], version)
     }
 
-    /// Reads a stored state; nil if it had to be set aside.
+    /// Decodes a stored snapshot; nil if it had to be set aside.
     func snapshot(_ stored: [UInt8], of subject: Subject) throws -> SubjectSnapshot? {
         if let snapshot = try? SubjectSnapshot(jsonBytes: stored) { return snapshot }
         try store.setSnapshotAside(subject: subject.rawValue)
@@ -158,10 +162,10 @@ final class EngineContext {
         return nil
     }
 
-    /// Stores an operation that a reply asked for, and puts it on its way to that provider alone.
+    /// Stores an operation that a reply caused, and puts it on the route of that provider only.
     ///
-    /// It ends there at once if the person does not allow it. At a provider that was left it never waits for a consent: whatever
-    /// is released later is not carried out there.
+    /// It ends at once if the person's consents do not allow it. At a removed provider it never waits for a consent, because
+    /// an operation that is released later would not be sent there.
     func enter(_ action: Action, causedBy cause: EngagementOperation, runner: Runner) throws -> Entry {
         let operation = EngagementOperation(
             id: host.makeID(),
@@ -188,11 +192,12 @@ final class EngineContext {
         return entry
     }
 
-    /// Stores an operation that the engine creates: a part of the subject snapshot, an unregister.
+    /// Stores an operation that the engine creates: a part of the subject snapshot, or an unregister.
     ///
-    /// What the vendor has no API for is no loss of anything captured: it ends at once, with its reason and no copy.
+    /// If the vendor has no API for it, no captured operation is lost: it ends at once with its reason and is not kept for
+    /// replay.
     ///
-    /// - Returns: how it entered the route; nil if it is none of the provider's business.
+    /// - Returns: The entry on the route; nil if the operation does not apply to the provider.
     @discardableResult
     func create(
         _ action: Action,
@@ -214,9 +219,9 @@ final class EngineContext {
         return entry
     }
 
-    /// Stores the unregisters of a subject at a provider that is left, behind everything that is pending.
+    /// Stores the unregisters of a subject at a removed provider, behind all pending operations.
     ///
-    /// There is one for the current contact. Where the adapter uses credentials, there is one more for each contact under whom
+    /// There is one for the current contact. If the adapter uses credentials, there is one more for each contact under whom
     /// the vendor may hold a registration: those that the adapter's memory names, and those of pending operations.
     ///
     /// - Returns: How they entered the route.
@@ -238,7 +243,7 @@ final class EngineContext {
         }
     }
 
-    /// Something that the engine says itself, now, on behalf of whoever is there.
+    /// Creates an operation of the engine itself, on behalf of the current person and with the current time.
     private func operation(
         _ action: Action,
         _ id: OperationID,
@@ -255,19 +260,20 @@ final class EngineContext {
         )
     }
 
-    /// Returns the log-out that precedes a replayed state; nil if it needs none, or if the provider cannot log anybody out.
+    /// Returns the log-out that precedes a replayed state; nil if none is needed, or if the provider does not support
+    /// log-outs.
     ///
-    /// The state of an anonymous person has no contact, so that it would be joined to the person before: the vendor may hold that
-    /// person, or receive that person's pending log-in first.
+    /// The state of an anonymous person has no contact. Without the log-out, the vendor would attribute it to the former
+    /// person, whom it may know or whose pending log-in it may receive first.
     func logOut(of subject: Subject, _ snapshot: SubjectSnapshot, _ runner: Runner) -> Action? {
         guard snapshot.cameAfter != nil, snapshot.contact == nil, snapshot.identifiers.isEmpty else { return nil }
         let logOut = Action.switchContact(ContactSwitch(.logOut))
         return isTaken(logOut, for: subject, snapshot, runner) ? logOut : nil
     }
 
-    /// Creates the last change of person for a provider that did not receive it, in front of what the person did.
+    /// Creates the last change of person for a provider that did not receive it, before the operations of that person.
     ///
-    /// The number in front of that change is free for it. An operation that stands there for another provider is used again.
+    /// The number before that change is reserved for it. An operation with that number for another provider is used again.
     func createPersonChange(of subject: Subject, _ snapshot: SubjectSnapshot, _ runner: Runner) throws {
         guard let place = snapshot.personChanges.last.map({ Int64($0 - 1) }),
             try store.row(place, provider: runner.name) == nil
@@ -286,13 +292,13 @@ final class EngineContext {
         try create(action, for: subject, snapshot, because: "snapshot", runner, at: place)
     }
 
-    /// Whether a provider raises no objection to an action that the engine itself makes.
+    /// Whether a provider accepts an action that the engine creates.
     func isTaken(_ action: Action, for subject: Subject, _ snapshot: SubjectSnapshot, _ runner: Runner) -> Bool {
         let trial = operation(action, "00000000-0000-4000-8000-000000000000", of: subject, snapshot)
         return !runner.examine(trial).contains { $0.severity == .error }
     }
 
-    /// What of a replayed state can go together: what a provider refuses stands alone, and takes nothing else with it.
+    /// Splits an action of a replayed state, so that the parts that a provider refuses do not affect the others.
     func portions(of action: Action, for subject: Subject, _ snapshot: SubjectSnapshot, _ runner: Runner)
         -> [Action]
     {
@@ -313,7 +319,7 @@ final class EngineContext {
         }
     }
 
-    /// A provider that hears a subject again before its unregister left is not told one.
+    /// Withdraws a provider's pending unregisters of a subject, because it receives the subject again.
     func takeBackUnregisters(_ runner: Runner, of subject: Subject) throws {
         var journaled: Set<String>?
         try store.forEachRow(provider: runner.name, subject: subject.rawValue) { row in
@@ -335,17 +341,17 @@ final class EngineContext {
         }
     }
 
-    /// How an operation entered a route.
+    /// The result of putting an operation on a route.
     struct Entry {
         let lane: String
-        /// Its end, if it was refused or is not allowed.
+        /// The outcome, if the operation was refused or is not allowed.
         let end: OperationOutcome?
-        /// What the lane's window is told; nil if the operation has ended or is held back.
+        /// The entry for the lane's window; nil if the operation has an outcome or is held.
         let ready: LaneEntry?
     }
 
-    /// Ends a stored operation, and reports it: what the vendor replies to it later changes nothing. With `keepsReject` it can be
-    /// replayed.
+    /// Ends a stored operation and reports the outcome. A later reply of the vendor does not change it. With `keepsReject`,
+    /// the operation can be replayed.
     func end(_ row: OutboxRow, _ provider: String, _ outcome: OperationOutcome, keepsReject: Bool = false) throws {
         try store.end(
             provider: provider,
@@ -358,14 +364,15 @@ final class EngineContext {
         emit([.ended(OperationID(rawValue: row.operation.id), provider: provider, outcome)])
     }
 
-    /// Rejects what waits for a consent at a provider that is left: once it is released, nothing may leave there any more.
+    /// Rejects an operation that waits for a consent at a removed provider, because it could not be sent there after its
+    /// release.
     func rejectHeld(_ row: OutboxRow, at provider: String) throws {
         let outcome = OperationOutcome(.rejected, finding: FindingRow.Engine.providerLeft.at())
         try end(row, provider, outcome, keepsReject: true)
     }
 
-    /// Ends the registrations of an installation that wait for a consent and that a later one replaces: released behind it,
-    /// they would bring back what no longer holds.
+    /// Ends held registrations of an installation that a later one replaces. Released after it, they would restore outdated
+    /// data.
     private func supersedeHeld(by device: Device, _ sequence: Int64, of subject: Subject, _ runner: Runner) throws {
         guard try store.holds(subject: subject.rawValue).contains(where: { $0.provider == runner.name }) else { return }
         try store.forEachRow(provider: runner.name, subject: subject.rawValue) { row in
@@ -378,9 +385,10 @@ final class EngineContext {
         }
     }
 
-    /// Puts a stored operation on its way to a provider, or ends it there: what examination refuses, and what the person
-    /// does not allow, never leaves. What is pending of a person who has left was allowed by that person. The operation stays
-    /// for its other routes: the caller discards it if it has none.
+    /// Puts a stored operation on a provider's route. It ends there at once if examination refuses it or if the person's
+    /// consents do not allow it. Pending operations of a former person were allowed by that person.
+    ///
+    /// The operation stays for its other routes. The caller discards it if there are none.
     func enter(
         _ operation: EngagementOperation,
         _ sequence: Int64,
@@ -437,11 +445,11 @@ final class EngineContext {
     }
 }
 
-/// Another process delivers now.
+/// The error that another process delivers now.
 struct LeaseLost: Error {}
 
 extension OutboxOperation {
-    /// An operation as the outbox keeps it.
+    /// Creates the stored form of an operation.
     init(_ operation: EngagementOperation, since: Instant) {
         self.init(
             sequence: 0,
@@ -454,7 +462,7 @@ extension OutboxOperation {
         )
     }
 
-    /// The same with a body that is there already.
+    /// Creates the stored form of an operation that is encoded already.
     init(_ operation: EngagementOperation, since: Int64, body: [UInt8]) {
         self.init(
             sequence: 0,

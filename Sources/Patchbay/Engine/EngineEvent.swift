@@ -2,71 +2,72 @@ public import PatchbayAdapterKit
 public import PatchbayJSON
 public import PatchbayModel
 
-/// What became of an operation on one route, as the app hears it.
+/// The outcome of an operation on one route.
 public struct OperationOutcome: Hashable, Sendable {
-    /// The terms of the accounts: each ended operation counts under exactly one.
+    /// The outcome status. Each completed operation counts under exactly one status in the accounts.
     public enum Term: String, NeutralWord, Codable {
-        /// The vendor took it: a request carried it and was answered.
+        /// The vendor processed it: a request carried it and was answered.
         case accepted
-        /// Nothing had to be sent: the vendor held it already, or it is for this device alone.
+        /// No request was needed: the vendor had the state already, or the operation concerns this device only.
         case unchanged
         /// A later operation replaced it before it left.
         case superseded
-        /// The vendor or the adapter said no; kept for replay.
+        /// The vendor or the adapter refused it. It is kept for replay.
         case rejected
-        /// A rule said that it must not be sent.
+        /// A rule, such as a missing consent or a limit, does not allow it to be sent.
         case dropped
-        /// The person asked to be forgotten before it left.
+        /// The person was erased before it was sent.
         case erased
         /// Its stored row was damaged.
         case quarantined
-        /// It went to another provider at a switch.
+        /// It moved to another provider in a switch.
         case moved
-        /// It was shadowed: whatever came of it, no vendor counts as told.
+        /// It was part of a shadow run and does not count as delivered, whatever the result.
         case shadowed
     }
 
-    /// The term.
+    /// The outcome status.
     public var term: Term
-    /// Why, or how far.
+    /// The reason, or further details.
     public var finding: Finding?
     /// The vendor's typed answer, if the adapter reads one.
     public var answer: JSONValue?
 
-    /// An outcome.
+    /// Creates an outcome.
     public init(_ term: Term, finding: Finding? = nil, answer: JSONValue? = nil) {
         (self.term, self.finding, self.answer) = (term, finding, answer)
     }
 }
 
-/// Something that the engine tells after it is committed. Held by reference: what it tells is large, and handed on often.
+/// An event that the engine reports after it is committed. Held by reference because it is large and passed on often.
 public indirect enum EngineEvent: Hashable, Sendable {
-    /// An operation ended on a route.
+    /// An operation has an outcome on a route.
     case ended(OperationID, provider: String, OperationOutcome)
-    /// A read was answered.
+    /// A query was answered.
     case answered(OperationID, provider: String, OperationOutcome)
-    /// A vendor handed over content for the app.
+    /// A vendor sent content for the app.
     case incoming(provider: String, JSONValue)
-    /// A provider stopped, its data kept: a person has to act.
+    /// A provider was suspended until a person acts. Its data are kept.
     case suspended(provider: String, Finding)
-    /// A provider fails again and again: where several lanes wait, one request at a time asks whether it is back.
+    /// A provider fails repeatedly. If several lanes wait, one request at a time checks whether it is back.
     case outage(provider: String, Finding)
-    /// A provider that failed answers again.
+    /// A provider that had failed answers again.
     case recovered(provider: String, Finding)
-    /// Something a person should know that ends nothing.
+    /// A condition that a person should know about, and that ends no operation.
     case noticed(provider: String, Finding)
-    /// An operation is none of a provider's business, such as another vendor's push; it is not in its accounts.
+    /// An operation does not apply to a provider, such as a push of another vendor. It does not enter the provider's
+    /// accounts.
     case passedOver(OperationID, provider: String, Finding)
-    /// Something of the outbox was damaged or can't be read, and was set aside; nothing stops for it.
+    /// A part of the outbox was damaged or unreadable and was set aside. Delivery continues.
     case setAside(Finding)
-    /// The outbox could not be read or written. What was stored stays, and delivery goes on when it can be again.
+    /// The outbox could not be read or written. Stored data are kept, and delivery resumes when the storage works again.
     case storageFailed(CaptureError)
-    /// This process could deliver now and does not: its configuration would lose pending work. What is captured is kept.
+    /// This process does not deliver, because its configuration would lose pending work. Captures are stored.
     case switchRefused(SwitchRefusal)
 }
 
 extension EngineEvent {
-    /// Whether it tells of this outbox as a whole what a person should know, also of a time when nobody listened yet.
+    /// Whether the event concerns the outbox as a whole and is kept for the first listener.
     var isNotice: Bool {
         switch self {
         case .setAside, .switchRefused: true
@@ -76,21 +77,21 @@ extension EngineEvent {
     }
 }
 
-/// A request that must leave now. Held by reference: it is large, and handed on often.
+/// A request that must leave now. Held by reference because it is large and passed on often.
 package final class Dispatch: Sendable {
-    /// Names the exchange to ``Engine/finish(_:_:)``.
+    /// The number that identifies the exchange in ``Engine/finish(_:_:)``.
     package let ticket: Int
-    /// The provider it is for.
+    /// The provider's name.
     package let provider: String
-    /// What kind of request, in the adapter's word.
+    /// The adapter's name for the kind of request.
     package let endpoint: String
     /// The request.
     package let request: WireRequest
     /// The lane that waits for its outcome.
     package let lane: String
-    /// What it carries.
+    /// The operations that it carries.
     package let operations: [OperationID]
-    /// How long to wait for an answer.
+    /// The maximum time to wait for an answer.
     package let timeout: Duration
 
     init(
@@ -108,7 +109,7 @@ package final class Dispatch: Sendable {
 }
 
 extension FindingRow {
-    /// Everything that the engine itself may say.
+    /// The engine's own findings.
     enum Engine {
         static let adapterLoops = FindingRow(
             "engine.adapter.loops",

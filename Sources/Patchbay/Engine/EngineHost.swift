@@ -2,59 +2,60 @@ public import PatchbayModel
 import PatchbaySystem
 import Synchronization
 
-/// Everything that the engine takes from the machine: clocks, chance, ids, and who it is.
+/// The services that the engine needs from the machine: clocks, random numbers, ids, and the identity of the process.
 ///
 /// The same engine runs on ``SystemHost`` and under a virtual clock.
 public protocol EngineHost: Sendable {
-    /// The wall clock; may jump.
+    /// The wall clock, which may jump.
     func date() -> Instant
-    /// A clock that never jumps and counts sleep; its zero is the boot.
+    /// A clock that never jumps and includes sleep. It starts at zero when the machine boots.
     func uptime() -> Instant
-    /// Names the boot, so that two readings of `uptime` can be compared across processes.
+    /// An identifier of the boot, so that processes can compare readings of `uptime`.
     var boot: String { get }
-    /// Names this process among all that may deliver.
+    /// An identifier of this process among all that may deliver.
     var process: String { get }
-    /// Whether a process that named itself so is surely dead.
+    /// Whether the process with an identifier is known to be dead.
     func isDead(_ process: String) -> Bool
-    /// 0 up to 1.
+    /// Returns a random number from 0 up to, but not including, 1.
     func chance() -> Double
-    /// A new id, unique for ever.
+    /// Returns a new id that is unique permanently.
     func makeID() -> OperationID
-    /// A text that nobody can guess.
+    /// Returns a text that cannot be guessed.
     func makeSalt() -> String
-    /// How long a span of this host's time takes on the real clock; the same, unless the host's clock runs faster.
+    /// Returns the real duration of a span of this host's time. They differ only if the host's clock runs faster.
     func realTime(_ span: Duration) -> Duration
-    /// Lets another thread have the processor that waits for it; called between the pieces of long work that nobody waits for.
+    /// Yields the processor to a waiting thread. The engine calls this between the parts of long work that no caller waits
+    /// for.
     func giveWay()
 }
 
 extension EngineHost {
     public func realTime(_ span: Duration) -> Duration { span }
 
-    /// Nothing: most hosts have nobody to give way to.
+    /// Does nothing, because most hosts have no other thread to yield to.
     public func giveWay() {}
 
-    /// 128 bits of the system's chance, in hexadecimal digits.
+    /// Returns 128 random bits in hexadecimal digits.
     public func makeSalt() -> String { SystemHost.uuid(.random(in: .min ... .max), .random(in: .min ... .max)) }
 }
 
-/// The real machine.
+/// The host that uses the real machine.
 public struct SystemHost: EngineHost {
-    /// Names the boot.
+    /// An identifier of the boot.
     public let boot: String
-    /// Names this process: its number, the boot, a part that no other process has, and where its number holds.
+    /// An identifier of this process: its number, the boot, a random part, and the namespace of the number.
     public let process: String
 
-    /// Names the space in which process numbers hold: each container has one of its own, and all share the boot.
+    /// The namespace of process numbers. Each container has its own, while all share the boot.
     private let numbers: String
 
-    /// The names that this process has given itself.
+    /// The identifiers that this process has used.
     private static let ours = Mutex<Set<String>>([])
 
-    /// This machine, this process.
+    /// Creates a host for this machine and process.
     public init() {
         boot = System.bootID() ?? "unknown"
-        // What cannot be read is no other process's.
+        // A namespace that cannot be read is treated as different from that of any other process.
         numbers = System.processNamespace() ?? "unknown-\(UInt32.random(in: .min ... .max))"
         let nonce = UInt32.random(in: .min ... .max)
         let name = "\(getpid())/\(boot)/\(String(nonce, radix: 16))/\(numbers)"
@@ -68,24 +69,26 @@ public struct SystemHost: EngineHost {
 
     public func isDead(_ process: String) -> Bool {
         let parts = process.split(separator: "/")
-        // Of a process whose number means another one here, or none, nothing can be known: its lease has to run out. Earlier
-        // releases gave names of three parts, and told nothing of that.
+        // If the process number belongs to another namespace, or to none, the state of the process is unknown, and its lease
+        // must expire. Identifiers of earlier releases have three parts and no namespace.
         guard parts.count == 3 || parts.count == 4 && parts[3] == numbers, process != self.process else { return false }
         guard parts[1] == boot else { return true }
         guard let number = pid_t(parts[0]) else { return false }
-        // Our number with a name that we never gave is a predecessor's; with one that we gave, another client's of ours.
+        // With our number, an identifier that we never used belongs to a predecessor, and one that we used to another client
+        // here.
         if number == getpid() { return !SystemHost.ours.withLock { $0.contains(process) } }
         return kill(number, 0) == -1 && errno == ESRCH
     }
 
-    /// A scheduler that counts by ticks gives the processor back after one, 4 ms on many machines, although another is idle.
+    /// A scheduler with ticks gives the processor back after one tick, 4 ms on many machines, even if another processor is
+    /// idle.
     public func giveWay() { sched_yield() }
 
     public func chance() -> Double { Double(Chance.next() >> 11) / Double(1 << 53) }
 
     public func makeID() -> OperationID {
-        // RFC 9562 version 7: ordered by time, so that the outbox's index on ids stays narrow; within a millisecond by a count
-        // that begins anywhere.
+        // RFC 9562 version 7: ordered by time, which keeps the outbox's index on ids compact. Within a millisecond, ids are
+        // ordered by a counter with a random start.
         let milliseconds = UInt64(bitPattern: date().milliseconds) & 0xFFFF_FFFF_FFFF
         let (chance, count) = Chance.numbered()
         let high = milliseconds << 16 | 0x7000 | count & 0xFFF
@@ -93,14 +96,14 @@ public struct SystemHost: EngineHost {
         return OperationID(rawValue: SystemHost.uuid(high, low))
     }
 
-    /// The text form of a UUID of these bits.
+    /// Returns the text form of a UUID with these bits.
     static func uuid(_ high: UInt64, _ low: UInt64) -> String {
         String(unsafeUninitializedCapacity: 36) { text in
             let room = UnsafeMutableRawBufferPointer(text)
             func put(_ digits: UInt64, at place: Int) {
                 room.storeBytes(of: digits.littleEndian, toByteOffset: place, as: UInt64.self)
             }
-            // Eight digits a word. Where a dash parts them, the second half is written again behind it.
+            // Eight digits are written at a time. Where a dash divides them, the second half is written again after it.
             put(digits(high >> 32), at: 0)
             put(digits(high), at: 9)
             put(digits(high) >> 32, at: 14)
@@ -112,9 +115,9 @@ public struct SystemHost: EngineHost {
         }
     }
 
-    /// The low 32 bits as eight hexadecimal digits, the first in the lowest byte.
+    /// Returns the low 32 bits as eight hexadecimal digits, the first in the lowest byte.
     private static func digits(_ number: UInt64) -> UInt64 {
-        // Each step parts groups of bits into the halves of twice the room, down to a byte each.
+        // Each step moves the upper half of every group of bits to twice its position, until each byte holds four bits.
         var spread = number & 0xFFFF_FFFF
         spread = (spread | spread << 16) & 0x0000_FFFF_0000_FFFF
         spread = (spread | spread << 8) & 0x00FF_00FF_00FF_00FF
@@ -131,25 +134,25 @@ public struct SystemHost: EngineHost {
     }
 }
 
-/// The system's chance, fetched by the block: each word of it is given out once.
+/// Random words from the system, fetched in blocks. Each word is used once.
 private enum Chance {
-    /// As many as the system gives in one call: 256 bytes.
+    /// The number of words that the system returns in one call: 256 bytes.
     private static let block = 32
     private static let state = Mutex(State())
 
     private struct State {
         var words: [UInt64] = []
-        /// How often a number was asked for, from an unforeseen beginning on.
+        /// The number of calls of ``numbered()``, from a random start.
         var count: UInt64 = 0
     }
 
     static func next() -> UInt64 { numbered().chance }
 
-    /// A word of chance, and a number that is one more at each call.
+    /// Returns a random word, and a number that increases by one with each call.
     static func numbered() -> (chance: UInt64, count: UInt64) {
         state.withLock { state in
             if state.words.isEmpty {
-                // A call for each word costs more than everything else that a capture does.
+                // A system call for each word would cost more than the rest of a capture.
                 state.words = System.randomWords(block)
                 if state.count == 0 { state.count = state.words.removeLast() }
             }

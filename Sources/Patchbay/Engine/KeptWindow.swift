@@ -3,50 +3,50 @@ import PatchbayJSON
 import PatchbayModel
 import PatchbayOutbox
 
-/// What is kept of one lane's window between plans.
+/// The part of a lane's window that is kept between plans.
 struct KeptWindow {
     var index: LaneIndex
-    /// What was shown last and has not ended, by sequence; beside it the contacts and the operations, decoded.
+    /// The operations of the last window that have no outcome, by sequence, with their contacts and decoded content.
     private(set) var sequences: ArraySlice<Int64> = []
     private var contacts: ArraySlice<ScalarString?> = []
     private(set) var shown = Window()
-    /// What was shown earlier, and waits: its queue is closed, or others went before it.
+    /// Operations of earlier windows that wait because their queue is closed or because others precede them.
     private var aside: [Int64: Waiting] = [:]
-    /// What the app gave at the last plan.
+    /// The credentials at the last plan.
     private var credentials: [ScalarString?: Secret?] = [:]
-    /// Whether it was filled since.
+    /// Whether operations were added since the last signing.
     private var hasUnsigned = true
-    /// Whether anything entered the lane since it was filled, or a queue was closed or opened.
+    /// Whether the lane or its queues have changed since the window was filled.
     private var hasNews = true
 
     init(index: LaneIndex = LaneIndex()) { self.index = index }
 
-    /// Whether what is left of it will do: nothing else would be shown, or the last quarter of its places alone. Small
-    /// windows are always filled.
+    /// Whether the remaining operations are enough for a plan: a filled window would add nothing, or at most its last
+    /// quarter. Small windows are always filled.
     func isEnough(of limit: Int) -> Bool {
         guard !hasNews else { return false }
         return !shown.hasMore || (index.isEven && limit >= 64 && sequences.count >= limit - limit / 4)
     }
 
-    /// Captures entered the lane.
+    /// Adds captures that entered the lane.
     mutating func enter(_ entries: [LaneEntry]) {
         for entry in entries { index.enter(entry.sequence, queue: entry.queue) }
         hasNews = true
     }
 
-    /// A queue was closed.
+    /// Notes that a queue was closed.
     mutating func close(_ queue: String) {
         index.close(queue)
         hasNews = true
     }
 
-    /// Queues were opened.
+    /// Notes that queues were opened.
     mutating func open(_ queues: [String]) {
         index.open(queues)
         hasNews = true
     }
 
-    /// Keeps the index alone; how many operations that were.
+    /// Removes all operations and keeps the index. Returns the number of removed operations.
     mutating func forgetOperations() -> Int {
         let count = count
         self = KeptWindow(index: index)
@@ -54,16 +54,16 @@ struct KeptWindow {
     }
 
     var count: Int { sequences.count + aside.count }
-    /// Whether anything that is shown may belong to an explicit group.
+    /// Whether a shown operation may belong to an explicit group.
     private(set) var hasGroups = false
 
-    /// An operation that is kept.
+    /// Returns a kept operation; nil if it is not kept.
     func operation(_ sequence: Int64) -> Waiting? {
         guard let offset = sequences.offset(of: sequence) else { return aside[sequence] }
         return shown.operations[shown.operations.startIndex + offset]
     }
 
-    /// An operation ended.
+    /// Removes an operation that has an outcome.
     mutating func leave(_ pending: Waiting) {
         index.leave(pending.sequence, queue: pending.queue)
         guard let offset = sequences.offset(of: pending.sequence) else { return aside[pending.sequence] = nil }
@@ -78,7 +78,7 @@ struct KeptWindow {
         shown.views.remove(at: shown.views.startIndex + offset)
     }
 
-    /// The same operation, as it is now.
+    /// Replaces an operation with its new state.
     mutating func replace(_ pending: Waiting) {
         guard let offset = sequences.offset(of: pending.sequence) else {
             return aside[pending.sequence] = pending
@@ -87,13 +87,13 @@ struct KeptWindow {
         shown.views[shown.views.startIndex + offset] = pending.view as AnyObject
     }
 
-    /// Some go on and some ended.
+    /// Replaces operations that advanced and removes those that ended.
     mutating func change(replacing advanced: [Waiting], leaving ended: some Sequence<Waiting>) {
         for pending in advanced { replace(pending) }
         for pending in ended { leave(pending) }
     }
 
-    /// Is filled, with these in this order: from what was kept before, and from what was read for it.
+    /// Fills the window with operations in this order, from those that were kept and those that were read.
     mutating func fill(
         _ rows: [Int64],
         reading news: [Int64: Waiting],
@@ -109,7 +109,7 @@ struct KeptWindow {
     private mutating func show(_ rows: [Int64], reading news: [Int64: Waiting], limit: Int) {
         let start = rows.first.flatMap(sequences.offset(of:)) ?? sequences.count
         let kept = sequences.count - start
-        // Mostly some at the front are gone and some are new at the end.
+        // Usually, some operations at the front are gone and some at the end are new.
         guard sequences.dropFirst(start).elementsEqual(rows.prefix(kept)) else {
             for pending in shown.operations { aside[pending.sequence] = pending }
             (sequences, contacts, shown.operations, shown.views, hasGroups) = ([], [], [], [], false)
@@ -127,7 +127,7 @@ struct KeptWindow {
         shown.views.removeFirst(count)
     }
 
-    /// Makes room behind what is kept; a slice does so at every single one otherwise.
+    /// Reserves capacity at the end. Without this, a slice reallocates at every append.
     private mutating func reserve(_ count: Int) {
         sequences.reserveCapacity(sequences.count + count)
         contacts.reserveCapacity(contacts.count + count)
@@ -144,7 +144,7 @@ struct KeptWindow {
         for sequence in rows {
             let new = news[sequence]
             guard let pending = new ?? aside[sequence] else { continue }
-            // What waited aside may bear an old credential.
+            // An operation that waited aside may have an old credential.
             if new == nil { credentials = [:] }
             if !aside.isEmpty { aside[sequence] = nil }
             sequences.append(sequence)
@@ -156,7 +156,7 @@ struct KeptWindow {
         if count > 2 * limit { aside = [:] }
     }
 
-    /// Gives every operation the credential that the app gives now for its contact.
+    /// Gives every operation the current credential of its contact.
     mutating func sign(_ app: CredentialDriver, _ driver: any AdapterDriver) {
         guard hasUnsigned || !credentials.allSatisfy({ app.credential(of: $0.key) == $0.value }) else { return }
         hasUnsigned = false

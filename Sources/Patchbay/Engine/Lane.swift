@@ -2,61 +2,62 @@ import PatchbayAdapterKit
 import PatchbayModel
 import PatchbayOutbox
 
-/// What one lane of a provider is doing. Lives in the process; what must survive stands in the outbox.
+/// The state of a provider's lane in this process. State that must survive is in the outbox.
 final class Lane {
     let key: String
     var waits = Waits()
-    /// Whether it has been looked up in the outbox which queues are closed.
+    /// Whether the closed queues were read from the outbox.
     var isRead = false
-    /// A wake came, and the queues that it opens are not open yet, except those that were closed since the captures it is for.
+    /// Whether a wake has arrived whose queues are still closed. Queues that closed after the captures of the wake stay
+    /// closed.
     var isWoken = false { didSet { if !isWoken { opensTimed = false } } }
-    /// Whether that wake also opens queues that are closed until an instant: a capture or a read does not.
+    /// Whether that wake also opens queues that are closed until an instant. A capture or a query does not open them.
     private(set) var opensTimed = false
     var spared: [String: When] = [:]
     var flight: Flight?
-    /// An exchange whose outcome could not be stored: it is settled before anything else is planned.
+    /// An exchange whose outcome could not be stored. It is settled before the next plan.
     var unsettled: Ended?
-    /// When the lane wants to be planned; nil is not before something happens.
+    /// The time of the next plan; nil if it depends on an event.
     var due: Instant?
     var flush: Bool
     var because: Finding?
-    /// The maximum number of queues whose failure is kept; the provider's last failure explains the others.
+    /// The maximum number of queues whose failure is kept. The provider's last failure explains the others.
     static var explainedQueues: Int { 4_096 }
-    /// Why the last exchange of each queue has to be repeated.
+    /// The reason that the last exchange of each queue has to be repeated.
     var failures: [String: Finding] = [:]
-    /// Plans in a row without time passing.
+    /// The number of plans in a row without time passing.
     var spins = 0
     var lastPlan: Instant?
-    /// Exchanges in a row that ended nothing and wait for nothing.
+    /// The number of exchanges in a row that completed nothing and wait for nothing.
     var barren = 0
     var lastExchangeFailed = false
-    /// The network or the app came back while a request was in flight: what it says of waiting for that is outdated.
+    /// Whether the network or the app came back while a request was in flight, so that its wait for them is outdated.
     var wokenInFlight = false
     var lastWake: Instant?
-    /// When the wakes are due that were put off, because the vendor is failing.
+    /// The time of the wakes that were postponed because the vendor is failing.
     var wakeAt: Instant?
-    /// A maintenance request that another lane does is waited for.
+    /// Whether the lane waits for a maintenance request of another lane.
     var awaitsMaintenanceRequest = false
-    /// What the last plan was shown, and is shown on.
+    /// The operations of the last plan, which the next plan reuses.
     var window: KeptWindow?
-    /// What the adapter remembers, once it was read; always nil where the lanes of a provider share one memory.
+    /// The adapter's memory once it was read; always nil if the lanes of a provider share one memory.
     var memory: Memory?
-    /// Whether the outbox stores the memory under a digest, because the person was erased.
+    /// Whether the outbox stores the memory under a digest because the person was erased.
     var isErased = false
-    /// Whether the journal still notes a request that is settled: the note of the next request replaces it, for less than a
-    /// removal costs.
+    /// Whether the journal still has the note of a settled request. The note of the next request replaces it, which costs
+    /// less than removing it.
     var hasSettledNote = false
-    /// What the outbox holds instead while a request is under way, that may change what is remembered.
+    /// The memory that the outbox stores while a request is in flight that may change it.
     var uncertainty: StoredUncertainty?
 
     init(_ key: String, _ rest: RestingLanes.Rest? = nil) {
         (self.key, due, flush, because) = (key, rest?.due, rest?.flush ?? false, rest?.because)
     }
 
-    /// Wants to be planned at that instant, or earlier if it did already.
+    /// Requests a plan at an instant, unless one is requested earlier.
     func want(_ instant: Instant) { due = min(due ?? instant, instant) }
 
-    /// What opens at a wake is to be opened.
+    /// Requests that the queues that a wake opens are opened.
     func openWoken(but closed: [String: When] = [:], timed: Bool = false) {
         spared = isWoken ? spared.filter { closed[$0.key] != nil } : closed
         isWoken = true
@@ -73,12 +74,12 @@ final class Lane {
         want(now)
     }
 
-    /// Whether the wake that came may open any queue.
+    /// Whether the wake may open any queue.
     var mayOpenWoken: Bool {
         isWoken && (opensTimed ? waits.closings.mayBeWoken : waits.closings.mayBeOpenedByCapture)
     }
 
-    /// Whether nothing is known of the lane that the outbox does not hold, but when it is due and why it waits.
+    /// Whether everything about the lane is in the outbox, except when it is due and why it waits.
     var mayRest: Bool {
         flight == nil && unsettled == nil && !hasSettledNote && waits.reads.isEmpty && wakeAt == nil
             && !awaitsMaintenanceRequest
@@ -87,25 +88,26 @@ final class Lane {
 }
 
 extension Lane {
-    /// What is to be remembered if the process dies of the request in flight, and what is remembered as long as it lives.
+    /// The memory that counts if the process dies during the request, and the memory that counts while it lives.
     struct StoredUncertainty {
         let stored: Memory
         let full: Memory
-        /// How many opt-outs had emptied memories when it was stored: any that comes later is about the full one, too.
+        /// The number of opt-outs that had changed memories when it was stored. A later opt-out also applies to the full
+        /// memory.
         let denials: String?
     }
 
-    /// Who waits in a lane and for what: changed as one, when the transaction that says so has committed.
+    /// The queues and queries that wait in a lane. Replaced as a whole when the transaction has committed.
     struct Waits {
-        /// What is known of closed queues; which they are stands in the outbox alone.
+        /// Summary data about closed queues. The outbox has the list.
         var closings = QueueClosings()
-        /// Queues that were closed after the captures whose wake was put off: they do not open them.
+        /// Queues that closed after the captures whose wake was postponed. That wake does not open them.
         var closedSince: [String: When] = [:]
-        /// What callers ask, and nothing stores.
+        /// The callers' queries, which are not stored.
         var reads: [Read] = []
     }
 
-    /// What a caller asks, and how far that has got.
+    /// A caller's query and its progress.
     struct Read {
         var operation: EngagementOperation
         var since: Instant

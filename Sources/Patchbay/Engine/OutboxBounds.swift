@@ -2,15 +2,16 @@ import PatchbayAdapterKit
 import PatchbayModel
 import PatchbayOutbox
 
-/// Keeps the outbox inside its limits; see ``OutboxLimits`` for what goes and what stays.
+/// Keeps the outbox within its limits. ``OutboxLimits`` documents which operations are dropped.
 ///
-/// No look is longer than a few thousand rows: each goes on where the last one stopped, and what it passed over because it
+/// Each pass reads at most a few thousand rows and continues where the last one stopped. Operations that it skipped because
+/// they may not be dropped are checked again after ``rewind()``.
 /// may not go is looked at again the next time round.
 struct OutboxBounds {
     let limits: OutboxLimits
-    /// Up to here nothing may go.
+    /// The sequence up to which no operation may be dropped.
     private var place: Int64 = 0
-    /// Up to here nothing that is too old may go, and when the next operation will be too old.
+    /// The sequence up to which no operation is both too old and droppable. `nextAged` is when the next one will be too old.
     private var agedPlace: Int64 = 0
     private var nextAged = Instant(milliseconds: .min)
 
@@ -20,12 +21,13 @@ struct OutboxBounds {
 
     init(_ limits: OutboxLimits) { self.limits = limits }
 
-    /// A transaction was rolled back, or time has passed: everything may be looked at again.
+    /// Restarts the passes after a rollback, or when time has passed.
     mutating func rewind() { (place, agedPlace, nextAged) = (0, 0, Instant(milliseconds: .min)) }
 
-    /// Makes room for what was just captured, inside its transaction.
+    /// Drops operations until the new captures fit, inside their transaction.
     ///
-    /// - Throws: `full` where nothing may go, unless all of it is always taken.
+    /// - Throws: `full` if not enough operations may be dropped, unless the captures are all of a kind that is always
+    ///   accepted.
     mutating func makeRoom(
         for captured: [EngagementOperation],
         behind last: Int64,
@@ -50,7 +52,7 @@ struct OutboxBounds {
         )
     }
 
-    /// Drops what has waited for too long, inside the caller's transaction.
+    /// Drops operations that are older than the limit, inside the caller's transaction.
     mutating func dropAged(
         atMost count: Int,
         _ context: EngineContext,
@@ -68,7 +70,7 @@ struct OutboxBounds {
         if let next { nextAged = next + age }
     }
 
-    /// Whether there is room for that much more.
+    /// Whether the outbox has room for additional usage.
     func haveRoom(for more: OutboxUsage, _ context: EngineContext) throws -> Bool {
         try !isExceeded(context.store.usage() + more)
     }
@@ -79,20 +81,21 @@ struct OutboxBounds {
         usage.operations > Int64(limits.operations) || usage.size > Int64(limits.bytes)
     }
 
-    /// One look at the oldest operations.
+    /// A pass over the oldest operations.
     private struct Look {
         let context: EngineContext
         let runners: [Runner]
         let finding: Finding
         private var journaled: Set<String>?
-        /// Ended with their group, and not yet passed.
+        /// Operations that were dropped with their group and not yet passed.
         private var ended: Set<Int64> = []
 
         init(_ context: EngineContext, _ runners: [Runner], _ finding: Finding) {
             (self.context, self.runners, self.finding) = (context, runners, finding)
         }
 
-        /// Drops what may go behind a sequence, oldest first, as long as `isWanted`; returns the sequence that it passed last.
+        /// Drops droppable operations after a sequence, oldest first, while `isWanted` is true. Returns the last sequence
+        /// that it passed.
         mutating func drop(
             behind start: Int64,
             atMost count: Int,
@@ -113,7 +116,7 @@ struct OutboxBounds {
             return last
         }
 
-        /// Drops an operation with its group, if all of that may go.
+        /// Drops an operation with its group if the whole group may be dropped.
         private mutating func drop(_ operation: OutboxOperation) throws {
             guard try mayGo(operation) else { return }
             let others = try operation.group.map { try members(of: $0, behind: operation) } ?? []
@@ -157,7 +160,8 @@ struct OutboxBounds {
             return found
         }
 
-        /// The rest of an explicit group: it was captured in one go, but others may stand between.
+        /// Returns the rest of an explicit group. Its members were captured together, but other operations may be between
+        /// them.
         private func members(of group: String, behind first: OutboxOperation) throws -> [OutboxOperation] {
             var (members, last): ([OutboxOperation], Int64) = ([], first.sequence)
             while true {
@@ -172,7 +176,7 @@ struct OutboxBounds {
 }
 
 extension Action {
-    /// A person's word on what may be done with them is never refused for want of room.
+    /// Whether the operation is accepted even if the outbox is full: consent decisions and erasures are.
     var isAlwaysTaken: Bool {
         switch self {
         case .setConsent, .erase: true

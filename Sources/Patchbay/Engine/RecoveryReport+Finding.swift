@@ -2,6 +2,6 @@ package import PatchbayAdapterKit
 package import PatchbayOutbox
 
 extension RecoveryReport {
-    /// What a person should know of it.
+    /// The recovery as a finding.
     package var finding: Finding { FindingRow.Engine.outboxRecovered.at(detail: counts) }
 }

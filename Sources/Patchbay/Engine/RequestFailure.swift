@@ -1,17 +1,17 @@
 import PatchbayAdapterKit
 
-/// Why a request failed, in words for people: which host, what happened, and what helps.
+/// The explanation of a failed request for people: the host, the cause and the remedy.
 struct RequestFailure {
     /// The normalised cause.
     let error: ErrorCode
-    /// One sentence.
+    /// The reason, in one sentence.
     let reason: String
-    /// What helps against exactly this cause.
+    /// The remedy for this cause.
     let remedy: String
-    /// Host and status, for the end of another sentence.
+    /// The host and status, for use inside another sentence.
     let brief: String
 
-    /// Explains an outcome that is no success.
+    /// Explains an outcome that is not a success.
     init(_ outcome: Outcome, to request: WireRequest) {
         let host = request.host
         switch outcome {
@@ -47,7 +47,7 @@ struct RequestFailure {
 
     private static let proxy = "Correct transport.proxy in the configuration, or allow the host at the proxy."
 
-    /// By the transport's code.
+    /// The explanations by the transport's code.
     private static let connections: [String: Connection] = [
         "offline": Connection(
             .unreachable,
@@ -113,7 +113,7 @@ struct RequestFailure {
         "processEnded": Connection(.outcomeUnknown, "The process ended before %@ replied", repeats),
     ]
 
-    /// By the HTTP status.
+    /// Returns the error and remedy of an HTTP status.
     private static func status(_ status: Int) -> (error: ErrorCode, remedy: String) {
         switch status {
         case 401: (.unauthenticated, "Correct the credentials of the provider; the answer does not change before.")
@@ -134,6 +134,6 @@ struct RequestFailure {
 }
 
 extension WireRequest {
-    /// The host that the request is sent to, for people.
+    /// The host of the request, for messages.
     var host: String { WebAddress(url)?.host ?? "the vendor host" }
 }

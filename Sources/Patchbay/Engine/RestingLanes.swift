@@ -1,9 +1,9 @@
 import PatchbayAdapterKit
 import PatchbayModel
 
-/// Lanes that are not held, by name: when each wants to be planned, and why it waits. A few dozen bytes for each.
+/// Lanes that are not in memory, by name: when each is due and why it waits, in a few dozen bytes per lane.
 struct RestingLanes {
-    /// One of them.
+    /// The state of a resting lane.
     struct Rest {
         var due: Instant?
         var flush: Bool
@@ -13,25 +13,25 @@ struct RestingLanes {
     private struct Entry {
         var due: Instant?
         var flush: Bool
-        /// A place in `findings`; most lanes that wait wait for the same.
+        /// An index into `findings`. Most lanes wait for the same reason.
         var because: Int?
     }
 
     private var entries: [String: Entry] = [:]
-    /// A heap, the earliest first; it may hold what rests no longer, or until another time.
+    /// A heap, the earliest first. It may contain outdated entries.
     private var queue: [(due: Instant, key: String)] = []
     private var findings: [Finding] = []
     private var places: [Finding: Int] = [:]
 
     var isEmpty: Bool { entries.isEmpty }
 
-    /// Why each lane waits.
+    /// The reason that each lane waits, by lane.
     var reasons: [String: Finding] { entries.compactMapValues { $0.because.map { findings[$0] } } }
 
-    /// When the next wants to be planned.
+    /// The time at which the next lane is due.
     var nextDue: Instant? { queue.first?.due }
 
-    /// Lets a lane rest; one with nothing to wait for is not remembered at all.
+    /// Adds a lane. A lane that waits for nothing is not stored.
     mutating func add(_ key: String, due: Instant?, flush: Bool, because: Finding?) {
         guard due != nil || flush || because != nil else { return }
         entries[key] = Entry(due: due, flush: flush, because: because.map { place(of: $0) })
@@ -40,14 +40,14 @@ struct RestingLanes {
         push((due, key))
     }
 
-    /// Ends a lane's rest.
+    /// Removes a lane and returns its state.
     mutating func take(_ key: String) -> Rest? {
         guard !entries.isEmpty, let entry = entries.removeValue(forKey: key) else { return nil }
         dropOutdated()
         return Rest(due: entry.due, flush: entry.flush, because: entry.because.map { findings[$0] })
     }
 
-    /// The lane that has waited longest of those whose time has come; it rests on until it is taken.
+    /// Returns the due lane that has waited longest. It stays until it is taken.
     mutating func firstDue(at now: Instant) -> String? {
         guard let first = queue.first, first.due <= now else { return nil }
         return first.key
@@ -64,7 +64,7 @@ struct RestingLanes {
 
     private func isOutdated(_ element: (due: Instant, key: String)) -> Bool { entries[element.key]?.due != element.due }
 
-    /// The first is always one that rests.
+    /// Removes outdated entries, so that the first entry is current.
     private mutating func dropOutdated() {
         while let first = queue.first, isOutdated(first) {
             let last = queue.removeLast()

@@ -1,65 +1,67 @@
 public import PatchbayAdapterKit
 public import PatchbayModel
 
-/// Which providers there are, and what each hears.
+/// The providers and the operations that each receives.
 public struct RoutingPlan: Sendable {
-    /// How a provider is served.
+    /// The way in which a provider is served.
     public enum Mode: String, NeutralWord {
-        /// It hears everything that is captured.
+        /// The provider receives all operations.
         case live
-        /// It is shadowed: what it would hear is examined and compared with what the live ones hear. Nothing counts as
-        /// delivered, and nothing leaves unless it is sent to a sandbox.
+        /// The provider is a shadow: the engine examines the operations and compares the findings with those of the live
+        /// providers. Nothing counts as delivered. Nothing is sent, except to a sandbox if that is configured.
         case shadow
-        /// It hears everything of its share of the contacts.
+        /// The provider receives the operations of its share of the contacts.
         case percentage
-        /// It hears everything, and nothing is sent for now.
+        /// The provider receives all operations, but none is sent for now.
         case paused
     }
 
-    /// What happens to the pending work of a provider that is no longer routed, or not for that contact.
+    /// The policy for pending work of a provider that is no longer routed, or not for that contact.
     public enum SwitchPolicy: String, NeutralWord {
-        /// It is delivered to the old provider.
+        /// The old provider receives it.
         case drain
-        /// What the old provider has not begun goes to the new ones.
+        /// Operations that the old provider has not begun go to the new providers.
         case retarget
-        /// It is delivered to the old provider and goes to the new ones too.
+        /// The old provider receives it, and the new providers do, too.
         case both
     }
 
-    /// What happens when pending work moves and no provider would take it.
+    /// The policy for pending work that is moved and that no provider accepts.
     public enum LossPolicy: String, NeutralWord {
-        /// The switch is refused, with the list; nothing has changed then.
+        /// The switch is refused with a list of the operations. Nothing changes.
         case refuse
-        /// It ends as rejected where it was to go, and is kept for replay.
+        /// The operations are rejected at the new providers and kept for replay.
         case reject
     }
 
-    /// What `retarget` does with an operation whose request left and was never answered: the old provider may have it.
+    /// The policy of `retarget` for an operation whose request was never answered, so that the old provider may have
+    /// processed it.
     public enum UnacknowledgedPolicy: String, NeutralWord {
-        /// It stays with the old provider, which repeats it if need be.
+        /// The operation stays with the old provider, which repeats it if necessary.
         case keep
-        /// It moves, and may count at both.
+        /// The operation moves and may be processed by both providers.
         case move
     }
 
-    /// One provider.
+    /// A provider of the plan.
     public struct Provider: Sendable {
-        /// Its name in the configuration.
+        /// The name in the configuration.
         public var name: String
-        /// Its adapter, settings read.
+        /// The adapter with its settings.
         public var adapter: any VendorAdapter
-        /// How it is served; nil without a route: it is drained, and hears of late pushes that it knows as its own.
+        /// The mode; nil without a route. Such a provider is drained and receives only late pushes that it recognizes as its
+        /// own.
         public var mode: Mode?
-        /// Which contacts it hears, where it is routed.
+        /// The contacts that it receives if it is routed.
         public var share: Share
-        /// Whether a shadow's requests are sent, to the sandbox that its settings name.
+        /// Whether a shadow's requests are sent to the sandbox in its settings.
         public var sendsShadow: Bool
-        /// Tells one set of settings from another.
+        /// A digest that identifies the settings.
         public var settingsDigest: String
-        /// How often it may be asked; nil is as its adapter says.
+        /// The maximum request rate; nil for the adapter's default.
         public var rate: Rate?
 
-        /// A provider.
+        /// Creates a provider.
         public init(
             name: String,
             adapter: any VendorAdapter,
@@ -73,25 +75,25 @@ public struct RoutingPlan: Sendable {
             (self.share, self.sendsShadow, self.rate) = (share, sendsShadow, rate)
         }
 
-        /// Whether it hears what is captured, for good.
+        /// Whether captures are delivered to the provider and count as delivered.
         public var isRouted: Bool { mode != nil && mode != .shadow }
 
-        /// Whether requests that count as nothing are sent for it.
+        /// Whether requests of a shadow run are sent for it.
         var sendsShadowRequests: Bool { mode == .shadow && sendsShadow }
     }
 
     /// The providers.
     public var providers: [Provider]
-    /// What happens to pending work at a switch.
+    /// The policy for pending work at a switch.
     public var onSwitch: SwitchPolicy
-    /// What happens when pending work moves and no provider would take it.
+    /// The policy for pending work that is moved and that no provider accepts.
     public var onLoss: LossPolicy
-    /// What `retarget` does with an operation whose request was never answered.
+    /// The policy of `retarget` for an operation whose request was never answered.
     public var onUnacknowledged: UnacknowledgedPolicy
-    /// What needs the person's yes. The rest is taken as allowed until the person says no.
+    /// The consents that operations wait for. Other operations are allowed until the person opts out.
     public var requiredConsent: Set<Consent.Scope>
 
-    /// A plan.
+    /// Creates a plan.
     public init(
         providers: [Provider],
         onSwitch: SwitchPolicy = .drain,

@@ -2,14 +2,14 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// What becomes of operations whose credential a vendor refuses.
+/// The handling of refused credentials.
 extension Runner {
     /// Keeps the operations of an exchange pending if the vendor refused their credential and a fresh one may help.
     ///
     /// The adapter's interpretation is discarded, and its memory stays as it was: for the adapter, the request was never
     /// made. The refused credential is not given to it again.
     ///
-    /// - Returns: Whether it did; false where the refusal is final or has another cause.
+    /// - Returns: Whether the operations stay pending; false if the refusal is final or has another cause.
     func refusesCredential(_ ended: Ended, _ meaning: Meaning, in lane: Lane) throws -> Bool {
         guard descriptor.usesCredentials, let reply = ended.outcome.reply,
             !reply.isSuccess || context.credentials.hasRefusals
@@ -49,7 +49,7 @@ extension Runner {
 }
 
 extension Meaning {
-    /// Whether the adapter would end the operations, or stop, because of their credential.
+    /// Whether the adapter would end the operations or suspend the provider because of their credential.
     fileprivate func isRefusedCredential(status: Int) -> Bool {
         func isOfCredential(_ finding: Finding?) -> Bool { status == 401 || finding?.error == .unauthenticated }
         if let suspension { return isOfCredential(suspension) }

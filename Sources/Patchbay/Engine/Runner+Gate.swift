@@ -2,11 +2,11 @@ import PatchbayAdapterKit
 import PatchbayModel
 import PatchbayOutbox
 
-/// Whether the provider may be asked at all now: its rate, which all lanes share, and its breaker.
+/// The limits on requests to the provider: its rate, which all lanes share, and its breaker.
 extension Runner {
-    /// Why nothing may leave now, and when something may again (nil: when what is in flight has ended).
+    /// The reason that no request may leave now, and the time of the next one (nil: after the requests in flight have ended).
     ///
-    /// The breaker never holds a lane that is alone: there the vendor's law decides, and nothing else.
+    /// The breaker never holds a single lane: then only the vendor's retry policy applies.
     var gate: (until: Instant?, because: Finding)? {
         guard breaker.outage != nil || rateGate != nil else { return nil }
         let now = context.now
@@ -20,18 +20,18 @@ extension Runner {
         )
     }
 
-    /// Lanes with something to do, now or later.
+    /// The number of lanes with work, now or later.
     var wantingLanes: Int {
         lanes.values.count { $0.due != nil || $0.flight != nil || $0.waits.closings.isAny || !$0.waits.reads.isEmpty }
     }
 
-    /// The instant at which a due lane can be planned; nil is not before something happens.
+    /// Returns the instant at which a due lane can be planned; nil if it depends on an event.
     func pastGate(_ due: Instant?) -> Instant? {
         guard let due, let gate else { return due }
         return gate.until.map { max(due, $0) }
     }
 
-    /// Why each lane waits: for the provider, for what the adapter said, or for the repeat of what failed.
+    /// The reason that each lane waits: the provider's state, the adapter's reason, or the last failure.
     var reasons: [String: Finding] {
         let now = context.now
         let gate = gate
@@ -44,8 +44,8 @@ extension Runner {
         return working.merging(resting.reasons) { held, _ in held }
     }
 
-    /// A request leaves once `body` has stored what must be stored before its bytes go. If that fails, nothing has left and
-    /// nothing is spent.
+    /// Spends a request of the rate and runs `body`, which stores what must be stored before the request leaves. If it
+    /// throws, the rate is restored and the request must not leave.
     func spendingRate(_ now: Instant, _ body: () throws -> Void) throws {
         let before = rateGate
         rateGate?.take(at: now)
@@ -57,34 +57,34 @@ extension Runner {
         }
     }
 
-    /// Whether what is spent must be stored.
+    /// Whether the rate is so slow that its use must be stored.
     var hasSlowRate: Bool { rateGate.map { $0.rate.interval >= .seconds(1) } ?? false }
 
-    /// Stores what is spent of a slow rate, in the transaction at hand.
+    /// Stores the use of a slow rate in the current transaction.
     func storeRate() throws {
         guard let rateGate, hasSlowRate else { return }
         try context.store.setMeta("rate.\(name)", String(rateGate.fullAt.milliseconds))
     }
 
-    /// Goes on with the rate and the outage that an earlier process left.
+    /// Restores the rate and the outage that an earlier process stored.
     func restoreGates() throws {
         breaker = Breaker(text: try context.store.meta("breaker.\(name)"))
         guard let rate else { return }
         rateGate = RateGate(rate, at: context.now)
         guard rate.interval >= .seconds(1) else { return }
-        // A slow rate is stored with each request, so an outbox that knows of none has sent nothing.
+        // A slow rate is stored with each request. If none is stored, no request was sent.
         let stored = try context.store.meta("rate.\(name)").flatMap(Int64.init)
         rateGate?.fullAt = stored.map(Instant.init(milliseconds:)) ?? context.now
     }
 
     // MARK: The breaker
 
-    /// Notes how an exchange ended: for the lane's reason, and for the breaker.
+    /// Records the end of an exchange for the lane's reason and for the breaker.
     func note(_ ended: Ended, _ meaning: Meaning, in lane: Lane) throws {
         let isOpen = meaning.judgements.contains { $0?.isFinal != true }
         let isRepeated = isOpen && meaning.suspension == nil
         let outcome = ended.outcome
-        // A success that ends or advances nothing, and is repeated after a time, is no confirmation.
+        // A successful reply that only leads to a retry after a time does not show that the failure is over.
         let confirms = meaning.judgements.contains {
             if case .retry(let when) = $0 { when == .woken } else { true }
         }
@@ -117,15 +117,15 @@ extension Runner {
         try store { try context.store.setMeta("breaker.\(name)", breaker.text) }
     }
 
-    /// Returns why an exchange failed: host, status or cause, and what helps against it.
+    /// Returns the reason that an exchange failed: host, status or cause, and the remedy.
     private func failure(of ended: Ended) -> Finding {
         let outcome = ended.outcome
         let failure = RequestFailure(outcome, to: ended.flight.request)
-        // A row that refuses is no reason to wait: then the adapter repeats by a policy of its own.
+        // A row that ends the operation is not the reason for waiting: the adapter then repeats by its own policy.
         let reply: ReplyRow? = descriptor.replies.index(for: outcome).map { descriptor.replies.rows[$0] }
         let isRepeated = reply.map { $0.meaning == .retry || $0.meaning == .suspend } ?? false
         let row: FindingRow? = isRepeated && reply?.finding?.error != nil ? reply?.finding : nil
-        // The vendor's answer is explained by the adapter, a failed connection by its cause.
+        // The adapter explains a vendor's reply; the transport's cause explains a failed connection.
         let vendor = descriptor.replies.vendorReply(outcome, to: ended.flight.request)
         guard let row else {
             var finding = FindingRow.Engine.requestFailed.at(remedy: failure.remedy)
@@ -152,14 +152,15 @@ extension Runner {
 }
 
 extension Outcome {
-    /// Whether the vendor answered, and not with a word on its own state or on who is asking.
+    /// Whether the vendor answered with a status that concerns neither its own state nor the credentials.
     fileprivate var isGoodAnswer: Bool {
         guard let reply, !reply.isDetour else { return false }
         return reply.status < 500 && ![401, 403, 408, 429].contains(reply.status)
     }
 
-    /// Whether it tells of a provider that is down: no answer, a 5xx that decides nothing, a page or a redirect of something on the way,
-    /// or a word on who is asking. A process that died tells nothing. `isOpen`: some operation of it has not ended.
+    /// Whether the outcome indicates an outage: no reply, a 5xx without a final verdict, a page or redirect from a machine in
+    /// between, or a refusal of the credentials. An interrupted process does not count. `isOpen` is true if an operation has
+    /// no outcome.
     fileprivate func isOutage(isOpen: Bool) -> Bool {
         switch self {
         case .failed: !isInterrupted

@@ -2,9 +2,9 @@ import PatchbayAdapterKit
 import PatchbayModel
 import PatchbayOutbox
 
-/// Which lanes there are in this process, and what callers ask in them.
+/// The lanes in this process, and the callers' queries in them.
 extension Runner {
-    /// A lane, held from now on.
+    /// Returns a lane, and keeps it in memory from now on.
     func lane(_ key: String) -> Lane {
         if let lane = lanes[key] { return lane }
         let lane = Lane(key, resting.take(key))
@@ -12,17 +12,17 @@ extension Runner {
         return lane
     }
 
-    /// Looks up what the outbox knows of a lane's closed queues, the first time.
+    /// Reads a lane's closed queues from the outbox, if that has not been done.
     func readWaits(of lane: Lane) throws {
         guard !lane.isRead else { return }
         lane.waits.closings = try context.store.closings(provider: name, lane: lane.key)
         lane.isRead = true
     }
 
-    /// So many queues are opened at least, when their time has come: more than that, if more fit into a plan.
+    /// The minimum number of due queues that are opened at a time. If a plan can use more, more are opened.
     private static var portion: Int { 64 }
 
-    /// Opens queues of a lane whose time has come, as many as a plan can use, and behind a wake all that it opens.
+    /// Opens the due queues of a lane, as many as a plan can use, and all queues that a wake opens.
     func openQueues(of lane: Lane, now: Instant) throws {
         try readWaits(of: lane)
         let now = DeliberateFault.waitIgnored.isPresent ? Instant(milliseconds: .max) : now
@@ -44,11 +44,11 @@ extension Runner {
         (lane.waits, lane.isWoken) = (waits, false)
         guard !opened.isEmpty else { return }
         lane.window?.open(opened)
-        // To open the next ones is a step forward.
+        // Opening the next queues counts as progress.
         lane.spins = 0
     }
 
-    /// Opens what a wake opens, if one came, inside the caller's transaction.
+    /// Opens the queues of a wake that has arrived, inside the caller's transaction.
     func openWoken(_ lane: Lane, _ waits: inout Lane.Waits) throws {
         guard lane.mayOpenWoken else { return }
         try context.store.openWokenQueues(provider: name, lane: lane.key, timed: lane.opensTimed)
@@ -70,7 +70,7 @@ extension Runner {
         waits.closings.add(until: until, orWoken: when.orWoken)
     }
 
-    /// Answers callers whose time is up, and all of them when nothing is sent.
+    /// Answers queries whose timeout has passed, and all queries if nothing is sent.
     func expireReads() {
         guard lanes.values.contains(where: { !$0.waits.reads.isEmpty }) else { return }
         let now = context.now
@@ -93,7 +93,7 @@ extension Runner {
         }
     }
 
-    /// Hands the questions of callers over.
+    /// Removes and returns the queries of callers, for another engine.
     func takeQuestions() -> [Question] {
         lanes.values.sorted { $0.key < $1.key }.flatMap { lane in
             defer { lane.waits.reads = [] }

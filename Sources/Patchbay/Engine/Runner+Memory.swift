@@ -2,9 +2,9 @@ import PatchbayAdapterKit
 import PatchbayModel
 import PatchbayOutbox
 
-/// What the adapter remembers.
+/// The adapter's memory.
 extension Runner {
-    /// What the adapter remembers; nil if that can't be read: then the provider is suspended, and the bytes stay.
+    /// Returns the adapter's memory for a lane; nil if it cannot be read. The provider is then suspended, and the bytes stay.
     func memory(of lane: Lane) throws -> Memory? {
         if DeliberateFault.memoryOfAnother.isPresent, let memory = lanes.values.first(where: { $0 !== lane })?.memory {
             return memory
@@ -16,7 +16,7 @@ extension Runner {
             try suspend(FindingRow.Engine.stateUnreadable.at())
             return nil
         }
-        // Another process has committed something else than a no: what this one uncertain deliveries on the disk alone it knows still.
+        // If no opt-out was committed by another process, the full memory of the request in flight still applies.
         if let uncertainty = lane.uncertainty, memory == uncertainty.stored, try denials() == uncertainty.denials {
             memory = uncertainty.full
         }
@@ -24,7 +24,7 @@ extension Runner {
         return memory
     }
 
-    /// Where the outbox keeps the memory that a lane uses.
+    /// Returns the key under which the outbox stores the memory that a lane uses.
     func memoryKey(of lane: Lane) throws -> String {
         guard descriptor.memory == .lane else { return "" }
         return try lane.isErased ? context.erasedKey(lane.key) : lane.key
@@ -41,9 +41,9 @@ extension Runner {
         for lane in lanes.values { lane.memory = nil }
     }
 
-    /// Forgets what is kept of memory if another process has committed since: a person's no, captured there, empties it.
+    /// Forgets cached memory if another process has committed since: an opt-out captured there changes it.
     ///
-    /// - Returns: Whether it did.
+    /// - Returns: Whether it was forgotten.
     @discardableResult
     func forgetOutdated() throws -> Bool {
         guard descriptor.memory == .lane else { return false }
@@ -54,16 +54,16 @@ extension Runner {
         return true
     }
 
-    /// Removes from a lane's memory what newly denied scopes cover, inside the caller's transaction.
+    /// Removes the parts of a lane's memory that newly denied scopes cover, inside the caller's transaction.
     ///
-    /// - Returns: Whether the memory changed, so that what is still allowed must be sent again. Memory that cannot be read
-    ///   stays as it is.
+    /// - Returns: Whether the memory changed, so that the state that is still allowed must be sent again. Unreadable memory
+    ///   is not changed.
     func forget(lane key: String, denied scopes: [Consent.Scope]) throws -> Bool {
         guard descriptor.memory == .lane, let stored = try storedMemory(of: key),
             let known = try? driver.memory(stored.body)
         else { return false }
         let rest = known.afterDenial(of: scopes)
-        // While a request is in flight, more may be known in the process than is stored.
+        // While a request is in flight, the process may know more than is stored.
         let isKnownInFlight = lanes[key]?.uncertainty.map { $0.full.afterDenial(of: scopes) != $0.full } ?? false
         guard rest != known || isKnownInFlight else { return false }
         try context.store.setMeta(Self.denialsKey, String((denials().flatMap { Int($0) } ?? 0) + 1))
@@ -71,10 +71,10 @@ extension Runner {
         return true
     }
 
-    /// Removes everything of an erased person from a lane's memory, inside the caller's transaction. What may stay, such as the
-    /// vendor's pacing, is stored under a digest of the lane's name, which is the subject's.
+    /// Removes an erased person's data from a lane's memory, inside the caller's transaction. The rest, such as the vendor's
+    /// pacing, is stored under a digest of the lane's name, because that name is the subject's.
     ///
-    /// - Returns: Whether anything was stored. Memory that cannot be read is removed.
+    /// - Returns: Whether anything is stored. Unreadable memory is removed.
     func erase(lane key: String) throws -> Bool {
         guard descriptor.memory == .lane, let stored = try storedMemory(of: key) else { return false }
         try context.store.setMeta(Self.denialsKey, String((denials().flatMap { Int($0) } ?? 0) + 1))
@@ -82,12 +82,12 @@ extension Runner {
         return true
     }
 
-    /// Removes an erased contact from the memories of lanes that another person uses, inside the caller's transaction, and
-    /// returns the lanes whose memory changed. `text` is the contact as stored memory has it.
+    /// Removes an erased contact from the memories of lanes that another person uses, inside the caller's transaction.
+    /// Returns the changed lanes. `text` is the contact in the form of stored memory.
     func forgetContact(_ contact: String, _ text: [UInt8]) throws -> [String] {
         guard descriptor.memory == .lane else { return [] }
         var lanes: [String] = []
-        // A text inside a stored text has its quotes escaped.
+        // Inside a stored text, the contact's quotes are escaped.
         for stored in try context.store.memories(provider: name, mentioning: Array(text.dropFirst().dropLast())) {
             guard let known = try? driver.memory(stored.body), case let rest = known.withoutContact(contact),
                 rest != known
@@ -101,7 +101,7 @@ extension Runner {
         return lanes
     }
 
-    /// Stores what may stay of an erased person's lane, and returns whether that is anything.
+    /// Stores the part of an erased person's memory that may be kept. Returns whether there is any.
     @discardableResult
     func saveErased(_ memory: Memory?, lane key: String) throws -> Bool {
         let erased = try context.erasedKey(key)
@@ -111,7 +111,7 @@ extension Runner {
         return true
     }
 
-    /// The stored memory of a lane, and the key under which it is: the lane's name, or the digest that an erasure left.
+    /// Returns the stored memory of a lane and its key: the lane's name, or the digest after an erasure.
     private func storedMemory(of key: String) throws -> (key: String, body: [UInt8])? {
         let keys = [key, key.isEmpty ? nil : try ConsentTrail.erasedKey(key, in: context.store)].compactMap(\.self)
         for key in keys {
@@ -120,18 +120,18 @@ extension Runner {
         return nil
     }
 
-    /// The contacts that the stored memory of a subject's lane names for an unregister.
+    /// Returns the contacts for which the stored memory of a subject's lane requires an unregister.
     func registeredContacts(_ subject: Subject, _ snapshot: SubjectSnapshot) throws -> [String?] {
         try storedMemory(subject, snapshot)?.registeredContacts ?? []
     }
 
-    /// Whether the stored memory of a subject's lane belongs to another account than the settings name.
+    /// Returns whether the stored memory of a subject's lane belongs to another account than the settings name.
     func mustRegisterAgain(_ subject: Subject, _ snapshot: SubjectSnapshot) throws -> Bool {
         guard descriptor.memory == .lane else { return false }
         return try storedMemory(subject, snapshot).map(driver.mustRegisterAgain) ?? false
     }
 
-    /// The stored memory of a subject's lane; nil without any, or if it cannot be read.
+    /// Returns the stored memory of a subject's lane; nil if there is none, or if it cannot be read.
     private func storedMemory(_ subject: Subject, _ snapshot: SubjectSnapshot) throws -> Memory? {
         let unregister = EngagementOperation(
             id: "unregister",
@@ -144,7 +144,7 @@ extension Runner {
         return stored.flatMap { try? driver.memory($0.body) }
     }
 
-    /// How many opt-outs have emptied memories so far, in this outbox.
+    /// Returns the number of opt-outs that have changed memories in this outbox.
     func denials() throws -> String? { try context.store.meta(Self.denialsKey) }
 
     private static let denialsKey = "denials"

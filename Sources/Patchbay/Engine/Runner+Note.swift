@@ -2,12 +2,12 @@ import PatchbayAdapterKit
 import PatchbayModel
 import PatchbayOutbox
 
-/// The short way for what most exchanges come to: everything ended well, or goes on at once.
+/// The bulk path for the results of most exchanges: all operations completed well or advance at once.
 extension Runner {
-    /// Stores verdicts that leave nothing behind but their endings, if they are such; false where the long way is needed.
+    /// Stores verdicts that consist only of completed and advanced operations. Returns false if the general path is needed.
     ///
-    /// Nothing but this process may have touched the lane since the plan: then every row is where it was, and a short note of
-    /// each ending will do.
+    /// No other process may have changed the lane since the plan. Each row is then where it was, and a short record of each
+    /// outcome is enough.
     func settlePlainly(
         _ meaning: Meaning,
         _ verdicts: [(pending: Waiting, verdict: Judgement)],
@@ -16,10 +16,10 @@ extension Runner {
         isAcknowledged: Bool,
         _ journaled: Flight?
     ) throws -> Bool {
-        guard let (endings, advanced) = plain(meaning, verdicts, isAcknowledged: isAcknowledged),
+        guard let (completed, advanced) = plain(meaning, verdicts, isAcknowledged: isAcknowledged),
             let version = lane.window?.index.version
         else { return false }
-        // The next request of the lane notes itself in place of this one, if another follows.
+        // If the lane sends another request, that request's note replaces this one.
         let isNoted = journaled.map { !$0.endpoint.isJournaled } ?? false
         let keepsNote = isNoted && (lane.window?.count ?? 0) > verdicts.count - advanced.count
         var isCurrent = false
@@ -31,8 +31,8 @@ extension Runner {
             }
             guard isCurrent else { return }
             for pending in advanced { try store(pending) }
-            if !endings.isEmpty {
-                try context.store.note(endings.map(\.ending), provider: name, at: context.date.milliseconds)
+            if !completed.isEmpty {
+                try context.store.note(completed.map(\.record), provider: name, at: context.date.milliseconds)
             }
             if after != keptMemory(of: lane) || lane.uncertainty != nil, !DeliberateFault.memoryNotStored.isPresent {
                 try save(after, key: memoryKey(of: lane))
@@ -50,24 +50,24 @@ extension Runner {
         keep(after, of: lane)
         lane.uncertainty = nil
         if journaled != nil { lane.hasSettledNote = keepsNote }
-        lane.window?.change(replacing: advanced, leaving: endings.lazy.map(\.pending))
-        if !endings.isEmpty { lane.spins = 0 }
+        lane.window?.change(replacing: advanced, leaving: completed.lazy.map(\.pending))
+        if !completed.isEmpty { lane.spins = 0 }
         lane.wokenInFlight = false
         if !meaning.incoming.isEmpty { context.emit(meaning.incoming.map { .incoming(provider: name, $0) }) }
-        context.emit(endings.map(\.event))
+        context.emit(completed.map(\.event))
         return true
     }
 
-    /// What ended well and what goes on at once; nil if there is anything else.
+    /// Returns the completed operations and those that advance at once; nil if there is any other verdict.
     private func plain(
         _ meaning: Meaning,
         _ verdicts: [(pending: Waiting, verdict: Judgement)],
         isAcknowledged: Bool
-    ) -> (endings: [PlainEnd], advanced: [Waiting])? {
+    ) -> (completed: [PlainEnd], advanced: [Waiting])? {
         guard meaning.suspension == nil, meaning.followUps.isEmpty, !verdicts.isEmpty else { return nil }
-        var endings: [PlainEnd] = []
+        var completed: [PlainEnd] = []
         var advanced: [Waiting] = []
-        endings.reserveCapacity(verdicts.count)
+        completed.reserveCapacity(verdicts.count)
         for (pending, verdict) in verdicts {
             guard !pending.isImmediate, !pending.isErasure else { return nil }
             if case .underway(let step, .now) = verdict {
@@ -81,32 +81,32 @@ extension Runner {
                     )
                 )
             } else if let outcome = verdict.outcome, outcome.term != .rejected {
-                endings.append(end(of: pending, booked(outcome)))
+                completed.append(end(of: pending, booked(outcome)))
             } else {
                 return nil
             }
         }
-        return (endings, advanced)
+        return (completed, advanced)
     }
 
-    /// An operation that ended plainly: what is noted of it, and what is told.
+    /// A completed operation: its record for the history, and its event.
     private struct PlainEnd {
         let pending: Waiting
-        let ending: PlainEnding
+        let record: PlainEnding
         let event: EngineEvent
     }
 
     private func end(of pending: Waiting, _ outcome: OperationOutcome) -> PlainEnd {
-        let ending = PlainEnding(
+        let record = PlainEnding(
             sequence: pending.sequence,
             id: pending.id.rawValue,
             term: outcome.term.rawValue,
             code: outcome.finding?.code ?? ""
         )
-        return PlainEnd(pending: pending, ending: ending, event: .ended(pending.id, provider: name, outcome))
+        return PlainEnd(pending: pending, record: record, event: .ended(pending.id, provider: name, outcome))
     }
 
-    /// Stores how far an operation got.
+    /// Stores the progress of an operation.
     private func store(_ pending: Waiting) throws {
         try context.store.progress(
             provider: name,
@@ -120,7 +120,7 @@ extension Runner {
 }
 
 extension Flight {
-    /// Its note in the journal, without the operations that it carried.
+    /// The journal's note of the request, without the operations that it carried.
     fileprivate func settledNote(in lane: String) -> JournalEntry {
         JournalEntry(
             lane: lane,

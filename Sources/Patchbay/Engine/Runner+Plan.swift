@@ -2,11 +2,11 @@ import PatchbayAdapterKit
 import PatchbayModel
 import PatchbayOutbox
 
-/// Plans, and what leaves.
+/// Plans and the requests that they send.
 extension Runner {
-    /// Plans every lane that wants it; the requests must leave at once.
+    /// Plans every lane that is due. The requests must leave at once.
     ///
-    /// A lane whose storage fails does not stop the others. The first error is thrown when all have been planned.
+    /// A storage error in one lane does not stop the others. The first error is thrown after all lanes were planned.
     func plan(_ send: (Dispatch) -> Void) throws {
         expireReads()
         guard !isSuspended, !isPaused || DeliberateFault.pauseIgnored.isPresent else { return }
@@ -29,7 +29,7 @@ extension Runner {
         if let failure { throw failure }
     }
 
-    /// The lanes that want to be planned, the one that has waited longest first.
+    /// Returns the lanes that are due, the one that has waited longest first.
     func lanesDue() -> [Lane] {
         let now = context.now
         let due = lanes.values.filter { lane in
@@ -41,13 +41,13 @@ extension Runner {
             .sorted { ($0.since, $0.lane.key) < ($1.since, $1.lane.key) }.map(\.lane)
     }
 
-    /// The storage failed: everything is pending as before, and is looked at again when it may have recovered.
+    /// Postpones a lane after a storage error. All operations stay pending and are tried again in 5 s.
     func postpone(_ lane: Lane) { lane.due = context.now + .seconds(5) }
 
     /// Whether the last exchange of a lane failed.
     var isFailing: Bool { lanes.values.contains(where: \.lastExchangeFailed) }
 
-    /// What is due waits a minute, for no good reason: a deliberate fault.
+    /// A mutation: delays all due lanes by a minute without a reason.
     func putOff() {
         #if DEBUG
         for lane in lanesDue() {
@@ -56,7 +56,7 @@ extension Runner {
         #endif
     }
 
-    /// Plans a lane, on one look at what other processes have committed.
+    /// Plans a lane with a single check for other processes' commits.
     func plan(_ lane: Lane) throws -> Dispatch? {
         try context.store.look {
             let dispatch = try planAtOnce(lane)
@@ -92,7 +92,7 @@ extension Runner {
                 let wait = until.map { max($0, now + .milliseconds(10)) }
                 lane.due = wait.orEarlier(nextUnblock)
                 (lane.because, lane.flush) = (because, false)
-                // A plan that waits for its time waits for something, as a verdict with an instant does.
+                // A plan that waits until an instant does not count as a loop, and neither does such a verdict.
                 if wait != nil { lane.barren = 0 }
                 return nil
             case .settle(let meaning, let settled, let remembered):
@@ -124,8 +124,8 @@ extension Runner {
         return nil
     }
 
-    /// Notes when the person of a lane of a device API came, whether that person allows push messages now, and who had not
-    /// when they left.
+    /// Adds data about the person to the window of a device API's lane: when the person came, whether the person allows push
+    /// messages, and which former people did not when they left.
     private func notePerson(of window: inout Window) throws {
         guard descriptor.memory == .lane, let subject = window.operations.first?.operation.subject else { return }
         let scope = Consent.Scope(.messaging, channel: .push)
@@ -133,7 +133,7 @@ extension Runner {
         window.cameAfter = snapshot.cameAfter.map(Int64.init)
         let hasSubscription = descriptor.capabilities[.subscription(.push)].isAvailable
         func isAllowed(_ state: Consent.State) -> Bool { context.gate.decision(on: scope, state) == .pass }
-        // A registration makes the vendor send push messages: where it would be dropped or held, nothing opts in.
+        // A registration makes the vendor send push messages. If it would be dropped or held, no operation may opt in.
         window.allowsPushMessages = isAllowed(snapshot.push.consent) && context.gate.allowsPushRegistration(snapshot)
         window.hasEndedPush = hasSubscription && snapshot.push.isEnded
         for person in snapshot.formerPush
@@ -142,7 +142,7 @@ extension Runner {
         }
     }
 
-    /// Whether the provider no longer receives the contact of a lane of a device API.
+    /// Returns whether the provider no longer receives the contact of a device API's lane.
     private func isOutsideShare(_ window: Window) throws -> Bool {
         guard !share.isAll, descriptor.memory == .lane, let subject = window.operations.first?.operation.subject else {
             return false
@@ -169,7 +169,7 @@ extension Runner {
             (lane.awaitsMaintenanceRequest, lane.due) = (true, lane.wakeAt)
             return nil
         }
-        // What a device API sends is noted before it leaves: after a crash it counts as possibly processed.
+        // A device API's request is noted before it leaves. After a crash, its operations count as possibly processed.
         let isNoted = descriptor.side == .device && operations.contains { !$0.isImmediate }
         let isJournaled = (endpoint.isJournaled || isNoted) && !DeliberateFault.journalNotWritten.isPresent
         let unacknowledged =
@@ -184,7 +184,7 @@ extension Runner {
                 try context.transaction(isDurable ? .full : .normal, appends: !isDurable) {
                     try context.requireLease()
                     if let unacknowledged {
-                        // What another process has emptied since it was read must not come back.
+                        // Data that another process removed from the memory must not be restored.
                         if try forgetOutdated() { throw MemoryOutdated() }
                         try save(unacknowledged.stored, key: memoryKey(of: lane))
                         uncertainty = .init(
@@ -236,7 +236,7 @@ extension Runner {
         )
     }
 
-    /// The operations that a request carries, in the order of the window; mostly they stand first in it.
+    /// Returns the operations that a request carries, in the order of the window, at whose start they usually are.
     private func carried(
         _ ids: [OperationID],
         of pending: ArraySlice<Waiting>
@@ -248,7 +248,7 @@ extension Runner {
             if candidate.id == ids[operations.count] { operations.append(candidate) }
         }
         guard operations.count < ids.count else { return operations }
-        // It names them in another order.
+        // The request names them in another order.
         operations = []
         let carried = Set(ids)
         for candidate in pending {
@@ -258,17 +258,17 @@ extension Runner {
         return operations
     }
 
-    /// Ends a stored operation; `isIndexed` if the lane's window is told of it.
+    /// Ends a stored operation. `isIndexed` is true if the lane's window is notified.
     ///
-    /// False if it was not there any more, or its row was damaged: then that is its end, and told.
+    /// Returns false if the operation was gone, or if its row was damaged. A damaged row is reported as its outcome.
     @discardableResult
     func end(
         _ sequence: Int64,
-        _ ending: OperationOutcome,
+        _ unbooked: OperationOutcome,
         isIndexed: Bool = false,
         keepsReject: Bool = true
     ) throws -> Bool {
-        let outcome = booked(ending)
+        let outcome = booked(unbooked)
         return try context.store.end(
             provider: name,
             sequence: sequence,

@@ -2,23 +2,23 @@ import PatchbayAdapterKit
 import PatchbayModel
 import PatchbayOutbox
 
-/// Which lanes are held in the process: those in which something goes on, and as many others as cost little.
+/// The lanes that are kept in memory: those with work in progress, and a limited number of others.
 extension Runner {
-    /// A walk through every lane of the outbox with pending work, by name.
+    /// A pass over all lanes of the outbox with pending work, by name.
     struct Sweep {
-        /// The last lane that was taken in.
+        /// The last lane that was loaded.
         var last: String
         var isFlush: Bool
-        /// When it goes on.
+        /// The time of the next step.
         var due: Instant
     }
 
-    /// So many lanes are held before those that may rest are let go.
+    /// The number of lanes in memory above which idle ones are released.
     private static var capacity: Int { 128 }
-    /// So many lanes are taken in at a time.
+    /// The number of lanes that are loaded at a time.
     private static var portion: Int { 64 }
 
-    /// Every lane that is held, and the first of those that are not: the others come by and by.
+    /// Returns all lanes in memory and the first of the others. A sweep loads the rest incrementally.
     func everyLane(isFlush: Bool = false) throws -> [String] {
         let stored = try context.store.lanes(provider: name, behind: nil, limit: Self.portion)
         let isFlush = isFlush || sweep?.isFlush == true
@@ -29,20 +29,20 @@ extension Runner {
         return Set(lanes.keys).union(stored).sorted()
     }
 
-    /// Something that every lane may have waited for is there now.
+    /// Starts a sweep over all lanes after an event that any lane may have waited for.
     func wakeResting() {
         guard !resting.isEmpty else { return }
         resting = RestingLanes()
         sweep = Sweep(last: "", isFlush: sweep?.isFlush ?? false, due: context.now)
     }
 
-    /// When lanes that are not held want to be taken in; nil while too many are held already.
+    /// The time at which lanes that are not in memory are due; nil while too many are loaded.
     var nextAdmission: Instant? {
         guard lanes.count < 2 * Self.capacity else { return nil }
         return resting.nextDue.orEarlier(sweep?.due)
     }
 
-    /// Takes lanes in that want to be planned: those that rested until now, then the next of the sweep.
+    /// Loads due lanes: first resting ones, then the next of the sweep.
     func admit() throws {
         let now = context.now
         guard let next = nextAdmission, next <= now else { return }
@@ -62,7 +62,7 @@ extension Runner {
         self.sweep = found.count < room ? nil : found.last.map { Sweep(last: $0, isFlush: sweep.isFlush, due: now) }
     }
 
-    /// Lets go of lanes in which nothing goes on, when many are held.
+    /// Releases idle lanes if many are in memory.
     func tidy() {
         guard lanes.count > Self.capacity else { return }
         let quiet = lanes.values.filter(\.mayRest)
@@ -73,7 +73,7 @@ extension Runner {
         }
     }
 
-    /// Stores that queues are open which a wake opened: the lane is read anew when it is taken in again.
+    /// Stores which queues a wake opened, because the lane is read again when it is loaded.
     private func settleWakes(of woken: [Lane]) -> Bool {
         guard !woken.isEmpty else { return true }
         do {
@@ -86,11 +86,11 @@ extension Runner {
             }
             return true
         } catch {
-            // They stay as they are; the storage is looked at again when it is needed.
+            // The lanes stay in memory. The storage is tried again when it is needed.
             return false
         }
     }
 }
 
-/// Its cached memory was read before another process committed: what was made of it is made anew.
+/// The error that cached memory was read before another process committed. The caller repeats its step with fresh memory.
 struct MemoryOutdated: Error {}

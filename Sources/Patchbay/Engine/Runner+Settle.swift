@@ -2,9 +2,9 @@ import PatchbayAdapterKit
 import PatchbayModel
 import PatchbayOutbox
 
-/// Outcomes, verdicts, and what is stored of them.
+/// Outcomes of exchanges, verdicts, and their storage.
 extension Runner {
-    /// Takes the outcome of a request that this provider sent.
+    /// Handles the outcome of a request that this provider sent.
     func finish(_ ticket: Int, _ outcome: Outcome) throws -> Bool {
         guard let lane = flights.removeValue(forKey: ticket), let flight = lane.flight else { return false }
         if flight.operations.isEmpty { maintenanceRequestsInFlight.remove(flight.endpoint) }
@@ -16,13 +16,13 @@ extension Runner {
             try settle(ended, in: lane)
             return true
         } catch {
-            // What the vendor said is known, and must not be asked for again: it is settled once the storage recovers.
+            // The vendor has answered and must not be asked again, so the outcome is settled when the storage recovers.
             postpone(lane)
             throw error
         }
     }
 
-    /// Stores the outcomes that could not be stored so far: whoever goes on would ask the vendor again.
+    /// Stores outcomes that could not be stored before. Otherwise, the next engine would ask the vendor again.
     func settleAnswers() throws {
         var failure: (any Error)?
         for lane in lanes.values.sorted(by: { $0.key < $1.key }) {
@@ -36,7 +36,7 @@ extension Runner {
         if let failure { throw failure }
     }
 
-    /// Lets the adapter say what an exchange means, and stores that; once more where its memory changed meanwhile.
+    /// Interprets an exchange and stores the result. Repeats this if the memory has changed meanwhile.
     func settle(_ ended: Ended, in lane: Lane) throws {
         do {
             try settleOnce(ended, in: lane)
@@ -63,7 +63,7 @@ extension Runner {
         )
         let now = context.now
         let teachesAll = descriptor.memory == .provider && memory != before
-        // New shared knowledge or a finished maintenance request may let any lane go on; a free slot is taken by whoever waits.
+        // A change of shared memory or the end of a maintenance request may allow any lane to continue.
         for other in lanes.values where other === lane || teachesAll || other.awaitsMaintenanceRequest {
             other.awaitsMaintenanceRequest = false
             other.want(now)
@@ -73,13 +73,13 @@ extension Runner {
         lane.lastExchangeFailed = outcome.reply.map { !$0.isSuccess } ?? true
         try note(ended, meaning, in: lane)
         if case .failed(let failure) = outcome, let fault = failure.fault, !isSuspended {
-            // The same request would be made again, and never leave.
+            // The request would be created again and never leave.
             return try suspend(FindingRow.Engine.adapterUnsafe.at(detail: fault.rawValue))
         }
         try watch(meaning, flight.operations, hasLearnt: memory != before, in: lane)
     }
 
-    /// Suspends a provider whose exchanges end nothing and wait for nothing, or that names what it did not carry.
+    /// Suspends a provider whose exchanges complete nothing and wait for nothing, or whose adapter names unknown operations.
     func watch(
         _ meaning: Meaning,
         _ operations: [Waiting],
@@ -100,7 +100,7 @@ extension Runner {
         if lane.barren >= 64 { try suspend(FindingRow.Engine.adapterLoops.at()) }
     }
 
-    /// What a yes would have taught, for a mutation; nil after an answer that is one.
+    /// A mutation: returns the memory as after a successful reply; nil if the reply was successful.
     private func believed(_ ended: Ended, _ before: Memory) throws -> Memory? {
         #if DEBUG
         guard ended.outcome.reply?.isSuccess != true else { return nil }
@@ -112,9 +112,9 @@ extension Runner {
         #endif
     }
 
-    /// Stores verdicts, memory and follow-ups in one transaction, and tells of them after it.
+    /// Stores verdicts, memory and follow-ups in one transaction, and emits the events after it.
     ///
-    /// `answered` is nil where nothing was sent, else whether the vendor answered.
+    /// `answered` is nil if no request was sent, else whether the vendor answered.
     func settle(
         _ meaning: Meaning,
         _ operations: [Waiting],
@@ -150,18 +150,19 @@ extension Runner {
         }
         let erased = verdicts.filter { $0.pending.isErasure && $0.verdict.isFinal }
         var after = remembered ?? before
-        // What a person's word ended while it was in flight: what the vendor says of it changes nothing any more.
+        // Operations that a consent decision or an erasure ended while in flight. The vendor's reply does not change their
+        // outcome.
         var withdrawn: Set<OperationID> = []
         var entered: [String: [LaneEntry]] = [:]
         var advanced: [Waiting] = []
-        // Changed with the transaction, or not at all.
+        // Replaced only if the transaction commits.
         var waits = lane.waits
         var closed: [String: When] = [:]
         var isErased = lane.isErased
         try context.transaction(.normal) {
             try context.requireLease()
             if try forgetOutdated() { throw MemoryOutdated() }
-            // A wake that came before opens nothing that closes now.
+            // A wake that came before does not open queues that are closed now.
             try openWoken(lane, &waits)
             for (pending, _) in erased {
                 try context.store.removeRejects(provider: name, subject: pending.operation.subject.rawValue)
@@ -233,8 +234,8 @@ extension Runner {
         context.emit(events)
     }
 
-    /// Returns what may be kept of the memory when operations were withdrawn while their request was in flight: everything,
-    /// unless a denial still covers one of them. An erasure needs the memory and clears it when it is completed.
+    /// Returns the memory to keep when operations were withdrawn while in flight: all of it, unless a denial still covers one
+    /// of them. An erasure needs the memory and clears it when it has completed.
     private func kept(of memory: Memory, behind operations: [Waiting]) throws -> Memory {
         var denied: Set<Consent.Scope> = []
         for pending in operations {
@@ -250,7 +251,7 @@ extension Runner {
         return .retry(.at(context.now + .seconds(60)))
     }
 
-    /// Ends an operation or a read; what is to be told of it, unless the caller has given up or the person withdrew it.
+    /// Ends an operation or a query. Returns its event, or nil if the caller has given up or the operation was withdrawn.
     func end(
         _ pending: Waiting,
         _ outcome: OperationOutcome,
@@ -261,13 +262,13 @@ extension Runner {
             waits.reads.remove(at: place)
             return .answered(pending.id, provider: name, outcome)
         }
-        // A refused erasure names the person, and is not kept.
+        // A rejected erasure is not kept, because it names the person.
         let keepsReject = !pending.isErasure
         guard try end(pending.sequence, outcome, isIndexed: true, keepsReject: keepsReject) else { return nil }
         return .ended(pending.id, provider: name, booked(outcome))
     }
 
-    /// Notes how far an operation or a read got; returns it as it is now (nil: it has ended), and how long its queue is
+    /// Records the progress of an operation or a query. Returns its new state (nil if it has ended) and how long its queue is
     /// closed.
     func progress(
         _ verdict: Judgement,
@@ -317,12 +318,12 @@ extension Runner {
 }
 
 extension Outcome {
-    /// Whether no reply came and the request may have reached the vendor.
+    /// Whether the request may have reached the vendor although no reply came.
     fileprivate var mayHaveArrived: Bool {
         if case .failed(let failure) = self { failure.delivery != .notSent } else { false }
     }
 
-    /// The same without an uncertain delivery: what a deliberate fault makes of it.
+    /// The outcome with its uncertain delivery removed, for a mutation.
     fileprivate var withoutUncertainty: Outcome {
         guard case .failed(var failure) = self else { return self }
         failure.delivery = .notSent
@@ -331,7 +332,7 @@ extension Outcome {
 }
 
 extension When {
-    /// The one of two waits that is over later.
+    /// Returns the later of two waits.
     fileprivate func later(_ other: When) -> When {
         guard let until else { return self }
         guard let otherUntil = other.until else { return other }

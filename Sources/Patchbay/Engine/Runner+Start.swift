@@ -3,9 +3,9 @@ import PatchbayJSON
 import PatchbayModel
 import PatchbayOutbox
 
-/// Taking up what an earlier process left.
+/// Resumption of an earlier process's work.
 extension Runner {
-    /// Takes up what an earlier process left: upgrades state, asks about what was in mid-flight, wakes every lane.
+    /// Resumes an earlier process's work: upgrades state, settles interrupted requests, and wakes every lane.
     func restore() throws {
         abandon()
         laneVersion = try context.store.foreignVersion()
@@ -17,7 +17,7 @@ extension Runner {
         try restoreGates()
     }
 
-    /// Lets go of everything but the questions of callers: another process delivers, or did since this one last did.
+    /// Drops all state except the callers' queries, because another process delivers or has delivered.
     func abandon() {
         (flights, sharedMemory, maintenanceRequestsInFlight) = ([:], nil, [])
         (resting, sweep) = (RestingLanes(), nil)
@@ -29,9 +29,9 @@ extension Runner {
         }
     }
 
-    /// Brings the stored state to this release's form, and lets the provider go on: a start and a resume are one try.
+    /// Upgrades the stored state to this release's form and resumes the provider. A start and a resume both try this.
     ///
-    /// State that is newer or can't be read stops the provider, and stays as it is.
+    /// State that is newer or unreadable suspends the provider and stays unchanged.
     func takeUpState() throws {
         let record = try context.store.providers().first { $0.name == name }
         if let record, record.stateVersion != descriptor.stateVersion {
@@ -48,7 +48,7 @@ extension Runner {
         suspended = nil
     }
 
-    /// Whether an error says nothing about the state that was read.
+    /// Whether an error concerns the storage and not the state that was read.
     func isOfStorage(_ error: any Error) -> Bool { error is OutboxError || error is LeaseLost }
 
     func upgrade(from version: Int) throws {
@@ -76,9 +76,9 @@ extension Runner {
         }
     }
 
-    /// Gives everything pending the place that the adapter names now, inside the caller's transaction.
+    /// Routes pending operations to the lanes and queues that the adapter names now, inside the caller's transaction.
     ///
-    /// What may have been in flight stays where its journal looks for it.
+    /// Operations that may have been in flight stay where their journal entry expects them.
     func placeAgain() throws {
         let journaled = Set(try context.store.journal(provider: name).flatMap(\.operations))
         try context.store.forEachRow(provider: name, subject: nil) { row in
@@ -116,8 +116,8 @@ extension Runner {
 
     /// Examines pending operations under the present settings, inside the caller's transaction.
     ///
-    /// An operation that no longer fits is rejected with its finding and kept for replay; nothing is shortened. Requests in
-    /// flight are left alone: what they carried is examined when their outcome is known. An unregister is never rejected.
+    /// An operation that no longer fits is rejected with its finding and kept for replay; nothing is shortened. Operations in
+    /// flight are examined when their outcome is known. An unregister is never rejected.
     func examineAgain() throws {
         let inFlight = Set(try context.store.journal(provider: name).flatMap(\.operations))
         try context.store.setMeta(reexaminationKey, inFlight.isEmpty ? nil : "due")
@@ -134,11 +134,11 @@ extension Runner {
         }
     }
 
-    /// Present while a request that left under earlier settings has no outcome yet.
+    /// The key that is set while a request from before a change of settings has no outcome.
     private var reexaminationKey: String { "examine.\(name)" }
 
-    /// A journaled request was in flight when a process died: the adapter decides what that means. A request without a body
-    /// was only noted: what it carried may have been processed, and is planned again.
+    /// Settles a journaled request that was in flight when a process died: the adapter decides about it. If only a note
+    /// without a body was stored, its operations may have been processed, and are planned again.
     func interrupt(_ entry: JournalEntry) throws {
         guard let endpoint = driver.endpoint(entry.endpoint), !entry.request.isEmpty,
             !DeliberateFault.interruptionForgotten.isPresent
@@ -158,7 +158,7 @@ extension Runner {
             }
         }
         let rows = try context.store.rows(provider: name, lane: entry.lane, ids: entry.operations)
-        // What it carried may have ended by the person's word: that it left is told all the same, for the vendor's pacing.
+        // Operations may have been withdrawn. The adapter still learns of the request, for the vendor's pacing.
         var operations: [Waiting] = []
         for row in rows {
             guard let operation = try? EngagementOperation(jsonBytes: row.operation.body) else { continue }

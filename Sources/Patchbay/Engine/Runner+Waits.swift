@@ -3,9 +3,9 @@ import PatchbayJSON
 import PatchbayModel
 import PatchbayOutbox
 
-/// Explains what is pending: how much of what kind, since when, why, and when it is attempted next.
+/// Explains pending operations: their number by kind, since when and why they wait, and the next attempt.
 extension Runner {
-    /// Returns the waits of everything pending and of the questions that callers ask, the oldest first.
+    /// Returns the waits of pending operations and of callers' queries, the oldest first.
     func waits() throws -> [Wait] {
         var sum = WaitSum()
         var planned: [String: [String: PlannedWait]] = [:]
@@ -35,7 +35,7 @@ extension Runner {
         return sum.sorted
     }
 
-    /// Leaves the explanation in the outbox, for people who look at the file while no process has it open.
+    /// Stores the explanation in the outbox, for people who inspect the file while no process has it open.
     func keepWaits() throws {
         let pending = try context.store.pendingCount(provider: name)
         guard (1...Self.explainedLimit).contains(pending) else { return }
@@ -49,7 +49,7 @@ extension Runner {
 
     var waitsKey: String { KeptWaits.key(of: name) }
 
-    /// What an adapter says about one queue.
+    /// An adapter's wait for one queue.
     private typealias PlannedWait = (until: Instant?, reasons: [Finding])
 
     private func explain(_ group: PendingGroup, _ planned: inout [String: [String: PlannedWait]]) throws -> PlannedWait
@@ -71,7 +71,7 @@ extension Runner {
         return completed(wait, in: group.lane)
     }
 
-    /// Adds what holds back the whole provider or lane.
+    /// Adds the reasons for which the whole provider or lane waits.
     private func completed(_ known: PlannedWait, in key: String) -> PlannedWait {
         var wait = known
         let lane = lanes[key]
@@ -97,7 +97,7 @@ extension Runner {
         return completed((read.block.until, [failure].compactMap(\.self)), in: lane.key)
     }
 
-    /// Why this process sends nothing of this provider at all, if it does not.
+    /// The reason that this process sends nothing for this provider; nil if it does send.
     private var whyNothingLeaves: Finding? {
         if let suspended { return suspended }
         if isPaused { return FindingRow.Engine.providerPaused.at() }
@@ -108,7 +108,7 @@ extension Runner {
         FindingRow.Engine.requestInProgress.at(detail: flight.request.host)
     }
 
-    /// The later of a queue's end and the next request that an outage allows.
+    /// Returns the later of a queue's opening and the next request that an outage allows.
     private func later(_ until: Instant?) -> Instant? {
         guard let until, let outage = breaker.outage, wantingLanes > 1 else { return until }
         return max(until, outage.nextProbe)
@@ -121,7 +121,8 @@ extension Runner {
         return [(closing.until == nil ? FindingRow.Engine.queuesUnwoken : FindingRow.Engine.queuesClosed).at()]
     }
 
-    /// Asks the adapter about each queue of a lane alone: in a plan of all of them, the shortest wait hides the others.
+    /// Asks the adapter about each queue of a lane separately. In a plan of all queues, the shortest wait would hide the
+    /// others.
     private func plannedWaits(of lane: Lane) throws -> [String: PlannedWait] {
         guard lane.flight == nil, lane.unsettled == nil, let shown = lane.window?.shown, !shown.operations.isEmpty,
             let memory = keptMemory(of: lane)
@@ -140,7 +141,7 @@ extension Runner {
         return waits
     }
 
-    /// Says why there is no usable credential, where an adapter waits for one.
+    /// Returns why there is no usable credential, if the adapter waits for one.
     private func credentialProblems(_ operations: [Waiting], _ because: Finding) -> [Finding] {
         guard descriptor.usesCredentials, because.error == .unauthenticated else { return [] }
         let contacts = Set(
@@ -153,7 +154,7 @@ extension Runner {
     }
 }
 
-/// The waits of a provider when its process stopped; valid as long as the same operations are pending.
+/// The stored waits of a provider whose process has stopped. They are valid while the same operations are pending.
 struct KeptWaits {
     let pending: Int
     let newest: Int64
@@ -168,7 +169,7 @@ struct KeptWaits {
         return json.text
     }
 
-    /// Reads the waits that a process left; nil if there are none, or the outbox has changed since.
+    /// Returns the stored waits of a provider; nil if there are none, or if the outbox has changed since.
     static func read(_ provider: String, pending: Int, in store: OutboxStore) throws -> [Wait]? {
         guard let json = try store.meta(key(of: provider)).flatMap({ try? JSONValue(parsing: $0) }),
             json["pending"]?.integer == Int64(pending), json["newest"]?.integer == (try store.newestSequence())
@@ -178,7 +179,7 @@ struct KeptWaits {
 }
 
 extension Wait {
-    /// The wait as it is when the process has ended: its requests are no longer in progress.
+    /// The wait after the process has ended: its requests are no longer in progress.
     fileprivate var afterProcessEnd: Wait {
         var wait = self
         for (place, reason) in reasons.enumerated() where reason.code == FindingRow.Engine.requestInProgress.code {

@@ -3,12 +3,12 @@ import PatchbayJSON
 import PatchbayModel
 import PatchbayOutbox
 
-/// What a plan is shown.
+/// The operations that a plan sees.
 extension Runner {
-    /// So many decoded operations are kept, over all lanes.
+    /// The maximum number of decoded operations in memory, over all lanes.
     private static var capacity: Int { 4_096 }
 
-    /// The operations that may be planned in a lane, and when the next closed queue opens; nil if there is nothing to plan.
+    /// Returns the operations of a lane that may be planned, and when the next closed queue opens; nil if there are none.
     func window(of lane: Lane, now: Instant) throws -> (Window, nextUnblock: Instant?)? {
         try openQueues(of: lane, now: now)
         let firstEnd = lane.waits.closings.first.map(Instant.init(milliseconds:))
@@ -29,18 +29,18 @@ extension Runner {
         lane.because = nil
         guard !lane.waits.closings.isAny else { return nil }
         lane.flush = false
-        // A question that is asked again later says why until then.
+        // A query that is repeated later explains its wait until then.
         if lane.waits.reads.isEmpty { lane.failures = [:] }
         return nil
     }
 
-    /// Questions, and behind them what the outbox holds.
+    /// Returns the callers' queries, followed by operations of the outbox.
     ///
-    /// Nil if something could not be read: then it was rejected, or the provider is suspended.
+    /// Nil if an operation could not be read. It was then rejected, or the provider is suspended.
     private func stored(behind questions: [Waiting], in lane: Lane) throws -> Window? {
         let credentials = CredentialDriver(context: context, provider: name)
         let isEnough = lane.window?.isEnough(of: descriptor.window) ?? false
-        // If so, what was shown last is shown on.
+        // If so, the last window is used again.
         if try !isEnough || !context.store.isCurrent(lane.window?.index.version) {
             guard try fillWindow(of: lane, credentials) else { return nil }
         }
@@ -53,9 +53,9 @@ extension Runner {
         return window
     }
 
-    /// Fills a lane's window; false if something could not be read: then it was rejected, or the provider is suspended.
+    /// Fills a lane's window. Returns false if an operation could not be read: it was rejected, or the provider is suspended.
     private func fillWindow(of lane: Lane, _ credentials: CredentialDriver) throws -> Bool {
-        // Taken out while it changes: if reading fails, nothing half known is kept.
+        // Removed while it changes, so that no partly filled window is kept if reading fails.
         var window = lane.window.take() ?? KeptWindow()
         var news: [Int64: Waiting] = [:]
         var unreadable: [Int64: OutboxRow] = [:]
@@ -104,7 +104,7 @@ extension Runner {
         return true
     }
 
-    /// Summarizes what waits in a lane and is not shown. The lanes of a device API alone are summarized.
+    /// Summarizes the operations of a lane that are not shown. Only the lanes of a device API are summarized.
     private func hidden(in lane: Lane, behind shown: ArraySlice<Int64>) throws -> HiddenOperations {
         guard summarizesKinds else { return HiddenOperations() }
         var entries: [Action.Kind: (first: HiddenOperations.Entry, last: HiddenOperations.Entry)] = [:]
@@ -118,16 +118,16 @@ extension Runner {
         return HiddenOperations(entries)
     }
 
-    /// Whether the lanes belong to one subject each, so that a plan may depend on what the window does not show.
+    /// Whether each lane belongs to one subject, so that a plan may depend on operations outside the window.
     private var summarizesKinds: Bool { descriptor.memory == .lane }
 
-    /// The name under which the outbox finds an operation by kind; nil for the bulk of operations.
+    /// Returns the name under which the outbox finds an operation by kind; nil for most operations.
     func kindName(of operation: EngagementOperation) -> String? {
         let kind = operation.action.kind
         return summarizesKinds && HiddenOperations.kinds.contains(kind) ? kind.rawValue : nil
     }
 
-    /// Keeps a lane's window; when all lanes together hold too much, others keep no more than where their rows stand.
+    /// Keeps a lane's window. If all lanes together hold too much, the windows of others are reduced to their index.
     private func keep(_ window: KeptWindow, of lane: Lane) {
         lane.window = window
         guard lanes.count > 1 else { return }
@@ -149,7 +149,7 @@ extension Runner {
         )
     }
 
-    /// How far a row's operation has got (nil inside: not begun); nil if the stored step can't be read.
+    /// Returns the progress of a row's operation (inner nil: not begun); nil if the stored step cannot be read.
     func step(of row: OutboxRow) -> Step?? {
         guard let bytes = row.step else { return .some(nil) }
         guard let step = try? driver.step(bytes) else { return nil }
@@ -195,15 +195,15 @@ extension Runner {
     }
 }
 
-/// Looks up each contact's credential once a plan.
+/// Looks up each contact's credential once per plan.
 final class CredentialDriver {
     private let context: EngineContext
     private let provider: String
     private var earlier: [ScalarString?: Secret?] = [:]
-    /// Whom it was asked about last: mostly the only one.
+    /// The last look-up, which is usually the only one.
     private var last: (contact: ScalarString?, credential: Secret?)?
 
-    /// The credentials that were looked up.
+    /// All credentials that were looked up.
     var known: [ScalarString?: Secret?] {
         guard let last else { return earlier }
         var known = earlier
@@ -222,7 +222,7 @@ final class CredentialDriver {
         return credential
     }
 
-    /// Whoever is there now, for a deliberate fault.
+    /// The current contact, for a mutation.
     private var current: ScalarString? {
         var contact: String?
         #if DEBUG
@@ -235,7 +235,7 @@ final class CredentialDriver {
 }
 
 extension Window {
-    /// Some neighbours of one queue and kind have changed places, for a deliberate fault.
+    /// The window with some neighbours of the same queue and kind swapped, for a mutation.
     var withNeighboursSwapped: Window {
         var swapped = self
         #if DEBUG
@@ -254,14 +254,14 @@ extension Window {
 }
 
 extension Waiting {
-    /// The same operation, as it is now.
+    /// Returns a copy of the operation with changed facts.
     func changed(by driver: any AdapterDriver, _ change: (inout Facts) -> Void) -> Waiting {
         var facts = facts
         change(&facts)
         return Waiting(facts, driver)
     }
 
-    /// The same operation after a verdict that did not end it.
+    /// Returns the operation after a verdict that did not end it.
     func advanced(
         to step: Step?,
         failures: Int,

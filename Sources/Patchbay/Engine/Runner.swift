@@ -2,26 +2,27 @@ import PatchbayAdapterKit
 import PatchbayModel
 import PatchbayOutbox
 
-/// Drives one adapter: windows, plans, exchanges, verdicts. It knows nothing of any vendor.
+/// Drives one adapter: windows, plans, exchanges and verdicts. It contains nothing specific to a vendor.
 final class Runner {
     let name: String
     let driver: any AdapterDriver
     let descriptor: AdapterDescriptor
     let context: EngineContext
-    /// The lanes in which something goes on, by key; the others rest.
+    /// The lanes in memory, by key. The others rest.
     var lanes: [String: Lane] = [:]
     var resting = RestingLanes()
-    /// Goes through every lane of the outbox by and by.
+    /// The current pass over all lanes of the outbox.
     var sweep: Sweep?
-    /// What others had committed when memory was read, and when every lane was looked at.
+    /// The version of other processes' commits when memory was read, and when every lane was checked.
     var memoryVersion: Int64?
     var laneVersion: Int64?
-    /// What the adapter remembers, where its lanes share that and once it was read.
+    /// The adapter's memory once it was read, if its lanes share one.
     var sharedMemory: Memory?
     var maintenanceRequestsInFlight: Set<Endpoint> = []
     /// The lanes with a request in flight, by its ticket.
     var flights: [Int: Lane] = [:]
-    /// Why it stands still until a person acts; whether it does is asked often, and a finding is large to copy.
+    /// The reason for a suspension until a person acts. `isSuspended` is separate because it is read often and a finding is
+    /// large.
     var suspended: Finding? { didSet { isSuspended = suspended != nil } }
     private(set) var isSuspended = false
     var isPaused = false
@@ -29,9 +30,9 @@ final class Runner {
     var isUnrouted = false
     /// The contacts that the provider receives.
     var share = Share.all
-    /// Whether this is a shadow run: then nothing of it counts as delivered.
+    /// The kind of shadow run, in which nothing counts as delivered; nil if the provider is not a shadow.
     var shadow: ShadowRun?
-    /// How often the provider may be asked, if that is limited; what is left of it, and whether it is down.
+    /// The maximum request rate, the remaining rate, and the state of the breaker.
     var rate: Rate?
     var rateGate: RateGate?
     var breaker = Breaker()
@@ -42,19 +43,19 @@ final class Runner {
         rate = descriptor.rate
     }
 
-    /// Whether something is in flight.
+    /// Whether a request is in flight.
     var isBusy: Bool { !flights.isEmpty }
 
-    /// The earliest instant at which a lane wants to be planned; in the past if it wants to be planned now.
+    /// The earliest instant at which a lane is due. It may be in the past.
     var nextPlan: Instant? {
-        // Without a free slot nothing can be planned: the outcome that frees one comes first.
+        // Without a free slot, no lane can be planned. The next outcome frees one.
         guard !isSuspended, !isPaused, flights.count < descriptor.concurrency else { return nextDeadline }
         var due = nextAdmission
         for lane in lanes.values where lane.flight == nil { due = due.orEarlier(lane.due) }
         return pastGate(due).orEarlier(nextDeadline)
     }
 
-    /// The earliest deadline of a caller who waits for an answer.
+    /// The earliest timeout of a caller's query.
     var nextDeadline: Instant? {
         var next: Instant?
         for lane in lanes.values where !lane.waits.reads.isEmpty {
@@ -66,15 +67,15 @@ final class Runner {
     func examine(_ operation: EngagementOperation) -> [Finding] { driver.examine(operation) }
     func place(_ operation: EngagementOperation) -> Place { driver.place(operation) }
 
-    /// Captures entered a lane; it may rest again at once, if too many are held.
+    /// Adds captures that entered a lane. If too many lanes are in memory, idle ones are released.
     func noteEntered(lane key: String, _ entries: [LaneEntry]) {
-        // Where another process delivers, nothing goes on here.
+        // Another process delivers, so this one keeps no lanes.
         guard context.epoch != nil else { return }
         enter(entries, lane(key))
         tidy()
     }
 
-    /// Captures entered a lane: they wake it, at most once a second while the vendor is failing.
+    /// Adds captures that entered a lane. They wake it, at most once a second while the vendor is failing.
     func enter(_ entries: [LaneEntry], _ lane: Lane) {
         lane.window?.enter(entries)
         let now = context.now
@@ -83,7 +84,7 @@ final class Runner {
         lane.want(last + .seconds(1))
     }
 
-    /// Where another process has committed something, every lane with pending work is planned once.
+    /// Plans every lane with pending work once if another process has committed.
     func lookAround() throws {
         let version = try context.store.foreignVersion()
         guard version != laneVersion else { return }
@@ -104,7 +105,7 @@ final class Runner {
         }
     }
 
-    /// Plans every lane again, in the order in which they wait; closed queues stay closed.
+    /// Plans every lane again, in the order in which they wait. Closed queues stay closed.
     func planAgain() {
         for lane in lanes.values { lane.want(context.now) }
         wakeResting()
@@ -128,10 +129,10 @@ final class Runner {
         lane.openWoken()
     }
 
-    /// What another hand changed in the outbox is read again.
+    /// Reads a lane's memory again, because it was changed in the outbox.
     func reread(lane key: String) { lanes[key]?.memory = nil }
 
-    /// Answers callers who ask about a person at once.
+    /// Answers the queries about a subject at once.
     func refuseReads(of subject: Subject, because finding: Finding) {
         for lane in lanes.values {
             let ended = lane.waits.reads.filter { $0.operation.subject == subject }
@@ -142,7 +143,7 @@ final class Runner {
         }
     }
 
-    /// Whether an operation is in flight, or its outcome not yet stored.
+    /// Whether an operation is in flight, or its outcome is not stored yet.
     func isCommitted(_ operation: OperationID) -> Bool {
         lanes.values.contains { lane in
             (lane.flight ?? lane.unsettled?.flight)?.operations.contains { $0.id == operation } ?? false

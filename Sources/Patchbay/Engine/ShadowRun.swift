@@ -2,11 +2,11 @@ import PatchbayAdapterKit
 import PatchbayModel
 import PatchbayOutbox
 
-/// How a provider is shadowed.
+/// The kind of a shadow run.
 enum ShadowRun {
-    /// What it would hear is examined, and nothing leaves.
+    /// The engine only examines the operations and sends nothing.
     case inside
-    /// Its requests are sent, to the sandbox that its settings name.
+    /// The requests are sent to the sandbox in the provider's settings.
     case outside
 
     init?(_ provider: RoutingPlan.Provider) {
@@ -16,9 +16,10 @@ enum ShadowRun {
 }
 
 extension Runner {
-    /// An outcome as it goes into the books: whatever a shadow run comes to, nothing was delivered and nothing lost.
+    /// Returns the outcome for the accounts: in a shadow run, an operation counts as shadowed, whatever its result.
     ///
-    /// Where nothing is sent, what is shadowed ends as it enters; whatever is pending there was captured for real before.
+    /// If nothing is sent, operations end as shadowed when they enter the route. Other pending operations there were captured
+    /// before the shadow run and are real.
     func booked(_ outcome: OperationOutcome, isEntering: Bool = false) -> OperationOutcome {
         if DeliberateFault.shadowRunCounted.isPresent { return outcome }
         guard shadow == .outside || (isEntering && shadow == .inside),
@@ -28,7 +29,7 @@ extension Runner {
     }
 }
 
-/// An operation that was just stored in a lane, and is ready.
+/// A ready operation that was just stored in a lane.
 struct LaneEntry {
     let sequence: Int64
     let queue: String

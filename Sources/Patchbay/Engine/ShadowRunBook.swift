@@ -3,37 +3,37 @@ public import PatchbayJSON
 public import PatchbayModel
 import PatchbayOutbox
 
-/// One line of a shadow's report: what the new vendor would take, and what it would refuse, field by field.
+/// A line in the report of a shadow run: operations that the new vendor would accept or refuse, or findings by field.
 public struct ShadowRunLine: Hashable, Sendable, Comparable {
-    /// What the line says.
+    /// The kind of line.
     public enum Word: String, NeutralWord, Codable {
-        /// Operations of that kind that it would take.
+        /// The number of operations of a kind that it would accept.
         case taken
-        /// Operations of that kind that it would refuse.
+        /// The number of operations of a kind that it would refuse.
         case refused
-        /// A finding that it alone has: what a live provider takes as it is, and this one does not.
+        /// A finding of the shadow where a live provider has none.
         case onlyHere
-        /// A finding that the live ones have at the same place.
+        /// A finding where all live providers have one, too.
         case everywhere
-        /// A place at which every live provider has a finding, and this one none: what would be won.
+        /// A finding of all live providers where the shadow has none: a gain.
         case onlyLive
     }
 
-    /// What it says.
+    /// The kind of line.
     public let word: Word
-    /// The kind of operation, or the field's path in the neutral operation, without positions.
+    /// The kind of operation, or the field's path in the neutral operation without list positions.
     public let place: String
     /// The finding's code; empty for kinds.
     public let code: String
-    /// How often.
+    /// The number of operations or findings.
     public let count: Int
 
-    /// A line.
+    /// Creates a line.
     public init(_ word: Word, _ place: String, code: String = "", count: Int = 1) {
         (self.word, self.place, self.code, self.count) = (word, place, code, count)
     }
 
-    /// By word, then the most frequent first.
+    /// Compares by kind of line, then the most frequent first.
     public static func < (left: ShadowRunLine, right: ShadowRunLine) -> Bool {
         (left.word.rank, right.count, left.place, left.code) < (right.word.rank, left.count, right.place, right.code)
     }
@@ -55,10 +55,10 @@ extension ShadowRunLine.Word {
 }
 
 extension ShadowRunLine {
-    /// The term under which the accounts keep such lines; it is no part of the balance.
+    /// The term under which the accounts store the lines. It does not enter the balance.
     static let term = "shadowRun"
 
-    /// The line as the code of an account.
+    /// The line as the code of an account entry.
     var accountCode: String { [word.rawValue, place, code].joined(separator: "\t") }
 
     init?(accountCode: String, count: Int) {
@@ -67,17 +67,18 @@ extension ShadowRunLine {
         self.init(word, parts[1], code: parts[2], count: count)
     }
 
-    /// What an operation adds: how it would fare, and how its findings differ from those of the live providers.
+    /// Returns the lines for an operation: whether it would be accepted, and how its findings differ from the live
+    /// providers'.
     package static func lines(
         of operation: EngagementOperation,
         findings: [Finding],
         live: [[Finding]]
     ) -> [ShadowRunLine] {
         func places(_ findings: [Finding]) -> [String: Finding] {
-            let told = findings.filter { $0.severity == .error || $0.severity == .warning }.map {
+            let entries = findings.filter { $0.severity == .error || $0.severity == .warning }.map {
                 ($0.path.withoutPositions, $0)
             }
-            return Dictionary(told) { first, _ in first }
+            return Dictionary(entries) { first, _ in first }
         }
         let (here, there) = (places(findings), live.map(places))
         let isRefused = findings.contains { $0.severity == .error }
@@ -94,7 +95,7 @@ extension ShadowRunLine {
 }
 
 extension String {
-    /// A path in which elements of lists are not told apart: `tags.add[3]` is `tags.add[]`.
+    /// The path without positions in lists: `tags.add[3]` becomes `tags.add[]`.
     fileprivate var withoutPositions: String {
         var text = ""
         var isInside = false
@@ -107,9 +108,9 @@ extension String {
     }
 }
 
-/// Writes a shadow's report into the accounts, and keeps it of a bounded length.
+/// Writes the report of a shadow run into the accounts and limits its length.
 final class ShadowRunBook {
-    /// So many different lines are kept for a provider; what comes behind is counted together.
+    /// The maximum number of different lines for a provider. Further ones are counted together.
     private static let capacity = 2_000
     private static let rest = ShadowRunLine(.onlyHere, "(other places)", code: "engine.shadowRun.more")
 

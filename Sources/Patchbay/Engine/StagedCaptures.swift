@@ -2,60 +2,59 @@ import PatchbayAdapterKit
 import PatchbayModel
 import PatchbayOutbox
 
-/// What was captured, is safe in the outbox, and has no place on a route yet.
+/// Captures that are stored in the outbox but not routed yet.
 ///
-/// The rows of this process are kept decoded, as far as there is room; the others are read when their turn comes.
+/// The rows of this process are kept decoded, up to a limit. The others are read when they are due.
 struct StagedCaptures {
-    /// One capture with what the outbox holds of it.
+    /// A capture with its stored form.
     struct Operation {
         let operation: EngagementOperation
         let stored: OutboxOperation
     }
 
-    /// One capture of this process, and since when it waits.
+    /// A capture of this process, and since when it waits.
     struct Waiting {
         let capture: Engine.Capture
         let since: Instant
     }
 
-    /// One row of the outbox.
+    /// A staged row of the outbox.
     struct Row {
         let number: Int64
-        /// Who hears them, where another process took them in; nil is as the configuration says now.
+        /// The routes under which another process stored the captures; nil for the present configuration.
         let routes: String?
         let operations: [Operation]
-        /// Whether something in it can't be read.
+        /// Whether a capture in it cannot be read.
         let isUnreadable: Bool
-        /// Whether it was taken in by this engine, with ids that it made.
+        /// Whether this engine stored it, with generated ids.
         let isOwn: Bool
     }
 
-    /// So many captures are kept decoded: more are read again, because memory that grows with every capture costs those who
-    /// capture more than that.
+    /// The maximum number of captures that are kept decoded. Others are read again, which limits the memory.
     private static let capacity = 1_024
-    /// So many captures share a row at most: rows get their places whole.
+    /// The maximum number of captures in a row. Rows are routed as a whole.
     static let rowSize = 64
 
-    /// The rows in order; nil if they are to be looked up.
+    /// The numbers of the rows in order; nil if they must be read.
     private var numbers: ArraySlice<Int64>?
     private var known: [Int64: [Waiting]] = [:]
     private var knownCount = 0
-    /// What each row of this process adds to what the outbox holds.
+    /// The size of each row of this process.
     private var usages: [Int64: OutboxUsage] = [:]
-    /// What they all add.
+    /// The size of all rows of this process.
     private(set) var usage = OutboxUsage()
-    /// What others had committed when `numbers` were looked up.
+    /// The version of other processes' commits when `numbers` were read.
     private var version: Int64?
 
-    /// Whether a transaction is under way in which some get their places.
+    /// Whether a transaction is in progress that routes captures.
     var arePlaced = false
-    /// When to try again, after the storage failed.
+    /// When to try again after a storage error.
     var nextTry: Instant?
 
-    /// Whether every capture that this process knows of has its place.
+    /// Whether all captures that this process knows of are routed.
     var isEmpty: Bool { numbers?.isEmpty ?? false }
 
-    /// Another process may have brought something, or placed ours.
+    /// Discards the cached rows, because another process may have added or routed rows.
     mutating func look() { (numbers, known, knownCount, usages, usage) = (nil, [:], 0, [:], OutboxUsage()) }
 
     mutating func add(_ row: [Waiting], number: Int64) {
@@ -78,7 +77,7 @@ struct StagedCaptures {
         }
     }
 
-    /// The next row, and how many stand before it in this transaction; nil behind the last.
+    /// Returns the row at an offset in this transaction; nil after the last.
     mutating func row(_ offset: Int, in store: OutboxStore) throws -> Row? {
         let now = try store.foreignVersion()
         if numbers == nil || version != now {
@@ -104,20 +103,20 @@ struct StagedCaptures {
 }
 
 extension Collection<StagedCaptures.Waiting> {
-    /// What they add to what the outbox holds.
+    /// The size that the captures add to the outbox.
     fileprivate var usage: OutboxUsage {
         OutboxUsage(operations: Int64(count), bytes: Int64(reduce(0) { $0 + $1.capture.body.count }))
     }
 }
 
 extension StagedCaptures.Operation {
-    /// A capture on its way in.
+    /// Creates an operation from a capture of this process.
     fileprivate init(_ waiting: StagedCaptures.Waiting) {
         operation = waiting.capture.operation
         stored = OutboxOperation(operation, since: waiting.since.milliseconds, body: waiting.capture.body)
     }
 
-    /// A capture as the outbox holds it; nil if this release can't read it.
+    /// Creates an operation from a stored capture; nil if this release cannot read it.
     fileprivate init?(_ stagedCapture: StagedCapture) {
         guard let operation = try? EngagementOperation(jsonBytes: stagedCapture.body) else { return nil }
         self.operation = operation
@@ -125,17 +124,17 @@ extension StagedCaptures.Operation {
     }
 }
 
-/// The outbox has no room for what was captured, unless something else goes.
+/// The error that captures do not fit unless other operations are dropped.
 private struct NoRoom: Error {}
 
-/// The two steps of a capture: first it is safe, then it gets its places. The first is one write and one wait for the disk; the
-/// second waits for nobody, and nobody waits for it.
+/// Capturing has two steps. First, the capture is stored, which takes one write and one wait for the disk. Later, it is
+/// routed, which no caller waits for.
 extension Engine {
-    /// Keeps captures in the outbox: they are on the disk when this returns.
+    /// Stores captures in the outbox. They are on the disk when this returns.
     ///
-    /// Most get their places with ``placeStagedCaptures(atMost:)``, a moment later. A person's word on what may be done, whoever
-    /// comes or goes, an id that the app chose, and what may not fit in, are examined and placed at once, behind everything
-    /// that waits.
+    /// Most are routed by ``placeStagedCaptures(atMost:)`` a moment later. Consent decisions, erasures, log-ins and log-outs,
+    /// captures with an id from the app, and captures that may not fit are examined and routed at once, after all staged
+    /// captures.
     package func takeIn(_ captures: [Capture]) throws {
         guard captures.allSatisfy(\.mayWait) else {
             _ = try commit(captures)
@@ -149,7 +148,7 @@ extension Engine {
         }
     }
 
-    /// Writes captures down, in rows; gives those with their numbers.
+    /// Stores captures in rows. Returns the rows with their numbers.
     private func keep(_ captures: [StagedCaptures.Waiting]) throws -> [(number: Int64, row: [StagedCaptures.Waiting])] {
         var rows: [(number: Int64, row: [StagedCaptures.Waiting])] = []
         let more = stagedCaptures.usage + captures.usage
@@ -166,12 +165,12 @@ extension Engine {
         return rows
     }
 
-    /// Whether captures that this process knows of wait for their places.
+    /// Whether captures that this process knows of are not routed yet.
     package var hasStagedCaptures: Bool { !stagedCaptures.isEmpty }
 
-    /// Gives what has arrived its places on the routes, in order, some rows at a time.
+    /// Routes staged captures in order, some rows at a time.
     ///
-    /// Where the storage fails, they wait there, and the next try is some seconds later.
+    /// If the storage fails, they stay staged, and the next attempt follows after 5 s.
     package func placeStagedCaptures(atMost count: Int = .max) throws {
         guard hasStagedCaptures, stagedCaptures.nextTry.map({ $0 <= now }) ?? true else { return }
         do {
@@ -183,14 +182,14 @@ extension Engine {
         }
     }
 
-    /// Gives everything that has arrived its places, also what other processes brought, and wherever the last try failed.
+    /// Routes all staged captures, including those of other processes, without waiting after a failure.
     package func placeEveryStagedCapture() throws {
         stagedCaptures.look()
         stagedCaptures.nextTry = nil
         try placeStagedCaptures()
     }
 
-    /// Whether what is stored now is places, or the time, and no verdict.
+    /// Whether the current transaction stores only routes or the time, and no verdict.
     package var storesNoVerdict: Bool { stagedCaptures.arePlaced || context.isMarking }
 
     private func place(atMost limit: Int) throws {
@@ -209,15 +208,16 @@ extension Engine {
         }
     }
 
-    /// So many captures get their places in one transaction, or some more.
+    /// The number of captures at which a transaction stops routing further rows.
     private static let placedAtOnce = 512
 
-    /// Gives what waits its places inside the transaction at hand, as the configuration of the process said that took it in;
-    /// returns the numbers of the rows.
+    /// Routes staged captures inside the current transaction, under the configuration of the process that captured them.
+    /// Returns the numbers of the rows.
     ///
-    /// Where a provider of that configuration is not known here any more, this one decides; during a switch the one before it,
-    /// so that the row, and what is behind it, take part in the switch. Where nobody of that one is known either, they wait for
-    /// its end. A sandbox that begins to run in shadow mode then hears the state as it is, and nothing from before.
+    /// If that configuration has a provider that is not known here, the present configuration applies. During a switch, the
+    /// one before it applies, so that the row and those after it take part in the switch. If none of its providers is known,
+    /// they wait until the switch has completed. A sandbox that starts a shadow run receives the state, and no captures from
+    /// before.
     func placeWaiting(
         _ batch: inout CaptureBatch,
         atMost limit: Int = .max,
@@ -231,7 +231,7 @@ extension Engine {
             var hearing: Hearing? = Hearing(plan)
             if let routes = row.routes { hearing = Hearing(plan, routes: routes) ?? present }
             guard let hearing else { break }
-            // Whom nobody heard of those who are left, the configuration to come decides about.
+            // Captures that none of the remaining providers receives are left to the new configuration.
             if changes != nil, !row.operations.allSatisfy({ hearing.isHeard($0.operation) }) { break }
             batch.hearing = hearing
             batch.hearing.shadows.removeAll { addedProviders.contains(plan.providers[$0].name) }
@@ -240,7 +240,7 @@ extension Engine {
                 context.emit([.setAside(FindingRow.Engine.stagedCaptureUnreadable.at())])
             }
             for stagedCapture in row.operations {
-                // A file that was copied or mended by hand may hold one twice: what is known has its place.
+                // A file that was copied or edited by hand may contain a capture twice. A known one is routed already.
                 if !row.isOwn, try store.knows(stagedCapture.operation.id.rawValue) { continue }
                 try batch.add(stagedCapture.operation, stagedCapture.stored)
             }
@@ -252,7 +252,7 @@ extension Engine {
 }
 
 extension Engine.Capture {
-    /// Whether nothing that comes after it depends on its place.
+    /// Whether no later operation depends on the routing of this one.
     fileprivate var mayWait: Bool {
         guard hasNewID else { return false }
         return switch operation.action {

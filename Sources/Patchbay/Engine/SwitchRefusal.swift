@@ -2,34 +2,34 @@ public import PatchbayAdapterKit
 public import PatchbayModel
 import PatchbayOutbox
 
-/// A change of configuration that can't be carried out without loss. Nothing has changed: the old configuration still works.
+/// The error of a configuration change that would lose operations. The old configuration stays in use.
 public struct SwitchRefusal: Error, Hashable, Sendable {
     /// A pending operation that would be lost.
     public struct Operation: Hashable, Sendable {
-        /// Which.
+        /// The operation's id.
         public let id: OperationID
-        /// What it is.
+        /// The operation's kind.
         public let kind: Action.Kind
-        /// The provider that it waits for.
+        /// The provider at which it is pending.
         public let provider: String
-        /// Why each of those that would take over refuses it, or has refused it, by provider; without those whose reject is
-        /// gone.
+        /// The findings of the providers that would take over and refuse it, or refused it earlier, by provider. Earlier
+        /// refusals are included if their reject is kept.
         public let refusals: [String: Finding]
     }
 
-    /// The operations, a hundred at most.
+    /// The operations, at most 100.
     public let operations: [Operation]
-    /// How many there are.
+    /// The number of all such operations.
     public let count: Int
-    /// What is the case.
+    /// The reason.
     public let reason: String
-    /// What to do about it.
+    /// The remedy.
     public let remedy: String
 
-    /// So many operations are named.
+    /// The maximum number of listed operations.
     static let limit = 100
 
-    /// Pending work that nobody would take, at a switch or where a person asked for the move.
+    /// Creates the error for pending operations that no provider accepts, in a switch or in a requested move.
     init(lost operations: [Operation], count: Int, isAskedFor: Bool = false) {
         (self.operations, self.count) = (operations, count)
         let (subject, object) = count == 1 ? ("1 pending operation", "it") : ("\(count) pending operations", "them")
@@ -41,7 +41,7 @@ public struct SwitchRefusal: Error, Hashable, Sendable {
             "\(isAskedFor ? asked : switched), or set \"onLoss\" to \"reject\" to keep \(object) among the rejects."
     }
 
-    /// Another vendor under the name of one that has not been left.
+    /// Creates the error for a different vendor under the name of a provider with pending work or a route.
     init(replacing record: ProviderRecord, pending count: Int) {
         (operations, self.count) = ([], count)
         reason =
@@ -56,7 +56,7 @@ public struct SwitchRefusal: Error, Hashable, Sendable {
         count == 1 ? "1 of its operations is" : "\(count) of its operations are"
     }
 
-    /// A shadow run under a name that real work waits under.
+    /// Creates the error for a shadow run under the name of a provider with pending work.
     init(shadowing provider: String, pending count: Int) {
         (operations, self.count) = ([], count)
         reason =
@@ -69,13 +69,13 @@ public struct SwitchRefusal: Error, Hashable, Sendable {
 }
 
 extension SwitchRefusal: CustomStringConvertible {
-    /// The reason and the remedy, and a line for each operation that is named.
+    /// The reason and the remedy, and a line for each listed operation.
     public var description: String {
         let lines = operations.map { operation in
             let reasons = operation.refusals.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value.sentence)" }
-            let told = reasons.isEmpty ? ["refused earlier"] : reasons
+            let shownReasons = reasons.isEmpty ? ["refused earlier"] : reasons
             return "  \(operation.id.rawValue) \(operation.kind.rawValue), pending at \(operation.provider); "
-                + told.joined(separator: "; ")
+                + shownReasons.joined(separator: "; ")
         }
         let more = count > operations.count && !operations.isEmpty ? ["  and \(count - operations.count) more"] : []
         return (["\(reason) \(remedy)"] + lines + more).joined(separator: "\n")

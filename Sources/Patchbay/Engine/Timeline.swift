@@ -3,24 +3,24 @@ package import PatchbayModel
 import PatchbayOutbox
 
 extension Instant? {
-    /// The earlier of two instants at which something is due; nil is not before something happens.
+    /// Returns the earlier of two due instants; nil if both depend on an event.
     func orEarlier(_ other: Instant?) -> Instant? {
         guard let self, let other else { return self ?? other }
         return Swift.min(self, other)
     }
 }
 
-/// The engine's own timeline: it never runs back, not even over crashes and reboots.
+/// The engine's timeline. It never runs backwards, even across crashes and reboots.
 ///
-/// Within a boot it follows the clock that counts sleep, after a reboot the wall clock, never backwards.
+/// Within a boot, it follows the clock that includes sleep. After a reboot, it follows the wall clock, but never backwards.
 package struct Timeline: Sendable {
     private let base: Instant
     private let begun: Instant
 
-    /// So long may pass between two marks.
+    /// The maximum interval between two marks.
     static let markPause = Duration.seconds(1)
 
-    /// Goes on where a stored mark left off.
+    /// Continues from a stored mark.
     init(after mark: String?, on host: any EngineHost) {
         begun = host.uptime()
         guard let mark = mark.flatMap(Mark.init(text:)) else {
@@ -28,27 +28,27 @@ package struct Timeline: Sendable {
             return
         }
         let isSameBoot = mark.boot == host.boot
-        // After a reboot nobody knows how long the last process went on behind its mark.
+        // After a reboot, it is unknown how long the last process ran after its mark.
         let passed = isSameBoot ? begun - mark.uptime : host.date() - mark.date
         let least = isSameBoot ? .zero : Self.markPause
         base = mark.now + (DeliberateFault.timelineRunsBack.isPresent ? passed : max(least, passed))
     }
 
-    /// Now, given a reading of the clock that counts sleep.
+    /// Returns the time for a reading of the clock that includes sleep.
     package func now(at uptime: Instant) -> Instant {
-        // Every capture asks, and spans of 128 bits are slow: almost always whole milliseconds are enough.
+        // Every capture calls this, and 128-bit durations are slow. Whole milliseconds suffice almost always.
         let (passed, isFar) = uptime.milliseconds.subtractingReportingOverflow(begun.milliseconds)
         let (sum, isTooFar) = base.milliseconds.addingReportingOverflow(max(0, passed))
         return isFar || isTooFar ? base + max(.zero, uptime - begun) : Instant(milliseconds: sum)
     }
 
-    /// What is stored so that a later process goes on from here.
+    /// Returns the mark from which a later process continues.
     func mark(on host: any EngineHost) -> String {
         let uptime = host.uptime()
         return Mark(now: now(at: uptime), uptime: uptime, date: host.date(), boot: host.boot).text
     }
 
-    /// What the wall clock shows at an instant of the timeline, as far as a stored mark tells.
+    /// Returns a function that converts the timeline to the wall clock, as far as a stored mark allows.
     static func dates(after mark: String?) -> (Instant) -> Instant? {
         let mark = mark.flatMap(Mark.init(text:))
         return { instant in mark.map { $0.date + (instant - $0.now) } }

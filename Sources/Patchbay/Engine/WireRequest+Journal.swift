@@ -3,7 +3,7 @@ import PatchbayJSON
 import PatchbayModel
 
 extension WireRequest {
-    /// The request as a journal keeps it: without the values of its secret headers, and without a secret body.
+    /// The request in the form for the journal, without the values of secret headers and without a secret body.
     var journal: [UInt8] {
         let kept = redacted
         var writer = JSONWriter()

@@ -5,11 +5,11 @@ import PatchbayModel
 ///
 /// `2030-03-14T09:26:53.589Z warning Patchbay: provider fails code=engine.provider.outage provider=crm`
 public struct LineLog: LogHandler {
-    /// The least level that is written.
+    /// The minimum level that is written.
     public let level: LogLevel
     private let file: FileHandle
 
-    /// A log of everything from that level on.
+    /// Creates a log of all records at or above a level.
     public init(_ level: LogLevel = .info, to file: FileHandle = .standardError) {
         (self.level, self.file) = (level, file)
     }
@@ -21,7 +21,7 @@ public struct LineLog: LogHandler {
         try? file.write(contentsOf: Data((now.text + " " + Self.text(event) + "\n").utf8))
     }
 
-    /// The record as a line, without its time.
+    /// Returns the record as a line, without its time.
     static func text(_ event: LogEvent) -> String {
         let metadata = event.metadata.sorted { $0.key < $1.key }.map { " \($0.key)=\(quoted($0.value))" }.joined()
         return "\(event.level.rawValue) \(event.source): \(event.message)\(metadata)"

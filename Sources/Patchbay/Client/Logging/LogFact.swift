@@ -1,7 +1,7 @@
 package import PatchbayAdapterKit
 package import PatchbayModel
 
-/// What a log record may say beside its message. There is no case for a value.
+/// A piece of metadata of a log record. No case can hold a personal value.
 package enum LogFact {
     case provider(String)
     case adapter(AdapterID)
@@ -21,7 +21,7 @@ package enum LogFact {
     case records(Int)
     case bytes(Int)
 
-    /// Name and value; nil where there is nothing to say.
+    /// The name and value; nil if the fact has no value.
     var member: (String, String)? {
         switch self {
         case .provider(let name): ("provider", name)
@@ -46,12 +46,12 @@ package enum LogFact {
     }
 }
 
-/// Where this library logs; without a handler it costs a comparison.
+/// The log of a module. Without a handler, a call costs one comparison.
 package struct Log: Sendable {
     let handler: (any LogHandler)?
     private let source: String
 
-    /// A log of a module.
+    /// Creates the log of a module.
     package init(handler: (any LogHandler)?, source: String = "Patchbay") {
         (self.handler, self.source) = (handler, source)
     }
@@ -61,7 +61,7 @@ package struct Log: Sendable {
         handler.log(event: LogEvent(level, message, facts(), source: source))
     }
 
-    /// Tells of everything that the engine told.
+    /// Logs the engine's events.
     func callAsFunction(_ events: [EngineEvent]) {
         guard handler != nil else { return }
         for event in events { self(event) }
@@ -88,7 +88,7 @@ package struct Log: Sendable {
         }
     }
 
-    /// Tells which operations a configuration would lose, and what to do about it.
+    /// Logs the operations that a configuration would lose, and the remedy.
     private func callAsFunction(_ refusal: SwitchRefusal) {
         self(.error, "the configuration is refused, and nothing is delivered", [.count(refusal.count)])
         for operation in refusal.operations {

@@ -1,18 +1,18 @@
-/// How much a log record matters, in the words and the order of swift-log.
+/// The severity of a log record, with the names and the order of swift-log.
 public enum LogLevel: String, CaseIterable, Comparable, Sendable {
-    /// Every request and answer.
+    /// Every request and response.
     case trace
-    /// Every ending.
+    /// Every outcome.
     case debug
-    /// Starts, repeats, who delivers.
+    /// Starts, retries, and which process delivers.
     case info
-    /// Refusals, and what is well again.
+    /// Rejections and recoveries.
     case notice
-    /// What may need a person.
+    /// Conditions that may require action.
     case warning
-    /// What needs a person.
+    /// Conditions that require action.
     case error
-    /// What can't go on.
+    /// Conditions that stop the program.
     case critical
 
     public static func < (left: LogLevel, right: LogLevel) -> Bool { left.rank < right.rank }
@@ -20,18 +20,18 @@ public enum LogLevel: String, CaseIterable, Comparable, Sendable {
     private var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 }
 
-/// One log record.
+/// A log record.
 ///
-/// It can't hold a value of a person or a secret: its message is a text of this library, and its metadata are made of
-/// codes, ids, names of the configuration and counts alone.
+/// A record cannot hold a personal value or a secret. Its message is a static string, and its metadata consist of codes, ids,
+/// names from the configuration and counts.
 public struct LogEvent: Sendable {
-    /// How much it matters.
+    /// The severity.
     public let level: LogLevel
-    /// What happened.
+    /// The message.
     public let message: StaticString
-    /// Codes, ids and counts, by name.
+    /// Codes, ids, names and counts, by key.
     public let metadata: [String: String]
-    /// The module that says it.
+    /// The module that logs.
     public let source: String
 
     init(_ level: LogLevel, _ message: StaticString, _ facts: [LogFact], source: String = "Patchbay") {
@@ -40,9 +40,9 @@ public struct LogEvent: Sendable {
     }
 }
 
-/// Takes log records: in the shape of swift-log, without depending on it.
+/// Receives log records. The protocol follows swift-log without depending on it.
 ///
-/// For an app that logs with swift-log these lines are all:
+/// An app that logs with swift-log needs this type only:
 ///
 /// ```swift
 /// struct SwiftLog: Patchbay.LogHandler {
@@ -55,9 +55,9 @@ public struct LogEvent: Sendable {
 /// }
 /// ```
 public protocol LogHandler: Sendable {
-    /// The least level that is wanted; nothing below it is made.
+    /// The minimum level that the handler wants. Records below it are not created.
     var level: LogLevel { get }
 
-    /// Takes a record. Called from any thread, in the order of each thread; it must not block for long.
+    /// Handles a record. Called from any thread, in the order of each thread. It must not block for long.
     func log(event: LogEvent)
 }

@@ -54,8 +54,9 @@ struct FormatProbe {
     init(_ migration: Migration) throws(SettingsError) {
         // With all columns: what the format can hold does not depend on one source.
         let (target, settings) = (migration.target, migration.targetSettings)
-        let make = { () throws(SettingsError) in
-            try target.makeWriter?(settings) ?? migration.makeWriter()
+        let make = { () throws(SettingsError) -> any ContactWriter in
+            guard let make = target.makeWriter else { return try migration.makeWriter() }
+            return try make(settings)
         }
         header = try make().header()
         let write = { (contact: Contact) -> Written in

@@ -557,7 +557,8 @@ enum Forms {
         guard value.isASCII, !value.needsEscapes, text.count > 0 else { return false }
         let first = text[0] | 0x20
         if text[0] &- 0x30 < 10 { return !isScientific(text) }
-        // Excludes telephone numbers, and words that may stand for a missing value (null, undefined).
+        // A short text that begins with n or u may stand for a missing value (null, undefined). A plus sign begins a telephone
+        // number.
         return first &- 0x61 < 26
             ? (first != 0x6E && first != 0x75) || text.count > 9
             : text[0] == 0x2B && text.count > 4

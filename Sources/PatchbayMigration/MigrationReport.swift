@@ -75,7 +75,7 @@ public struct MigrationReport: Hashable, Sendable {
             if reasons.count >= Self.mostReasons, reasons[reason] == nil {
                 reason = Reason(code: reason.code, path: "", reason: "Further reasons.")
             }
-            // A reason may have several remedies. One of them is chosen, regardless of which came first.
+            // A reason may have several remedies. The choice does not depend on their order.
             let known = reasons[reason]
             reasons[reason] = Counted(count: (known?.count ?? 0) + count, remedy: min(known?.remedy ?? remedy, remedy))
         }

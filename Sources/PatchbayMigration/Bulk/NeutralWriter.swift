@@ -1,7 +1,7 @@
 import PatchbayAdapterKit
 import PatchbayModel
 
-/// The texts of a contact of the neutral model, with padding behind them.
+/// The texts of a contact of the neutral model, with padding after them.
 struct NeutralTexts: BitwiseCopyable {
     let identifiers, kind, value, attributes, tags, subscriptions, consents, devices, locale, timeZone: Stretch
     let channel, topic, state, changedAt, source, evidence, purpose: Stretch

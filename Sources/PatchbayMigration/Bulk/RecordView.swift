@@ -48,7 +48,7 @@ struct RecordView: BitwiseCopyable {
         var state: Int
         /// The names of the channel and the topic.
         var names = (channel: Stretch.nothing, topic: Stretch.nothing)
-        /// The time of the change, its source and its evidence, each of which may be absent.
+        /// The time of the change, its source and its evidence. Each may be absent.
         var changedAt = Detail()
         var source = Detail()
         var evidence = Detail()
@@ -81,7 +81,7 @@ struct RecordView: BitwiseCopyable {
     }
 
     struct DeviceView: BitwiseCopyable {
-        /// The facts that an app reports about its device, each of which may be absent.
+        /// The facts that an app reports about its device. Each may be absent.
         struct Facts: BitwiseCopyable {
             var platform = Stretch.nothing, platformVersion = Stretch.nothing, model = Stretch.nothing
             var locale = Stretch.nothing, appVersion = Stretch.nothing

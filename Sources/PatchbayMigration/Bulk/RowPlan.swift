@@ -14,8 +14,8 @@ struct RowPlan: BitwiseCopyable {
         var limit = Int.max
         var isRequired = false
         var phoneForm = PhoneNumber.Form.any
-        /// For a column with the state of a subscription: its channel and topic in the lexicon, and the word of each state.
-        /// For a column with an attribute: the only words that it accepts; empty if it accepts any.
+        /// For a column with the state of a subscription: its channel and topic in the lexicon, and the value of each state.
+        /// For a column with an attribute: the only values that it accepts; empty if it accepts any.
         var channel = Lexicon.unknown
         var topic = Lexicon.none
         var words = Row<Stretch>(start: nil, count: 0)
@@ -206,7 +206,7 @@ struct RowCompiler {
         return true
     }
 
-    /// Whether a word of the table is written to a field unchanged.
+    /// Whether a value of the table is written to a field unchanged.
     private static func isPlain(_ word: String) -> Bool {
         word.utf8.count <= 32
             && word.utf8.allSatisfy { byte in byte > 0x20 && byte < 0x7F && !"\",;|\\".utf8.contains(byte) }
@@ -264,7 +264,7 @@ struct RowCompiler {
                 row.hasStrangeColumns = true
                 break
             }
-            // Two columns with words for one subscription require the general path.
+            // Two columns with values for one subscription require the general path.
             guard stated.insert(key).inserted else { return nil }
             (compiled.channel, compiled.topic) = (channel, topic(key.topic))
             let words = Lexicon.states.map { column.states.written[$0] ?? "" }

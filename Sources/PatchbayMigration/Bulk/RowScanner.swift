@@ -26,7 +26,7 @@ struct RowScanner: RecordScanner {
         var isRequired: Bool
         /// The name of the column in the header, in the form for ``mayName(_:_:)``.
         var header: Stretch
-        /// The words of the column, each with the index of a state, or with 1 for yes and 0 for no.
+        /// The values of the column, each with the index of a state, or with 1 for yes and 0 for no.
         var words = Row<RowWord>(start: nil, count: 0)
         /// The channel and topic of a subscription, or the purpose and channel of a denial, in the lexicon.
         var subject = (Lexicon.unknown, Lexicon.none)
@@ -90,7 +90,7 @@ struct RowScanner: RecordScanner {
         }
     }
 
-    /// A word in lower case with its meaning.
+    /// A value in lower case with its meaning.
     private struct RowWord: BitwiseCopyable {
         var text: Stretch
         var meaning: Int
@@ -99,11 +99,11 @@ struct RowScanner: RecordScanner {
     /// The columns with the dates and other parts of a subscription; -1 for none.
     private struct WishColumns: BitwiseCopyable {
         var optIn = -1, optOut = -1, changedAt = -1, source = -1
-        /// The columns with words. A file has at most one for each polarity.
+        /// The columns with values. A file has at most one for each polarity.
         var words = (WordColumn(), WordColumn(), WordColumn())
     }
 
-    /// A column with words for a subscription; -1 for none.
+    /// A column with values for a subscription; -1 for none.
     private struct WordColumn: BitwiseCopyable {
         var column = -1
         var words = Row<RowWord>(start: nil, count: 0)
@@ -458,10 +458,10 @@ struct RowScanner: RecordScanner {
 
     // MARK: Values
 
-    /// The meaning of a word that states nothing.
+    /// The meaning of a value that states nothing.
     fileprivate static let silent = Lexicon.states.count
 
-    /// The meaning of the word in a column, in upper or lower case; -1 for any other word.
+    /// The meaning of the value in a column, in upper or lower case; -1 for any other value.
     private func meaning(of column: Int, in words: Row<RowWord>) -> Int {
         guard fields[column].isASCII else { return meaning(beyondASCII: column) }
         return Self.meaning(of: fields[column].text, in: words)
@@ -629,7 +629,7 @@ struct RowScanner: RecordScanner {
         return true
     }
 
-    /// Combines the word and the dates of a row for one subscription: see ``ColumnLayout/Role/wish(_:_:)``.
+    /// Combines the value and the dates of a row for one subscription: see ``ColumnLayout/Role/wish(_:_:)``.
     private func wish(
         _ step: UnsafePointer<Step>,
         _ view: inout RecordView,
@@ -642,7 +642,7 @@ struct RowScanner: RecordScanner {
         else { return false }
         if has(columns.optIn) || has(columns.optOut) {
             guard let dated = dated(columns, lexicon, view.scratch) else { return false }
-            // The less permissive of both counts. Dates that agree with a word give the time of the change.
+            // The less permissive of both counts. Dates that agree with a value give the time of the change.
             if state < 0 || lexicon.pointee.allows(dated.0, noMoreThan: state) { (state, changedAt) = dated }
         } else if state < 0, columns.optIn >= 0 || columns.optOut >= 0, step.pointee.subject.0 == Self.push.0, hasDevice
         {
@@ -694,8 +694,8 @@ struct RowScanner: RecordScanner {
         return true
     }
 
-    /// Reads a word and combines it with other columns for the same subject: the least permissive state counts. Returns
-    /// false for an unknown word.
+    /// Reads a value and combines it with other columns for the same subject: the least permissive state counts. Returns
+    /// false for an unknown value.
     @inline(__always) private func word(
         _ column: WordColumn,
         _ state: inout Int,
@@ -828,7 +828,7 @@ struct RowScanner: RecordScanner {
 
     private static var fcm: Stretch { Stretch(("fcm" as StaticString).utf8Start, 3) }
 
-    /// The value of a column with yes or no; no if it is empty, nil for any other word.
+    /// The value of a column with yes or no; no if it is empty, nil for any other text.
     private func flag(_ column: Int) -> Bool? {
         guard has(column) else { return false }
         let text = fields[column].text

@@ -333,7 +333,7 @@ extension LineWriter {
         return fill(column, kept, plan, rank: rank)
     }
 
-    /// Whether a column accepts a text. Other spellings of its words require the general path.
+    /// Whether a column accepts a text. Other spellings of its values require the general path.
     @inline(__always) private func takes(_ text: Stretch, _ column: UnsafePointer<RowPlan.Column>) -> Bool {
         let words = column.pointee.words
         guard words.count > 0 else { return true }
@@ -490,7 +490,7 @@ extension LineWriter {
         return true
     }
 
-    /// Writes a state as the word or the date of a column, and the other parts of the subscription.
+    /// Writes a state as the value or the date of a column, and the other parts of the subscription.
     private mutating func say(
         _ state: Int,
         _ subscription: UnsafeMutablePointer<RecordView.SubscriptionView>,
@@ -543,12 +543,12 @@ extension LineWriter {
         return !subscription.pointee.evidence.isThere || note(row.pointee.noPlace)
     }
 
-    /// Writes a state as a word; returns false if the column has no word for it, and nil for the general path.
+    /// Writes a state as a value; returns false if the column has no value for it, and nil for the general path.
     private mutating func say(_ state: Int, _ column: Int, _ plan: UnsafePointer<LinePlan>, _ lost: Int) -> Bool? {
         let (words, lexicon) = (plan.pointee.row.pointee.columns.place(column).pointee.words, plan.pointee.lexicon)
         if words[state].count > 0 { return fill(column, words[state], plan) ? true : nil }
         let row = plan.pointee.row
-        // If there is no word for a suspension, it is written as an opt-out.
+        // If there is no value for a suspension, it is written as an opt-out.
         guard state == lexicon.pointee.suspended, words[lexicon.pointee.unsubscribed].count > 0 else {
             return note(lost) ? false : nil
         }

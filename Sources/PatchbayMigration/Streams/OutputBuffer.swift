@@ -21,7 +21,7 @@ struct OutputBuffer: Sendable {
         bytes = grown
     }
 
-    /// Copies bytes behind the first `used` bytes, which must leave room for them.
+    /// Copies bytes after the first `used` bytes, which must leave room for them.
     mutating func put(_ bytes: [UInt8], behind used: Int) {
         self.bytes.replaceSubrange(used..<(used + bytes.count), with: bytes)
     }

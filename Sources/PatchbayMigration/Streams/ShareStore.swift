@@ -1,5 +1,5 @@
-/// Stores values in 256 shares, each of which fits into memory. A few values are in memory, and the others in an unnamed
-/// file. The values of a share keep their order.
+/// Stores values in 256 shares that each fit into memory. A few values are in memory, and the others in an unnamed file. The
+/// values of a share keep their order.
 final class ShareStore {
     static let shares = 256
     private let bufferSize: Int

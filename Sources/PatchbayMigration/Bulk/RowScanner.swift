@@ -992,8 +992,8 @@ struct RowScanner: RecordScanner {
         return cut
     }
 
-    /// Replaces doubled bytes by single ones. With `always`, every such byte is the first of two; otherwise a single byte stays.
-    /// Returns false if there is no room.
+    /// Replaces doubled bytes by single ones. With `always`, every such byte is the first of two; otherwise a single one
+    /// stays. Returns false if there is no room.
     @inline(never) private func single(
         _ field: UnsafeMutablePointer<ValueView>,
         _ byte: UInt8,

@@ -11,23 +11,23 @@ import PatchbayMigration
 import PatchbaySalesforce
 import PatchbaySalesforceSimulator
 
-/// The vendors that this program is built with: the one place in the command that names them.
+/// The vendors that the program is built with. No other file of the command names a vendor.
 enum Vendors {
     /// Adapters and file formats.
     static let modules: [AdapterModule] = [.acoustic, .adobe, .altcraft, .des, .salesforce]
 
-    /// The APIs that contacts can be moved through.
+    /// The server APIs that are targets of migrations.
     static var serverAPIs: [any VendorAdapter.Type] {
         modules.flatMap(\.apis).filter { $0.descriptor.side == .server }
     }
 
-    /// The ways into a format's vendor.
+    /// The import routes of a format's vendor.
     static func loads(of format: RecordFormat) -> [ImportRoute] {
         let vendor = modules.first { $0.formats.contains { $0.id == format.id } }
         return (vendor?.loads ?? []).filter { $0.format ?? format.id == format.id }
     }
 
-    /// A finding's code after the sentence that an adapter documents for it, where one does.
+    /// Returns the documented reason of a finding's code; an empty text if there is none.
     static func sentence(for code: String) -> String {
         let all = modules.flatMap(\.apis).flatMap { $0.descriptor.findings } + Migration.findings
         let rows = all.filter { $0.code == code }
@@ -36,7 +36,7 @@ enum Vendors {
         return reasons.count == 1 ? reasons.map { "\($0) (\(code))" }[0] : code
     }
 
-    /// The vendors' other sides, for the sandbox and for looking ahead.
+    /// The simulators of the vendors, for the sandbox and for predicting requests.
     static let simulators: [any VendorSimulator.Type] = [
         AcousticSimulator.self, AcousticServerSimulator.self, AdobeSimulator.self, AdobeClassicSimulator.self,
         AdobeServerSimulator.self,
@@ -44,7 +44,7 @@ enum Vendors {
         DESSimulator.self, SalesforceSimulator.self, SalesforceServerSimulator.self,
     ]
 
-    /// What an app says to each in random runs of faults, and what must hold there.
+    /// The test profiles of randomized fault-injection runs: the operations for each vendor, and the invariants to check.
     static let scenes: [any VendorScene.Type] = [
         AcousticScene.self, AcousticServerScene.self, AdobeScene.self, AdobeClassicScene.self,
         AdobeServerScene.self, AltcraftScene.self, AltcraftServerScene.self, DESScene.self, DESProofScene.self,

@@ -3,7 +3,7 @@ public import PatchbayAdapterKit
 public import PatchbayJSON
 import PatchbayModel
 
-/// Moves contacts from one file format to another, record by record and in constant memory.
+/// Converts contacts from one file format to another, record by record and in constant memory.
 ///
 /// ```swift
 /// let migration = try Migration(from: vendorExport, to: .neutralContacts)
@@ -11,7 +11,7 @@ import PatchbayModel
 /// let report = try migration.run(&source, to: output, rejects: rejects)
 /// ```
 public struct Migration: Sendable {
-    /// Why a migration can't be done: settings, or a source that can't be read as a whole.
+    /// An error that prevents a migration: invalid settings, or a source that cannot be read as a whole.
     public struct Failure: Error, Sendable, CustomStringConvertible {
         /// Every problem.
         public let findings: [Finding]
@@ -22,13 +22,13 @@ public struct Migration: Sendable {
         public var description: String { findings.map(\.description).joined(separator: "\n") }
     }
 
-    /// How far a migration is.
+    /// The progress of a migration.
     public struct Progress: Hashable, Sendable {
-        /// Records read.
+        /// The number of records read.
         public let records: Int
-        /// Bytes read.
+        /// The number of bytes read.
         public let bytes: Int
-        /// How many bytes an earlier run had read, while they are read for what people said no to in them; nil once the run
+        /// The number of bytes that an earlier run had read, while the opt-outs in them are read again; nil when the run
         /// continues.
         public internal(set) var hearing: Int?
         /// Whether the source is read a second time, with all opt-outs in memory.
@@ -45,38 +45,40 @@ public struct Migration: Sendable {
     let omittedColumns: [String]
     /// The target's settings with these columns set to ignored.
     public let writtenSettings: JSONObject
-    /// What is changed of every contact on the way.
+    /// The changes to every contact.
     public let mapping: ContactMapping
-    /// What is known of the source's records; nil if they can't be read alone.
+    /// The layout of the source's records; nil if records cannot be read on their own.
     let sourceLayout: SourceLayout?
-    /// How records are read, mapped and written.
+    /// The plan for reading, mapping and writing records.
     var bulk: BulkPlan
-    /// The number of opt-outs that a run remembers.
+    /// The maximum number of opt-outs that a run keeps in memory.
     var optOutLimit = EarlierOptOuts.usualLimit
-    /// The path of the source itself, where its opt-outs are read before its first record is moved.
+    /// The path of the source, if its opt-outs are read before its first record is migrated.
     var ownSource: String?
-    /// Whether a run that wrote an opt-in before an opt-out of the same fails, so that it is repeated with all opt-outs known.
+    /// Whether a run fails if it wrote an opt-in before an opt-out from the same, so that it is repeated with all opt-outs
+    /// known.
     var readsAgain = false
-    /// The path of a file of the source's format that was moved before: who says no in it is said no for in every run, as if
-    /// its records stood before the source's. A word of a record that its reader refuses counts where it can be read, because
-    /// the source may have the same record mended. Nil where there is none.
+    /// The path of a file of the source's format that was migrated earlier; nil if there is none.
+    ///
+    /// Opt-outs in it remain in force in every run, as if its records preceded those of the source. A consent decision of
+    /// an invalid record counts if it can be read, because the source may have the corrected record.
     public var earlier: String?
 
-    /// A share of rejected records above which a run stops.
+    /// The share of rejected records above which a run stops.
     public struct RejectLimit: Hashable, Sendable {
-        /// The largest share, in percent.
+        /// The maximum share, in percent.
         public var percent: Int
-        /// The number of records that a shorter source must have for the limit to apply.
+        /// The minimum number of records in a source of fewer than 10,000 records for the limit to apply.
         public var fewestRecords: Int
 
-        /// A limit.
+        /// Creates a limit.
         public init(percent: Int = 50, fewestRecords: Int = 100) {
             (self.percent, self.fewestRecords) = (percent, fewestRecords)
         }
     }
 
-    /// The share of rejected records above which a run that writes stops, examined once: after the first 10,000 records, or at the end of a
-    /// shorter source. Nil stops at no share.
+    /// The share of rejected records above which a writing run stops; nil never stops. It is examined once: after the first
+    /// 10,000 records, or at the end of a shorter source.
     public var rejectLimit: RejectLimit?
 
     /// The settings by the codes of the findings that follow from them.
@@ -85,16 +87,16 @@ public struct Migration: Sendable {
             .merging(target.deciding.mapValues { "to.\($0)" }) { _, target in target }
     }
 
-    /// A migration between two formats.
+    /// Creates a migration between two formats.
     ///
     /// - Parameters:
-    ///   - source: what is read.
-    ///   - target: what is written.
-    ///   - sourceSettings: the source format's settings.
-    ///   - targetSettings: the target format's settings.
-    ///   - catalogue: the types that attributes are converted to on the way.
-    ///   - mapping: what is changed of every contact on the way, before types are converted.
-    ///   - omittedColumns: columns of the target file that are not written, see ``unfilledColumns(from:to:mapping:in:knowsEarlierOptOuts:)``.
+    ///   - source: The source format.
+    ///   - target: The target format.
+    ///   - sourceSettings: The settings of the source format.
+    ///   - targetSettings: The settings of the target format.
+    ///   - catalogue: The types to which attributes are converted.
+    ///   - mapping: The changes to every contact, which are applied before types are converted.
+    ///   - omittedColumns: The columns of the target file that are not written, see ``unfilledColumns(from:to:mapping:in:knowsEarlierOptOuts:)``.
     /// - Throws: ``Failure`` if a format has no such direction, or with every problem of the settings.
     public init(
         from source: RecordFormat,
@@ -140,7 +142,7 @@ public struct Migration: Sendable {
         return settings
     }
 
-    /// What a file of rows says by its header alone is said here of one that has no line.
+    /// Reported for a source without any line. A reader of rows reports a file that has only a header.
     static let empty = FindingRow(
         "migration.input.empty",
         .error,
@@ -148,17 +150,17 @@ public struct Migration: Sendable {
         reason: "The source holds no contacts",
         remedy: "Export the contacts again."
     )
-    /// Refuses a source with columns that may hold consent and that no setting names: taken as plain attributes, the opt-outs in
-    /// them would be lost.
+    /// Throws an error if columns of the source may hold consent and no setting names them. As plain attributes, their
+    /// opt-outs would be lost.
     ///
-    /// - Parameter path: The source, a regular file. What is wrong with it otherwise is reported by the migration itself.
+    /// - Parameter path: The source, a regular file. The migration itself reports all other problems of it.
     /// - Throws: ``Failure`` with each column and the setting that names it.
     public func refuseUnnamedConsent(in path: String) throws(Failure) {
         let unnamed = unnamedConsent(in: path)
         if !unnamed.isEmpty { throw Failure(unnamed) }
     }
 
-    /// The same of a source that can be read only once, after it was read and before anything is kept.
+    /// Checks a source that can be read only once, after it was read and before the output is kept.
     public func refuseUnnamedConsent(_ report: MigrationReport, head: [UInt8]) throws(Failure) {
         let unnamed = unnamedConsent(inHead: head)
         if !unnamed.isEmpty { throw Failure(unnamed) }
@@ -166,15 +168,16 @@ public struct Migration: Sendable {
         throw Failure([Self.consentUnnamed.at("from.columns")])
     }
 
-    /// The number of bytes of a source in which columns that may hold consent are looked for.
+    /// The number of bytes of a source that are searched for columns that may hold consent.
     static let consentHeadBytes = 4 << 20
 
-    /// The columns of a file that may hold consent, by their names or by what is in them, and that no setting names.
+    /// Findings for the columns of a file that may hold consent, by their names or their contents, and that no setting
+    /// names.
     public func unnamedConsent(in path: String) -> [Finding] {
         (try? FileSource.head(of: path)).map(unnamedConsent(inHead:)) ?? []
     }
 
-    /// The same of the bytes that a source begins with.
+    /// Findings for the columns of a source that begins with these bytes.
     public func unnamedConsent(inHead head: [UInt8]) -> [Finding] {
         var (found, isDone): ([Finding], Bool) = ([], false)
         func note(_ record: SourceRecord) {
@@ -183,7 +186,7 @@ public struct Migration: Sendable {
         }
         do {
             var reader = try makeReader()
-            // The first record has the findings of the file.
+            // The first record has the findings about the whole file.
             var rest = head[...]
             while !isDone, !rest.isEmpty {
                 try reader.read(Array(rest.prefix(FileSource.rowChunk)), note)
@@ -218,7 +221,7 @@ public struct Migration: Sendable {
         }
     }
 
-    /// Whether the configuration says what the attribute of a column is: by its type, or by a rule of the mapping.
+    /// Whether the configuration defines the attribute of a column, by its type or by a mapping rule.
     private func isExplained(_ column: ColumnLayout.Column) -> Bool {
         guard case .attribute(let name, _) = column.role else { return true }
         return catalogue.type(of: name) != nil || mapping.rules.contains { $0.reads(.attribute(name)) }
@@ -263,18 +266,20 @@ public struct Migration: Sendable {
 
     /// Reads the source to its end and writes every contact that the target can hold.
     ///
-    /// Every record read is either written or rejected. The caller commits the outputs when this returns.
+    /// Every record is either written or rejected. The caller commits the outputs afterwards.
     /// - Parameters:
-    ///   - source: the bytes to read.
-    ///   - output: where contacts go; nil is a dry run, which counts and finds the same and writes nothing.
-    ///   - rejects: where records go that can't be written; nil counts them only.
-    ///   - workers: the number of threads that map records; nil is one for each processor, 1 maps on the calling thread.
-    ///   - checkpoints: where the run begins, and who hears where it stands; nil begins at the start and tells nobody.
-    ///   - evidence: where evidence of consent is written; nil writes none.
-    ///   - progress: called after each chunk.
-    ///   - isCancelled: asked before each chunk; true ends the migration early.
-    /// - Returns: the numbers.
-    /// - Throws: ``Failure`` if the source as a whole can't be read or was changed meanwhile, ``FileError`` if reading or
+    ///   - source: The bytes to read.
+    ///   - output: Receives the contacts; nil makes a dry run, which counts and reports the same but writes nothing.
+    ///   - rejects: Receives the records that cannot be written; nil only counts them.
+    ///   - workers: The number of threads that map records; nil is one for each processor, and 1 maps on the calling
+    ///     thread.
+    ///   - checkpoints: The place at which the run begins, and the receiver of its checkpoints; nil begins at the start and
+    ///     keeps none.
+    ///   - evidence: Receives evidence of consent; nil writes none.
+    ///   - progress: Called after each chunk.
+    ///   - isCancelled: Called before each chunk; true ends the migration early.
+    /// - Returns: The counts.
+    /// - Throws: ``Failure`` if the source cannot be read as a whole or was changed meanwhile, ``FileError`` if reading or
     ///   writing fails.
     public func run(
         _ source: inout some ByteSource,
@@ -287,25 +292,25 @@ public struct Migration: Sendable {
         isCancelled: @escaping () -> Bool = { false }
     ) throws -> MigrationReport {
         var company = Company(checkpoints: checkpoints, evidence: evidence)
-        // Evidence is of every word, so no no is forgotten.
+        // Evidence covers every consent decision, so every opt-out is kept in memory.
         company.optOutLimit = evidence == nil ? optOutLimit : .max
         return try run(&source, to: output, rejects, workers, company, progress, isCancelled)
     }
 
-    /// Who goes along with a run.
+    /// The optional participants of a run.
     struct Company {
         var checkpoints: Checkpoints?
         var evidence: Evidence?
         var surveyor: Surveyor?
         /// Receives each record that is written.
         var follower: RecordFollower?
-        /// Receives the opt-outs; nil for new ones.
+        /// The store of opt-outs; nil creates a new one.
         var optOuts: EarlierOptOuts?
-        /// The number of opt-outs that are remembered.
+        /// The maximum number of opt-outs kept in memory.
         var optOutLimit = EarlierOptOuts.usualLimit
     }
 
-    /// How the source's rows are delimited, if rejected ones get guards against spreadsheet programs.
+    /// The dialect of the source's rows, if rejected rows get guards against spreadsheet programs.
     var guardedRejects: DelimitedDialect? {
         guard case .columns(let layout)? = sourceLayout, layout.guardsRejects else { return nil }
         return layout.dialect
@@ -337,7 +342,7 @@ public struct Migration: Sendable {
         do {
             let checkpoints = company.checkpoints
             if checkpoints?.optOuts != nil { surroundings.optOuts.keepAdded() }
-            // The opt-outs of an earlier run's checkpoint have those of the other file.
+            // The opt-outs in the checkpoint of an earlier run include those of the earlier file.
             let isRestored = checkpoints?.resumption != nil && checkpoints?.optOuts?.hasEarlier == true
             if !isRestored { try readEarlierOptOuts(into: surroundings.optOuts, workers, progress, isCancelled) }
             if ownSource == nil, readsAgain { surroundings.optOuts.keepOptIns() }
@@ -352,14 +357,14 @@ public struct Migration: Sendable {
         }
     }
 
-    /// Reads the opt-outs of the file that was moved before, and of the source itself if they are read first.
+    /// Reads the opt-outs of the file that was migrated earlier, and those of the source itself if they are needed first.
     func readEarlierOptOuts(
         into optOuts: EarlierOptOuts,
         _ workers: Int?,
         _ progress: @escaping (Progress) -> Void,
         _ isCancelled: @escaping () -> Bool
     ) throws {
-        // A value of that file that cannot be read may be the one that was corrected.
+        // An unreadable value of the earlier file may be the one that was corrected in the source.
         if let earlier {
             try readOptOuts(of: earlier, treatsUnreadableAsOptOut: false, into: optOuts, workers, progress, isCancelled)
         }

@@ -2,34 +2,34 @@ public import PatchbayAdapterKit
 public import PatchbayJSON
 import PatchbayModel
 
-/// What a migration did, in numbers.
+/// The result of a migration in counts.
 public struct MigrationReport: Hashable, Sendable {
-    /// How often a finding came.
+    /// The count of a finding.
     public struct Tally: Hashable, Sendable {
-        /// How much it matters.
+        /// The severity of the finding.
         public let severity: Finding.Severity
-        /// How often it came.
+        /// The number of occurrences.
         public internal(set) var count: Int
 
-        /// A tally.
+        /// Creates a tally.
         public init(severity: Finding.Severity, count: Int) { (self.severity, self.count) = (severity, count) }
     }
 
-    /// A reason for findings, and the column or the part of a contact that they are about.
+    /// A reason for findings, and the column or part of a contact that it concerns.
     public struct Reason: Hashable, Sendable {
         /// The code of the findings.
         public let code: String
-        /// The column or the part: `columns.Birth Date`, `attributes.city`; empty for the whole record, or where the bulk path
-        /// counts a reason for all columns.
+        /// The column or part: `columns.Birth Date`, `attributes.city`. Empty for the whole record, and where the bulk path
+        /// counts a reason for all columns together.
         public let path: String
-        /// The reason, without the places and sizes of one case.
+        /// The reason without details of a single case, such as places and sizes.
         public let reason: String
     }
 
-    /// Findings by code and by reason.
+    /// Counts of findings by code and by reason.
     struct Counts: Hashable, Sendable {
         var codes: [String: Tally] = [:]
-        /// How often each reason came, and what to do about it.
+        /// The count and the remedy of each reason.
         var reasons: [Reason: Counted] = [:]
 
         struct Counted: Hashable, Sendable {
@@ -37,12 +37,12 @@ public struct MigrationReport: Hashable, Sendable {
             var remedy: String
         }
 
-        /// Reports are equal if their codes are: the bulk path counts some reasons for all columns.
+        /// Compares reports by code only, because the bulk path counts some reasons for all columns together.
         static func == (left: Self, right: Self) -> Bool { left.codes == right.codes }
 
         func hash(into hasher: inout Hasher) { hasher.combine(codes) }
 
-        /// The number of reasons that are counted apart.
+        /// The maximum number of reasons that are counted separately.
         private static let mostReasons = 2000
 
         mutating func add(_ finding: Finding) {
@@ -75,12 +75,12 @@ public struct MigrationReport: Hashable, Sendable {
             if reasons.count >= Self.mostReasons, reasons[reason] == nil {
                 reason = Reason(code: reason.code, path: "", reason: "Further reasons.")
             }
-            // One reason may have several remedies; the same one stays, whichever came first.
+            // A reason may have several remedies. The choice does not depend on their order.
             let known = reasons[reason]
             reasons[reason] = Counted(count: (known?.count ?? 0) + count, remedy: min(known?.remedy ?? remedy, remedy))
         }
 
-        /// `subscriptions[2].state` is a `subscriptions.state`.
+        /// Removes indexes: `subscriptions[2].state` becomes `subscriptions.state`.
         private static func withoutIndexes(_ path: String) -> String {
             guard path.utf8.contains(UInt8(ascii: "[")) else { return path }
             var (kept, isInside) = ("", false)
@@ -93,11 +93,11 @@ public struct MigrationReport: Hashable, Sendable {
         }
     }
 
-    /// Records that were not written and of which one thing was said.
+    /// The number of records that were not written for one reason.
     public struct Refusal: Hashable, Sendable {
-        /// The setting that it follows from: `to.withoutOptIn`; nil where no one setting decides it.
+        /// The setting that causes the finding, such as `to.withoutOptIn`; nil if no single setting does.
         public let setting: String?
-        /// How many records.
+        /// The number of records.
         public internal(set) var contacts: Int
 
         fileprivate func json(_ code: String) -> JSONValue {
@@ -108,27 +108,27 @@ public struct MigrationReport: Hashable, Sendable {
         }
     }
 
-    /// Records read.
+    /// The number of records read.
     public internal(set) var read = 0
-    /// Contacts written, or with a dry run ready to be written.
+    /// The number of contacts written or, in a dry run, ready to be written.
     public internal(set) var written = 0
-    /// Those of them of which something is worth knowing.
+    /// The number of written contacts that have findings.
     public internal(set) var writtenWithFindings = 0
-    /// Records that were not written and stand in the rejects file.
+    /// The number of records that were not written. They are listed in the rejects file.
     public internal(set) var rejected = 0
-    /// How often each finding came, by code.
+    /// The counts of findings, by code.
     public var findings: [String: Tally] { counts.codes }
     var counts = Counts()
-    /// Why records were not written, by the code of what was said of them: each error, and what else follows from a setting.
-    /// A record counts once for each code.
+    /// The reasons why records were not written, by the code of the finding: every error, and other findings that a setting
+    /// causes. A record counts once for each code.
     public internal(set) var refusals: [String: Refusal] = [:]
-    /// What each rule of the mapping did, in the rules' order.
+    /// The effects of the mapping rules, in the order of the rules.
     public internal(set) var mapping: [MappingEffect] = []
-    /// The number of records that left the bulk path, by reason; all records of a run without one.
+    /// The number of records that left the bulk path, by reason. In a run without a bulk path, all records count.
     public internal(set) var leftBulkPath: [String: Int] = [:]
-    /// Bytes read.
+    /// The number of bytes read.
     public internal(set) var bytesRead = 0
-    /// Bytes written.
+    /// The number of bytes written.
     public internal(set) var bytesWritten = 0
     /// Whether the source was read to its end; false after a cancellation.
     public internal(set) var isComplete = false
@@ -137,39 +137,40 @@ public struct MigrationReport: Hashable, Sendable {
         for finding in findings { counts.add(finding) }
     }
 
-    /// Counts a record that is not written; `deciding` are the settings by the codes of the findings that follow from them.
+    /// Counts a record that is not written. `deciding` maps the codes of findings to the settings that cause them.
     mutating func refuse(_ findings: [Finding], deciding: [String: String]) {
         rejected += 1
         refusals.refuse(findings, deciding: deciding)
     }
 
-    /// A reason with its count, and the columns or parts that it is about.
+    /// A reason with its count, and the columns or parts that it concerns.
     public struct Line: Hashable, Sendable {
         /// The code of the findings.
         public let code: String
-        /// How much they matter.
+        /// The severity of the findings.
         public let severity: Finding.Severity
-        /// How often the reason came.
+        /// The number of occurrences.
         public let count: Int
         /// The reason.
         public let reason: String
-        /// What to do about it.
+        /// The remedy.
         public let remedy: String
         /// The columns or parts with their counts, the most frequent first.
         public let places: [Place]
 
-        /// Whether the place of every occurrence was noted. Otherwise the counts of the places are too small, and are not shown.
+        /// Whether the place of every occurrence was counted. Otherwise the counts of the places are too small and are not
+        /// shown.
         package var hasPlaceCounts: Bool { places.reduce(0) { $0 + $1.count } >= count }
 
-        /// A column or a part of a contact, and how often it is meant.
+        /// A column or a part of a contact, with its number of occurrences.
         public struct Place: Hashable, Sendable {
             /// Its path: `columns.Birth Date`.
             public let path: String
-            /// How often.
+            /// The number of occurrences.
             public let count: Int
         }
 
-        /// The places in words: `columns.Age (3), columns.Birth Date (1)`; empty where none is known.
+        /// The places as text: `columns.Age (3), columns.Birth Date (1)`; empty if none is known.
         package var placesText: String {
             func name(_ path: String) -> String {
                 for (prefix, word) in [("columns.", "column"), ("attributes.", "attribute")]
@@ -184,13 +185,13 @@ public struct MigrationReport: Hashable, Sendable {
             return shown.joined(separator: ", ") + (places.count > 8 ? ", …" : "")
         }
 
-        /// The reason with its places, for people.
+        /// The reason with its places, as text.
         package var sentence: String { places.isEmpty ? reason : "\(reason) [\(placesText)]" }
     }
 
     // MARK: Lines
 
-    /// What was found, a line for each reason: the errors and the most frequent first.
+    /// The findings, one line for each reason: errors first, then the most frequent.
     public var lines: [Line] {
         struct Key: Hashable { var (code, reason): (String, String) }
         let severities: [Finding.Severity] = [.error, .warning, .foreign, .note]
@@ -213,7 +214,7 @@ public struct MigrationReport: Hashable, Sendable {
             }
     }
 
-    /// The refusals, the errors and the most frequent first.
+    /// The refusals: errors first, then the most frequent.
     public var refusalsInOrder: [(code: String, refusal: Refusal)] {
         func rank(_ entry: (code: String, refusal: Refusal)) -> (Int, Int, String) {
             (findings[entry.code]?.severity == .error ? 0 : 1, -entry.refusal.contacts, entry.code)
@@ -221,7 +222,8 @@ public struct MigrationReport: Hashable, Sendable {
         return refusals.map { (code: $0.key, refusal: $0.value) }.sorted { rank($0) < rank($1) }
     }
 
-    /// The main reason for rejects, the setting that decides it, and what else a setting decides: a line each, for people.
+    /// Lines of text: the main reason for rejects with the setting that causes it, then the other findings that a setting
+    /// causes.
     public var refusalLines: [String] {
         let (all, lines) = (refusalsInOrder, lines)
         guard let most = all.first else { return [] }
@@ -241,14 +243,14 @@ public struct MigrationReport: Hashable, Sendable {
             }
     }
 
-    /// A number of the rejected records in words.
+    /// A part of the rejected records as a phrase.
     package func share(_ count: Int) -> String {
         count < rejected
             ? "\(count) of the \(rejected) rejected records"
             : rejected == 1 ? "The rejected record" : "All \(rejected) rejected records"
     }
 
-    /// The number of records after which the share of rejected ones is examined.
+    /// The number of records after which the share of rejected records is examined.
     static let sampledRecords = 10_000
 
     private static let mostlyRejected = FindingRow(
@@ -260,7 +262,7 @@ public struct MigrationReport: Hashable, Sendable {
             "Correct the settings or the source; `patchbay migrate plan` lists all reasons. --max-rejects 100 writes the rest."
     )
 
-    /// Why a run stops whose share of rejected records is above a limit; nil if it continues.
+    /// Returns the reason to stop a run whose share of rejected records is above a limit; nil if the run continues.
     func stops(by limit: Migration.RejectLimit?) -> Finding? {
         guard let limit, read >= limit.fewestRecords, rejected * 100 > limit.percent * read else { return nil }
         let detail = "\(rejected) of the first \(read), more than \(limit.percent) %"
@@ -271,14 +273,14 @@ public struct MigrationReport: Hashable, Sendable {
         )
     }
 
-    /// Into how many files the output must be cut for a way into the vendor; 1 where it fits, or where no size of a file is
-    /// stated.
+    /// The number of files into which the output must be split for an import route; 1 if it fits, or if the route has no
+    /// size limit.
     public func files(for route: ImportRoute) -> Int {
         guard route.contacts == nil, let most = route.bytes, bytesWritten > most else { return 1 }
         return route.requests(for: written, bytes: bytesWritten)
     }
 
-    /// The numbers as one JSON object.
+    /// The counts as a JSON object.
     public var json: JSONValue {
         let tallies = findings.sorted { $0.key < $1.key }.map { code, tally -> (String, JSONValue) in
             (code, ["severity": .string(tally.severity.rawValue), "count": .integer(tally.count)])
@@ -314,10 +316,10 @@ public struct MigrationReport: Hashable, Sendable {
         return .object(json)
     }
 
-    /// Nothing yet.
+    /// Creates a report without any counts.
     init() {}
 
-    /// Reads what ``json`` wrote; nil if it is something else.
+    /// Reads the value of ``json``; nil if the value is not valid.
     init?(json: JSONValue) {
         func number(_ name: String) -> Int? { json[name]?.integer.flatMap { Int(exactly: $0) } }
         guard let read = number("read"), let written = number("written"), let rejected = number("rejected"),
@@ -365,7 +367,7 @@ extension [String: MigrationReport.Refusal] {
         }
     }
 
-    /// Adds what was counted elsewhere.
+    /// Adds the counts of other refusals.
     mutating func add(_ others: Self) {
         merge(others) { one, other in
             var sum = one

@@ -3,10 +3,10 @@ import PatchbayJSON
 import PatchbayModel
 
 extension RecordFormat {
-    /// Contacts of the neutral model, one JSON object a line (`Schemas/model`), for both directions. A file that is read may as
-    /// well be an array, or have objects of several lines each.
+    /// Contacts of the neutral model, one JSON object a line (`Schemas/model`), for reading and writing. An input file may
+    /// also be an array, or have objects of several lines each.
     ///
-    /// It holds everything that a contact may hold, so nothing is lost on the way out.
+    /// The format holds every part of a contact, so writing loses nothing.
     public static let neutralContacts = RecordFormat(
         id: "neutral.contacts",
         title: "Contacts of the neutral model, newline-delimited JSON",
@@ -24,17 +24,17 @@ extension RecordFormat {
     )
 }
 
-/// The neutral file: its findings, its reader and its writer.
+/// The neutral file format: its findings, reader and writer.
 enum NeutralContacts {
     struct Settings: Sendable {}
 
     static let table = SettingsTable<Settings>([])
 
-    /// The longest line that is read, in bytes without its end.
+    /// The maximum length of an input line, in bytes without its line end.
     static let longestLine = RecordLength.usual
 
-    /// The same of one that a run wrote: characters may have become escapes of six bytes, and a journal's line has what was
-    /// there before, too.
+    /// The maximum length of a line that a run wrote: characters may have become escapes of six bytes, and a journal's line
+    /// also has the earlier contact.
     static let longestWritten = 16 * longestLine
 
     static let notJSON = FindingRow(
@@ -59,7 +59,7 @@ enum NeutralContacts {
         remedy: "Write one contact per line."
     )
 
-    /// Reads a contact from each line; empty lines are passed over.
+    /// Reads a contact from each line and skips empty lines.
     struct Reader: LineReader {
         var lines = RecordLines(maximumLength: NeutralContacts.longestLine, refusing: NeutralContacts.notJSON)
 
@@ -89,7 +89,7 @@ enum NeutralContacts {
             return record
         }
 
-        /// Whose an object is that is no contact, and what it says of consent.
+        /// The identifiers and consent decisions of an object that is not a valid contact.
         private static func said(by json: JSONValue) -> RefusedWords {
             func each(_ name: String, _ take: (JSONValue) -> Void) { (json[name]?.array ?? []).forEach(take) }
             var said = Contact()
@@ -132,7 +132,7 @@ enum NeutralContacts {
 }
 
 extension JSONValue {
-    /// The value without members that are null, and without identifiers whose value is: null means "not given".
+    /// The value without members that are null and without identifiers whose value is null, because null means "not given".
     fileprivate var givenMembers: JSONValue {
         switch self {
         case .object(let object):

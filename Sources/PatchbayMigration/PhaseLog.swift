@@ -1,22 +1,22 @@
 package import Patchbay
 
-/// Tells a log when each phase of a run begins, and what it had seen when it ends.
+/// Logs when each phase of a run begins, and the counts when it ends.
 package final class PhaseLog {
-    /// What a run is at.
+    /// A phase of a run.
     package enum Phase: String {
-        /// It reads the journal of an earlier run.
+        /// Reading the journal of an earlier run.
         case journal
-        /// It reads again what an earlier run had read, for what people said no to in it.
+        /// Reading the opt-outs again in the part of the source that an earlier run had read.
         case hearing
-        /// It reads all that the vendor holds.
+        /// Reading all contacts of the vendor.
         case pages
-        /// It maps the source of a comparison.
+        /// Mapping the source of a comparison.
         case source
-        /// It reads the target of a comparison.
+        /// Reading the target of a comparison.
         case target
-        /// It moves contacts.
+        /// Moving contacts.
         case moving
-        /// It gives the files their names.
+        /// Renaming the files.
         case naming
     }
 
@@ -24,10 +24,10 @@ package final class PhaseLog {
     private var phase: Phase?
     private var seen = (records: 0, bytes: 0)
 
-    /// A log of no phase yet.
+    /// Creates a log without a phase.
     package init(_ handler: (any LogHandler)?) { log = Log(handler: handler, source: "PatchbayMigration") }
 
-    /// Takes note of how far a phase is; another one than before begins, and that one ends.
+    /// Records the progress of a phase. If the phase is new, the previous one ends.
     package func note(_ phase: Phase, records: Int = 0, bytes: Int = 0) {
         if phase != self.phase {
             end()
@@ -37,7 +37,7 @@ package final class PhaseLog {
         seen = (records, bytes)
     }
 
-    /// Ends the phase that the run is at.
+    /// Ends the present phase.
     package func end() {
         guard let phase else { return }
         log(.info, "phase ended", [.phase(phase.rawValue), .records(seen.records), .bytes(seen.bytes)])
@@ -49,12 +49,12 @@ package final class PhaseLog {
 extension PhaseLog: Sendable {}
 
 extension Migration.Progress {
-    /// The phase that a run between files is at.
+    /// The phase of a migration between files.
     package var phase: PhaseLog.Phase { hearing == nil ? .moving : .hearing }
 }
 
 extension Verification.Part {
-    /// The phase that a comparison is at.
+    /// The phase of a comparison.
     package var phase: PhaseLog.Phase {
         switch self {
         case .source: .source
@@ -64,7 +64,7 @@ extension Verification.Part {
 }
 
 extension ServerProgress.Part {
-    /// The phase that a run through a server API is at.
+    /// The phase of a migration to a server API.
     var phase: PhaseLog.Phase {
         switch self {
         case .moving: .moving

@@ -2,32 +2,32 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// Keeps what could not be moved, in two forms.
+/// Writes rejected records to two files: a list and a replay file.
 ///
-/// The list has one JSON object a line: `{number, line, code, path, reason, remedy, original}`, with `originalBase64`
-/// for bytes that are not UTF-8, `findings` where there are several, and `vendor` with the vendor's own code and request id
-/// where an answer of it is the reason. The replay file has the source's own header and
-/// the original rows, byte for byte but for guards against spreadsheet programs: corrected, it can be fed in again.
+/// The list has one JSON object a line: `{number, line, code, path, reason, remedy, original}`. It has `originalBase64`
+/// instead for bytes that are not UTF-8, `findings` if there are several, and `vendor` with the vendor's code and request
+/// id if a vendor's answer is the reason. The replay file has the header of the source and the original rows, unchanged
+/// except for guards against spreadsheet programs. After correction, it can be migrated.
 public struct Rejects {
     private var list: any ByteSink
     private var replay: any ByteSink
-    /// How the rows are delimited, where cells get guards against spreadsheet programs.
+    /// The dialect of the rows, if cells get guards against spreadsheet programs.
     var guarded: DelimitedDialect?
     private var writer = JSONWriter()
     private var head: SourceHead? = SourceHead()
     private var lineEnd: [UInt8] = [0x0A]
-    /// Bytes that are collected before they are written.
+    /// The number of bytes that are buffered before they are written.
     private static let writeSize = 64 << 10
     private var listed: [UInt8] = []
     private var replayed: [UInt8] = []
 
-    /// Rejects that go to these two places.
+    /// Creates rejects that are written to two sinks.
     public init(list: any ByteSink, replay: any ByteSink) { (self.list, self.replay) = (list, replay) }
 
-    /// Looks at the source's bytes before a reader does, until the first record shows where the header ends.
+    /// Receives the bytes of the source before a reader does, until the first record shows where the header ends.
     mutating func note(_ chunk: [UInt8]) { head?.append(chunk) }
 
-    /// Notes that a record begins on that line; the header is what stood before the first.
+    /// Notes that a record begins on a line. The bytes before the first record are the header.
     mutating func begin(line: Int) throws(FileError) {
         guard let head else { return }
         self.head = nil
@@ -39,13 +39,13 @@ public struct Rejects {
     /// Whether the source's lines end in CR LF, as far as the header shows.
     var hasReturns: Bool { lineEnd.count == 2 }
 
-    /// Goes on where another run stood.
+    /// Continues after an earlier run.
     mutating func resume(hasBegun: Bool, hasReturns: Bool) {
         if hasBegun { head = nil }
         if hasReturns { lineEnd = [0x0D, 0x0A] }
     }
 
-    /// Keeps a record with what is wrong with it.
+    /// Writes a record with its errors.
     mutating func reject(_ record: SourceRecord, _ findings: [Finding]) throws(FileError) {
         let errors = findings.filter { $0.severity == .error }
         guard let first = errors.first else { return }
@@ -69,7 +69,7 @@ public struct Rejects {
         writer.endLine()
         listed += writer.bytes
         if !original.isEmpty {
-            // A row of such a file may be an object.
+            // In a file with columns, a row that begins with a brace is a JSON object, which needs no guard.
             let isObject = original.first == UInt8(ascii: "{")
             replayed += (isObject ? nil : guarded).map { FormulaGuard.guarded(original, in: $0) } ?? original
             replayed += lineEnd
@@ -77,7 +77,7 @@ public struct Rejects {
         if listed.count + replayed.count >= Self.writeSize { try flush() }
     }
 
-    /// Writes what was collected.
+    /// Writes the buffered bytes.
     mutating func flush() throws(FileError) {
         if !listed.isEmpty { try list.write(listed) }
         if !replayed.isEmpty { try replay.write(replayed) }
@@ -89,9 +89,9 @@ public struct Rejects {
 @available(*, unavailable)
 extension Rejects: Sendable {}
 
-/// The beginning of a source, as far as its first record.
+/// The beginning of a source up to its first record.
 private struct SourceHead {
-    /// A header is shorter than this; what is longer has none.
+    /// The maximum length of a header. A source without a record within this length has no header.
     private static let limit = 2 * RecordLength.usual
 
     private var bytes: [UInt8] = []
@@ -101,7 +101,7 @@ private struct SourceHead {
     }
 
     func lines(before line: Int) -> [UInt8] {
-        // JSON has no header: what stands before its first record opens a list, which the replay file does without.
+        // JSON has no header. The bytes before the first record open a list, and the replay file has no list.
         if StrangeFile.isJSON(bytes) == true { return [] }
         var end = 0
         for _ in 1..<max(1, line) {

@@ -6,7 +6,7 @@ package struct Command: Sendable {
         let name: String
         /// Whether it may be left out.
         let isOptional: Bool
-        /// What it names, as a noun phrase.
+        /// A noun phrase that describes the argument.
         let summary: String
         /// The maximum number of words that it takes.
         var maximumWords = 1
@@ -33,17 +33,17 @@ package struct Command: Sendable {
 
     /// A command line that help shows. A test runs each in a copy of `Examples/Bookshop`.
     struct Example: Sendable {
-        /// What it does, in the imperative.
+        /// The purpose, in the imperative.
         let purpose: String
-        /// The whole line.
+        /// The complete command line.
         let line: String
 
         init(_ purpose: String, _ line: String) { (self.purpose, self.line) = (purpose, line) }
     }
 
-    /// The words that call it: `outbox`, `list`.
+    /// The words of the command: `outbox`, `list`.
     let words: [String]
-    /// What it does, in one line, in the imperative.
+    /// A summary of one line, in the imperative.
     let summary: String
     /// The task that it belongs to.
     let task: Task
@@ -55,7 +55,7 @@ package struct Command: Sendable {
     let required: [Flag]
     /// Options that may be given.
     let optional: [Flag]
-    /// What exit status 1 means; nil if the command never ends with it.
+    /// The meaning of exit status 1; nil if the command never ends with it.
     let findings: String?
     /// At least two examples.
     let examples: [Example]

@@ -34,7 +34,7 @@ struct Flag: Hashable, Sendable {
     let isRepeatable: Bool
     /// The heading under which help shows it.
     let topic: Topic
-    /// What it does, as a short phrase.
+    /// A short phrase that describes the effect.
     let summary: String
     /// The value that applies without it, where there is one.
     let fallback: String?

@@ -55,7 +55,7 @@ struct HelpText {
         return parts.joined(separator: "\n\n")
     }
 
-    /// The help of words that lead to several commands, such as `migrate`.
+    /// The help of a group of commands, such as `migrate`.
     func text(ofGroup words: [String], _ commands: [Command]) -> String {
         let name = words.joined(separator: " ")
         return [
@@ -77,8 +77,8 @@ struct HelpText {
             }
     }
 
-    /// Returns `help migrate` for `migrate --help`, where the words before `--help` lead to several commands; nil for any
-    /// other line.
+    /// Returns `help migrate` for `migrate --help`, if the words before `--help` name a group of commands; nil for any other
+    /// line.
     static func askedForGroup(in line: [String]) -> [String]? {
         let words = Array(line.dropLast())
         guard let last = line.last, ["--help", "-h"].contains(last), !words.isEmpty,

@@ -74,7 +74,7 @@ extension RecordFormat {
     }
 }
 
-/// The vendors' own words, as text and as JSON.
+/// The catalogue of the adapters, as text and as JSON.
 @MainActor private enum AdaptersReport {
     static func json(of module: AdapterModule) -> [JSONValue] {
         module.apis.map { api in

@@ -58,15 +58,15 @@ extension Command {
     }
 }
 
-/// Collects findings and writes each as it comes.
+/// Collects findings and prints each one as it is found.
 @MainActor private struct Lint {
-    /// Where a finding was found.
+    /// The source of a finding.
     struct Place {
         var file: String
         var position: SourcePosition?
         var operation: String?
         var provider: String?
-        /// Whether operations reach the provider, so that its findings count.
+        /// Whether operations are routed to the provider. Findings of providers without a route are not counted.
         var isRouted = true
 
         var text: String {
@@ -80,7 +80,7 @@ extension Command {
     var status = ExitStatus.fine
     private var operations: Int?
     private var counts: [Finding.Severity: Int] = [:]
-    /// Number of findings of providers without a route, which are printed and not counted.
+    /// The number of findings of providers without a route. These findings are printed but not counted.
     private var unrouted = 0
 
     init(session: Session) { self.session = session }
@@ -142,7 +142,7 @@ extension Command {
         configuration.routes.contains { $0.provider == name }
     }
 
-    /// Reports what the configuration would do to the pending operations of an outbox.
+    /// Reports what the configuration would do with the pending operations of an outbox.
     mutating func preview(_ path: String, under configuration: Configuration) throws {
         _ = try session.outbox(at: path)
         let preview = try OutboxPreview(of: path, under: configuration)
@@ -180,10 +180,10 @@ extension Command {
 }
 
 extension Session {
-    /// The time where nothing is sent: 2030-01-01, so that the same input gives the same output.
+    /// The fixed time of commands that send nothing: 2030-01-01, so that the same input gives the same output.
     nonisolated static let dryTime = Instant(milliseconds: 1_893_456_000_000)
 
-    /// What stands for members that an operation may leave out where nothing is sent.
+    /// Returns default values for the members that an operation may omit in commands that send nothing.
     ///
     /// - Parameter subject: The subject without `--subject`; nil if an operation must name one, as for `send`.
     /// - Returns: The members for the operation of a line.

@@ -35,7 +35,7 @@ extension Command {
         let filter = try OutboxFilter(parsing: session.invocation.text(.where) ?? "", now: session.host().date())
         let path = session.invocation.argument(0) ?? ""
         let isInEarnest = session.invocation.has(.yes)
-        // Looked at first: a path that leads nowhere must not make an outbox.
+        // Opens the existing file for reading first: a wrong path must not create an outbox.
         var store = try session.outbox(at: path)
         if let provider = filter.provider { try session.requireKnown(provider, "--where: provider", store) }
         if isInEarnest { store = try session.outboxForWriting(path) }
@@ -62,9 +62,9 @@ extension Command {
     }
 }
 
-/// Which operations of an outbox are meant.
+/// A filter that selects operations of an outbox.
 struct OutboxFilter: Equatable {
-    /// Where an operation stands.
+    /// The state of an operation in the outbox.
     enum State: String, CaseIterable, Comparable {
         case pending, held, rejected
 
@@ -79,9 +79,9 @@ struct OutboxFilter: Equatable {
     private static let keys = ["provider", "kind", "code", "subject", "id", "older", "state"]
     private static let units: [Character: Int] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400]
 
-    /// Understands an expression.
+    /// Parses a filter expression.
     ///
-    /// - Throws: ``UsageError`` with everything that is wrong with it.
+    /// - Throws: ``UsageError`` with every problem of the expression.
     init(parsing text: String, now: Instant) throws(UsageError) {
         var (problems, seen): ([String], Set<String>) = ([], [])
         for word in text.split(separator: " ") {
@@ -110,7 +110,9 @@ struct OutboxFilter: Equatable {
         if !problems.isEmpty { throw UsageError(problems, command: "outbox clear") }
     }
 
-    /// Takes one word in; returns what is wrong with it.
+    /// Sets the condition of one term.
+    ///
+    /// - Returns: The problem of the term; nil if it is valid.
     private mutating func take(_ key: String, _ value: String, _ now: Instant) -> String? {
         switch key {
         case "provider": provider = value
@@ -137,10 +139,10 @@ struct OutboxFilter: Equatable {
         return "unknown \(key) \"\(value)\".\(guess) Values: \(known.joined(separator: ", "))."
     }
 
-    /// Whether operations in that state may be meant at all.
+    /// Whether the filter can select operations in a state.
     func covers(_ other: State) -> Bool { state.map { $0 == other } ?? (code == nil || other == .rejected) }
 
-    /// Whether an operation is meant; `kind` is nil for one that this release can't read.
+    /// Whether the filter selects an operation. `kind` is nil for an operation that this release cannot read.
     func fits(_ operation: OutboxOperation, _ kind: Action.Kind?, code: String?) -> Bool {
         let isMeant = self.kind.map { $0 == kind } ?? (kind != .setConsent && kind != .erase)
         func fits(_ wanted: String?, _ found: String) -> Bool { wanted.map { ScalarString.equal($0, found) } ?? true }
@@ -151,7 +153,7 @@ struct OutboxFilter: Equatable {
 
 /// One run of `outbox clear`, in memory that does not grow with the outbox.
 private struct Clearing {
-    /// What is counted together.
+    /// The key by which cleared operations are counted.
     struct Heap: Hashable, Comparable {
         let provider: String
         let state: OutboxFilter.State
@@ -167,7 +169,9 @@ private struct Clearing {
     let isInEarnest: Bool
     let date: Instant
 
-    /// Clears, or counts; also gives how many captures without a place stay, because others are to hear them too.
+    /// Clears the selected operations, or only counts them if this is not in earnest.
+    ///
+    /// - Returns: The counts, and the number of staged captures that stay because other providers are to receive them, too.
     func run() throws -> (counts: [Heap: Int], shared: Int) {
         var counts: [Heap: Int] = [:]
         for provider in try filter.provider.map({ [$0] }) ?? store.providers().map(\.name) {
@@ -179,7 +183,7 @@ private struct Clearing {
         return (counts, shared)
     }
 
-    /// Clears what has no place yet, a row of captures at a time.
+    /// Clears staged captures, one batch at a time.
     private func clearStagedCaptures(_ counts: inout [Heap: Int]) throws -> Int {
         var shared = 0
         for number in try store.stagedCaptures() {
@@ -222,9 +226,9 @@ private struct Clearing {
             && filter.provider.map { capture.providers.contains($0) } ?? true
     }
 
-    /// Books a capture as if it had had its places and been cleared there.
+    /// Records a staged capture as if it had been routed to the providers and then cleared there.
     private func book(_ operation: OutboxOperation, _ providers: [String]) throws {
-        // A file that was mended by hand may hold one twice: what is known is booked.
+        // A file that was edited by hand may hold an operation twice; an operation that is known is already recorded.
         guard try !store.knows(operation.id) else { return }
         let sequence = try store.insert(operation)
         for provider in providers {

@@ -22,7 +22,7 @@ extension Command {
         let store = try session.outbox()
         var digest: String?
         if let subject = session.invocation.text(.whose) {
-            // Without a trail there is nobody in it.
+            // An outbox without a consent trail has no digest; the empty text matches no record.
             digest = try ConsentTrail.digest(of: Subject(rawValue: subject), in: store) ?? ""
         }
         let records = try store.consentTrail(subject: digest)

@@ -97,9 +97,9 @@ extension Session {
         return names
     }
 
-    /// Waits for the vendors' answers to an erasure, at most as long as `--until-idle` says, and puts them into its report.
+    /// Waits for the vendors' answers to an erasure, at most as long as `--until-idle` says, and adds them to its report.
     ///
-    /// - Returns: how many requests have not ended.
+    /// - Returns: The number of requests that have no outcome yet.
     fileprivate func vendorsAnswer(_ client: EngagementClient, _ report: inout ErasureReport) async throws -> Int {
         let clock = ContinuousClock()
         var end = clock.now + .seconds(invocation.number(.untilIdle) ?? 30)
@@ -108,7 +108,7 @@ extension Session {
         while true {
             let open = try await client.pendingErasures()
             report = report.answered()
-            // Where another process delivers, its word comes a moment after the last request has ended.
+            // If another process delivers, it stores the answer a moment after the last request has ended.
             if open == 0, wasOpen { (wasOpen, end) = (false, min(end, clock.now + .seconds(2))) }
             if open == 0 && report.isAnswered || interruption.signalNumber != nil || clock.now >= end { return open }
             try? await Task.sleep(for: .milliseconds(50))

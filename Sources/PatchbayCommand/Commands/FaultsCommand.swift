@@ -57,7 +57,7 @@ extension Command {
         return report.failures.isEmpty ? .fine : .findings
     }
 
-    /// What is said of a run that came out wrong: what, the command that repeats it, and how it came to that.
+    /// The description of a failed run: the failure, the command that repeats the run, and the events that led to it.
     static func lines(on failure: FaultCampaign.Failure, _ campaign: FaultCampaign) throws -> [String] {
         let head = [
             "seed \(failure.seed) (\(failure.setup)): \(failure.problems.joined(separator: "; "))",

@@ -108,17 +108,18 @@ extension Command {
         return try end(outcome.report)
     }
 
-    /// What only goes from a plain file to plain files.
+    /// The options that require regular files as input and outputs.
     private static let thorough: [Flag] = [.consentEvidence, .journal]
 
-    /// The files of a run that can be gone on with, and what is read; nil if one of them can't, and nothing to read if Ctrl-C
-    /// came first.
+    /// Returns the files of a run that can be resumed, and its input.
+    ///
+    /// - Returns: Nil if one of the files cannot be resumed; a pair of nil if Ctrl-C ended standard input.
     private func resumableFiles() throws -> (ResumableMigration.Files?, KeptInput?)? {
         let invocation = session.invocation
         guard let output = invocation.file(.output), !invocation.has(.dryRun) else {
             return try needing(Self.thorough + [.restart, .checkpoint])
         }
-        // Standard input is read as it comes, unless it must be kept.
+        // Standard input is streamed unless it must be kept.
         guard invocation.file(.input) != nil || Self.thorough.contains(where: invocation.has) else {
             return try needing([.restart, .checkpoint])
         }
@@ -126,14 +127,14 @@ extension Command {
         var files = session.files(input.path, output, source: setup.source)
         files.sidecars = try sidecars().map { ($0.path, $0.bytes) }
         guard ResumableMigration.canResume(files) else {
-            // One that can't be read is that, and no matter of flags.
+            // If the input cannot be opened, report that instead of a wrong option.
             if let named = invocation.file(.input) { _ = try session.source(named) }
             return try needing(Self.thorough)
         }
         return (files, input)
     }
 
-    /// Nil, unless a flag was given that only goes from plain files to plain files.
+    /// Returns nil, or throws ``UsageError`` if an option was given that requires regular files.
     private func needing(_ flags: [Flag]) throws(UsageError) -> (ResumableMigration.Files?, KeptInput?)? {
         guard let first = flags.first(where: session.invocation.has) else { return nil }
         let isKept = Self.thorough.contains { $0.name == first.name }
@@ -143,7 +144,7 @@ extension Command {
         )
     }
 
-    /// A run from or to something that is no plain file.
+    /// Runs a migration whose input or output is not a regular file.
     private func runOnce() throws -> ExitStatus {
         var input = try session.source(session.invocation.text(.input))
         let (isDry, old) = (session.invocation.has(.dryRun), session.oldOutput)
@@ -190,13 +191,13 @@ extension Command {
         return try end(report)
     }
 
-    /// What is written beside the contacts and the rows to mend; it follows from the settings alone.
+    /// The sidecar files of the output and of the rejected rows. They follow from the settings alone.
     private func sidecars() throws(SettingsError) -> [MigrationSetup.Sidecar] {
         let invocation = session.invocation
         return try setup.sidecars(beside: invocation.text(.output), rejects: invocation.text(.rejects))
     }
 
-    /// Tells what the target's vendor wants beside the contacts, and where it is.
+    /// Reports which sidecar files the target's vendor requires, and where they are.
     private func tellSidecars() throws {
         let output = session.invocation.file(.output)
         for sidecar in try setup.sidecars() {
@@ -218,7 +219,7 @@ extension Command {
         return report.findings.values.contains { $0.severity.matters } ? .findings : .fine
     }
 
-    /// The numbers: on standard output for programs, unless the contacts go there.
+    /// Prints the counts: as JSON on standard output, or on standard error if the contacts go to standard output.
     private func tell(_ report: MigrationReport) throws {
         guard !session.isJSON else {
             let isFree = session.invocation.file(.output) != nil || session.invocation.has(.dryRun)
@@ -232,7 +233,7 @@ extension Command {
 }
 
 extension Session {
-    /// The files that the command line names, of a run that can be gone on with.
+    /// The files that the command line names for a run that can be resumed.
     func files(_ input: String, _ output: String, source: RecordFormat) -> ResumableMigration.Files {
         var files = ResumableMigration.Files(input: input, output: output)
         files.rejects = invocation.text(.rejects).map { RejectFiles.paths($0, source: source) }
@@ -241,12 +242,13 @@ extension Session {
         return files
     }
 
-    /// Says that an earlier run is gone on with, if one is.
+    /// Reports that an earlier run is resumed, if it had read any records.
     func tellResumption(_ records: Int) {
         if records > 0 { console.say("Resumed after \(records.counted("record")) of an earlier run.") }
     }
 
-    /// Removes what killed runs left of `--out` and of their standard input, and names what may be of one that is at it.
+    /// Removes the drafts that killed runs left of `--out` and of their standard input. Reports drafts that may belong to
+    /// an active run.
     fileprivate func clearDrafts() {
         guard let output = invocation.file(.output), !invocation.has(.dryRun) else { return }
         for draft in [output, KeptInput.path(beside: output)].flatMap(OutputFile.clearDrafts) {
@@ -254,7 +256,7 @@ extension Session {
         }
     }
 
-    /// The file that `--out` names, where something stands in it that a run replaces.
+    /// The file that `--out` names if it exists and is not empty, so that a run replaces it.
     var oldOutput: String? {
         guard let path = invocation.file(.output), FilePlace.isFile(path), ResumableMigration.size(of: path) != 0 else {
             return nil
@@ -262,12 +264,12 @@ extension Session {
         return path
     }
 
-    /// Says that a run has replaced what stood at `--out`, if anything did.
+    /// Reports that a run has replaced the file at `--out`, if there was one.
     func tellReplaced(_ path: String?) {
         if let path { console.say("Replaced \(path).") }
     }
 
-    /// Says that the run ended early, and how the next one goes on.
+    /// Reports that the run was interrupted, and how to resume it.
     func tellStop(after records: Int, _ next: ResumableMigration.Next = .there, _ input: KeptInput? = nil) {
         let command = "Repeat the command\(input?.flagToGoOn.map { " with \($0)" } ?? "")"
         let words =
@@ -279,7 +281,7 @@ extension Session {
         console.say("Interrupted after \(records.counted("record")). \(words)")
     }
 
-    /// The numbers of a migration, for a person.
+    /// Prints the counts of a migration as text.
     func tell(_ report: MigrationReport, verb: String) {
         console.say("\(report.read) read, \(report.written) \(verb), \(report.rejected) rejected.", .bold)
         let width = report.lines.map { "\($0.count)".count }.max() ?? 0
@@ -296,7 +298,7 @@ extension Session {
     }
 }
 
-/// The list of rejects and, beside it, the rows to mend.
+/// The list of rejects and, beside it, the rejected rows to correct.
 struct RejectFiles {
     let list: OutputFile
     let replay: OutputFile
@@ -306,7 +308,7 @@ struct RejectFiles {
         (list, replay) = (try OutputFile(path: paths.list), try OutputFile(path: paths.replay))
     }
 
-    /// The list, and the rows beside it with the ending of their format.
+    /// The path of the list, and the path of the rows beside it, with the extension of their format.
     static func paths(_ path: String, source: RecordFormat) -> (list: String, replay: String) {
         let stem = path.pathStem
         let beside = "\(stem).\(source.fileExtension)"
@@ -320,7 +322,7 @@ struct RejectFiles {
 }
 
 extension String {
-    /// A path without the ending of its name.
+    /// The path without its file extension.
     var pathStem: Substring {
         let name = lastIndex(of: "/").map { self[index(after: $0)...] } ?? self[...]
         return name.lastIndex(of: ".").map { self[..<$0] } ?? self[...]

@@ -88,7 +88,7 @@ extension Command {
         return plan.losses.contains { $0.severity.matters } || !plan.unnamedConsent.isEmpty ? .findings : .fine
     }
 
-    /// The facts that the page names beside its counts: the date, the version, the settings and the files.
+    /// The facts that the page shows beside its counts: the date, the version, the settings and the files.
     private func facts() throws -> [(name: String, value: String)] {
         let invocation = session.invocation
         var facts = [
@@ -111,7 +111,7 @@ extension Command {
         return facts
     }
 
-    /// The lines that contradict each other; nil where the source comes once, or is too large to be read again.
+    /// The lines that contradict each other; nil if the source can be read only once, or is too large to be read again.
     private func contradictions(_ plan: MigrationPlan, size: Int?) throws -> [MigrationPlan.Contradiction]? {
         guard plan.keys.contains(where: { $0.torn > 0 }), let size, size <= Migration.mostBytesForLines,
             let path = session.invocation.file(.input)

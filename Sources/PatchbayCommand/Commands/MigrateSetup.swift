@@ -5,22 +5,22 @@ import PatchbayJSON
 import PatchbayMigration
 import PatchbayModel
 
-/// What the commands of a migration share: what is read, where it goes, their settings, the types of attributes.
+/// The parts that the migration commands share: source, target, settings, and the types of attributes.
 @MainActor struct MigrationSetup {
     let migration: Migration
     let source: RecordFormat
     let target: RecordFormat
-    /// The server API that is written to; nil where a file is.
+    /// The target server API; nil if the target is a file.
     let server: ServerTarget?
-    /// Everything that decides what is written, part by part.
+    /// Every setting that affects the output, by name.
     let parts: [(String, JSONValue)]
     private let targetSettings: JSONObject
-    /// What stands beside the source and says how it is read; nil if nothing does.
+    /// The sidecar file of the source, which describes how the source is read; nil if there is none.
     private let sidecar: SourceSidecar?
-    /// What says how the source is read, and what stands beside it whether it is read or not.
+    /// The sidecar file that is used, and the one beside the source whether it is used or not.
     let pathsBesideSource: [String]
 
-    /// The same as one value.
+    /// The parts as one value.
     var identity: JSONValue { .object(JSONObject(parts)) }
 
     init(_ session: Session) throws {
@@ -51,7 +51,7 @@ import PatchbayModel
                 ("settings", .object(settings)),
                 (
                     "configuration",
-                    // Of a server API's provider all that matters stands beside; a rate may change on the way.
+                    // For a server API the other parts identify the provider; its rate may change between runs.
                     server == nil
                         ? .string(String(decoding: configuration, as: UTF8.self)) : Self.attributes(configuration)
                 ),
@@ -88,33 +88,33 @@ import PatchbayModel
         }
     }
 
-    /// What a configuration says of attributes.
+    /// The part of a configuration that declares attributes.
     private static func attributes(_ configuration: [UInt8]) -> JSONValue {
         (try? JSONValue(parsing: configuration.withoutByteOrderMark))?["attributes"] ?? .null
     }
 
-    /// Says that a mapping rule changed no contact: most often a name in it is misspelled.
+    /// The warning that a mapping rule changed no contact. The usual cause is a misspelled name in the rule.
     static func idleWarning(_ rule: String) -> String {
         "warning: the mapping rule \"\(rule)\" changed no contact. Check the names in it."
     }
 
-    /// The ways into the target's vendor.
+    /// The import routes of the target's vendor.
     var loads: [ImportRoute] {
         Vendors.loads(of: target)
     }
 
-    /// What the target's vendor wants beside the file with the contacts.
+    /// The sidecar files that the target's vendor requires.
     func sidecars() throws(SettingsError) -> [SidecarFile] { try target.makeSidecars?(migration.writtenSettings) ?? [] }
 
-    /// A file that is written beside another one.
+    /// A sidecar file that the migration writes.
     struct Sidecar {
         let path: String
         let title: String
-        /// What it stands beside, in the words by which a person knows it.
+        /// The option that names the file beside which this one is written.
         let owner: String
         let bytes: [UInt8]
 
-        /// Writes it; it holds no person's data.
+        /// Writes the file, readable for everybody because it holds no personal data.
         func write() throws(FileError) {
             let file = try OutputFile(path: path, isPrivate: false)
             try file.write(bytes)
@@ -122,8 +122,8 @@ import PatchbayModel
         }
     }
 
-    /// What is written beside these files: what the target's vendor wants, and what says how the source is read, because the
-    /// rows to mend are read the same way.
+    /// The sidecar files to write: those that the target's vendor requires beside `output`, and a copy of the source's
+    /// sidecar file beside the rejected rows, which are read in the same way.
     func sidecars(beside output: String?, rejects: String?) throws(SettingsError) -> [Sidecar] {
         var all: [Sidecar] = []
         if let output, output != "-" {
@@ -140,7 +140,7 @@ import PatchbayModel
     }
 }
 
-/// What is wrong with the settings of a migration.
+/// Problems in the settings of a migration.
 private enum MigrationSettingsFinding {
     static let unknownMember = FindingRow(
         "settings.unknown",
@@ -157,7 +157,7 @@ private enum MigrationSettingsFinding {
         remedy: "Write an object such as {\"columns\": …}, or remove the member."
     )
 
-    /// Every problem of the members.
+    /// Returns every problem of the members.
     static func problems(of settings: JSONObject) -> [Finding] {
         settings.compactMap { member in
             switch member.name {
@@ -171,15 +171,15 @@ private enum MigrationSettingsFinding {
     }
 }
 
-/// A file that stands beside the source and says how it is read.
+/// A sidecar file of the source, which describes how the source is read.
 struct SourceSidecar {
     let settings: JSONObject
     let path: String
     private let bytes: [UInt8]
-    private let ending: String
+    private let fileExtension: String
 
     init(_ reader: SidecarReader, at path: String, given: JSONObject) throws {
-        (self.path, ending) = (path, reader.ending)
+        (self.path, fileExtension) = (path, reader.ending)
         bytes = try FileSource.contents(of: path, limit: reader.limit)
         do {
             settings = try reader.settings(bytes, given)
@@ -188,18 +188,18 @@ struct SourceSidecar {
         }
     }
 
-    /// Its name beside a file.
-    static func path(beside file: String, _ ending: String) -> String { "\(file.pathStem).\(ending)" }
+    /// The path of a sidecar file beside a file.
+    static func path(beside file: String, _ fileExtension: String) -> String { "\(file.pathStem).\(fileExtension)" }
 
-    /// A copy of it beside a file; nil where it stands there itself.
+    /// A copy of the sidecar file beside a file; nil if the copy would be the sidecar file itself.
     func copy(beside file: String) -> (path: String, bytes: [UInt8])? {
-        let copy = Self.path(beside: file, ending)
+        let copy = Self.path(beside: file, fileExtension)
         return FilePlace.name(copy) == FilePlace.name(path) ? nil : (copy, bytes)
     }
 }
 
 extension Session {
-    /// The settings, from a file or from standard input, which nothing else may read then.
+    /// The settings from a file or from standard input. If they come from standard input, no other option may read it.
     func migrationSettings() throws -> JSONObject {
         let settings = try givenSettings()
         let problems = MigrationSettingsFinding.problems(of: settings)
@@ -224,13 +224,14 @@ extension Session {
         return try object(bytes, from: "standard input")
     }
 
-    /// Where a file would stand beside the source that says how it is read; nil if its format knows none.
+    /// The path of the sidecar file beside the source, whether it exists or not; nil if the format has no sidecar file.
     func pathBesideSource(_ source: RecordFormat) -> String? {
         guard let reader = source.sidecar, let input = invocation.file(.input) else { return nil }
         return SourceSidecar.path(beside: input, reader.ending)
     }
 
-    /// What the command line names, or what stands beside the source; nil if nothing does, or if nothing is wanted.
+    /// Returns the sidecar file that `--sidecar` names, or the one beside the source; nil if there is none or `--sidecar
+    /// none` was given.
     func sidecar(of source: RecordFormat, given: JSONObject) throws -> SourceSidecar? {
         let named = invocation.text(.sidecar)
         guard let reader = source.sidecar else {

@@ -38,7 +38,7 @@ import PatchbayModel
         isDone = outcome.isCommitted
         if outcome.isCommitted {
             session.tellReplaced(old)
-            // None stands beside the verdicts.
+            // The results file has no sidecar file.
             for sidecar in try setup.sidecars(beside: nil, rejects: invocation.text(.rejects)) {
                 try sidecar.write()
             }
@@ -48,7 +48,7 @@ import PatchbayModel
 }
 
 extension ServerProgress.Part {
-    /// What is shown of it; nil of what is moved.
+    /// The part that the progress line shows; nil while contacts are moved.
     fileprivate var shown: ProgressLine.Part? {
         switch self {
         case .moving: nil
@@ -76,8 +76,8 @@ extension Session {
             interval: .seconds(invocation.number(.checkpoint) ?? 2),
             progress: { progress in
                 let part = progress.part.shown
-                let underway = part == nil ? "\(progress.underway) in progress" : nil
-                let notes = [underway, progress.waiting.map { "waiting: \($0.reason)" }].compactMap(\.self)
+                let inProgress = part == nil ? "\(progress.underway) in progress" : nil
+                let notes = [inProgress, progress.waiting.map { "waiting: \($0.reason)" }].compactMap(\.self)
                 line.show(records: progress.records, bytes: progress.bytes, of: part, notes: notes)
             },
             trouble: { console.say("patchbay: \($0)", .yellow) },

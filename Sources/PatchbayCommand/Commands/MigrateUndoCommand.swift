@@ -59,7 +59,7 @@ extension Command {
 }
 
 extension Journal.Deed {
-    /// What happened to the file, for a person.
+    /// A sentence that says what happened to the file.
     fileprivate var sentence: String {
         switch self {
         case .restored: "restored as it was before the migration"

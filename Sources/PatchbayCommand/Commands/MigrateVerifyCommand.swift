@@ -117,7 +117,7 @@ extension Command {
     }
 
     private func tell(_ difference: Verification.Difference) throws {
-        // What was read of standard input until Ctrl-C is no source.
+        // Standard input that Ctrl-C interrupted is not a complete source.
         guard session.interruption.signalNumber == nil else { throw CancellationError() }
         shown += 1
         if session.isJSON { return try session.console.data(difference.json) }

@@ -1,9 +1,10 @@
 import PatchbayAdapterKit
 import PatchbayMigration
 
-/// The files that a line reads and writes, each by the option that names it: nothing that is written may be another one.
+/// The files that a command line reads and writes, each with the option that names it. No output may be the same file as
+/// another one.
 struct MigrationFiles {
-    /// A file, in the words by which a person knows it.
+    /// A file with the option that names it.
     private struct Named {
         let role: String
         let path: String
@@ -11,21 +12,21 @@ struct MigrationFiles {
     }
 
     private var named: [Named] = []
-    /// What stands beside the files for a while.
+    /// Temporary files that a run keeps beside its outputs.
     private var traces: [(role: String, path: String)] = []
 
     init() {}
 
-    /// Notes a file that is read; standard input is none.
+    /// Adds an input file. Standard input is not a file.
     mutating func read(_ path: String?, _ role: String) { note(path, role, isWritten: false) }
 
-    /// Notes a file that is written, with where it stands until it is complete; standard output is none.
+    /// Adds an output file and its drafts. Standard output is not a file.
     mutating func write(_ path: String?, _ role: String) {
         note(path, role, isWritten: true)
         if let path, path != "-" { keep(OutputFile.drafts(of: path), beside: role) }
     }
 
-    /// Notes what stands beside a file for a while.
+    /// Adds temporary files that are kept beside a file.
     mutating func keep(_ paths: [String], beside role: String) {
         traces += paths.map { ("a temporary file beside \(role)", $0) }
     }
@@ -35,7 +36,7 @@ struct MigrationFiles {
         named.append(Named(role: role, path: path, isWritten: isWritten))
     }
 
-    /// Refuses a line on which a file that is written, or stands there for a while, is another one that is named.
+    /// Throws ``UsageError`` if an output or a temporary file is the same file as another one of the command line.
     func requireDistinct(_ command: Command) throws(UsageError) {
         var (places, names) = ([String: Named](), [String: String]())
         for file in named {
@@ -54,7 +55,8 @@ struct MigrationFiles {
         }
     }
 
-    /// Refuses a journal that could not keep what an output replaces: that stays where it is, under one more name.
+    /// Throws ``UsageError`` if the journal cannot keep the files that outputs replace. The journal keeps a file by a hard
+    /// link, which must be on the same volume.
     func requireOneVolume(with journal: String, _ command: Command) throws(UsageError) {
         guard let volume = FilePlace.volume(ofFolderOf: journal) else { return }
         let other = named.first { $0.isWritten && FilePlace.isFile($0.path) && FilePlace.volume(of: $0.path) != volume }
@@ -72,14 +74,15 @@ struct MigrationFiles {
 }
 
 extension Session {
-    /// Refuses `-` where only a file will do; the flags given may name standard input and output by it.
+    /// Throws ``UsageError`` if an option is `-` although it requires a file. The given options may use `-` for standard
+    /// input and output.
     func requireFileNames(besides standard: [Flag] = []) throws(UsageError) {
         let flags = invocation.command.flags.filter { $0.value == .text("FILE") && !standard.contains($0) }
         guard let flag = flags.first(where: { invocation.text($0) == "-" }) else { return }
         throw notAFile("--\(flag.name)")
     }
 
-    /// Says that `-` names no file there.
+    /// The error that `-` is not a file for an option.
     func notAFile(_ role: String, because reason: String = "") -> UsageError {
         UsageError(
             "\(role): standard input and output (-) are not allowed here\(reason). Name a file; ./- names a file called -.",
@@ -87,13 +90,13 @@ extension Session {
         )
     }
 
-    /// Refuses a line of a migration on which something that is written is something else that is read or written.
+    /// Throws ``UsageError`` if an output of a migration is the same file as another output or an input.
     func requireDistinctFiles(_ setup: MigrationSetup) throws {
         var files = MigrationFiles()
         for flag in [Flag.input, .after, .target, .settings, .config] {
             files.read(invocation.text(flag), "--\(flag.name)")
         }
-        // Whoever hands a file over by `<` may name it as an output, too.
+        // Standard input redirected from a file may be the same file as an output.
         if invocation.file(.input) == nil { files.read("/dev/stdin", "standard input") }
         for path in setup.pathsBesideSource { files.read(path, "the sidecar file of --in") }
         for flag in [Flag.output, .html, .consentEvidence, .journal] {
@@ -112,7 +115,7 @@ extension Session {
             if invocation.file(.input) == nil { files.keep([KeptInput.path(beside: output)], beside: "--out") }
         }
         if let journal = invocation.text(.journal), setup.server == nil {
-            // The contacts, the rejects and their rows, the evidence, and what stands beside them.
+            // The output, the rejects and their rows, the evidence, and the sidecar files.
             files.keep(Journal.places(keptBy: journal, count: 4 + sidecars.count), beside: "--journal")
         }
         try files.requireDistinct(invocation.command)

@@ -129,26 +129,31 @@ extension Command {
                 "\(report.operations.counted("pending operation")), \(report.rowsChecked.counted("row")) checked: \(words)"
             )
         }
-        // A damaged file may have no accounts to read, and was told of.
+        // A damaged file may have no accounts to read; the damage was reported before.
         for account in (try? ProviderAccounts.read(store)) ?? [] { session.sayStranded(account) }
         return report.isSound ? .fine : .findings
     }
 }
 
 extension Session {
-    /// The outbox that the first argument names, opened for looking.
+    /// The outbox that the first argument names, opened for reading.
     func outbox() throws -> OutboxStore { try outbox(at: invocation.argument(0) ?? "") }
 
-    /// An outbox, opened for looking.
+    /// Opens an outbox for reading.
     ///
-    /// - Throws: ``FileError`` if there is no such file, as for every other input, and ``OutboxError``.
+    /// - Throws: ``OutboxError``, and ``FileError`` if there is no such file, as for every other input.
     func outbox(at path: String) throws -> OutboxStore {
         guard access(path, F_OK) == 0 else { throw FileError(path, .open, number: errno) }
         return try OutboxStore.open(.file(path), readOnly: true)
     }
 
-    /// An outbox opened to be changed; whoever finds it damaged says what was saved. Who knows no limit of the history
-    /// forgets none of it.
+    /// Opens an outbox for writing, and reports which data was saved if the file is damaged.
+    ///
+    /// - Parameters:
+    ///   - path: The file.
+    ///   - history: The maximum number of completed operations to keep; by default all of them.
+    /// - Returns: The outbox.
+    /// - Throws: ``OutboxError`` if the file cannot be opened.
     func outboxForWriting(_ path: String, history: Int = .max) throws(OutboxError) -> OutboxStore {
         let store = try OutboxStore.open(.file(path))
         store.historyLimit = history
@@ -156,12 +161,12 @@ extension Session {
         return store
     }
 
-    /// Says what waits for a provider that the configuration no longer names.
+    /// Reports the operations that are pending for a provider that the configuration no longer names.
     func sayStranded(_ account: ProviderAccounts) {
         if let finding = account.stranded { console.say(finding, at: account.provider) }
     }
 
-    /// The provider that `--provider` names, if it is given: one that the outbox knows.
+    /// The provider that `--provider` names, which the outbox must know; nil without the option.
     func provider(of store: OutboxStore) throws -> String? {
         guard let wanted = invocation.text(.provider) else { return nil }
         try requireKnown(wanted, "--provider", store)

@@ -160,7 +160,7 @@ extension Command {
     }
 }
 
-/// One run of `outbox rejects replay`: a few hundred operations a transaction.
+/// One run of `outbox rejects replay`. Replays a few hundred operations in each transaction.
 @MainActor private struct Replaying {
     let session: Session
     let engine: Engine
@@ -173,7 +173,8 @@ extension Command {
         (self.session, self.engine, self.configuration) = (session, engine, configuration)
     }
 
-    /// The rejects that the outbox keeps now; what is rejected again meanwhile waits for another run.
+    /// Replays the rejects that the outbox keeps now. Operations that are rejected again meanwhile are left for another
+    /// run.
     mutating func readRejects() throws {
         let provider = session.invocation.text(.provider)
         guard let newest = try engine.store.rejects(provider: nil, limit: 1).first?.number else { return }
@@ -190,7 +191,7 @@ extension Command {
         status = .findings
     }
 
-    /// Lines as the export wrote them, each perhaps mended.
+    /// Replays lines as the export wrote them; a person may have corrected them.
     mutating func readLines(of path: String?) async throws {
         let name = session.name(ofInput: path)
         var (source, lines, isAtEnd) = (try session.source(path), LineSplitter(maximumLength: 4 << 20), false)
@@ -300,7 +301,7 @@ extension ReplayResult {
 }
 
 extension RejectRecord {
-    /// The record as the command shows it.
+    /// The record as JSON.
     fileprivate func json(showsValues: Bool) -> JSONValue {
         let body = try? EngagementOperation(jsonBytes: operation.body)
         var json: JSONObject = ["provider": .string(provider), "id": .string(operation.id)]
@@ -314,7 +315,7 @@ extension RejectRecord {
 }
 
 extension Session {
-    /// Refuses to write rejects over their own outbox, what stands beside it, or any other database.
+    /// Throws an error if the output is the outbox itself, one of the files beside it, or any other database.
     fileprivate func requireNoOutbox(at output: String, besides outbox: String) throws {
         var files = MigrationFiles()
         for path in ["", "-wal", "-shm", "-journal"].map({ outbox + $0 }) { files.read(path, "the outbox") }
@@ -327,7 +328,7 @@ extension Session {
         )
     }
 
-    /// Whether a file is a database, by its first bytes.
+    /// Whether a file is a database, according to its first bytes.
     fileprivate func isDatabase(_ path: String) throws -> Bool {
         var source = try FileSource(path: path, chunk: 16)
         return try source.next()?.starts(with: "SQLite format 3\0".utf8) ?? false

@@ -3,15 +3,16 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayMigration
 
-/// Which tests showed which rule: what the tests leave with `PATCHBAY_EVIDENCE=<folder>`, built into the program.
+/// The tests that show each rule. A test run with `PATCHBAY_EVIDENCE=<folder>` collects them, and the list is built into
+/// the program.
 struct RuleEvidence {
     /// The tests by rule, sorted.
     let tests: [RuleID: [String]]
 
-    /// What was known when the program was built.
+    /// The evidence that was known when the program was built.
     static let builtIn = RuleEvidence(ndjson: builtInNDJSON)
 
-    /// Where the built-in list stands in the house.
+    /// The source file of the built-in list.
     private static let file = "Sources/PatchbayCommand/Commands/RuleEvidence+BuiltIn.swift"
 
     private init(ndjson: String) {
@@ -25,7 +26,7 @@ struct RuleEvidence {
         self.tests = tests.mapValues { $0.sorted() }
     }
 
-    /// What a test run left in a folder.
+    /// Reads the evidence that a test run left in a folder.
     ///
     /// - Throws: ``FileError`` if the folder can't be read.
     init(folder: String) throws(FileError) {
@@ -39,7 +40,7 @@ struct RuleEvidence {
         self.init(ndjson: text)
     }
 
-    /// Writes what shows these rules into the house's sources, for the next build.
+    /// Writes the evidence of these rules into the source file of the built-in list, for the next build.
     ///
     /// - Throws: ``FileError`` if the file can't be written.
     @MainActor func refresh(for rules: [Rule], on console: Console) throws {

@@ -50,7 +50,7 @@ extension Command {
         return .fine
     }
 
-    /// Starts the server; the message about a fault rule names the file that holds it.
+    /// Starts the server. Errors about fault rules name the file of the rules.
     private static func start(
         _ simulators: [any VendorSimulator],
         port: UInt16,
@@ -75,7 +75,7 @@ extension Command {
 }
 
 extension Session {
-    /// The simulators that are wanted, each with its settings; every problem at once.
+    /// Creates the requested simulators, each with its settings; throws every problem at once.
     fileprivate func simulators() throws -> [any VendorSimulator] {
         let known = Vendors.simulators.map { $0.id.rawValue }
         let wanted = invocation.texts(.vendor)

@@ -77,13 +77,13 @@ extension Command {
     }
 }
 
-/// What is the matter with the outbox or the configuration while a client works.
+/// Reports problems of the outbox and of the configuration while a client is open.
 @MainActor final class Complaints {
-    /// Why the client does not deliver, once it could.
+    /// The reason why the client does not deliver, once it is known.
     private(set) var refusal: SwitchRefusal?
-    private var told: Set<String> = []
+    private var printed: Set<String> = []
 
-    /// Says everything once, until the client is closed; a refusal is for who asks.
+    /// Prints each problem once until the client is closed. A refusal is not printed but stored in ``refusal``.
     func tell(among events: AsyncStream<EngineEvent>, _ console: Console) {
         Task {
             for await event in events {
@@ -98,7 +98,7 @@ extension Command {
     }
 
     private func say(_ text: String, _ colour: Console.Colour, _ console: Console) {
-        if told.insert(text).inserted { console.say("patchbay: \(text)", colour) }
+        if printed.insert(text).inserted { console.say("patchbay: \(text)", colour) }
     }
 }
 
@@ -134,7 +134,7 @@ extension Session {
         )
     }
 
-    /// A log on standard error, from the level on that was asked for.
+    /// A log on standard error that starts at the requested level; nil without `--log`.
     func log() throws(UsageError) -> LineLog? {
         guard let word = invocation.text(.logLevel) else { return nil }
         if let level = LogLevel(rawValue: word) { return LineLog(level) }
@@ -146,11 +146,11 @@ extension Session {
     }
 }
 
-/// What vendors said to what they refused.
+/// Counts the vendors' reasons for rejected operations.
 @MainActor private final class Refusals {
     private var counts: [String: Int] = [:]
 
-    /// Counts until the client is closed.
+    /// Counts outcomes until the client is closed.
     func listen(to outcomes: Outcomes) -> Task<Void, Never> {
         Task {
             for await ended in outcomes where ended.outcome.term == .rejected {
@@ -160,7 +160,7 @@ extension Session {
         }
     }
 
-    /// A line for each, the most frequent first; ten at most.
+    /// One line for each reason, the most frequent first; at most ten.
     var lines: [String] {
         let sorted = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
         let more = sorted.count > 10 ? ["  and \(sorted.count - 10) more; run `patchbay outbox rejects list`"] : []
@@ -186,7 +186,7 @@ extension Session {
         self.complaints = complaints
     }
 
-    /// Captures a file's operations, chunk by chunk, and prints a receipt for each that is safe.
+    /// Captures the operations of a file, chunk by chunk, and prints a receipt for each stored operation.
     mutating func capture(_ path: String?) async throws {
         let host = host
         let subject = session.invocation.text(.subject)
@@ -202,7 +202,7 @@ extension Session {
         var knownCount = 0
         try await session.readOperations(path, defaults: defaults) { lines in
             var receipts: [(line: Int, receipt: Receipt)] = []
-            // Asked for all of them at once, so that they are captured together.
+            // Looks up all ids at once, so that the operations are captured together.
             let known = try await client.known(among: lines.compactMap { try? $0.operation.get().id })
             for line in lines {
                 switch line.operation {
@@ -250,7 +250,7 @@ extension Session {
         try session.console.flush()
     }
 
-    /// Waits until the clock reaches an instant; false if a person ends the run before.
+    /// Waits until the clock reaches an instant; false if a person interrupts the run before.
     private func reach(_ instant: Instant) async throws -> Bool {
         while session.interruption.signalNumber == nil {
             let pause = host.realTime(instant - host.date())
@@ -260,16 +260,16 @@ extension Session {
         return false
     }
 
-    /// Waits until nothing is pending that could move, the time is up, or a person ends it.
+    /// Waits until no pending operation can be delivered any more, the timeout ends, or a person interrupts the run.
     ///
-    /// - Throws: ``SwitchRefusal`` once it is known that the configuration would lose something.
+    /// - Throws: ``SwitchRefusal`` if the configuration would lose pending operations.
     func deliver(atMost timeout: Duration) async throws {
         let clock = ContinuousClock()
         let end = clock.now + timeout
         try await client.flush()
         while session.interruption.signalNumber == nil, clock.now < end {
             let accounts = try await client.accounts(explainingWaits: false)
-            // Nothing will move with this configuration; what was captured is safe.
+            // This configuration delivers nothing; captured operations are stored.
             if let refusal = complaints.refusal { throw refusal }
             if accounts.allSatisfy(\.isStill) { return }
             session.console.show(progress: "\(accounts.reduce(0) { $0 + $1.pending }.counted("operation")) pending")
@@ -293,7 +293,7 @@ extension Session {
 }
 
 extension ProviderAccounts {
-    /// Whether time alone will not move anything: nothing is pending, or all of it waits for a person.
+    /// Whether waiting longer delivers nothing: no operation is pending, or all pending ones wait for a person.
     fileprivate var isStill: Bool {
         pending == 0 || suspended != nil || isUnnamed || held.values.reduce(0, +) == pending
     }

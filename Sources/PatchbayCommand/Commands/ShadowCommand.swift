@@ -101,7 +101,7 @@ extension Command {
         let configuration = try session.configuration()
         let name = session.invocation.text(.provider) ?? ""
         let file = session.invocation.argument(0) ?? ""
-        // Whoever only looks makes no file: one that is not there is named.
+        // The command only reads: it must not create a missing outbox, and reports it instead.
         _ = try session.outbox(at: file)
         let store = try session.outboxForWriting(file, history: configuration.outbox.history)
         let engine = try Engine(
@@ -131,7 +131,7 @@ extension Command {
     }
 }
 
-/// Several providers beside one another, each in a world of its own.
+/// Runs several providers side by side, each in a simulated world of its own.
 @MainActor private struct ShadowRuns {
     private var live: [(name: String, mapping: Mapping)]
     private var shadows: [(name: String, mapping: Mapping)]
@@ -145,7 +145,10 @@ extension Command {
         self.shadows = try shadows.map { ($0.name, try Mapping($0, of: configuration)) }
     }
 
-    /// Maps an operation everywhere; says whether a shadow refuses or changes what a live provider takes.
+    /// Maps an operation for every provider.
+    ///
+    /// - Returns: The result as JSON, and whether a shadow provider rejects or changes an operation that a live provider
+    ///   accepts.
     mutating func play(_ operation: EngagementOperation, line: Int) throws -> (JSONValue, loses: Bool) {
         let served = try live.map { ($0.name, try $0.mapping.map(operation)) }
         let shadowed = try shadows.map { ($0.name, try $0.mapping.map(operation)) }

@@ -1,13 +1,14 @@
 import Patchbay
 import PatchbayAdapterKit
 
-/// The counts of providers for a person: an aligned table, then a line for each reason and each wait.
+/// The counts of providers as text: an aligned table, then a line for each reason and for each wait.
 struct AccountsText {
     /// The lines, without line ends.
     let lines: [String]
 
-    /// The details, then the table of the totals. With the counts `before` a run, the details and a table of their own are of this
-    /// run.
+    /// Creates the lines: the details of each provider, then the table of totals.
+    ///
+    /// With the counts `before` a run, the details and a second table show the changes of this run.
     init(_ accounts: [ProviderAccounts], since before: [ProviderAccounts]? = nil) {
         let earlier = Dictionary((before ?? []).map { ($0.provider, $0) }) { first, _ in first }
         let details = accounts.flatMap { Self.details(of: $0, since: earlier[$0.provider]) }
@@ -16,7 +17,7 @@ struct AccountsText {
             lines = accounts.isEmpty ? [] : details + ["\(total):"] + Self.table(of: accounts)
             return
         }
-        // Of a new outbox all counts are this run's.
+        // All counts of a new outbox belong to this run.
         lines =
             earlier.values.contains { $0.incoming > 0 }
             ? details + ["This run:"] + Self.table(of: accounts, since: earlier) + ["\(total):"]
@@ -24,7 +25,7 @@ struct AccountsText {
             : details + ["This run, on a new outbox:"] + Self.table(of: accounts)
     }
 
-    /// The counts, or their growth and the pending operations from which it began: each row adds up.
+    /// The table of the counts, or of their growth and the pending operations at the start, so that each row adds up.
     private static func table(of accounts: [ProviderAccounts], since earlier: [String: ProviderAccounts]? = nil)
         -> [String]
     {
@@ -56,7 +57,7 @@ struct AccountsText {
         }
     }
 
-    /// Why the engine creates operations beside those that were captured, by code.
+    /// The reasons for which the engine creates operations in addition to the captured ones, by code.
     private static let creations = [
         "again": "put back after an interruption",
         "followUp": "requested by an earlier operation",
@@ -64,10 +65,10 @@ struct AccountsText {
         "retargeted": "taken over from another provider",
     ]
 
-    /// The same for every other code.
+    /// The reason for every other code.
     private static let usualCreation = "the current state for a provider that lacks it, or an unregister"
 
-    /// What else there is to know about a provider, as far as it is new.
+    /// The other facts about a provider that are new since the earlier counts.
     private static func details(of account: ProviderAccounts, since earlier: ProviderAccounts?) -> [String] {
         var lines: [String] = []
         if !account.balances { lines.append("the counts do not add up; run `patchbay outbox verify`") }
@@ -90,7 +91,7 @@ struct AccountsText {
         return lines.map { "\(account.provider): \($0)" } + waits(of: [account])
     }
 
-    /// Why pending operations are not delivered, and when they are attempted next.
+    /// The reasons why pending operations are not delivered, each with the time of the next attempt.
     static func waits(of accounts: [ProviderAccounts]) -> [String] {
         accounts.flatMap { account in
             var lines: [String] = []

@@ -5,7 +5,9 @@ import PatchbayMigration
 import PatchbayOutbox
 
 extension Command {
-    /// Understands a command line, runs it, and says how it ended, as a number for the shell.
+    /// Parses and runs a command line.
+    ///
+    /// - Returns: The exit status of the process.
     @MainActor package static func run(_ line: [String]) async -> Int32 {
         let environment = ProcessInfo.processInfo.environment
         let console = Console(environment: environment)
@@ -33,7 +35,7 @@ extension Command {
         }
     }
 
-    /// The parsed line; nil if it asked for help or for the version, which is then printed.
+    /// The parsed line; nil after printing help or the version, if the line asked for it.
     @MainActor private static func invocation(of line: [String], _ console: Console, _ help: HelpText) throws
         -> Invocation?
     {
@@ -52,7 +54,7 @@ extension Command {
         return nil
     }
 
-    /// Says what went wrong and chooses the status that scripts see.
+    /// Prints an error and returns its exit status.
     @MainActor private static func report(_ error: any Error, of command: Command?, to console: Console) -> ExitStatus {
         switch error {
         case let error as UsageError:

@@ -1,4 +1,4 @@
-/// Why something could not be done, in words for the person who asked for it.
+/// An error with a message for the user of the command line.
 package struct CommandFailure: Error, CustomStringConvertible {
     package let description: String
 

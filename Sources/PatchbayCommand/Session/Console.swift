@@ -4,9 +4,9 @@ import PatchbayJSON
 import PatchbayMigration
 import PatchbayModel
 
-/// Standard output for data, standard error for talk.
+/// Writes data to standard output and messages to standard error.
 @MainActor final class Console {
-    /// Colours, where a terminal shows them and nobody said no.
+    /// Colours of messages. They are used on a terminal unless `NO_COLOR` is set or the terminal is `dumb`.
     enum Colour: String {
         case red = "31"
         case yellow = "33"
@@ -20,20 +20,20 @@ import PatchbayModel
     private let usesColour: Bool
     private let paintsOutput: Bool
 
-    /// Whether a person watches standard error.
+    /// Whether standard error is a terminal.
     let isWatched: Bool
-    /// The columns after which lines to the person are wrapped; nil without a terminal.
+    /// The number of columns at which messages are wrapped; nil without a terminal.
     private let width: Int?
-    /// How often progress is told; nil for never.
+    /// The time between two lines of progress; nil prints none.
     private let interval: Duration?
-    private var told = ContinuousClock.now
+    private var lastProgress = ContinuousClock.now
 
     private static let bufferSize = 64 << 10
 
-    /// The console of this process.
+    /// Creates the console of this process.
     ///
-    /// Where nobody watches, a line of progress a minute goes to the log; `PATCHBAY_PROGRESS` may say after how many seconds,
-    /// and 0 for never.
+    /// On a terminal, progress is shown five times a second. Otherwise a line of progress is printed every 60 s;
+    /// `PATCHBAY_PROGRESS` sets the number of seconds, and 0 turns it off.
     init(environment: [String: String]) {
         let isPlain = environment["NO_COLOR"].map { !$0.isEmpty } ?? false || environment["TERM"] == "dumb"
         isWatched = isatty(STDERR_FILENO) == 1
@@ -54,12 +54,12 @@ import PatchbayModel
         try endLine()
     }
 
-    /// Writes lines of text that hold no names of others.
+    /// Writes lines of text that contain no untrusted names.
     func data(lines: String) throws {
         for line in lines.split(separator: "\n", omittingEmptySubsequences: false) { try data(String(line)) }
     }
 
-    /// Writes one line of text, whose beginning may have a colour. Control characters, line ends too, are escaped.
+    /// Writes one line of text that may begin with a coloured part. Control characters, including line ends, are escaped.
     func data(_ text: String, _ colour: Colour? = nil, then rest: String = "") throws {
         buffer.raw(Self.shown(text, paintsOutput ? colour : nil) + Self.shown(rest))
         try endLine()
@@ -70,42 +70,42 @@ import PatchbayModel
         if buffer.bytes.count >= Self.bufferSize { try flush() }
     }
 
-    /// Hands over everything that was written.
+    /// Writes all buffered data to standard output.
     func flush() throws {
         defer { buffer.reset() }
         if !buffer.bytes.isEmpty { try output.write(buffer.bytes) }
     }
 
-    /// The text as a person gets it: on one line, without what a terminal would obey.
+    /// The text on one line, with control characters escaped so that a terminal does not obey them.
     private static func shown(_ text: String, _ colour: Colour? = nil) -> String {
         colour.map { "\u{1B}[\($0.rawValue)m\(text.onOneLine)\u{1B}[0m" } ?? text.onOneLine
     }
 
-    // MARK: Talk
+    // MARK: Messages
 
-    /// Says lines whose names are escaped already.
+    /// Prints lines in which names are escaped already.
     func say(lines: String, _ colour: Colour? = nil) {
         for line in lines.split(separator: "\n", omittingEmptySubsequences: false) { say(String(line), colour) }
     }
 
-    /// Says a line to the person. Control characters, line ends too, are escaped.
+    /// Prints a message. Control characters, including line ends, are escaped.
     func say(_ text: String, _ colour: Colour? = nil) {
-        // Where nobody can be told, there is nothing to do about it.
+        // A failure to write to standard error cannot be reported anywhere.
         let lines = width.map { text.onOneLine.wrapped(at: $0) } ?? [text]
         for line in lines {
             try? failures.write(Array("\(clearLine)\(Self.shown(line, usesColour ? colour : nil))\n".utf8))
         }
     }
 
-    /// Says a finding, with where it was found.
+    /// Prints a finding with its location.
     func say(_ finding: Finding, at place: String) {
         say("\(place): \(finding.severity.rawValue): \(finding.sentence)", finding.severity.colour)
     }
 
-    /// Shows how far the work is if it is time again: where a person watches, the next line replaces it.
+    /// Prints the progress if the interval has passed since the last time. On a terminal, the next line replaces it.
     func show(progress text: @autoclosure () -> String) {
-        guard let interval, ContinuousClock.now - told >= interval else { return }
-        told = .now
+        guard let interval, ContinuousClock.now - lastProgress >= interval else { return }
+        lastProgress = .now
         guard isWatched else { return say("patchbay: \(text())") }
         try? failures.write(Array("\(clearLine)\(Self.shown(text()))".utf8))
     }
@@ -114,9 +114,9 @@ import PatchbayModel
 }
 
 extension String {
-    /// JSON in which DEL and the C1 controls, which JSON allows as they are, are escaped; they occur in strings alone.
+    /// JSON with DEL and the C1 controls escaped. JSON allows them unescaped; they occur in strings alone.
     fileprivate var withControlsEscapedForJSON: String {
-        // In UTF-8 a C1 control begins with C2.
+        // In UTF-8 the first byte of a C1 control is C2.
         guard utf8.contains(where: { $0 == 0x7F || $0 == 0xC2 }) else { return self }
         return unicodeScalars.map {
             (0x7F...0x9F).contains($0.value) ? "\\u00" + String($0.value, radix: 16) : String($0)
@@ -125,7 +125,7 @@ extension String {
 }
 
 extension Finding.Severity {
-    /// How a person sees it.
+    /// The colour of messages with this severity.
     var colour: Console.Colour? {
         switch self {
         case .error: .red
@@ -134,6 +134,6 @@ extension Finding.Severity {
         }
     }
 
-    /// Whether the program should end with findings.
+    /// Whether the exit status should report findings.
     var matters: Bool { self == .error || self == .warning }
 }

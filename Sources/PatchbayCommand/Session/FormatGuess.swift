@@ -19,7 +19,7 @@ extension Session {
     }
 }
 
-/// What a file begins with.
+/// The beginning of a file.
 private struct FormatHead {
     let bytes: [UInt8]
 

@@ -2,19 +2,20 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// Ctrl-C and its kin: the first asks the program to end well, a second ends it at once.
+/// The state of Ctrl-C and similar signals. The first signal asks the program to stop cleanly; a second one kills it at
+/// once.
 final class Interruption: Sendable {
     private let received = Mutex<Int32?>(nil)
     private let alarm: (read: Int32, write: Int32)
 
-    /// Nothing has come yet.
+    /// Creates an interruption that has received no signal.
     init() {
         var ends: [Int32] = [-1, -1]
         _ = pipe(&ends)
         alarm = (ends[0], ends[1])
     }
 
-    /// The signal that came, if one did.
+    /// The number of the received signal; nil if there was none.
     var signalNumber: Int32? { received.withLock { $0 } }
 
     fileprivate func note(_ number: Int32) {
@@ -40,17 +41,17 @@ final class Interruption: Sendable {
     }
 }
 
-/// Where the signal handler writes the number of the signal; a handler may touch nothing else.
+/// The pipe to which the signal handler writes the number of the signal. A handler may access nothing else.
 private let signalPipe = Atomic<Int32>(-1)
 
-/// Turns the process's signals into an interruption, for as long as it lives.
+/// Forwards the signals of the process to an interruption while it lives.
 ///
-/// A handler that writes to a pipe loses no signal, whichever thread it meets; a signal that is ignored and watched for
-/// can be lost while the watch is being set up.
+/// The handler writes to a pipe, so no signal is lost, whichever thread receives it. An ignored signal that is watched can
+/// be lost while the watch is being set up.
 @MainActor final class SignalListener {
     private let source: any DispatchSourceRead
 
-    /// Listens from now on.
+    /// Starts to listen.
     init(_ interruption: Interruption) {
         var ends: [Int32] = [-1, -1]
         _ = pipe(&ends)
@@ -62,7 +63,7 @@ private let signalPipe = Atomic<Int32>(-1)
             if read(inlet, &number, 1) == 1 { interruption.note(Int32(number)) }
         }
         source.resume()
-        // Whoever started us may have left signals blocked, and a blocked signal meets no handler.
+        // The parent process may have left signals blocked, and a blocked signal reaches no handler.
         var wanted = sigset_t()
         sigemptyset(&wanted)
         for number in [SIGINT, SIGTERM, SIGHUP] {
@@ -73,9 +74,9 @@ private let signalPipe = Atomic<Int32>(-1)
             sigaddset(&wanted, number)
         }
         pthread_sigmask(SIG_UNBLOCK, &wanted, nil)
-        // Whoever reads our output may leave: writing says so, and the program ends quietly.
+        // If the reader of standard output exits, the write fails with an error and the program ends without a message.
         signal(SIGPIPE, SIG_IGN)
-        // So does a file that may not become longer.
+        // The same holds for a file that has reached its size limit.
         signal(SIGXFSZ, SIG_IGN)
     }
 }

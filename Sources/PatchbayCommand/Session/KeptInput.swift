@@ -1,29 +1,29 @@
 import PatchbayMigration
 import PatchbaySystem
 
-/// A plain file that a run reads, which it may read twice or go on with. Standard input is kept in one first, beside the output
-/// and for its owner alone, until all of it is settled.
+/// A regular input file, which a run can read twice and resume. Standard input is first copied to a file beside the output
+/// that only its owner may read, until the run is complete.
 struct KeptInput {
     let path: String
-    /// Whether it is standard input.
+    /// Whether this is a copy of standard input.
     private let isStandard: Bool
-    /// Whether it is what an earlier run kept of its standard input.
+    /// Whether this is the copy of standard input that an earlier run kept.
     private let isLeftover: Bool
 
-    /// The file that `--in` names.
+    /// Creates an input from the file that `--in` names.
     init(path: String, isLeftover: Bool = false) {
         (self.path, self.isLeftover, isStandard) = (path, isLeftover, false)
     }
 
     fileprivate init(standardInputIn path: String) { (self.path, isLeftover, isStandard) = (path, false, true) }
 
-    /// Where standard input is kept.
+    /// The path of the copy of standard input beside an output.
     static func path(beside output: String) -> String { "\(output).input" }
 
-    /// What the command line needs to go on with it; nil where it names the file already.
+    /// The option that the command line needs to resume with this input; nil if the line names the file already.
     var flagToGoOn: String? { isStandard ? "--in \(path)" : nil }
 
-    /// Ends its use: it goes once all is done, and stays for whoever goes on with it.
+    /// Removes the copy of standard input if the run is complete; otherwise reports that it is kept for a resumed run.
     @MainActor func end(isDone: Bool, _ session: Session) {
         if isLeftover, isDone {
             session.console.say("\(path), the copy of standard input of an earlier run, is no longer needed.")
@@ -38,7 +38,7 @@ struct KeptInput {
 }
 
 extension Session {
-    /// The plain file to read, beside an output; nil if Ctrl-C ended standard input before it was whole.
+    /// Returns the regular file to read; nil if Ctrl-C interrupted standard input.
     ///
     /// - Throws: ``UsageError`` if standard input of an earlier run that was stopped is still kept.
     func plainInput(beside output: String) throws -> KeptInput? {

@@ -4,9 +4,9 @@ import PatchbayJSON
 import PatchbayModel
 import PatchbaySimulation
 
-/// The engine with one provider, in a world where an hour takes no time.
+/// The engine with one provider, in a simulated world whose clock needs no real time.
 @MainActor struct Mapping {
-    /// What became of one operation.
+    /// The outcome of one operation.
     struct Mapped {
         let operation: EngagementOperation
         let requests: [VirtualWorld.Sent]
@@ -24,7 +24,7 @@ import PatchbaySimulation
             ]
         }
 
-        /// What became of it, beside what others made of it.
+        /// The outcome as JSON, without the members that describe it for other providers.
         var json: JSONValue {
             [
                 "outcome": .string(word),
@@ -36,7 +36,7 @@ import PatchbaySimulation
         private var word: String { outcome?.term.rawValue ?? "pending" }
     }
 
-    /// How long an operation may take until it counts as waiting for something else.
+    /// The simulated time after which an operation counts as waiting for something else.
     private static let timeout = Duration.seconds(2 * 86_400)
 
     private let world: VirtualWorld
@@ -61,7 +61,8 @@ import PatchbaySimulation
         try world.start(RoutingPlan(providers: plan, requiredConsent: configuration.requiredConsent))
     }
 
-    /// Captures an operation and lets time pass until it has ended, or waits for something that will not come.
+    /// Captures an operation and lets simulated time pass until it has an outcome, or waits for an event that will not
+    /// happen.
     func map(_ operation: EngagementOperation) throws -> Mapped {
         let (coerced, lost) = configuration.admit(operation)
         guard lost.isEmpty else {
@@ -74,9 +75,9 @@ import PatchbaySimulation
         let outcome = world.outcome(of: operation.id, on: provider.name)
         let examined = provider.adapter.examine(coerced)
         var findings = examined
-        let told = try [outcome?.finding, world.suspended(provider.name)].compactMap { $0 }
+        let outcomeFindings = try [outcome?.finding, world.suspended(provider.name)].compactMap { $0 }
         let waits = outcome == nil ? try world.waits(of: provider.name) : []
-        for finding in told + waits where !findings.contains(finding) { findings.append(finding) }
+        for finding in outcomeFindings + waits where !findings.contains(finding) { findings.append(finding) }
         return Mapped(
             operation: coerced,
             requests: Array(world.sent[sent...]),
@@ -87,7 +88,7 @@ import PatchbaySimulation
 }
 
 extension Vendors {
-    /// The vendor's other side with an account of its own making; nil where there is none.
+    /// The simulator of a vendor with an account of its own; nil if there is no simulator.
     static func simulatedVendor(_ id: AdapterID) -> SimulatedVendor? {
         func make<Simulator: VendorSimulator>(_ type: Simulator.Type) -> SimulatedVendor? {
             (try? Simulator(settings: [:])).map(SimulatedVendor.init)
@@ -97,7 +98,7 @@ extension Vendors {
 }
 
 extension WireRequest {
-    /// The request without the part of the path with which a sandbox tells its vendors apart.
+    /// The request without the path prefix by which a sandbox distinguishes its vendors.
     fileprivate func asSeen(by vendor: AdapterID) -> WireRequest {
         let path = URLText.path(of: url)
         guard path.hasPrefix("/\(vendor.rawValue)/"), let place = url.firstRange(of: path) else { return self }
@@ -108,7 +109,7 @@ extension WireRequest {
 }
 
 extension VirtualWorld.Sent {
-    /// The request as a person may see it, with the instant at which it left.
+    /// The redacted request as JSON, with the instant at which it was sent.
     fileprivate var json: JSONValue {
         let shown = request.redacted
         var json: JSONObject = ["at": .string(date.text), "method": .string(shown.method), "url": .string(shown.url)]

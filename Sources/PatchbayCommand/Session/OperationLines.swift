@@ -3,32 +3,32 @@ import PatchbayJSON
 import PatchbayMigration
 import PatchbayModel
 
-/// Reads operations, one JSON object a line; a bad line is named and the others go on.
+/// Reads operations, one JSON object a line. An invalid line is reported, and reading continues with the next one.
 struct OperationLines {
     /// One line that is not empty.
     struct Line: Sendable {
         /// The line's number, from 1.
         let number: Int
-        /// The operation, or why it is none.
+        /// The operation, or the reason why the line has none.
         let operation: Result<EngagementOperation, Fault>
     }
 
-    /// Why a line is no operation.
+    /// The reason why a line is not a valid operation.
     struct Fault: Error, Hashable, Sendable {
-        /// What, where, how to mend; never the line's text.
+        /// The reason, its location and the remedy; never the text of the line.
         let finding: Finding
     }
 
     private var lines = LineSplitter(maximumLength: 4 << 20)
-    /// Members that an operation may leave out, by line.
+    /// The default members of an operation, by line number.
     private let defaults: (Int) -> JSONObject
 
-    /// A reader at the start of an input.
+    /// Creates a reader at the start of an input.
     ///
-    /// - Parameter defaults: what stands for members that a line leaves out.
+    /// - Parameter defaults: Values for the members that a line omits.
     init(defaults: @escaping (Int) -> JSONObject = { _ in [:] }) { self.defaults = defaults }
 
-    /// The lines that the next bytes complete; nil bytes are the end.
+    /// The lines that the next bytes complete. Nil marks the end of the input.
     mutating func read(_ bytes: [UInt8]?) -> [Line] {
         if let bytes { lines.append(bytes) } else { lines.finish() }
         var read: [Line] = []
@@ -66,7 +66,7 @@ struct OperationLines {
         }
     }
 
-    /// The remedy of an error; a subject that is missing may also be named on the command line.
+    /// The remedy of an error. A missing subject may also be named on the command line.
     private static func remedy(of error: ModelError) -> String {
         error.path == "subject" && error.isMissing ? "Add \"subject\", or name it with --subject." : error.remedy
     }
@@ -95,13 +95,13 @@ struct OperationLines {
 }
 
 extension Session {
-    /// Reads the operations of a file, chunk by chunk; output is handed over after each.
+    /// Reads the operations of a file, chunk by chunk, and flushes the console after each chunk.
     ///
     /// - Parameters:
-    ///   - path: the file; nil or `-` is standard input.
-    ///   - defaults: what stands for members that a line leaves out.
-    ///   - body: gets the lines of one chunk.
-    /// - Throws: ``FileError`` if reading or handing over fails, and what `body` throws.
+    ///   - path: The file; nil or `-` is standard input.
+    ///   - defaults: Values for the members that a line omits.
+    ///   - body: Receives the lines of one chunk.
+    /// - Throws: ``FileError`` if reading or flushing fails, and the errors of `body`.
     func readOperations(
         _ path: String?,
         defaults: @escaping (Int) -> JSONObject,
@@ -116,11 +116,11 @@ extension Session {
         }
     }
 
-    /// Does something with each operation of the first argument's file; a line that is none is named.
+    /// Calls a closure for each operation in the file of the first argument, and reports each invalid line.
     ///
-    /// - Parameter body: gets the operation and its line; true if there is nothing to find fault with.
-    /// - Returns: whether there was anything to find fault with.
-    /// - Throws: ``FileError`` if reading or handing over fails, and what `body` throws.
+    /// - Parameter body: Receives an operation and its line number. Returns true if it found no problem.
+    /// - Returns: ``ExitStatus/findings`` if a line was invalid or `body` found a problem.
+    /// - Throws: ``FileError`` if reading or flushing fails, and the errors of `body`.
     func forEachOperation(_ body: (EngagementOperation, Int) throws -> Bool) async throws -> ExitStatus {
         let path = invocation.argument(0)
         var status = ExitStatus.fine
@@ -137,6 +137,6 @@ extension Session {
         return status
     }
 
-    /// The name of the operations' file, for messages.
+    /// The name of the operations' file in messages.
     func name(ofInput path: String?) -> String { path == nil || path == "-" ? "standard input" : path ?? "" }
 }

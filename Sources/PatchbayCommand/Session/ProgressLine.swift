@@ -1,17 +1,17 @@
 import PatchbayMigration
 
-/// Rows, rate and time left, as often as the console shows them.
+/// The line of progress: records, rate and time left, printed as often as the console allows.
 @MainActor struct ProgressLine {
     private let console: Console
     private let total: Int?
     private let clock = ContinuousClock()
     private var start: ContinuousClock.Instant
-    /// What is done before the work itself, if that is at it.
+    /// The preparatory part that is in progress, if any.
     private var part: Part?
-    /// What an earlier run had done.
+    /// The progress of an earlier run.
     private var before: (records: Int, bytes: Int)?
 
-    /// Something that is done before the work itself, over so many bytes where they are known.
+    /// A part of the work before contacts are moved, with its number of bytes if it is known.
     struct Part: Equatable {
         let title: String
         let total: Int?
@@ -36,16 +36,16 @@ import PatchbayMigration
         static func journal(of total: Int) -> Part { Part(title: "reading the journal", total: total) }
     }
 
-    /// A line about a work of so many bytes, if that is known.
+    /// Creates a progress line for a number of bytes; nil if it is not known.
     init(_ console: Console, total: Int?) {
         (self.console, self.total) = (console, total)
         start = clock.now
     }
 
-    /// Shows how far the work is, and notes such as why nothing moves, unless it was shown a moment ago.
+    /// Shows the progress, and notes such as the reason for a wait, unless it was shown a moment ago.
     mutating func show(records: Int, bytes: Int, of part: Part? = nil, notes: [String] = []) {
         if part != self.part || before == nil {
-            // Of a part the first word comes when some of it is done.
+            // The first line of a part appears after some of it is done.
             (self.part, before) = (part, part == nil ? (records, bytes) : (0, 0))
             if part != nil { start = clock.now }
         }

@@ -6,21 +6,21 @@ import PatchbayMigration
 import PatchbayModel
 import PatchbaySimulation
 
-/// One run of the program: what was asked, and the world around it.
+/// One run of the program: the command line and its surroundings.
 @MainActor struct Session {
-    /// What was asked.
+    /// The parsed command line.
     let invocation: Invocation
-    /// Where data and talk go.
+    /// Receives data and messages.
     let console: Console
-    /// Whether a person wants to end it.
+    /// The signals that ask the program to stop.
     let interruption: Interruption
-    /// The environment's variables.
+    /// The environment variables.
     let environment: [String: String]
 
-    /// Whether JSON is wanted.
+    /// Whether `--json` was given.
     var isJSON: Bool { invocation.has(.json) }
 
-    /// The machine, or one whose clock runs as `PATCHBAY_CLOCK` says: for demonstrations.
+    /// The system's clock and identifiers, or a host whose clock `PATCHBAY_CLOCK` sets for demonstrations.
     func host() throws -> any EngineHost {
         guard let text = environment["PATCHBAY_CLOCK"] else { return SystemHost() }
         do {
@@ -30,21 +30,21 @@ import PatchbaySimulation
         }
     }
 
-    /// The configuration that `--config` names, its warnings told.
+    /// The configuration that `--config` names. Prints its warnings.
     func configuration() throws -> Configuration {
         let configuration = try loadConfiguration(invocation.text(.config) ?? "")
         for finding in configuration.findings { console.say(finding, at: invocation.text(.config) ?? "") }
         return configuration
     }
 
-    /// Reads a configuration; variables of the story that it belongs to go before the environment's.
+    /// Reads a configuration. The given variables take precedence over the environment's.
     ///
     /// - Throws: ``FileError`` if the file cannot be read, and ``ConfigurationError``.
     func loadConfiguration(_ path: String, with variables: [String: String] = [:]) throws -> Configuration {
         try load(FileSource.contents(of: path), path, variables)
     }
 
-    /// A configuration that stands inside another file.
+    /// Reads a configuration that is part of another file.
     func configuration(_ json: JSONValue, of path: String, with variables: [String: String])
         throws(ConfigurationError) -> Configuration
     {
@@ -69,13 +69,13 @@ import PatchbaySimulation
         )
     }
 
-    /// The JSON object in the file that a flag names; empty without the flag.
+    /// The JSON object in the file that an option names; empty without the option.
     func object(_ flag: Flag) throws -> JSONObject {
         guard let path = invocation.text(flag) else { return [:] }
         return try object(FileSource.contents(of: path), from: path)
     }
 
-    /// The JSON object that bytes are, from somewhere.
+    /// Parses bytes as a JSON object; errors name `place`.
     func object(_ bytes: [UInt8], from place: String) throws -> JSONObject {
         guard let object = try json(bytes, from: place).object else {
             throw SettingsFileError(file: place, findings: [SessionFinding.notAnObject.at()])
@@ -94,7 +94,7 @@ import PatchbaySimulation
         }
     }
 
-    /// The file of that name, or standard input for none and for `-`.
+    /// Opens a file; nil or `-` is standard input.
     func source(_ path: String?, chunk: Int = FileSource.chunk) throws(FileError) -> PatientSource {
         guard let path, path != "-" else {
             if isatty(STDIN_FILENO) == 1 { console.say("Reading from standard input. Press Ctrl-D to end.") }
@@ -129,7 +129,7 @@ extension Session {
     }
 }
 
-/// What may be wrong with a file of settings.
+/// Problems of settings files.
 enum SessionFinding {
     static let notAnObject = FindingRow(
         "settings.object",
@@ -168,7 +168,7 @@ enum SessionFinding {
     )
 }
 
-/// A file, or standard input without deafness to Ctrl-C.
+/// A file, or standard input that Ctrl-C can interrupt.
 struct PatientSource: ByteSource {
     private var source: FileSource
     private let interruption: Interruption?
@@ -177,7 +177,7 @@ struct PatientSource: ByteSource {
         (self.source, self.interruption) = (source, interruption)
     }
 
-    /// Bytes in the whole file, if that is known.
+    /// The number of bytes in the whole file, if it is known.
     var size: Int? { source.size }
     var textSize: Int? { source.textSize }
 

@@ -1,12 +1,12 @@
 import Foundation
 
-/// Standard input, output and error, which whoever started this program may have left closed.
+/// Standard input, output and error, which the parent process may have left closed.
 package enum StandardFiles {
-    /// Opens the system's empty file in the place of each that is closed. Whoever writes to standard output then is told that
-    /// nobody can: nothing counts as written that went nowhere.
+    /// Opens `/dev/null` for each of them that is closed. Writing to a closed standard output then fails, so no lost byte
+    /// counts as written.
     ///
-    /// The first thing that a program does: the next file that is opened gets the lowest free number, and a signal's pipe, or
-    /// an outbox, would be taken for what somebody types.
+    /// Must be called before the program opens any file. Otherwise the next file that is opened, such as a signal pipe or
+    /// an outbox, gets the number of a standard file and is mistaken for it.
     package static func fillIn() {
         for file in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(file, F_GETFD) < 0 && errno == EBADF {
             // All below it are open, so this one is the lowest that is free.

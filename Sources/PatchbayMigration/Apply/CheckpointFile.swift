@@ -5,17 +5,17 @@ import PatchbayModel
 import PatchbaySystem
 import Synchronization
 
-/// What an unfinished migration left beside its output: where it stood, and of what. It holds no person's data.
+/// The checkpoint of an unfinished migration: its progress and the identity of its input. It contains no personal data.
 struct Checkpoint {
     private static let version = 1
 
-    /// Digest of everything that decides what is written.
+    /// The digest of every setting that affects the output.
     var settings: String
     var input: InputIdentity
     var place: Checkpoints.Place
-    /// Bytes of each output that belong to the place, in the order of the outputs.
+    /// The number of bytes of each output at this place, in the order of the outputs.
     var lengths: [Int]
-    /// Bytes of the opt-out log that belong to the place; nil if it does not have every opt-out.
+    /// The number of bytes of the opt-out log at this place; nil if the log does not have every opt-out.
     var optOuts: Int?
 
     init(settings: String, input: InputIdentity, place: Checkpoints.Place, lengths: [Int], optOuts: Int? = nil) {
@@ -23,21 +23,22 @@ struct Checkpoint {
         self.optOuts = optOuts
     }
 
-    /// Where the checkpoint of an output stands.
+    /// The path of the checkpoint of an output.
     static func path(of output: String) -> String { "\(OutputFile.resolved(output) ?? output).checkpoint" }
 
     /// Removes a checkpoint and the opt-out log beside it.
     ///
-    /// The checkpoint goes last: while it stands, the next run knows that there is something to finish and remove.
+    /// The checkpoint is removed last: while it exists, the next run knows that there are files to finish and remove.
     static func remove(at path: String) {
         unlink(OutputFile.draft(of: OptOutLog.path(ofCheckpoint: path)))
         removeStale(at: path)
     }
 
-    /// Removes a checkpoint with which a new run does not continue; the run's own opt-out log stays.
+    /// Removes the checkpoint of an earlier run that a new run does not resume. The opt-out log stays, because the new run
+    /// writes it.
     static func removeStale(at path: String) { for path in [OutputFile.draft(of: path), path] { unlink(path) } }
 
-    /// Reads a checkpoint; nil if there is none.
+    /// Reads the checkpoint of an output; nil if there is none.
     init?(of output: String) throws {
         let path = Self.path(of: output)
         guard access(path, F_OK) == 0 else { return nil }
@@ -60,7 +61,7 @@ struct Checkpoint {
         return Array((JSONValue.object(json).text + "\n").utf8)
     }
 
-    // MARK: What may be wrong
+    // MARK: Findings
 
     static let unreadable = FindingRow(
         "migration.checkpoint.unreadable",
@@ -100,8 +101,8 @@ struct Checkpoint {
     )
 }
 
-/// Writes checkpoints on a thread of its own: first the outputs come to the disk, then the checkpoint, so that no
-/// checkpoint ever speaks of bytes that are not there.
+/// Writes checkpoints on a thread of its own. It syncs the outputs to the disk before it writes the checkpoint, so that a
+/// checkpoint never refers to bytes that are not stored.
 final class CheckpointWriter: Sendable {
     private struct State {
         var isBusy = false
@@ -115,12 +116,12 @@ final class CheckpointWriter: Sendable {
 
     init(path: String, syncing syncers: [@Sendable () -> Int32]) { (self.path, self.syncers) = (path, syncers) }
 
-    /// Whether one is being written.
+    /// Whether a checkpoint is being written.
     var isBusy: Bool { state.withLock { $0.isBusy } }
 
-    /// Begins to write one.
+    /// Starts to write a checkpoint.
     ///
-    /// - Throws: what went wrong with the one before.
+    /// - Throws: The error of the previous checkpoint.
     func write(_ checkpoint: Checkpoint) throws(FileError) {
         let failure = state.withLock { state in
             state.isBusy = true
@@ -139,11 +140,11 @@ final class CheckpointWriter: Sendable {
     private static func write(_ bytes: [UInt8], to path: String, after syncers: [@Sendable () -> Int32]) -> FileError? {
         for sync in syncers {
             let number = sync()
-            // What is no disk can't be synced, and needs none.
+            // A file that is not on a disk cannot be synced and need not be.
             if number != 0, number != EINVAL { return FileError(path, .sync, number: number) }
         }
         do throws(FileError) {
-            // What a killed run left of one is written over, not left behind.
+            // The draft of a killed run is overwritten.
             let file = try OutputFile(path: path, from: nil)
             try file.write(bytes)
             try file.commit()
@@ -153,13 +154,13 @@ final class CheckpointWriter: Sendable {
         }
     }
 
-    /// Waits until the last one is written.
+    /// Waits until the last checkpoint is written.
     func finish() throws(FileError) {
         queue.sync {}
         if let failure = state.withLock({ $0.failure }) { throw failure }
     }
 
-    /// Removes the checkpoint: the work is done, or begins anew.
+    /// Removes the checkpoint when the run is complete or starts over.
     func remove() {
         queue.sync {}
         Checkpoint.remove(at: path)

@@ -2,29 +2,31 @@ import PatchbayAdapterKit
 public import PatchbayJSON
 import PatchbayModel
 
-/// Where a run begins, and who hears where it stands.
+/// The place at which a run begins, and the receiver of its checkpoints.
 public struct Checkpoints {
-    /// A place between two records: everything before it is settled, nothing behind it has begun.
+    /// A place between two records: every record before it is settled, and none after it has begun.
     public struct Place: Hashable, Sendable {
-        /// The numbers so far.
+        /// The counts up to the place.
         public internal(set) var report: MigrationReport
-        /// Bytes of the source before it.
+        /// The number of bytes of the source before the place.
         public internal(set) var offset: Int
-        /// Line feeds among them.
+        /// The number of line feeds in these bytes.
         var lines: Int
-        /// Whether a run can begin here. If not it begins at the start, and what was written already is passed over.
+        /// Whether a run can begin at the place. Otherwise it begins at the start and skips the output that is written
+        /// already.
         public internal(set) var isExact: Bool
-        /// Whether a record came before, and whether the lines end in CR LF.
+        /// Whether a record precedes the place. `hasReturns` says whether the lines end in CR LF.
         var hasBegun = false
         var hasReturns = false
-        /// Bytes of a server API's journal before the first row that had no verdict; 0 where all of it must be read.
+        /// The number of bytes of a server API's journal before the first row without a verdict; 0 if all of the journal
+        /// must be read.
         var journal = 0
 
         init(report: MigrationReport, offset: Int, lines: Int, isExact: Bool) {
             (self.report, self.offset, self.lines, self.isExact) = (report, offset, lines, isExact)
         }
 
-        /// Reads what ``json`` wrote; nil if it is something else.
+        /// Reads a place from the value of ``json``; nil if the value is not valid.
         public init?(json: JSONValue) {
             guard let report = json["report"].flatMap(MigrationReport.init(json:)),
                 let offset = json["offset"]?.integer, let lines = json["lines"]?.integer,
@@ -47,36 +49,36 @@ public struct Checkpoints {
         }
     }
 
-    /// What a run needs to begin at a place: the source is at its offset already.
+    /// The data that a run needs to begin at a place. The source must be at the offset of the place already.
     public struct Resumption: Sendable {
         /// The place.
         public let place: Place
         /// The beginning of the source, with its header.
         public let head: [UInt8]
-        /// Makes what stands before the place, so that an opt-out there is heard; nil if nobody asks.
+        /// Opens the source up to the place, to read the opt-outs there; nil if they are not needed.
         let before: (@Sendable () throws -> any ByteSource)?
 
-        /// Begins at an exact place.
+        /// Creates a resumption at an exact place.
         ///
         /// - Parameters:
-        ///   - place: where.
-        ///   - head: the beginning of the source, with its header.
-        ///   - before: makes the source up to the place: who said no there is not said yes for behind it.
+        ///   - place: The place.
+        ///   - head: The beginning of the source, with its header.
+        ///   - before: Opens the source up to the place, so that opt-outs there remain in force for later records.
         public init(at place: Place, head: [UInt8], before: (@Sendable () throws -> any ByteSource)? = nil) {
             (self.place, self.head, self.before) = (place, head, before)
         }
     }
 
-    /// Where to begin; nil is the start.
+    /// The place at which the run begins; nil is the start.
     public var resumption: Resumption?
-    /// Where opt-outs are kept, so that a resumed run need not read the source again for them.
+    /// The log of opt-outs, which saves a resumed run from reading the source again for them.
     var optOuts: OptOutLog?
-    /// Whether it is time to say where the run stands; asked after each chunk.
+    /// Whether the next checkpoint is due. Called after each chunk.
     public var isDue: () -> Bool
-    /// Hears where the run stands, once everything before is written.
+    /// Receives the place of the run after everything before it is written.
     public var save: (Place) throws -> Void
 
-    /// Checkpoints.
+    /// Creates checkpoints.
     public init(
         resumption: Resumption? = nil,
         isDue: @escaping () -> Bool,
@@ -97,8 +99,8 @@ public struct Checkpoints {
 @available(*, unavailable)
 extension Checkpoints: Sendable {}
 
-/// The marks of the opt-outs that a run has read, and of the opt-ins that it has written, in a file beside its checkpoint. They hold
-/// no personal data.
+/// A log beside the checkpoint with the marks of the opt-outs that a run has read and of the opt-ins that it has written.
+/// It contains no personal data.
 final class OptOutLog {
     private let file: OutputFile
     /// Whether the file has every opt-out.
@@ -107,7 +109,7 @@ final class OptOutLog {
     let hasEarlier: Bool
     private let draft: String
 
-    /// A log beside an output. It continues after the first `length` bytes of an earlier run; nil begins again.
+    /// Opens the log beside an output. It resumes after the first `length` bytes of an earlier run; nil starts a new log.
     init(beside output: String, from length: Int?) throws {
         let path = Self.path(beside: output)
         draft = OutputFile.draft(of: path)
@@ -117,7 +119,7 @@ final class OptOutLog {
         file.isKept = hasEarlier
     }
 
-    /// Hands out the marks of an earlier run, part by part. Nothing may be appended before.
+    /// Reads the marks of an earlier run in parts. Must be called before marks are appended.
     func eachEarlier(_ take: ([UInt64]) throws -> Void) throws {
         guard hasEarlier else { return }
         var source = try FileSource(raw: draft)
@@ -137,13 +139,13 @@ final class OptOutLog {
     /// The name of the log that belongs to a checkpoint, without the suffix of an unfinished file.
     static func path(ofCheckpoint path: String) -> String { "\(path).optouts" }
 
-    /// The number of bytes that hold every opt-out so far; nil if there are too many.
+    /// The length of the log in bytes; nil if it does not have every opt-out, because there are too many.
     var length: Int? { isComplete ? file.count : nil }
 
-    /// What brings the marks to the disk.
+    /// A closure that syncs the log to the disk.
     var syncer: @Sendable () -> Int32 { file.syncer }
 
-    /// Appends marks; nil says that there are too many.
+    /// Appends marks; nil means that there are too many.
     func append(_ marks: [UInt64]?) throws(FileError) {
         guard let marks, isComplete else { return isComplete = false }
         if !marks.isEmpty { try file.write(marks.withUnsafeBytes(Array.init)) }

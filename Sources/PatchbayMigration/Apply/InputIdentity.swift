@@ -3,14 +3,14 @@ import PatchbayJSON
 import PatchbayModel
 import PatchbaySystem
 
-/// Which bytes an input is made of, as far as its size, its time of change and its beginning tell.
+/// The identity of an input: its size, its modification time and the digest of its beginning.
 struct InputIdentity: Equatable {
     private static let sample = 64 << 10
 
     let size: Int
-    /// When it was changed last, in nanoseconds since 1970.
+    /// The modification time, in nanoseconds since 1970.
     let changed: Int
-    /// Digest of its first bytes.
+    /// The digest of the first bytes.
     let head: String
 
     init(_ source: FileSource, path: String) throws(FileError) {
@@ -29,13 +29,13 @@ struct InputIdentity: Equatable {
 
     var json: JSONValue { ["size": .integer(size), "changed": .integer(changed), "head": .string(head)] }
 
-    /// Whether the file is still what it was, by its size and time.
+    /// Whether a source still has this size and modification time.
     func holds(for source: FileSource) throws(FileError) -> Bool {
         try source.status().isOf(size: size, changed: changed)
     }
 }
 
 extension stat {
-    /// Whether the file has that size and was changed last at that time.
+    /// Whether the file has a size and a modification time.
     func isOf(size: Int, changed: Int) -> Bool { Int(st_size) == size && self.changed == changed }
 }

@@ -4,28 +4,28 @@ public import PatchbayJSON
 import PatchbayModel
 import PatchbaySystem
 
-/// A migration from a file to files that may be killed at any moment: run again, it continues where it stood, and the files
-/// become what they would have been.
+/// A migration from a file to files that can be resumed after an interruption at any moment, with the same result.
 ///
-/// Outputs are written under names of their own, `<file>.partial`, and get theirs at the end. Beside the first stands
-/// `<file>.checkpoint` until then.
+/// Outputs are written as `<file>.partial` and get their names at the end. Until then `<file>.checkpoint` is located beside
+/// the first output.
 public struct ResumableMigration: Sendable {
     /// The files of a migration.
     public struct Files: Sendable {
-        /// What is read: a plain file.
+        /// The input, a regular file.
         public var input: String
-        /// What is written.
+        /// The output.
         public var output: String
-        /// The list of rejects, and their rows to mend.
+        /// The list of rejects, and the file with the rejected rows to correct.
         public var rejects: (list: String, replay: String)?
-        /// The evidence of what became of consents.
+        /// The evidence of the consent decisions.
         public var evidence: String?
-        /// What vendors want beside the files, and what it holds: it gets its names with them, and everybody may read it.
+        /// The sidecar files that vendors require, with their contents. They are renamed together with the outputs and are
+        /// readable for everybody.
         public var sidecars: [(path: String, bytes: [UInt8])] = []
-        /// Where the way back is kept.
+        /// The journal that `migrate undo` reads.
         public var journal: String?
 
-        /// An input and an output.
+        /// Creates files with an input and an output.
         public init(input: String, output: String) { (self.input, self.output) = (input, output) }
 
         var outputs: [String] {
@@ -33,10 +33,10 @@ public struct ResumableMigration: Sendable {
             return own + sidecars.map(\.path)
         }
 
-        /// Which of the outputs the evidence is, where there is one.
+        /// The index of the evidence among the outputs.
         var evidencePlace: Int { rejects == nil ? 1 : 3 }
 
-        /// What a run keeps beside its first output until it is done.
+        /// The files that a run keeps beside its first output until it is complete.
         public static func traces(of output: String, toServer: Bool) -> [String] {
             let checkpoint = Checkpoint.path(of: output)
             let outbox = toServer ? ServerMigrationFiles.outboxes(of: output) : []
@@ -45,25 +45,25 @@ public struct ResumableMigration: Sendable {
         }
     }
 
-    /// How the next run continues with one that was stopped.
+    /// The way in which the next run resumes an interrupted one.
     public enum Next: Sendable {
-        /// Within the source.
+        /// The next run continues within the source.
         case there
-        /// It reads the source from its start again, and passes over what is written.
+        /// The next run reads the source from its start and skips the output that is written already.
         case again
-        /// Nothing is kept to go on with.
+        /// Nothing is kept; the next run starts over.
         case anew
     }
 
-    /// How a run ended.
+    /// The outcome of a run.
     public struct Outcome: Sendable {
-        /// The numbers of the whole, with those of earlier runs.
+        /// The counts of the whole migration, including earlier runs.
         public let report: MigrationReport
-        /// Records that an earlier run had settled.
+        /// The number of records that earlier runs had settled.
         public let resumed: Int
-        /// Whether the outputs have their names.
+        /// Whether the outputs have their final names.
         public let isCommitted: Bool
-        /// How the next run continues if they have not.
+        /// The way in which the next run resumes if the outputs do not have their names.
         public let next: Next
     }
 
@@ -72,17 +72,17 @@ public struct ResumableMigration: Sendable {
     private let settings: String
     private let workers: Int?
     private let interval: Duration
-    /// Bytes of the source that are read at once.
+    /// The number of bytes that are read from the source at once.
     var chunk: Int
 
-    /// A migration between files.
+    /// Creates a migration between files.
     ///
     /// - Parameters:
-    ///   - migration: what is done with each record.
-    ///   - files: what is read and written.
-    ///   - settings: everything that decides what is written, so that no run continues with other settings.
-    ///   - interval: the time between two checkpoints.
-    ///   - workers: as for ``Migration/run(_:to:rejects:workers:checkpoints:evidence:progress:isCancelled:)``.
+    ///   - migration: The conversion of each record.
+    ///   - files: The inputs and outputs.
+    ///   - settings: Every setting that affects the output. A run with other settings does not resume this one.
+    ///   - interval: The time between two checkpoints.
+    ///   - workers: As for ``Migration/run(_:to:rejects:workers:checkpoints:evidence:progress:isCancelled:)``.
     public init(_ migration: Migration, _ files: Files, settings: JSONValue, interval: Duration, workers: Int?) {
         (self.migration, self.files, self.interval, self.workers) = (migration, files, interval, workers)
         chunk = if case .columns? = migration.sourceLayout { FileSource.rowChunk } else { FileSource.chunk }
@@ -90,7 +90,7 @@ public struct ResumableMigration: Sendable {
         self.settings = SHA256.digest(of: Array(JSONValue.array([settings, outputs]).text.utf8)).hexText
     }
 
-    /// Whether these files can be gone on with: the input and what stands at the outputs are plain files.
+    /// Whether a migration of these files can be resumed: the input and the existing outputs are regular files.
     public static func canResume(_ files: Files) -> Bool {
         func kind(_ path: String) -> mode_t? {
             var status = stat()
@@ -100,31 +100,30 @@ public struct ResumableMigration: Sendable {
         return kind(files.input) == S_IFREG && written.allSatisfy { [nil, S_IFREG].contains(kind($0)) }
     }
 
-    /// What tells a plain file from others, and from itself once it is changed.
+    /// The identity of a regular file, which changes with its contents.
     public static func identity(of path: String) throws -> JSONValue {
         try InputIdentity(FileSource(path: path), path: path).json
     }
 
-    /// Bytes of the input.
+    /// The size of the file in bytes; nil if it is not a regular file.
     public static func size(of path: String) -> Int? {
         var status = stat()
         return stat(path, &status) == 0 ? Int(status.st_size) : nil
     }
 
-    /// Runs it to its end, or until it is cancelled.
+    /// Runs the migration until it is complete or cancelled.
     ///
+    /// If there are more opt-outs than fit into the usual memory, and an opt-in follows an opt-out that did not fit, the
+    /// migration starts over with every opt-out in memory, about ten bytes each.
     /// - Parameters:
-    ///   - restarts: whether what an earlier run left is thrown away.
-    ///   - log: hears when each phase begins and ends, without a value of a person.
-    ///   - secondPass: called with the reason before the source is read a second time.
-    ///   - progress: called after each chunk.
-    ///   - isCancelled: asked before each chunk.
-    /// - Returns: the numbers, and whether the files are complete.
-    /// - Throws: ``Migration/Failure`` and ``FileError``; what was written until the last checkpoint stays to be gone on
-    ///   with.
-    ///
-    /// Where more is said no to than fits into the usual memory, and an opt-in stands behind an opt-out that did not fit, it begins anew
-    /// with every no in memory: some ten bytes for each.
+    ///   - restarts: Whether to discard the progress of an earlier run.
+    ///   - log: Receives an entry when each phase begins and ends, without personal data.
+    ///   - secondPass: Called with the reason before the source is read a second time.
+    ///   - progress: Called after each chunk.
+    ///   - isCancelled: Called before each chunk; true cancels the run.
+    /// - Returns: The counts, and whether the files are complete.
+    /// - Throws: ``Migration/Failure`` and ``FileError``. The output up to the last checkpoint is kept, so that the run can
+    ///   be resumed.
     public func run(
         restarts: Bool,
         log: (any LogHandler)? = nil,
@@ -159,7 +158,7 @@ public struct ResumableMigration: Sendable {
         }
     }
 
-    /// The settings that a checkpoint keeps: one of a second pass does not fit a first pass.
+    /// The settings in a checkpoint. The checkpoint of a second pass does not match a first pass.
     private func settings(ofSecondPass isSecond: Bool) -> String { isSecond ? settings + "-2" : settings }
 
     private func run(
@@ -205,9 +204,9 @@ public struct ResumableMigration: Sendable {
                         hasBegun: isResumed && outputs[files.evidencePlace].count > 0
                     )
                 },
-                progress: { told in
-                    phases.note(told.phase, records: told.records, bytes: told.bytes)
-                    progress(told)
+                progress: { done in
+                    phases.note(done.phase, records: done.records, bytes: done.bytes)
+                    progress(done)
                 },
                 isCancelled: isCancelled
             )
@@ -232,7 +231,9 @@ public struct ResumableMigration: Sendable {
         }
     }
 
-    /// The checkpoint of an earlier run with the same settings and the same input; nil if there is none.
+    /// Returns the checkpoint of an earlier run; nil if there is none.
+    ///
+    /// - Throws: ``Migration/Failure`` if its settings or its input differ.
     private func usable(_ input: InputIdentity, _ settings: String) throws -> Checkpoint? {
         guard let checkpoint = try Checkpoint(of: files.output) else { return nil }
         let path = Checkpoint.path(of: files.output)
@@ -243,7 +244,7 @@ public struct ResumableMigration: Sendable {
         return checkpoint
     }
 
-    /// Gives the outputs of a run that was killed at its very end their names.
+    /// Renames the outputs of a run that was killed while it renamed them.
     static func finish(_ checkpoint: Checkpoint, _ outputs: [String], journal: String? = nil) throws -> Outcome {
         func hasDraft(_ path: String) -> Bool {
             access(OutputFile.draft(of: OutputFile.resolved(path) ?? path), F_OK) == 0
@@ -269,7 +270,7 @@ public struct ResumableMigration: Sendable {
         return Outcome(report: report, resumed: report.read, isCommitted: true, next: .anew)
     }
 
-    /// Begins outputs, or continues with them where a checkpoint left them; everybody may read the last so many.
+    /// Opens the outputs, from a checkpoint if there is one. The last `shared` of them are readable for everybody.
     static func open(_ paths: [String], _ checkpoint: Checkpoint?, shared: Int = 0) throws -> [OutputFile] {
         var outputs: [OutputFile] = []
         for (index, path) in paths.enumerated() {
@@ -295,11 +296,11 @@ private final class Run {
     private let settings: String
     private let input: InputIdentity
     private let interval: Duration
-    /// Bytes of each output that an earlier run wrote and this one makes again.
+    /// The number of bytes of each output that an earlier run wrote and this one generates again.
     private let repeated: [Int]
     private let clock = ContinuousClock()
     private var saved: ContinuousClock.Instant
-    /// The last place that was handed to the writer.
+    /// The last checkpoint that was passed to the writer.
     private var last: Checkpoint?
     private let optOuts: OptOutLog
 
@@ -345,7 +346,7 @@ private final class Run {
     }
 
     private func save(_ place: Checkpoints.Place) throws(FileError) {
-        // An earlier run was further: its checkpoint stays until this one is as far.
+        // An earlier run was further: its checkpoint stays until this run reaches it.
         guard place.report.read > last?.place.report.read ?? 0 else { return }
         let checkpoint = Checkpoint(
             settings: settings,
@@ -360,10 +361,10 @@ private final class Run {
         (last, saved) = (checkpoint, clock.now)
     }
 
-    /// How another run continues with this one.
+    /// The way in which another run resumes this one.
     var next: ResumableMigration.Next { last.map { $0.place.isExact ? .there : .again } ?? .anew }
 
-    /// Gives every file its name; killed in between, the next run does the rest.
+    /// Renames every file. If the process is killed meanwhile, the next run does the rest.
     func commit(_ report: MigrationReport) throws {
         var place = Checkpoints.Place(report: report, offset: report.bytesRead, lines: 0, isExact: false)
         place.report.isComplete = true
@@ -382,7 +383,7 @@ private final class Run {
         writer.remove()
     }
 
-    /// Ends a run that failed: what stands behind the last checkpoint is given back, so that a full disk has room for it.
+    /// Cleans up after an error. Output after the last checkpoint is removed, so that a full disk has room for it.
     func leave(after error: any Error) {
         try? writer.finish()
         let isMixed =
@@ -397,7 +398,7 @@ private final class Run {
     }
 }
 
-/// Passes over what is written already.
+/// Skips the output that is written already.
 private final class PassingSink: ByteSink {
     private var left: Int
     private var sink: any ByteSink

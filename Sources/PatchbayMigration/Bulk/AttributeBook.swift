@@ -4,7 +4,7 @@ import PatchbayJSON
 import PatchbayModel
 import PatchbaySystem
 
-/// The forms of ``RecordForm`` without what belongs to one field.
+/// The cases of ``RecordForm`` without the values that belong to one field.
 enum FormCode: UInt8, BitwiseCopyable {
     case plain, text, country, moment, day, words, wholeNumber, integer, email, phones
 
@@ -25,7 +25,7 @@ enum FormCode: UInt8, BitwiseCopyable {
     }
 }
 
-/// The types of attributes as plain bits; `any` is none in particular.
+/// The types of attributes as plain bits. `any` is no particular type.
 enum TypeCode: UInt8, BitwiseCopyable {
     case any, string, integer, decimal, boolean, date, time, timestamp, country, choices, list, object
 
@@ -52,37 +52,39 @@ enum TypeCode: UInt8, BitwiseCopyable {
 struct ColumnHome {
     var column: Int
     var type: AttributeType
-    /// Another type that it takes as it is.
+    /// Another type that the column accepts without conversion.
     var alsoTakes: AttributeType?
 }
 
-/// The attributes that a plan knows, each with what its value becomes. A rank is an attribute's place in the order of names.
+/// The attributes that a plan knows, with the field or column of each. The rank of an attribute is its position in the
+/// order of names.
 struct AttributeBook: BitwiseCopyable {
     /// One attribute.
     struct Entry: BitwiseCopyable {
         /// `,"name":` of its field.
         var prefix: Stretch
         var form: FormCode
-        /// The words of its form.
+        /// The words of the field's form.
         var words: Row<WordEntry>
-        /// The type that the catalogue says.
+        /// The type in the catalogue.
         var type: TypeCode
-        /// A bit for each kind of value that something is said of, and what.
+        /// A bit for each kind of value that gets a note, and the index of the note.
         var notedKinds: UInt16
         /// Whether no other part fills the field.
         var isUsable: Bool
-        /// The column of a row that it fills, -1 for none, its type there, and another type that the column takes as it is.
+        /// The column of a row that the attribute fills, -1 for none; its type there; and another type that the column
+        /// accepts without conversion.
         var column = -1
         var columnType = TypeCode.any
         var columnAlso = TypeCode.any
 
-        /// The type as which its column takes a value of one.
+        /// The type in which the column takes a value of `type`.
         @inline(__always) func columnType(for type: TypeCode) -> TypeCode {
             type == columnAlso ? type : columnType
         }
     }
 
-    /// A word and the JSON that it becomes.
+    /// A word of a source with the JSON that replaces it.
     struct WordEntry: BitwiseCopyable {
         var word: Stretch
         var json: Stretch
@@ -90,13 +92,13 @@ struct AttributeBook: BitwiseCopyable {
 
     /// The names, sorted by their bytes: the index of a name is its rank.
     let names: KeyTable
-    /// How many attributes are known, at most ``RecordView/attributeLimit``.
+    /// The number of known attributes, at most ``RecordView/attributeLimit``.
     let count: Int
     let entries: Row<Entry>
-    /// Bytes of the names of all fields and of all words.
+    /// The number of bytes of the names of all fields and of all words.
     let room: Int
 
-    /// What becomes of the attributes of a layout of lines, or in the columns of a row.
+    /// Creates the attributes for a layout of lines, or for the columns of a row.
     init(
         _ layout: LineLayout.Attributes?,
         _ columns: [String: ColumnHome],
@@ -138,7 +140,7 @@ struct AttributeBook: BitwiseCopyable {
         room = arena.textSize - before
     }
 
-    /// The kinds of values that are no texts, but are written as one in a field of text.
+    /// The kinds of values that are not texts but are written as such in a text field.
     private static let textBits = bits(of: [.integer, .decimal, .boolean])
 
     private static func bits(of types: Set<AttributeType>) -> UInt16 {
@@ -147,7 +149,7 @@ struct AttributeBook: BitwiseCopyable {
 }
 
 extension ValueView.Kind {
-    /// Its type.
+    /// The code of the type.
     var code: TypeCode {
         switch self {
         case .string: .string
@@ -165,7 +167,7 @@ extension ValueView.Kind {
 }
 
 extension ValueView {
-    /// Makes it a value of another type; false where a part of it would be lost.
+    /// Converts the value to another type; returns false if the conversion would lose a part of it.
     @inline(__always) mutating func convert(to wanted: TypeCode, _ scratch: Scratch) -> Bool {
         let type = kind.code
         if wanted == type { return true }
@@ -180,7 +182,7 @@ extension ValueView {
         return true
     }
 
-    /// Makes a text that the model itself writes a value of a type; false for any other text.
+    /// Reads a text that the model itself writes as a value of a type; returns false for any other text.
     mutating func read(as wanted: TypeCode) -> Bool {
         switch wanted {
         case .integer where Forms.isInteger(text): kind = .integer
@@ -196,7 +198,7 @@ extension ValueView {
         return true
     }
 
-    /// Converts it as the model does.
+    /// Converts the value by the rules of the model.
     @inline(never) private mutating func convertByModel(to wanted: TypeCode, _ scratch: Scratch) -> Bool {
         guard let type = wanted.kind?.type, let converted = model(scratch)?.converted(to: type),
             let view = ValueView(converted, scratch)
@@ -205,7 +207,7 @@ extension ValueView {
         return true
     }
 
-    /// The value in the model.
+    /// The value as a model value.
     func model(_ scratch: Scratch) -> AttributeValue? {
         switch kind {
         case .string: return .string(text.text)
@@ -227,7 +229,7 @@ extension ValueView {
         }
     }
 
-    /// A value of the model; nil for objects and for lists of anything but texts.
+    /// Creates a view of a model value; nil for objects, and for lists with elements other than texts.
     init?(_ value: AttributeValue, _ scratch: Scratch) {
         let words: [AttributeValue]
         switch value {
@@ -256,7 +258,7 @@ extension ValueView {
 }
 
 extension Stretch {
-    /// Whether it is that text.
+    /// Whether the text equals another one.
     func equals(_ other: StaticString) -> Bool {
         count == other.utf8CodeUnitCount && memcmp(start, other.utf8Start, count) == 0
     }

@@ -1,19 +1,20 @@
 import PatchbayAdapterKit
 import PatchbayModel
 
-/// What the views of a job say of consent, as ``ConsentMark``s, in order, told once a job is done.
+/// Collects the consent decisions of a job's views as ``ConsentMark``s, in order.
 ///
-/// Most keys and addresses are ASCII; others are folded by ``ConsentMark``.
+/// Most keys and addresses are ASCII; ``ConsentMark`` folds the others.
 struct BulkMarks: BitwiseCopyable {
-    /// Most marks between two tellings.
+    /// The maximum number of marks between two calls of ``take()``.
     private static let limit = 4096
-    /// A subscription has at most four by each mark of an identifier, a consent two.
+    /// The maximum number of marks of a view. For each mark of an identifier, a subscription has up to four and a consent
+    /// two.
     private static let marksOfView =
         2 * RecordView.identifierLimit * (4 * RecordView.subscriptionLimit + 2 * RecordView.consentLimit)
 
-    // `marks` has room for `limit`, of which the first `count` are told next. `kinds` are the indexes of the kinds by which the
-    // target knows contacts. `wishes` has a mark for each channel and topic of the lexicon, `consents` for each purpose and
-    // channel, each with one more in front for none.
+    // `marks` has capacity for `limit`; the first `count` are returned by ``take()``. `kinds` are the indexes of the kinds
+    // that identify contacts at the target. `wishes` has a mark for each channel and topic of the lexicon, `consents` for
+    // each purpose and channel, each with an additional first element for "none".
     private let marks: UnsafeMutablePointer<UInt64>
     private let count: UnsafeMutablePointer<Int>
     private let kinds: Row<Int>
@@ -21,20 +22,21 @@ struct BulkMarks: BitwiseCopyable {
     private let external: Int
     /// ``PhoneNumber/callingCodeLengths``
     private let codeLengths: Row<UInt8>
-    // The kinds of addresses and the channels that reach them.
+    // The kinds of addresses, and the channels that use them.
     private let addressKinds: Row<Int>
     private let addressChannels: Row<Int>
     private let messaging: Int
-    /// Whether the target has a place for channels, topics and purposes of any name.
+    /// Whether the target accepts channels, topics and purposes of any name.
     private let isNeutral: Bool
     private let wishes: Row<UInt64>
     private let consents: Row<UInt64>
-    /// A mark for each channel of the lexicon: an opt-out of it as a whole, for the topics of other records.
+    /// A mark for each channel of the lexicon: an opt-out from the whole channel, as it applies to the topics of other
+    /// records.
     private let topicMarks: Row<UInt64>
     private let topics: Int
     private static let channels = Lexicon.channelNames.count
 
-    /// Words of contacts that are known by those kinds; nil if nobody says which.
+    /// Creates marks for contacts that these kinds of identifiers identify; nil if there are no such kinds.
     init?(_ compiled: CompiledPlan, knownBy kinds: [IdentifierKind], in arena: Arena) {
         guard !kinds.isEmpty else { return nil }
         marks = arena.make(Self.limit, of: 0)
@@ -61,22 +63,22 @@ struct BulkMarks: BitwiseCopyable {
         )
     }
 
-    /// Whether the marks of another view fit.
+    /// Whether there is room for the marks of another view.
     @inline(__always) var hasRoom: Bool { count.pointee &+ Self.marksOfView <= Self.limit }
 
-    /// Hands over what was noted.
+    /// Returns and clears the collected marks.
     func take() -> [UInt64] {
         defer { count.pointee = 0 }
         return Array(UnsafeBufferPointer(start: marks, count: count.pointee))
     }
 
-    /// Notes the words of a view that is written.
+    /// Adds the marks of a view that is written.
     @inline(__always) func note(_ view: RecordView, _ lexicon: UnsafePointer<Lexicon>) {
         guard view.subscriptionCount | view.consentCount != 0 else { return }
         if isNeutral, !view.hasKnownWords { noteUnknownWords(view) } else { noteWords(view, lexicon) }
     }
 
-    /// Notes the words of a view with names that the lexicon does not have, as the general path does.
+    /// Adds the marks of a view whose names are not in the lexicon, by the rules of the general path.
     @inline(never) private func noteUnknownWords(_ view: RecordView) {
         var contact = Contact(
             identifiers: (0..<view.identifierCount).map { index in
@@ -106,7 +108,7 @@ struct BulkMarks: BitwiseCopyable {
         }
         let own = key(of: view).map { IdentifierKind(rawValue: $0.pointee.name.text) }
         guard let all = ConsentMarks(contact, knownBy: own.map { [$0] } ?? []) else { return }
-        // A view's entries are limited, so that `hasRoom` left room for all of its marks.
+        // The number of entries of a view is limited, so `hasRoom` ensures room for all of its marks.
         for mark in all.optIns(of: contact) + all.optOuts(of: contact) {
             marks[count.pointee] = mark
             count.pointee &+= 1
@@ -117,7 +119,7 @@ struct BulkMarks: BitwiseCopyable {
         var place = marks + count.pointee
         let own = key(of: view)
         if let own { note(view, lexicon, of: own, reachedOn: nil, &place) }
-        // The contact's own number, where the target knows contacts by something else.
+        // The contact's own number, if the target identifies contacts in another way.
         let number = first(external, of: view)
         if let number, number != own { note(view, lexicon, of: number, reachedOn: nil, &place) }
         for index in 0..<addressKinds.count where Self.mayReach(addressChannels[index], view) {
@@ -130,8 +132,8 @@ struct BulkMarks: BitwiseCopyable {
         count.pointee = place - marks
     }
 
-    /// Notes the words of a view by each mark of an identifier: a telephone number has one for its digits, and one for its national
-    /// number.
+    /// Adds the marks of a view for each mark of an identifier. A telephone number has one mark for its digits and one for
+    /// its national number.
     @inline(__always) private func note(
         _ view: RecordView,
         _ lexicon: UnsafePointer<Lexicon>,
@@ -163,7 +165,7 @@ struct BulkMarks: BitwiseCopyable {
         Identifier(identifier.pointee.kind == phone ? .phone : .external, identifier.pointee.value.text.text)
     }
 
-    /// Whether anything may be said of a channel: of most addresses nothing is.
+    /// Whether the view has any decision about a channel. Most addresses have none.
     @inline(__always) private static func mayReach(_ channel: Int, _ view: RecordView) -> Bool {
         for index in 0..<view.subscriptionCount where view.subscriptions[index].channel == channel { return true }
         return view.consentCount > 0
@@ -177,7 +179,8 @@ struct BulkMarks: BitwiseCopyable {
             ? text.count >= ConsentMark.fewestDigits : text.index(of: 0x40, or: 0x40, from: 0) < text.count
     }
 
-    /// Whether the text itself is what counts: a telephone number has nothing but digits, and perhaps a plus before them.
+    /// Whether the text can be hashed as it is: a telephone number must consist of digits, with an optional plus sign
+    /// before them.
     @inline(__always) private func isPlain(_ identifier: UnsafeMutablePointer<RecordView.IdentifierView>) -> Bool {
         let (value, text) = (identifier.pointee.value, identifier.pointee.value.text)
         if identifier.pointee.kind == phone {
@@ -186,7 +189,7 @@ struct BulkMarks: BitwiseCopyable {
         return value.isASCII && (text.count == 0 || text[0] > 0x20 && text[text.count &- 1] > 0x20)
     }
 
-    /// Notes what is said on one channel, or on every one where none is named, of whoever has a key.
+    /// Adds the marks of the view's decisions for a key: on one channel, or on every channel if `channel` is nil.
     @inline(__always) private func note(
         _ view: RecordView,
         _ lexicon: UnsafePointer<Lexicon>,
@@ -196,12 +199,12 @@ struct BulkMarks: BitwiseCopyable {
     ) {
         for index in 0..<view.subscriptionCount {
             let wish = view.subscriptions[index]
-            // What the target has no word for, it holds no yes of.
+            // The target stores no opt-in for names that it does not know.
             guard wish.channel >= 0, wish.topic != Lexicon.unknown, wish.channel == channel ?? wish.channel else {
                 continue
             }
             let subject = wishes[wish.channel &* topics &+ (wish.topic == Lexicon.none ? 0 : wish.topic &+ 1)]
-            // Written in any case, and counted if it is so: a branch would often be guessed wrong.
+            // The mark is always written and conditionally counted, because a branch would often be mispredicted.
             let (isYes, isNo) = (
                 wish.state == lexicon.pointee.subscribed,
                 wish.state != lexicon.pointee.subscribed && wish.state != lexicon.pointee.unknownState
@@ -223,7 +226,7 @@ struct BulkMarks: BitwiseCopyable {
         for index in 0..<view.consentCount {
             let consent = view.consents[index]
             guard consent.purpose >= 0, consent.channel != Lexicon.unknown else { continue }
-            // An address is reached by messages alone.
+            // Addresses receive messages only.
             guard channel == nil || consent.purpose == messaging,
                 consent.channel == Lexicon.none || consent.channel == channel ?? consent.channel
             else { continue }
@@ -238,7 +241,7 @@ struct BulkMarks: BitwiseCopyable {
         }
     }
 
-    /// Whether a view denies messages on a channel, or on every one.
+    /// Whether a view denies messages on a channel, or on every channel.
     @inline(__always) private func refuses(
         _ channel: Int,
         _ view: RecordView,
@@ -253,7 +256,7 @@ struct BulkMarks: BitwiseCopyable {
         return false
     }
 
-    /// Whether a view opts in to a topic of a channel.
+    /// Whether a view has an opt-in to a topic of a channel.
     private func hasOptInToTopic(
         _ channel: Int,
         _ view: RecordView,
@@ -294,7 +297,7 @@ struct BulkMarks: BitwiseCopyable {
         return nil
     }
 
-    /// What counts of a plain identifier: of a telephone number its digits.
+    /// The part of a plain identifier that is hashed: the digits of a telephone number.
     @inline(__always) private func text(of identifier: UnsafeMutablePointer<RecordView.IdentifierView>) -> Stretch {
         let text = identifier.pointee.value.text
         return identifier.pointee.kind == phone && text[0] == 0x2B ? Stretch(text.start + 1, text.count &- 1) : text

@@ -3,38 +3,38 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// Everything that a thread needs to map chunks of a source, to be compiled there.
+/// The data that a thread needs to map chunks of a source. Each thread compiles it.
 struct BulkPlan: Sendable {
-    /// What the source's records look like; nil if they can only be read as one file.
+    /// The layout of the source's records; nil if they can only be read as one file.
     var source: SourceLayout?
-    /// What the target writes; nil if that is not known, and every record leaves the bulk path.
+    /// The layout of the target's records; nil if it is not known, and every record takes the general path.
     var layout: TargetLayout?
     let catalogue: AttributeCatalogue
-    /// What is changed of every contact.
+    /// The changes to every contact.
     let mapping: ContactMapping
     let makeReader: @Sendable () throws(SettingsError) -> any ContactReader
     let makeWriter: @Sendable () throws(SettingsError) -> any ContactWriter
-    /// Whether the source is surveyed on the way.
+    /// Whether the source is surveyed during the run.
     var counts = false
-    /// The attribute that shows when a person was last seen, for a survey.
+    /// The attribute with the time of a person's last activity, for a survey.
     var activity: Activity?
-    /// Whether a word about consent that can't be read, in a record that its reader refuses, counts as an opt-out.
+    /// Whether an unreadable consent value of a rejected record counts as an opt-out.
     var treatsUnreadableAsOptOut = true
     var rejecting = Rejecting()
-    /// Whether a follower receives each record that is written.
+    /// Whether a follower receives each written record.
     var isFollowed = false
-    /// Makes the evidence of one thread; nil for a run without evidence.
+    /// Creates the evidence of one thread; nil for a run without evidence.
     var makeEvidence: (@Sendable () throws -> ConsentEvidence)?
 
-    /// What is to be known of records that are not written.
+    /// The treatment of rejected records.
     struct Rejecting: Sendable {
-        /// The settings by the codes of the findings that follow from them.
+        /// The settings that cause findings, by the code of the finding.
         var deciding: [String: String] = [:]
-        /// Whether they are kept for somebody.
+        /// Whether rejected records are kept for a list of rejects.
         var isTold = true
     }
 
-    /// The general path of one thread.
+    /// Creates the general path of one thread.
     func makeGeneralPath(applying optOuts: EarlierOptOuts? = nil, keepsMarks: Bool = false) throws(SettingsError)
         -> GeneralPath
     {
@@ -48,29 +48,29 @@ struct BulkPlan: Sendable {
         )
     }
 
-    /// The bytes before the first row, and the names in them.
+    /// The bytes before the first row, and the column names in them.
     struct Header: Sendable {
         var bytes: [UInt8] = []
         var fields: [String] = []
-        /// The first row of a file without a header, from which a reader sees what the file is.
+        /// The first row of a file without a header, from which a reader recognizes the file.
         var firstRow: [UInt8] = []
     }
 
-    /// Whether what is written of a record may depend on the records before it: then one thread maps all of them.
+    /// Whether the output of a record may depend on earlier records. If so, one thread maps all of them.
     var isOrdered: Bool {
         guard layout == nil else { return false }
         return !((try? makeWriter()) is any RecordWriter)
     }
 
-    /// Reads records, in the way that the source's layout says.
+    /// A reader of records according to the source's layout.
     enum Reader {
         case lines(any RecordReader)
         case rows(any RowReader)
-        /// Reads all bytes in order, from the first: the layout does not describe the file.
+        /// Reads all bytes in order, from the first, because the layout does not describe the file.
         case file(any ContactReader)
     }
 
-    /// A reader that has taken the header; one of the whole file without a header.
+    /// Returns a reader that has read the header; without a header, a reader of the whole file.
     func reader(behind header: Header?) throws -> Reader {
         switch (source, header) {
         case (.neutralLines?, _?), (.members?, _?):
@@ -85,8 +85,8 @@ struct BulkPlan: Sendable {
         return .file(try makeReader())
     }
 
-    /// A mapper of its own, of records behind a header, or of those of a whole file. One that heeds opt-outs is for the calling
-    /// thread.
+    /// Creates a mapper for records after a header, or for those of a whole file. With `optOuts`, it must be used on the
+    /// calling thread.
     func makeMapper(behind header: Header?, applying optOuts: EarlierOptOuts? = nil) throws -> ChunkMapper {
         let (arena, general) = (Arena(), try makeGeneralPath(applying: optOuts, keepsMarks: optOuts == nil))
         let rules = MappingCompiler(mapping, in: arena)
@@ -147,11 +147,11 @@ struct BulkPlan: Sendable {
         }
     }
 
-    /// How the characters of the source are bytes.
+    /// The character encoding of the source.
     var encoding: FileEncoding { if case .columns(let layout)? = source { layout.encoding } else { .utf8 } }
 
-    /// The header of a source that begins with these bytes, in UTF-8; nil if there is none in them, or a bad one, or if they don't show
-    /// that the source is one of lines.
+    /// Returns the header of a source that begins with these bytes, in UTF-8. Returns nil if they contain no valid header,
+    /// or do not show that the source consists of lines.
     func header(in bytes: [UInt8]) -> Header? {
         guard let source else { return nil }
         guard case .columns(let layout) = source else { return RecordLines.areTold(by: bytes) ? Header() : nil }
@@ -168,7 +168,7 @@ struct BulkPlan: Sendable {
 }
 
 extension MemberLayout {
-    /// The attributes that it names.
+    /// The attributes that the layout names.
     fileprivate var attributes: [AttributeName] {
         members.compactMap { member in
             switch member.role {
@@ -178,7 +178,7 @@ extension MemberLayout {
         }
     }
 
-    /// The topics of its subscriptions.
+    /// The topics of the layout's subscriptions.
     fileprivate var topics: [String] {
         members.flatMap { member -> [String] in
             guard case .subscriptions(let list) = member.role else { return [] }
@@ -188,9 +188,9 @@ extension MemberLayout {
 }
 
 extension ColumnLayout.Column {
-    /// The attribute that it holds, if it holds one.
+    /// The attribute in the column; nil if it has none.
     fileprivate var attribute: AttributeName? { if case .attribute(let name, _) = role { name } else { nil } }
 
-    /// The topic that it speaks of, if it does.
+    /// The topic that the column concerns; nil if it concerns none.
     fileprivate var topic: String? { if case .wish(let key, _) = role { key.topic } else { nil } }
 }

@@ -3,10 +3,10 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// One run of a migration: chunks are mapped on several threads, and written in order.
+/// One run of a migration. Several threads map chunks, and the results are written in order.
 ///
-/// Reading, writing and progress stay on the calling thread, which maps, too, while it would wait. A file that its layout does not
-/// describe is read as a whole on the calling thread, and its records are mapped one by one.
+/// The calling thread reads, writes and reports progress, and maps chunks instead of waiting. If the layout does not
+/// describe a file, the calling thread reads it as a whole, and the records are mapped one by one.
 struct BulkRun {
     private var report = MigrationReport()
     private let notes: [FindingRow]
@@ -14,35 +14,35 @@ struct BulkRun {
     private var general: GeneralPath
     private var output: (any ByteSink)?
     private var rejects: Rejects?
-    /// Line feeds of the source before what comes next.
+    /// The number of line feeds in the settled part of the source.
     private var lines = 0
-    /// Bytes of the source that are settled.
+    /// The number of bytes of the source that are settled.
     private var settled = 0
     /// Whether a run can begin there.
     private var isExact: Bool
     private var keeping: Checkpoints?
     private var surveyor: Surveyor?
     private var hasBegun = false
-    /// Whether all records take the general path. What comes of them may be ten times as long as they, and some jobs are under way at
-    /// once; so jobs are of at most ``generalPiece`` bytes then.
+    /// Whether all records take the general path. Their output may be ten times as long as they are, and several jobs are
+    /// in progress at once, so jobs are limited to ``generalPiece`` bytes then.
     private var takesGeneralPath = false
     private static let generalPiece = 32 << 10
-    /// Outputs that were written and can be filled again.
+    /// Output buffers that were written and can be reused.
     private var spare: [OutputBuffer] = []
-    /// Reads a file that its layout does not describe; nil for any other, and while it reads.
+    /// Reads a file that its layout does not describe; nil for any other file, and while it is reading.
     private var file: (any ContactReader)?
     private let isWhole: Bool
-    /// What the writer puts before the first record, until it is written.
+    /// The writer's header, until it is written.
     private var header: [UInt8]
-    /// The most of its records in a job, whose bytes are bounded by ``generalPiece``, too.
+    /// The maximum number of its records in a job. Their bytes are limited by ``generalPiece``, too.
     private static let recordsOfJob = 512
     private var footer: [UInt8]
-    /// A row that has begun and not ended where its job did.
+    /// An incomplete row at the end of the last job.
     private var leftover: [UInt8] = []
     private var leftoverGaps: [ChunkJob.Gap] = []
-    /// Maps again what was split at a wrong place, or opts in behind an opt-out.
+    /// Maps jobs again that were split at a wrong place, or in which an opt-in follows an opt-out.
     private let ordered: OrderedMapper
-    /// What people said no to so far.
+    /// The opt-outs so far.
     private let optOuts: EarlierOptOuts
     private let deciding: [String: String]
     private let evidence: EvidenceWriter?
@@ -50,7 +50,7 @@ struct BulkRun {
     private let encoding: FileEncoding
     /// The share of rejected records above which the run stops; nil once it is examined.
     private var rejectLimit: Migration.RejectLimit?
-    /// Reads one row alone, where records are rows.
+    /// Reads one row on its own, if records are rows.
     private let rows: DelimitedReader
 
     private init(
@@ -80,14 +80,14 @@ struct BulkRun {
         ordered = OrderedMapper { try plan.makeMapper(behind: header, applying: optOuts) }
     }
 
-    /// A mapper of the calling thread, which applies the opt-outs of earlier records. It is made when it is first needed.
+    /// A mapper on the calling thread that applies the opt-outs of earlier records. It is created when it is first needed.
     private final class OrderedMapper {
         private let make: () throws -> ChunkMapper
         private var mapper: ChunkMapper?
 
         init(_ make: @escaping () throws -> ChunkMapper) { self.make = make }
 
-        /// What becomes of a job.
+        /// Maps a job.
         func map(_ job: ChunkJob, _ output: OutputBuffer) throws -> ChunkResult {
             var mapper = if let known = mapper.take() { known } else { try make() }
             let result = try mapper.map(job, output)
@@ -96,7 +96,7 @@ struct BulkRun {
         }
     }
 
-    /// Where a run's bytes go, and who observes it.
+    /// The outputs and the observers of a run.
     struct Surroundings {
         let output: (any ByteSink)?
         let rejects: Rejects?
@@ -105,17 +105,18 @@ struct BulkRun {
         let keeping: Checkpoints?
         let surveyor: Surveyor?
         let optOuts: EarlierOptOuts
-        /// The settings by the codes of the findings that follow from them.
+        /// The settings that cause findings, by the code of the finding.
         let deciding: [String: String]
         var evidence: EvidenceWriter?
         var follower: RecordFollower?
-        /// Whether a run that wrote an opt-in before an opt-out of the same fails, so that it is repeated with all opt-outs known.
+        /// Whether a run fails if it wrote an opt-in before an opt-out from the same, so that it is repeated with all
+        /// opt-outs known.
         var readsAgain = false
         /// The share of rejected records above which the run stops.
         var rejectLimit: Migration.RejectLimit?
     }
 
-    /// Runs it to its end, or until it is cancelled.
+    /// Runs the migration until it is complete or cancelled.
     static func run(
         _ plan: BulkPlan,
         _ source: inout some ByteSource,
@@ -126,7 +127,7 @@ struct BulkRun {
         let resumed = surroundings.keeping?.resumption
         let isOrdered = plan.isOrdered
         var header = isOrdered ? nil : plan.header(in: plan.encoding.decoded(resumed?.head ?? first ?? []))
-        // The reader of the whole file says what is wrong with it.
+        // If the reader cannot use the header, the reader of the whole file reports the problem.
         let reader = try (try? plan.reader(behind: header)) ?? plan.reader(behind: nil)
         if case .file = reader {
             if resumed != nil { throw Migration.Failure([Checkpoints.otherWay.at()]) }
@@ -136,7 +137,7 @@ struct BulkRun {
         if resumed != nil, let log = surroundings.keeping?.optOuts, log.hasEarlier {
             try surroundings.optOuts.restore(log)
         } else if let resumed, let before = resumed.before {
-            // Who said no before the place at which the run continues.
+            // Reads the opt-outs before the place at which the run continues.
             var part = try before()
             let hearing = Surroundings(
                 hearing: surroundings.optOuts,
@@ -166,7 +167,7 @@ struct BulkRun {
         rejects?.resume(hasBegun: place.hasBegun, hasReturns: place.hasReturns)
     }
 
-    /// Where the run stands, between two records.
+    /// The place of the run, between two records.
     private var place: Checkpoints.Place {
         var place = Checkpoints.Place(report: report, offset: settled, lines: lines, isExact: isExact)
         place.report.bytesRead = settled
@@ -174,8 +175,8 @@ struct BulkRun {
         return place
     }
 
-    /// Appends the marks that were added to the log of the checkpoint. A file that is read as a whole is read from its start when the run
-    /// is resumed, so it needs none.
+    /// Appends the added marks to the log of the checkpoint. A resumed run reads a file as a whole from its start and needs
+    /// no log.
     private func keepMarks() throws {
         let marks = optOuts.takeAdded()
         if !isWhole { try keeping?.optOuts?.append(marks) }
@@ -197,17 +198,17 @@ struct BulkRun {
         _ surroundings: Surroundings,
         _ threads: inout MappingThreads
     ) throws {
-        // A row may have several lines, so its length is the mapper's care.
+        // A row may have several lines, so the mapper limits its length.
         var cutter = LineCutter(longest: RecordLength.usual, cutsOff: isOfRows, isFirst: report.read == 0)
         var next = first
         var skipped = headerLength
         while !surroundings.isCancelled() {
-            // Taken out, so that nobody else holds it and it can be added to in place.
+            // Moved out of the variable, so that the array has a single owner and bytes can be appended in place.
             guard var chunk = next.take() else {
                 try read(nil, &threads)
                 try cutter.finish { cut in try take(cut, &threads) }
                 while let result = try threads.next(isLast: true) { try accept(result) }
-                try mend(with: ChunkJob(isLast: true), OutputBuffer())
+                try mapLeftover(with: ChunkJob(isLast: true), OutputBuffer())
                 try checkShare(isLast: true)
                 if output != nil {
                     try optOuts.finish()
@@ -243,7 +244,7 @@ struct BulkRun {
         try keep(isDue: true)
     }
 
-    /// Reads on in a file that is read as a whole; nil is its end.
+    /// Reads the next chunk of a file that is read as a whole; nil is its end.
     private mutating func read(_ chunk: [UInt8]?, _ threads: inout MappingThreads) throws {
         guard var reader = file.take() else { return }
         var (job, size) = (ChunkJob(), 0)
@@ -258,12 +259,12 @@ struct BulkRun {
         if let chunk { try reader.read(chunk, take) } else { try reader.finish(take) }
         report.count(Array(repeating: GeneralPath.blankRow.at("row"), count: reader.takeBlankRows()))
         (job.bytesRead, job.isLast, file) = (chunk?.count ?? 0, chunk == nil, reader)
-        // A reader that refuses the file does so before.
+        // A reader that rejects the file has thrown an error before.
         try writeHeader()
         try self.take(.job(job), &threads)
     }
 
-    /// How many bytes in the source these are, which were converted to UTF-8.
+    /// The number of bytes in the source for bytes that were converted to UTF-8.
     private static func count(ofSource bytes: ArraySlice<UInt8>, in encoding: FileEncoding) -> Int {
         encoding.isUTF8 ? bytes.count : bytes.count { $0 & 0xC0 != 0x80 }
     }
@@ -281,7 +282,7 @@ struct BulkRun {
             threads.submit(job, spare.popLast() ?? OutputBuffer())
             while let result = try threads.next(isLast: false) { try accept(result) }
         case .overlong(let length, let bytes):
-            // Its place in the order is known only when everything before is settled.
+            // The place of the line in the order is known only after everything before it is settled.
             while let result = try threads.next(isLast: true) { try accept(result) }
             try begin(line: lines + 1)
             guard case .lines(let reader) = reader else { return }
@@ -296,13 +297,13 @@ struct BulkRun {
         }
     }
 
-    /// Stops the run if too large a share of the first records, or of all of a shorter source, is rejected.
+    /// Stops the run if too large a share of the first records, or of all records of a shorter source, is rejected.
     private mutating func checkShare(isLast: Bool = false) throws(Migration.Failure) {
         guard isLast || report.read >= MigrationReport.sampledRecords, let limit = rejectLimit.take() else { return }
         if let finding = report.stops(by: limit) { throw Migration.Failure([finding]) }
     }
 
-    // MARK: What comes of a job
+    // MARK: Results
 
     private mutating func begin(line: Int) throws {
         guard !hasBegun else { return }
@@ -310,19 +311,19 @@ struct BulkRun {
         try rejects?.begin(line: line)
     }
 
-    /// Takes a result, unless what is left of the one before shows that it was cut at a wrong place.
+    /// Accepts a result, unless the incomplete row of the previous job shows that the job was split at a wrong place.
     private mutating func accept(_ result: ChunkResult) throws {
-        guard leftover.isEmpty else { return try mend(with: result.job, result.output) }
+        guard leftover.isEmpty else { return try mapLeftover(with: result.job, result.output) }
         try settle(inOrder(result))
     }
 
-    /// The result, or what becomes of its job if it opts in behind an opt-out.
+    /// Returns the result; maps its job again if an opt-in in it follows an opt-out.
     private func inOrder(_ result: ChunkResult) throws -> ChunkResult {
         try optOuts.read(result.words) ? result : ordered.map(result.job, result.output)
     }
 
-    /// Maps the leftover with the job behind it.
-    private mutating func mend(with job: ChunkJob, _ output: OutputBuffer) throws {
+    /// Maps the incomplete row together with the next job.
+    private mutating func mapLeftover(with job: ChunkJob, _ output: OutputBuffer) throws {
         guard !leftover.isEmpty else { return }
         var whole = ChunkJob(leftover + job.bytes, isFirst: report.read == 0, isLast: job.isLast)
         whole.gaps =
@@ -361,7 +362,7 @@ struct BulkRun {
             settled += result.job.count - result.leftover.count - leftoverGaps.reduce(0) { $0 + $1.count }
         } else {
             settled += Self.count(ofSource: result.job.bytes.dropLast(result.leftover.count), in: encoding)
-            // The number of bytes that were left out is known in UTF-8 only.
+            // The number of skipped bytes is known in UTF-8 only.
             isExact = isExact && result.job.gaps.isEmpty
         }
         try checkShare()
@@ -372,8 +373,8 @@ struct BulkRun {
         try keep(isDue: keeping?.isDue() ?? false)
     }
 
-    /// Writes the rejects of a job. The findings of a reader may name the record's number, which is known only now, so the
-    /// record is read again if the reader reported any.
+    /// Writes the rejects of a job. The findings of a reader may contain the record's number, which is known only now. A
+    /// record with such findings is therefore read again.
     private mutating func write(_ some: [ChunkResult.Reject]) throws {
         guard rejects != nil else { return }
         for reject in some {
@@ -385,7 +386,7 @@ struct BulkRun {
         }
     }
 
-    /// Reads a record again that was read once.
+    /// Reads a record again.
     private func record(of origin: ChunkResult.Reject.Origin, _ number: Int, _ line: Int) -> SourceRecord {
         func numbered(_ row: Result<DelimitedRecord, DelimitedFault>) -> Result<DelimitedRecord, DelimitedFault> {
             row.map { $0.at(number: number, line: line) }.mapError { $0.at(number: number, line: line) }
@@ -395,7 +396,8 @@ struct BulkRun {
         case (.rows(let reader), .fault(let fault)): return reader.record(numbered(.failure(fault)))
         case (.rows(let reader), .row(let bytes)):
             var rows = rows
-            // A mark is passed at the start of a file alone, and this is a row of its middle.
+            // A byte-order mark is skipped only at the start of a file. The line feed marks this row as one from its
+            // middle.
             rows.append([0x0A] + bytes)
             rows.finish()
             return rows.next().map { reader.record(numbered($0)) }
@@ -404,7 +406,7 @@ struct BulkRun {
         case (_, .record(var record)):
             (record.number, record.line) = (number, line)
             return record
-        // Lines and rows are not mixed; what is told already is read by nobody.
+        // A reader of lines gets no rows and vice versa; complete findings need no reader.
         case (_, .told(let bytes)), (_, .line(let bytes)), (_, .row(let bytes)):
             return SourceRecord(number: number, line: line, bytes: encoding.encoded(bytes), contact: nil)
         case (_, .fault(let fault)):
@@ -420,7 +422,7 @@ struct BulkRun {
 }
 
 extension BulkRun.Surroundings {
-    /// Those of a run over so many bytes for its opt-outs alone.
+    /// The surroundings of a run that only reads the opt-outs in a number of bytes.
     init(
         hearing optOuts: EarlierOptOuts,
         of bytes: Int,

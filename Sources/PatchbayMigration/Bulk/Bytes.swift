@@ -1,55 +1,56 @@
 import PatchbaySystem
 
-// Bytes of a chunk, read and written through pointers. What every access in this folder rests on:
+// Bytes of a chunk, read and written through pointers. Every access in this folder relies on these rules:
 //
-// - A chunk is followed by `Padding.count` bytes that may be read, and its last record ends with a line feed or is
-//   followed by a zero. Both stop every scan, because no scan passes a control character. So a cursor that is moved only
-//   over bytes that were looked at stays inside the chunk, and a word or block read at a cursor stays inside the padding.
-// - Before a record is written, the output has room for the longest text that it can become, and for
-//   `Padding.count` more. So nothing in between asks for room, and a copy may write up to 31 bytes too many.
-// - A cursor or pen is handed to a function by its value, and comes back by it, unless the function becomes part of its
-//   caller: a local whose address is taken lives in memory, and each step would wait for the one before.
-// - No pointer into a chunk outlives the call that lent it; every other pointer points into an arena that its plan holds.
+// - A chunk is followed by `Padding.count` readable bytes, and its last record ends with a line feed or is followed by a
+//   zero. Both stop every scan, because no scan skips a control character. A cursor that moves only over examined bytes
+//   therefore stays inside the chunk, and a word or block that is read at a cursor stays inside the padding.
+// - Before a record is written, the output has room for its longest possible text and for `Padding.count` more bytes. No
+//   code in between checks for room, and a copy may write up to 31 excess bytes.
+// - A cursor or pen is passed to a function and returned by value, unless the function is inlined into its caller. A local
+//   variable whose address is taken is kept in memory, and each step would wait for the one before.
+// - No pointer into a chunk outlives the call that lent it. Every other pointer points into an arena that its plan holds.
 
-/// Where a cursor stands.
+/// The position of a cursor.
 typealias Bytes = UnsafePointer<UInt8>
 
-/// The bytes behind a chunk and behind an output that may be touched.
+/// The number of bytes after a chunk, and after an output, that may be accessed.
 enum Padding {
     static let count = 64
 }
 
-/// Bytes of a chunk, lent.
+/// A range of bytes in a chunk.
 struct Stretch {
     var start: Bytes
     var count: Int
 
     @inline(__always) init(_ start: Bytes, _ count: Int) { (self.start, self.count) = (start, count) }
 
-    /// No bytes, with padding behind them.
+    /// An empty range with padding after it.
     static var nothing: Stretch { Stretch(padding.utf8Start, 0) }
 
-    /// The name of the service that a token without one belongs to.
+    /// The service of a token that names none.
     static var apns: Stretch { Stretch(("apns" as StaticString).utf8Start, 4) }
 
     private static let padding: StaticString =
         "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
 
-    /// The same bytes as text, for what is not on the bulk path.
+    /// The bytes as text, for code outside the bulk path.
     var text: String { String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self) }
 
     @inline(__always) subscript(index: Int) -> UInt8 { start[index] }
 
-    /// Less than, equal to or more than zero, by bytes.
+    /// Compares bytes. The result is less than, equal to or greater than zero.
     @inline(__always) func compare(_ other: Stretch) -> Int {
-        // Most differ in their first eight bytes.
+        // Most texts differ in their first eight bytes.
         let (one, two) = (head, other.head)
         if one != two { return one < two ? -1 : 1 }
         let order = memcmp(start, other.start, min(count, other.count))
         return order != 0 ? Int(order) : count - other.count
     }
 
-    /// The first eight bytes as a number that sorts as they do; zeros fill up a shorter text, which is before a longer one.
+    /// The first eight bytes as a number with the same order. A shorter text is filled up with zeros and sorts before a
+    /// longer one.
     @inline(__always) private var head: UInt64 {
         count > 0 ? (Word.load(start) & Word.mask(min(8, count))).byteSwapped : 0
     }
@@ -68,7 +69,8 @@ struct Stretch {
 }
 
 extension Stretch {
-    /// Whether a text that was converted from ISO 8859-1 may have been in another encoding: it has a control above U+007F, or
+    /// Whether a text that was converted from ISO 8859-1 may have had another encoding: it has a control character above
+    /// U+007F, or two characters that would be one in UTF-8.
     /// two characters that would be one in UTF-8.
     var mayBeMisread: Bool {
         var index = index(of: -62, or: -62, from: 0)
@@ -120,7 +122,7 @@ extension Stretch {
         return Stretch(start, end - start)
     }
 
-    /// Whether white space is at one of the ends.
+    /// Whether the text begins or ends with white space.
     @inline(__always) var hasSpaceAtEnds: Bool {
         guard count > 0 else { return false }
         let (first, last) = (self[0], self[count &- 1])
@@ -128,7 +130,7 @@ extension Stretch {
         return trimmed.count != count
     }
 
-    /// The bytes of the white space at a place; 0 if there is none.
+    /// The number of bytes of the white space at a position; 0 if there is none.
     private static func spaceLength(at place: Bytes, before end: Bytes) -> Int {
         let byte = place.pointee
         if byte < 0x80 { return byte == 0x20 || byte &- 0x09 < 5 ? 1 : 0 }
@@ -148,11 +150,11 @@ extension Stretch {
 
 /// Memory for the texts of one record that differ from the bytes of the source: unescaped, converted or joined texts.
 ///
-/// The memory is reset with each record. Every function checks that there is room.
+/// The memory is reset with each record. Every function checks for room.
 struct Scratch: BitwiseCopyable {
     private static let size = 8 * ChunkMapper.longest
 
-    // `start` has `size` bytes and padding; the pen is between them.
+    // `start` has `size` bytes and padding; the pen is within them.
     private let start: UnsafeMutablePointer<UInt8>
     private let position: UnsafeMutablePointer<Pen>
 
@@ -163,12 +165,12 @@ struct Scratch: BitwiseCopyable {
 
     @inline(__always) func reset() { position.pointee = Pen(place: start) }
 
-    /// A pen with room for `count` bytes; nil if there is none.
+    /// Returns a pen with room for `count` bytes; nil if there is no room.
     @inline(__always) func pen(for count: Int) -> Pen? {
         position.pointee.place - start &+ count <= Self.size ? position.pointee : nil
     }
 
-    /// Keeps what a pen of ``pen(for:)`` has written.
+    /// Keeps the text that a pen of ``pen(for:)`` has written.
     @inline(__always) func keep(_ pen: Pen) -> Stretch {
         let from = position.pointee.place
         position.pointee = pen
@@ -186,7 +188,8 @@ struct Scratch: BitwiseCopyable {
     }
 }
 
-/// Eight bytes at once. The lowest mark of each function is exact: a borrow reaches only bytes above a marked one.
+/// Operations on eight bytes at once. The lowest mark of each result is exact, because a borrow reaches only bytes above a
+/// marked one.
 enum Word {
     static let ones: UInt64 = 0x0101_0101_0101_0101
     static let highs: UInt64 = 0x8080_8080_8080_8080
@@ -207,7 +210,7 @@ enum Word {
     }
 }
 
-/// Sixteen bytes at once, as signed numbers: what is not ASCII is below zero.
+/// Operations on sixteen bytes at once, as signed numbers. Bytes that are not ASCII are negative.
 enum Block {
     static let count = 16
 
@@ -217,12 +220,13 @@ enum Block {
         UnsafeRawPointer(place).loadUnaligned(as: Bits.self)
     }
 
-    /// Marks what ends plain text in a JSON string: a quote, a backslash, a control character, what is not ASCII.
+    /// Marks bytes that end plain text in a JSON string: a quote, a backslash, a control character, or a byte that is not
+    /// ASCII.
     @inline(__always) static func stops(in block: Bits) -> SIMDMask<Bits> {
         (block .< all(0x20)) .| marks(of: 0x22, in: block) .| marks(of: 0x5C, in: block)
     }
 
-    /// Marks what is no digit.
+    /// Marks bytes that are not digits.
     @inline(__always) static func nonDigits(in block: Bits) -> SIMDMask<Bits> {
         (block .< all(0x30)) .| (block .> all(0x39))
     }
@@ -230,7 +234,7 @@ enum Block {
     /// Marks bytes that equal `byte`.
     @inline(__always) static func marks(of byte: Int8, in block: Bits) -> SIMDMask<Bits> { block .== all(byte) }
 
-    // Comparing with a number instead would go byte by byte.
+    // A comparison with a scalar would be compiled to one comparison per byte.
     @inline(__always) private static func all(_ byte: Int8) -> Bits { Bits(repeating: byte) }
 
     /// The index of the first mark, ``count`` if there is none.
@@ -242,7 +246,7 @@ enum Block {
 }
 
 extension Bytes {
-    /// The first place from here that ends plain text in a JSON string.
+    /// The next position that ends plain text in a JSON string.
     @inline(__always) var endOfPlainText: Bytes {
         var place = self
         while true {
@@ -252,7 +256,7 @@ extension Bytes {
         }
     }
 
-    /// The first place from here that ends plain text in a JSON string or is a delimiter.
+    /// The next position that ends plain text in a JSON string or has a delimiter.
     @inline(__always) func endOfPlainField(_ delimiter: UInt8) -> Bytes {
         let delimiter = Int8(truncatingIfNeeded: delimiter)
         var place = self
@@ -264,7 +268,7 @@ extension Bytes {
         }
     }
 
-    /// The first place from here where no digit stands.
+    /// The next position without a digit.
     @inline(__always) var endOfDigits: Bytes {
         var place = self
         while true {
@@ -305,7 +309,7 @@ extension Bytes {
     }
 }
 
-/// Where an output is written. See the top of this file for why nothing here asks for room.
+/// A position in an output. The top of this file explains why no method checks for room.
 struct Pen {
     var place: UnsafeMutablePointer<UInt8>
 
@@ -319,7 +323,7 @@ struct Pen {
     @inline(__always) mutating func put(_ start: Bytes, _ count: Int) {
         let (source, target) = (UnsafeRawPointer(start), UnsafeMutableRawPointer(place))
         var index = 0
-        // Few texts are longer than this, so what follows is mostly guessed right.
+        // Few texts are longer, so the branch is mostly predicted correctly.
         repeat {
             target.storeBytes(
                 of: source.loadUnaligned(fromByteOffset: index, as: SIMD32<UInt8>.self),
@@ -393,17 +397,17 @@ struct Pen {
     }
 }
 
-/// Memory that lives as long as its owner. What a plan is compiled to points into one, so that it is copied as plain bits
-/// and nothing is counted while a record is mapped.
+/// Memory that lives as long as its owner. A compiled plan points into an arena, so that it is copied as plain bits without
+/// reference counting while a record is mapped.
 final class Arena {
     private var blocks: [UnsafeMutableRawPointer] = []
     private var objects: [AnyObject] = []
-    /// Bytes of all texts.
+    /// The number of bytes of all texts that may be written.
     private(set) var textSize = 0
 
     deinit { for block in blocks { block.deallocate() } }
 
-    /// Room for values that need no end of their own.
+    /// Allocates values that need no deinitialization.
     func make<Element: BitwiseCopyable>(_ count: Int, of value: Element) -> UnsafeMutablePointer<Element> {
         let place = UnsafeMutablePointer<Element>.allocate(capacity: max(1, count))
         place.initialize(repeating: value, count: max(1, count))
@@ -411,7 +415,7 @@ final class Arena {
         return place
     }
 
-    /// A value at a place of its own.
+    /// Stores a value and returns its address.
     func keep<Element: BitwiseCopyable>(_ value: Element) -> UnsafePointer<Element> {
         UnsafePointer(make(1, of: value))
     }
@@ -423,13 +427,13 @@ final class Arena {
         return Row(start: place, count: values.count)
     }
 
-    /// Keeps an object, to be used as long as the arena lives.
+    /// Keeps an object until the arena is deinitialized.
     func keep<Object: AnyObject>(object: Object) -> Unmanaged<Object> {
         objects.append(object)
         return Unmanaged.passUnretained(object)
     }
 
-    /// A text, with padding behind it; `isWritten` says whether it may be written to an output.
+    /// Stores a text with padding after it. `isWritten` says whether it may be written to an output.
     func text(_ text: String, isWritten: Bool = true) -> Stretch {
         let bytes = Array(text.utf8)
         let place = make(bytes.count + Padding.count, of: 0 as UInt8)
@@ -446,10 +450,10 @@ struct Row<Element: BitwiseCopyable>: BitwiseCopyable {
 
     init(start: UnsafeMutablePointer<Element>?, count: Int) { (self.start, self.count) = (start, count) }
 
-    /// The value at that index, which must be below `count`.
+    /// The value at an index, which must be less than `count`.
     @inline(__always) subscript(index: Int) -> Element { place(index).pointee }
 
-    /// Where that value stands, as long as the arena lives; `index` must be below `count`, so there is a start.
+    /// The address of a value, which is valid while the arena lives. `index` must be less than `count`.
     @inline(__always) func place(_ index: Int) -> UnsafePointer<Element> {
         assert(index >= 0 && index < count)
         return UnsafePointer(start.unsafelyUnwrapped + index)

@@ -3,15 +3,15 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// Whole records of a source, to be mapped.
+/// Whole records of a source that are mapped together.
 struct ChunkJob: Sendable {
-    /// The records, with padding.
+    /// The records, followed by padding.
     private(set) var padded: [UInt8] = []
-    /// Whether the first record of the source is the first here.
+    /// Whether the job begins with the first record of the source.
     var isFirst = false
-    /// Whether nothing follows.
+    /// Whether this is the last job.
     var isLast = false
-    /// Records that the reader of the whole file has read, and how many bytes it read for them.
+    /// The records that a reader of the whole file has read. `bytesRead` is the number of bytes that it read for them.
     var records: [SourceRecord] = []
     var bytesRead = 0
 
@@ -23,74 +23,74 @@ struct ChunkJob: Sendable {
     /// The records.
     var bytes: ArraySlice<UInt8> { padded.dropLast(Padding.count) }
 
-    /// What was left out of a row that is too long in any case.
+    /// The bytes that were left out of rows that are too long.
     var gaps: [Gap] = []
 
-    /// Bytes of the source that are missing.
+    /// Skipped bytes of the source.
     struct Gap: Hashable {
-        /// How many bytes of the job stand before it.
+        /// The number of bytes of the job before them.
         var place: Int
         var count: Int
     }
 
-    /// How many bytes of the source it stands for.
+    /// The number of bytes of the source that the job covers.
     var count: Int { bytesRead + bytes.count + gaps.reduce(0) { $0 + $1.count } }
 
-    /// What is missing of its last bytes.
+    /// The gaps in the last bytes of the job.
     func gaps(ofLast count: Int) -> [Gap] {
         let before = bytes.count - count
         return gaps.filter { $0.place >= before }.map { Gap(place: $0.place - before, count: $0.count) }
     }
 }
 
-/// What became of a job.
+/// The result of a job.
 struct ChunkResult: Sendable {
-    /// Why a record leaves the bulk path.
+    /// The reason why a record leaves the bulk path.
     enum Reason: String, Sendable {
-        /// It is the first of its file, with which a reader reports what concerns the whole file.
+        /// It is the first record of its file. A reader reports problems of the whole file with it.
         case first
-        /// One of the formats is not known as data.
+        /// A format has no layout.
         case format
-        /// The reader rejects it, or it has more than the bulk path holds.
+        /// The reader rejects it, or it has more parts than the bulk path supports.
         case source
         /// The mapping rejects it.
         case mapping
-        /// The plan counts a part of it that the bulk path does not know.
+        /// The plan counts a part of it that the bulk path does not support.
         case survey
-        /// It contradicts itself about consent.
+        /// It has contradictory consent decisions.
         case contradiction
-        /// It opts in behind an opt-out.
+        /// It has an opt-in after an opt-out.
         case consent
-        /// The writer rejects it, or a part of it has a form that only the writer knows.
+        /// The writer rejects it, or a part of it has a form that only the writer supports.
         case target
         /// It is too long.
         case length
     }
 
-    /// A record that is not written, as little of it as it can be made of again: a job may have thousands.
+    /// A rejected record in a compact form, because a job may have thousands.
     struct Reject: Sendable {
-        /// What is read again once the number is known, which a reader may name.
+        /// The data to read the record again once its number is known, which findings of a reader may contain.
         enum Origin: Sendable {
             case line([UInt8])
             case row([UInt8])
-            /// What need not be read again.
+            /// A record that need not be read again, because its findings are complete.
             case told([UInt8])
-            // Few and large: what all have room for costs each.
+            // Rare and large. Indirect, so that the other cases stay small.
             indirect case fault(DelimitedFault)
-            /// One that has no bytes, or of which a reader says nothing.
+            /// A record without bytes, or without findings of a reader.
             indirect case record(SourceRecord)
         }
 
-        /// How many records and line feeds stand before it in the job.
+        /// The number of records, and of line feeds, before it in the job.
         var records: Int
         var lines: Int
         var origin: Origin
-        /// What was said behind the reader.
+        /// The findings that do not come from the reader.
         var findings: [Finding]
     }
 
     var output: OutputBuffer
-    /// Bytes of `output` that are written.
+    /// The number of bytes written to `output`.
     var used = 0
     var records = 0
     var lines = 0
@@ -98,42 +98,42 @@ struct ChunkResult: Sendable {
     var writtenWithFindings = 0
     /// The number of records that left the bulk path, by reason.
     var left: [Reason: Int] = [:]
-    /// The number of all of them.
+    /// The number of records that left the bulk path.
     var leftCount: Int { left.values.reduce(0, +) }
-    /// Line feeds before the first record.
+    /// The number of line feeds before the first record.
     var linesBeforeFirst: Int?
-    /// How often each note of the plan was made.
+    /// The count of each note of the plan.
     var notes: [Int] = []
     /// The findings of the general path.
     var findings = MigrationReport.Counts()
-    /// Records that are not written, why, and themselves if anybody wants to see them.
+    /// The number of rejected records, the reasons, and the records themselves if a list of rejects is written.
     var rejected = 0
     var refusals: [String: MigrationReport.Refusal] = [:]
     var rejects: [Reject] = []
-    /// What the records hold, if that is counted.
+    /// The survey of the records; nil without one.
     var survey: Survey?
-    /// What each rule of the mapping did.
+    /// The effects of the mapping rules.
     var mapping: [MappingEffect] = []
-    /// What the records say of consent, as ``ConsentMark``s, in order.
+    /// The consent decisions of the records as ``ConsentMark``s, in order.
     var words: [UInt64] = []
     /// Evidence of consent.
     var evidence = EvidenceLines()
     /// Each record, for the follower of the run.
     var log: [WrittenRecord] = []
-    /// A row that has begun and not ended: the end of the job. What comes next was cut at a wrong place.
+    /// An incomplete row at the end of the job. The next job was split at a wrong place.
     var leftover: [UInt8] = []
-    /// What the writer puts behind the last record.
+    /// The bytes that the writer puts after the last record.
     var footer: [UInt8] = []
-    /// The job, for what must be mapped again behind a leftover.
+    /// The job, in case it must be mapped again after an incomplete row.
     var job = ChunkJob()
 }
 
-/// What reads records: bytes into a view, and anything that is not plain into a record.
+/// Reads the records of jobs: plain ones into a view, others into a record.
 enum RecordSource {
     case lines(NeutralScanner, any RecordReader)
     case members(MemberScanner, any RecordReader)
     case rows(RowScanner, any RowReader, DelimitedDialect)
-    /// Nothing: the jobs have records that were read.
+    /// The records of the jobs are read already.
     case file
 }
 
@@ -146,33 +146,34 @@ struct ChunkMapper: ~Copyable {
     private var view: RecordView
     private var writer: LineWriter
     private var general: GeneralPath
-    /// Whether no record can go the bulk path.
+    /// Whether every record takes the general path.
     let takesGeneralPath: Bool
-    // What counts the records, if they are counted. Behind pointers, as all that is looked at for each record: a large value
-    // that is copied for each is waited for.
+    // The survey, if records are counted. It is behind a pointer, as are all values that are used for each record, because
+    // copying a large value would cost time.
     private let counter: UnsafePointer<BulkSurvey>?
     private let book: SurveyBook?
-    /// Collects the consent marks, if the target knows contacts by a key.
+    /// Collects consent marks, if the target identifies contacts by a key.
     private let words: UnsafePointer<BulkMarks>?
-    /// The opt-outs of earlier records, if they are applied to each record: one that opts in behind an opt-out takes the general path.
+    /// The opt-outs of earlier records, if they are applied to each record. A record with an opt-in after an opt-out takes
+    /// the general path.
     private let optOuts: EarlierOptOuts?
     private let appliesOptOuts: Bool
-    /// Records of the job before the run of plain records at hand.
+    /// The number of records of the job before the present run of plain records.
     private var recordsBefore = 0
-    // What changes each record, and beside it a view for the changed one where the record itself is still needed.
+    // The mapping, and a view for the changed record if the original is still needed.
     private let mapping: MappingPlan?
     private let changed: RecordView
     private let rejecting: BulkPlan.Rejecting
     private let evidence: ConsentEvidence?
     private let log: WrittenLog?
 
-    /// The longest record that goes the bulk path, so that the room that one may need is bounded.
+    /// The maximum length of a record on the bulk path, which limits the room for its output.
     static let longest = 64 << 10
 
-    /// How far a row's end is looked for at first.
+    /// The number of bytes in which the end of a row is searched for at first.
     private static let nearBy = 4 << 10
 
-    /// What ends a run of plain records.
+    /// The reason why a run of plain records ends.
     private enum Stop { case end, unusual(ChunkResult.Reason), room, counted, refused }
 
     init(
@@ -203,9 +204,9 @@ struct ChunkMapper: ~Copyable {
         changed = mapping != nil && counter != nil ? RecordView(in: arena) : view
     }
 
-    /// Maps a job; `output` is written over.
+    /// Maps a job and overwrites `output`.
     ///
-    /// - Throws: ``FileError`` of a mapper that applies earlier opt-outs, and of no other.
+    /// - Throws: ``FileError`` if the mapper applies earlier opt-outs; otherwise no error.
     mutating func map(_ job: ChunkJob, _ output: consuming OutputBuffer) throws(FileError) -> ChunkResult {
         var result = ChunkResult(output: consume output)
         result.notes = Array(repeating: 0, count: compiled.notes.count)
@@ -235,7 +236,7 @@ struct ChunkMapper: ~Copyable {
         _ result: inout ChunkResult
     ) throws(FileError) {
         var position = range.lowerBound
-        // A mark is no fault here alone, and with the first row a reader may say something of the whole file.
+        // A byte-order mark is allowed only here. With the first row, a reader may report problems of the whole file.
         var isHead = isFirst && (isRows || bytes[range].starts(with: [0xEF, 0xBB, 0xBF]))
         while position < range.upperBound {
             let stop =
@@ -278,7 +279,7 @@ struct ChunkMapper: ~Copyable {
 
     // MARK: The bulk path
 
-    /// Maps plain records until something else comes; `position` is where that stands.
+    /// Maps plain records until another one follows. `position` becomes its position.
     private mutating func run(
         _ bytes: [UInt8],
         _ position: inout Int,
@@ -325,8 +326,8 @@ struct ChunkMapper: ~Copyable {
         return stop
     }
 
-    /// Keeps a record with the rejects of which one thing is said, and which need not be read again for that. `bytes` are with
-    /// its line end, which rejects are told without.
+    /// Rejects a record with a single finding that is complete without reading the record again. `bytes` include the line
+    /// end, which the list of rejects omits.
     private func refuse(_ bytes: ArraySlice<UInt8>, for finding: Finding, _ result: inout ChunkResult) {
         if result.linesBeforeFirst == nil { result.linesBeforeFirst = result.lines }
         reject(.told(Array(bytes)), [finding], telling: [finding], &result)
@@ -344,16 +345,16 @@ struct ChunkMapper: ~Copyable {
         var linesBeforeFirst: Int?
     }
 
-    /// Where a run of plain records stopped, and why.
+    /// The position and the reason where a run of plain records ends.
     private struct Way {
         var stop = Stop.end
         var place: Bytes
         var pen: Pen
-        /// Of a record that is refused: for what, by the plan's index, and where it ends.
+        /// The plan's index of the finding of a rejected record, and the end of the record.
         var refused: (finding: Int, end: Bytes)?
     }
 
-    /// `end` is behind a line feed or before the padding; `limit` is behind the output's room.
+    /// `end` is after a line feed or before the padding; `limit` is after the output's room.
     private mutating func run(
         _ scanner: some RecordScanner,
         _ start: Bytes,
@@ -364,7 +365,7 @@ struct ChunkMapper: ~Copyable {
         _ counts: inout Counts
     ) -> Way {
         let plan = UnsafePointer(compiled.plan)
-        // Local, so that nothing of them goes through memory that others might see.
+        // Local copies, so that the compiler can keep them in registers.
         var (scanner, view, writer, tally) = (scanner, view, writer, counts)
         var way = Way(place: start, pen: pen)
         defer { counts = tally }
@@ -376,7 +377,7 @@ struct ChunkMapper: ~Copyable {
             }
             guard let record = scanner.scan(way.place, end, &view, plan) else {
                 if let unknownName = scanner.takeUnknownName() {
-                    // What is counted by rank is added up before ranks change.
+                    // Counts by rank are added up before the ranks change.
                     addCounts()
                     if compiled.learn(unknownName.text) {
                         mapping?.rank(in: compiled)
@@ -401,7 +402,7 @@ struct ChunkMapper: ~Copyable {
         return way
     }
 
-    /// Writes the record that a scanner has read, and counts it; `.end` if it is done with.
+    /// Writes and counts the record that a scanner has read. Returns `.end` if the record is complete.
     @inline(__always) private func take(
         _ view: RecordView,
         _ writer: inout LineWriter,
@@ -424,7 +425,7 @@ struct ChunkMapper: ~Copyable {
             }
         }
         var reason = ChunkResult.Reason.target
-        // A mapping changes the view.
+        // A mapping changes the view, so the traits are determined before.
         var traits = log == nil ? [] : RecordTraits(view, plan.pointee.lexicon)
         evidence?.begin(view)
         guard let changed = mapped(view, &writer) else { return .unusual(.mapping) }
@@ -447,19 +448,19 @@ struct ChunkMapper: ~Copyable {
         return .end
     }
 
-    /// The place behind a line without any byte, which is no record; nil where something else stands.
+    /// The position after an empty line, which is not a record; nil if the line is not empty.
     @inline(__always) private static func behindEmptyLine(_ start: Bytes) -> Bytes? {
         let place = start.pointee == 0x0D ? start + 1 : start
         return place.pointee == 0x0A ? place + 1 : nil
     }
 
-    /// Bytes that a record of `count` bytes may become.
+    /// The maximum number of bytes of output for a record of `count` bytes.
     @inline(__always) private func room(for view: RecordView, of count: Int) -> Int {
         let bytes = mapping.map { count &* (1 &+ $0.doublings) &+ $0.room } ?? count
         return compiled.plan.pointee.room(for: view, of: bytes)
     }
 
-    /// The view as the mapping changes it; nil if only the rules themselves know what they do with it.
+    /// The view after the mapping; nil if only the general path can apply the rules.
     @inline(__always) private func mapped(_ view: RecordView, _ writer: inout LineWriter) -> RecordView? {
         guard let mapping else { return view }
         return mapped(view, by: mapping, &writer)
@@ -474,7 +475,7 @@ struct ChunkMapper: ~Copyable {
         if counter == nil { changed = view } else { changed.copy(view) }
         let isCounted = counter != nil
         let isChanged = mapping.change(&changed) { row in
-            // A plan counts findings by attribute, which only the general path does for those of a rule.
+            // A plan counts findings by attribute. For findings of a rule, only the general path does that.
             guard !isCounted, let index = compiled.notes.firstIndex(of: row) else { return false }
             return writer.note(index)
         }
@@ -503,7 +504,7 @@ struct ChunkMapper: ~Copyable {
                 return nil
             }
         }
-        // Words count, even of a record that is refused.
+        // Consent decisions count even if the record is rejected.
         words?.pointee.note(view, plan.pointee.lexicon)
         guard !appliesOptOuts || followsNoOptOut(view) else {
             writer.clearRefusal()
@@ -518,7 +519,7 @@ struct ChunkMapper: ~Copyable {
         return next
     }
 
-    /// Whether no opt-in of a view follows an opt-out. Only the general path knows words beyond the lexicon.
+    /// Whether no opt-in of a view follows an opt-out. Only the general path can check names that are not in the lexicon.
     @inline(never) private func followsNoOptOut(_ view: RecordView) -> Bool {
         guard let optOuts, let words else { return true }
         let said = words.pointee.take()
@@ -527,7 +528,7 @@ struct ChunkMapper: ~Copyable {
 
     // MARK: The general path
 
-    /// Moves the first record in `range` and gives the position behind it; nil if it does not end there.
+    /// Maps the first record in `range` and returns the position after it; nil if the record does not end there.
     private mutating func moveByGeneralPath(
         _ bytes: [UInt8],
         _ range: Range<Int>,
@@ -547,7 +548,7 @@ struct ChunkMapper: ~Copyable {
                 result.lines += 1
                 return newline + 1
             }
-            // Only the numbers of the first are true; rejects get theirs when they are told.
+            // Only the number of the first record is correct. Rejected records get their numbers when they are written.
             let record = reader.read(Array(line), number: isFirst ? 1 : 2, line: isFirst ? 1 : 2)
             try move(record, nil, &result)
             if newline != nil { result.lines += 1 }
@@ -562,9 +563,9 @@ struct ChunkMapper: ~Copyable {
             var headless = dialect
             headless.hasHeader = false
             var rows = DelimitedReader(dialect: headless)
-            // A mark is passed at the start of a file alone.
+            // A byte-order mark is skipped only at the start of a file.
             let mark: [UInt8] = bytes[range].starts(with: [0xEF, 0xBB, 0xBF]) ? [0x0A] : []
-            // Most rows end near; a row that does not is read on with all that is there.
+            // Most rows end within a few bytes. For others, all available bytes are read.
             let near = min(range.upperBound, range.lowerBound + Self.nearBy)
             rows.append(mark + bytes[range.lowerBound..<near])
             var row = near < range.upperBound ? rows.next() : nil
@@ -579,7 +580,7 @@ struct ChunkMapper: ~Copyable {
         }
     }
 
-    /// Moves a row that was read from `range`, and gives the position behind it.
+    /// Maps a row that was read from `range`, and returns the position after it.
     private mutating func move(
         _ row: Result<DelimitedRecord, DelimitedFault>,
         _ bytes: [UInt8],
@@ -595,7 +596,7 @@ struct ChunkMapper: ~Copyable {
             case .success(let row): (row.line, row.bytes)
             case .failure(let fault): (fault.line, fault.bytes)
             }
-        // The reader passed empty lines before the row.
+        // The reader skipped empty lines before the row.
         var position = range.lowerBound
         for _ in 1..<max(1, line - (hasMark ? 1 : 0)) {
             position = (bytes[position...].firstIndex(of: 0x0A) ?? position) + 1
@@ -606,14 +607,14 @@ struct ChunkMapper: ~Copyable {
             result.lines += text.reduce(0) { $0 + ($1 == 0x0A ? 1 : 0) }
             return position + text.count
         }
-        // Its bytes are not kept; it ends with the first line end behind the limit.
+        // The bytes of such a row are not kept. It ends with the first line end after the limit.
         let limit = min(position + RecordLength.usual, range.upperBound)
         let end = bytes[limit..<range.upperBound].firstIndex(of: 0x0A).map { $0 + 1 } ?? range.upperBound
         result.lines += bytes[position..<end].reduce(0) { $0 + ($1 == 0x0A ? 1 : 0) }
         return end
     }
 
-    /// Moves a record, or keeps it with the rejects.
+    /// Writes a record, or rejects it.
     private mutating func move(
         _ record: SourceRecord,
         _ row: Result<DelimitedRecord, DelimitedFault>?,
@@ -630,8 +631,8 @@ struct ChunkMapper: ~Copyable {
         book?.note(record, findings, isRejected ? nil : general.final)
         if result.linesBeforeFirst == nil { result.linesBeforeFirst = result.lines }
         if isRejected {
-            let told = findings.dropFirst(record.findings.count)
-            reject(origin(of: record, row), findings, telling: Array(told), &result)
+            let further = findings.dropFirst(record.findings.count)
+            reject(origin(of: record, row), findings, telling: Array(further), &result)
         } else {
             if result.output.count - result.used < written.count {
                 result.output.grow(used: result.used, by: written.count)
@@ -645,18 +646,18 @@ struct ChunkMapper: ~Copyable {
         result.records += 1
     }
 
-    /// Counts the next record as one that is not written for its findings, of which some are told beside what its reader says.
+    /// Rejects the next record because of its findings. `further` are those that do not come from its reader.
     private func reject(
         _ origin: @autoclosure () -> ChunkResult.Reject.Origin,
         _ findings: [Finding],
-        telling told: [Finding],
+        telling further: [Finding],
         _ result: inout ChunkResult
     ) {
         result.rejected += 1
         result.refusals.refuse(findings, deciding: rejecting.deciding)
         guard rejecting.isTold else { return }
         result.rejects.append(
-            .init(records: result.records, lines: result.lines, origin: origin(), findings: told)
+            .init(records: result.records, lines: result.lines, origin: origin(), findings: further)
         )
     }
 
@@ -675,6 +676,6 @@ struct ChunkMapper: ~Copyable {
         }
     }
 
-    /// What may be said on the bulk path, by the index of ``ChunkResult/notes``.
+    /// The findings of the bulk path, by the index of ``ChunkResult/notes``.
     var notes: [FindingRow] { compiled.notes }
 }

@@ -2,27 +2,35 @@ import Patchbay
 import PatchbayAdapterKit
 import PatchbayModel
 
-/// The way that every record can go: bytes to a contact, a contact to bytes. It alone says what is wrong with one.
+/// Migrates any record: it reads bytes into a contact and writes the contact to bytes. Only this path reports problems of a
+/// record.
 struct GeneralPath {
     private var writer: any ContactWriter
     private let catalogue: AttributeCatalogue
     private let mapping: ContactMapping
-    /// What each rule of the mapping did so far.
+    /// The effects of the mapping rules so far.
     private(set) var effects: [MappingEffect]
-    /// The kinds of identifiers by which the target knows contacts.
+    /// The kinds of identifiers that identify contacts at the target.
     let keyKinds: [IdentifierKind]
-    /// The opt-outs of earlier records, if records come one by one.
+    /// The opt-outs of earlier records, if records are read one by one; nil otherwise.
     private let optOuts: EarlierOptOuts?
-    /// What the records say of consent, as marks, if they are kept for the caller.
+    /// The consent decisions of the records as marks, if the caller collects them.
     private var words: [UInt64]?
-    /// The contact that was handed to the writer last; nil if it was not written.
+    /// The contact that was passed to the writer last; nil if it was not written.
     private(set) var final: Contact?
-    /// Whether a word about consent that can't be read, in a record that its reader refuses, counts as an opt-out.
+    /// Whether an unreadable consent value of a rejected record counts as an opt-out.
     private let treatsUnreadableAsOptOut: Bool
 
-    /// A path to a writer. `optOuts` receives the opt-outs of every record, and each opt-in behind one is lowered; nil leaves that to the
-    /// caller, who takes the marks if they are kept. `treatsUnreadableAsOptOut` is for consent that cannot be read, in a record that is
-    /// refused.
+    /// Creates a path to a writer.
+    ///
+    /// - Parameters:
+    ///   - writer: The writer.
+    ///   - catalogue: The types of attributes.
+    ///   - mapping: The changes to every contact.
+    ///   - optOuts: Receives the opt-outs of every record, and lowers each opt-in after one of them. If it is nil, the
+    ///     caller must do so with the marks.
+    ///   - keepsMarks: Whether marks are collected for the caller.
+    ///   - treatsUnreadableAsOptOut: Whether an unreadable consent value of a rejected record counts as an opt-out.
     init(
         writer: any ContactWriter,
         catalogue: AttributeCatalogue,
@@ -38,9 +46,9 @@ struct GeneralPath {
         words = keepsMarks ? [] : nil
     }
 
-    /// Appends the record's contact; with an error among the findings nothing was appended.
+    /// Writes the contact of a record. If a finding is an error, nothing was written.
     ///
-    /// - Throws: ``FileError`` if more opt-outs are to be kept than fit into memory, and nothing else.
+    /// - Throws: ``FileError`` if opt-outs that do not fit into memory cannot be stored; no other error.
     mutating func move(_ record: SourceRecord, to bytes: inout [UInt8]) throws(FileError) -> [Finding] {
         var findings = record.findings
         final = nil
@@ -57,7 +65,7 @@ struct GeneralPath {
         if !mapping.isEmpty { findings += mapping.apply(to: &contact, counting: &effects) }
         findings += contact.settleContradictions()
         let marks = optOuts == nil && words == nil ? nil : ConsentMarks(contact, knownBy: keyKinds)
-        // Words count, even of a record that is not written.
+        // Consent decisions count even if the record is not written.
         if let marks, let optOuts { findings += try optOuts.apply(to: &contact, marks) }
         if let marks, words != nil { words? += marks.optIns(of: contact) + marks.optOuts(of: contact) }
         let (coerced, lost) = catalogue.coerce(contact)
@@ -68,14 +76,14 @@ struct GeneralPath {
         return findings
     }
 
-    /// Reads the opt-outs of a record that an earlier run has moved.
+    /// Reads the opt-outs of a record that an earlier run has migrated.
     mutating func read(_ record: SourceRecord) throws(FileError) {
         try readAddressOptOuts(record)
         guard var contact = record.contact.map(settled) else { return try readRefused(record) }
         if let optOuts, let marks = marks(of: contact) { _ = try optOuts.apply(to: &contact, marks) }
     }
 
-    /// Reads the opt-outs of a record that its reader refuses; its opt-ins do not count.
+    /// Reads the opt-outs of a record that its reader rejects. Its opt-ins do not count.
     private mutating func readRefused(_ record: SourceRecord) throws(FileError) {
         guard optOuts != nil || words != nil,
             var contact = record.said.map({ settled(treatsUnreadableAsOptOut ? $0.feared : $0.read) })
@@ -85,7 +93,7 @@ struct GeneralPath {
         try takeOptOuts(of: contact)
     }
 
-    /// Notes the opt-outs of a record for addresses other than its contact's own.
+    /// Adds the opt-outs of a record for addresses that are not its contact's own.
     private mutating func readAddressOptOuts(_ record: SourceRecord) throws(FileError) {
         guard optOuts != nil || words != nil else { return }
         for contact in record.addressOptOuts { try takeOptOuts(of: settled(contact)) }
@@ -102,7 +110,7 @@ struct GeneralPath {
 
     private func marks(of contact: Contact) -> ConsentMarks? { ConsentMarks(contact, knownBy: keyKinds) }
 
-    /// A contact as the mapping makes it, without contradictions; what that did is not counted.
+    /// The contact after the mapping and without contradictions. The effects of the rules are not counted.
     private func settled(_ contact: Contact) -> Contact {
         var (contact, ignored) = (contact, mapping.noEffects)
         if !mapping.isEmpty { _ = mapping.apply(to: &contact, counting: &ignored) }
@@ -110,21 +118,21 @@ struct GeneralPath {
         return contact
     }
 
-    /// What the records said of consent since this was asked last.
+    /// Returns and clears the marks of the records.
     mutating func takeMarks() -> [UInt64] {
         defer { if words != nil { words = [] } }
         return words ?? []
     }
 
-    /// What each rule of the mapping did since this was asked last.
+    /// Returns and clears the effects of the mapping rules.
     mutating func takeEffects() -> [MappingEffect] {
         defer { effects = mapping.noEffects }
         return effects
     }
 
-    /// What stands before the first record.
+    /// The bytes before the first record.
     var header: [UInt8] { writer.header() }
-    /// What stands after the last record.
+    /// The bytes after the last record.
     var footer: [UInt8] { writer.footer() }
 
     static let blankRow = FindingRow(
@@ -144,15 +152,15 @@ struct GeneralPath {
 }
 
 extension Contact {
-    /// Whether it opts out of anything or denies a purpose.
+    /// Whether the contact has an opt-out or a denied purpose.
     fileprivate var optsOut: Bool {
         subscriptions.contains { $0.state.isOptOut } || consents.contains { $0.state == .denied }
     }
 }
 
 extension ContactWriter {
-    /// The kinds of identifiers by which the target knows a contact, the usual one first. Where it names none, whoever reads it
-    /// next may know people by any that a vendor does.
+    /// The kinds of identifiers that identify a contact at the target, the usual one first. If the writer names none, these
+    /// are all kinds by which a vendor may identify a person.
     var keyKinds: [IdentifierKind] { keyKind.map { [$0] + otherKeyKinds } ?? [.external, .email, .phone] }
 }
 

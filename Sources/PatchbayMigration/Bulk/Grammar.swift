@@ -1,21 +1,21 @@
 import PatchbayAdapterKit
 import PatchbayModel
 
-/// The marks of JSON between values, and the values that are looked at. No function passes a byte that it did not look at.
+/// The JSON syntax between values, and the values that are read. No function skips a byte that it did not examine.
 enum Grammar {
-    /// What follows.
+    /// The next element.
     enum Way { case on, end, bad }
 
-    // White space is looked for only where something else than what must come stands: mostly there is none.
+    // White space is searched for only if an expected byte is missing, because most files have none.
 
-    /// Whether that byte comes next; then the cursor stands on it.
+    /// Whether a byte comes next. If so, the cursor moves to it.
     @inline(__always) static func comes(_ byte: UInt8, _ place: inout Bytes) -> Bool {
         if place.pointee == byte { return true }
         space(&place)
         return place.pointee == byte
     }
 
-    /// Passes white space.
+    /// Skips white space.
     @inline(__always) static func space(_ place: inout Bytes) {
         if place.pointee <= 0x20 { place = behindSpace(place) }
     }
@@ -26,10 +26,10 @@ enum Grammar {
         return place
     }
 
-    // Of an object, its brace or comma and the quote of the name behind it are looked at as one word of two bytes. Where white
-    // space stands between them, the step is made elsewhere.
+    // The brace or comma of an object and the quote of the next name are read as one word of two bytes. If white space is
+    // between them, a separate function reads them.
 
-    /// Where a step leads that is made elsewhere.
+    /// The result of reading them separately.
     private struct Step {
         var way = Way.bad
         var place: Bytes
@@ -44,7 +44,7 @@ enum Grammar {
         UInt16(littleEndian: UnsafeRawPointer(place).loadUnaligned(as: UInt16.self))
     }
 
-    /// Passes an opening brace and the quote of the first name; or an object without members.
+    /// Skips an opening brace and the quote of the first name, or an object without members.
     @inline(__always) static func openObject(_ place: inout Bytes) -> Way {
         guard pair(place) == 0x227B else { return take(openSpaced(place), &place) }
         place += 2
@@ -60,7 +60,7 @@ enum Grammar {
         return step
     }
 
-    /// Passes what stands behind a member: a comma and the quote of the next name, or the closing brace.
+    /// Skips the comma after a member and the quote of the next name, or the closing brace.
     @inline(__always) static func nextMember(_ place: inout Bytes) -> Way {
         if pair(place) == 0x222C {
             place += 2
@@ -83,7 +83,7 @@ enum Grammar {
         return step
     }
 
-    /// Passes the opening bracket of a list; whether it continues or ends at once.
+    /// Skips the opening bracket of a list. Returns whether the list has elements.
     @inline(__always) static func openList(_ place: inout Bytes) -> Way {
         guard comes(0x5B, &place) else { return .bad }
         place += 1
@@ -92,7 +92,7 @@ enum Grammar {
         return .end
     }
 
-    /// Passes what stands behind an element of a list.
+    /// Skips the comma after an element of a list, or the closing bracket.
     @inline(__always) static func nextElement(_ place: inout Bytes) -> Way {
         space(&place)
         let byte = place.pointee
@@ -102,11 +102,12 @@ enum Grammar {
 
     // MARK: Objects and lists
 
-    /// Reads the members of an object, and returns the place behind it.
+    /// Reads the members of an object, and returns the position after it.
     ///
-    /// `body` receives the index of a name in the table and the place behind its colon, and `other` the place behind the opening quote of
-    /// any other name; each returns the place behind the value. Nil for an object that is not well-formed, for a name that comes twice,
-    /// where one of the two returns nil, and if a name is missing whose bit is in `required`.
+    /// `body` receives the index of a name in the table and the position after its colon. `other` receives the position
+    /// after the opening quote of any other name. Each returns the position after the value. The result is nil for an
+    /// object that is not well-formed, for a repeated name, if one of the closures returns nil, and if a name whose bit is
+    /// in `required` is missing.
     @inline(__always) static func members(
         _ start: Bytes,
         of table: KeyTable,
@@ -129,7 +130,8 @@ enum Grammar {
         return way == .end && seen & required == required ? place : nil
     }
 
-    /// Reads the elements of a list, and returns the place behind it; `body` receives the place of each and returns the place behind it.
+    /// Reads the elements of a list, and returns the position after it. `body` receives the position of each element and
+    /// returns the position after it.
     @inline(__always) static func elements(_ start: Bytes, _ body: (_ place: Bytes) -> Bytes?) -> Bytes? {
         var place = start
         var way = openList(&place)
@@ -141,7 +143,7 @@ enum Grammar {
         return way == .end ? place : nil
     }
 
-    /// Passes a member whose value may be anything, from behind the opening quote of its name; nil at the end of the text.
+    /// Skips a member with any value, from after the opening quote of its name; nil at the end of the text.
     static func passMember(_ name: Bytes) -> Bytes? {
         guard var place = behindString(name), comes(0x3A, &place) else { return nil }
         place += 1
@@ -165,7 +167,7 @@ enum Grammar {
         }
     }
 
-    /// The place behind a string, from behind its opening quote.
+    /// The position after a string, from after its opening quote.
     private static func behindString(_ start: Bytes) -> Bytes? {
         var place = start.endOfPlainText
         while place.pointee != 0x22 {
@@ -188,7 +190,7 @@ enum Grammar {
         }
     }
 
-    /// Reads the locale into a view, or the time zone.
+    /// Reads the locale or the time zone into a view.
     @inline(__always) static func text(at start: Bytes, _ isLocale: Bool, _ view: inout RecordView) -> Bytes? {
         var place = start
         guard let text = text(&place, view.scratch) else { return nil }
@@ -202,7 +204,7 @@ enum Grammar {
 
     // MARK: Values
 
-    /// Reads a string, a number, a list of strings, or true or false; no white space is before it.
+    /// Reads a string, a number, a list of strings, true or false. No white space may precede it.
     @inline(__always) static func value(
         _ start: Bytes,
         _ value: UnsafeMutablePointer<ValueView>,
@@ -218,7 +220,7 @@ enum Grammar {
         }
     }
 
-    /// Reads a string from its opening quote; false for one that is not well-formed, or holds NUL.
+    /// Reads a string from its opening quote; returns false if it is not well-formed or contains NUL.
     @inline(__always) static func string(
         _ place: inout Bytes,
         _ value: UnsafeMutablePointer<ValueView>,
@@ -255,7 +257,7 @@ enum Grammar {
         return rest.text
     }
 
-    /// What a string holds behind its first escape or beyond ASCII, and its closing quote.
+    /// The part of a string after its first escape or non-ASCII character, with its closing quote.
     private struct Rest {
         var end: Bytes?
         var text = Stretch.nothing
@@ -263,7 +265,7 @@ enum Grammar {
         var isASCII = true
     }
 
-    /// `stop` is the first place that ends plain text.
+    /// `stop` is the first position that ends plain text.
     @inline(never) private static func rest(_ start: Bytes, _ stop: Bytes, _ scratch: Scratch) -> Rest {
         var (rest, place) = (Rest(), stop)
         while true {
@@ -312,7 +314,7 @@ enum Grammar {
         return rest
     }
 
-    /// The scalar of the escape at a backslash, and the place behind it; nil if it is none.
+    /// The scalar of the escape at a backslash, and the position after it; nil if the escape is invalid.
     private static func escape(_ place: Bytes) -> (scalar: UInt32, end: Bytes)? {
         let plain: UInt32
         switch place[1] {
@@ -345,7 +347,7 @@ enum Grammar {
         return unit
     }
 
-    /// Reads a number that the model writes as it stands; no white space is before it.
+    /// Reads a number that the model writes unchanged. No white space may precede it.
     @inline(__always) static func number(_ place: inout Bytes, _ value: UnsafeMutablePointer<ValueView>) -> Bool {
         let start = place
         let whole = place.pointee == 0x2D ? place + 1 : place
@@ -359,14 +361,14 @@ enum Grammar {
             guard place > fraction, place - start <= 64 else { return false }
             value.pointee.kind = .decimal
         } else {
-            // Nineteen digits may not fit; minus zero is written without its sign.
+            // Nineteen digits may not fit. Minus zero is written without its sign.
             guard digits <= 18, whole == start || whole.pointee != 0x30 else { return false }
         }
         value.pointee.text = Stretch(start, place - start)
         return place.pointee | 0x20 != 0x65
     }
 
-    /// Whether the four bytes stand here; then they are passed.
+    /// Skips four given bytes; returns false if others come next.
     @inline(__always) static func word(_ place: inout Bytes, _ word: StaticString) -> Bool {
         let count = word.utf8CodeUnitCount
         for index in 0..<count where place[index] != word.utf8Start[index] { return false }
@@ -386,7 +388,8 @@ enum Grammar {
         return true
     }
 
-    /// Reads a list of strings, whose text is the whole list as JSON; where it ends, nil if it is anything else.
+    /// Reads a list of strings as one value whose text is the list as JSON. Returns the position after it; nil for any
+    /// other value.
     static func strings(_ start: Bytes, _ value: UnsafeMutablePointer<ValueView>, _ scratch: Scratch) -> Bytes? {
         var place = start
         space(&place)
@@ -404,7 +407,7 @@ enum Grammar {
         return way == .end ? place : nil
     }
 
-    /// Calls `body` with each word of a list that ``strings(_:_:_:)`` has read, as long as it returns true.
+    /// Calls `body` with each element of a list that ``strings(_:_:_:)`` has read, while it returns true.
     static func eachString(of list: Stretch, _ scratch: Scratch, _ body: (ValueView) -> Bool) -> Bool {
         var (place, value) = (list.start, RecordView.blank)
         var way = openList(&place)
@@ -418,7 +421,7 @@ enum Grammar {
 
 /// Texts of the model's own forms, as the model writes them.
 enum Forms {
-    /// Decimal digits as a number; nil if there is another byte among them.
+    /// Decimal digits as a number; nil if there is another byte.
     @inline(__always) private static func digits(_ place: Bytes, _ count: Int) -> Int? {
         var number = 0
         for index in 0..<count {
@@ -429,7 +432,7 @@ enum Forms {
         return number
     }
 
-    /// Whether it is a day that exists, as `YYYY-MM-DD`.
+    /// Whether the text is a valid date of the form `YYYY-MM-DD`.
     @inline(__always) static func isDate(_ text: Stretch) -> Bool { text.count == 10 && startsWithDate(text) }
 
     @inline(__always) private static func startsWithDate(_ text: Stretch) -> Bool {
@@ -450,7 +453,7 @@ enum Forms {
         return year & 3 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
     }
 
-    /// Whether it is an instant in UTC as the model writes it: no offset, no leap second, no zero at the end.
+    /// Whether the text is an instant in UTC as the model writes it, without offset, leap second or trailing zeros.
     static func isTimestamp(_ text: Stretch) -> Bool {
         let start = text.start
         guard text.count >= 20, text.count <= 30, startsWithDate(text), start[10] == 0x54, start[13] == 0x3A,
@@ -463,16 +466,16 @@ enum Forms {
             && digits(start + 20, text.count - 21) != nil
     }
 
-    /// Whether it is a time of day as `HH:MM`.
+    /// Whether the text is a time of day of the form `HH:MM`.
     static func isTime(_ text: Stretch) -> Bool {
         guard text.count == 5, text[2] == 0x3A, let hour = digits(text.start, 2), let minute = digits(text.start + 3, 2)
         else { return false }
         return hour < 24 && minute < 60
     }
 
-    /// A bit for each pair of letters that is a country (``CountryCode/assigned``): 26 words by the first letter, in each the
-    /// lowest bit for an A behind it. Written out, because a table that is made when it is first needed is asked for at each
-    /// use whether it was made.
+    /// A bit for each assigned country code (``CountryCode/assigned``): a word for each first letter, with the lowest bit
+    /// for A as the second letter. It is a literal, because each use of a table that is initialized lazily would check
+    /// whether it is initialized.
     private static let countries: [UInt32] = [
         0x2DF5978, 0x36F7BFB, 0x3F27DED, 0x2005610, 0x00E00D4, 0x0025700, 0x15FB9FB,
         0x01A3400, 0x00F7818, 0x000D010, 0x342B1D0, 0x13E0507, 0x3FFFCFD, 0x212C975,
@@ -480,13 +483,13 @@ enum Forms {
         0x0102155, 0x0040020, 0x0000000, 0x0080010, 0x0401001,
     ]
 
-    /// Whether it is a country's two letters, upper case.
+    /// Whether the text is a country code of two upper-case letters.
     static func isCountry(_ text: Stretch) -> Bool {
         guard text.count == 2, text[0] &- 0x41 < 26, text[1] &- 0x41 < 26 else { return false }
         return countries[Int(text[0] &- 0x41)] &>> UInt32(text[1] &- 0x41) & 1 == 1
     }
 
-    /// Whether it is a whole number as the model writes it.
+    /// Whether the text is a whole number as the model writes it.
     static func isInteger(_ text: Stretch) -> Bool {
         guard text.count > 0 else { return false }
         let isNegative = text[0] == 0x2D
@@ -495,17 +498,18 @@ enum Forms {
         return count == 1 ? !isNegative || start[0] != 0x30 : start[0] != 0x30
     }
 
-    /// Whether it is an e-mail address: something, one @, something, no space. The text is bare.
+    /// Whether the text looks like an e-mail address: a single @ that is neither first nor last, and no space. The text is
+    /// bare.
     @inline(__always) static func isEmail(_ text: Stretch) -> Bool { placeOfAt(text) > 0 }
 
-    /// The index of an e-mail address's @, which is not its first byte; 0 in any other text.
+    /// The index of the @ of an e-mail address, which is not its first byte; 0 in any other text.
     @inline(__always) private static func placeOfAt(_ text: Stretch) -> Int {
         let at = text.index(of: 0x40, or: 0x20, from: 0)
         guard at > 0, at < text.count &- 1, text[at] == 0x40 else { return 0 }
         return text.index(of: 0x40, or: 0x20, from: at &+ 1) >= text.count ? at : 0
     }
 
-    /// Whether it is an address whose host has two labels at least, and none without a letter; at most 254 bytes. The
+    /// Whether the text is an address with at most 254 bytes whose host has at least two labels, each with a letter. The
     /// text is bare.
     @inline(__always) static func isAddress(_ text: Stretch) -> Bool {
         let at = placeOfAt(text)
@@ -520,7 +524,7 @@ enum Forms {
         }
     }
 
-    /// Whether it has four to fifteen digits, and nothing else but the usual signs between them. The text is bare.
+    /// Whether the text has four to fifteen digits, and only the usual signs between them. The text is bare.
     @inline(__always) static func isPhone(_ text: Stretch) -> Bool {
         let digits = plainDigits(text)
         return digits >= 0 ? (4...15).contains(digits) : hasDigits(text)
@@ -538,8 +542,8 @@ enum Forms {
         return (4...15).contains(digits)
     }
 
-    /// How many digits a text has that has nothing else but perhaps a plus before them; -1 for any other, and for more than
-    /// 16 bytes. The text is bare.
+    /// The number of digits of a text that has only digits, with an optional plus sign before them; -1 for any other text,
+    /// and for more than 16 bytes. The text is bare.
     @inline(__always) static func plainDigits(_ text: Stretch) -> Int {
         guard text.count > 0, text.count <= Block.count else { return -1 }
         let signs = text[0] == 0x2B ? 1 : 0
@@ -547,21 +551,21 @@ enum Forms {
         return first &+ signs >= text.count ? text.count &- signs : -1
     }
 
-    /// Whether an identifier may be taken as it is; any other is for the reader, which cleans or refuses it: see
-    /// `IdentifierText`.
+    /// Whether an identifier needs no cleaning. The reader cleans or rejects others: see `IdentifierText`.
     @inline(__always) static func isUsualIdentifier(_ value: ValueView) -> Bool {
         let text = value.text
         guard value.isASCII, !value.needsEscapes, text.count > 0 else { return false }
         let first = text[0] | 0x20
         if text[0] &- 0x30 < 10 { return !isScientific(text) }
-        // A telephone number, a word that may stand for nothing (null, undefined), any other.
+        // A short text that begins with n or u may stand for a missing value (null, undefined). A plus sign begins a telephone
+        // number.
         return first &- 0x61 < 26
             ? (first != 0x6E && first != 0x75) || text.count > 9
             : text[0] == 0x2B && text.count > 4
                 && !isScientific(text)
     }
 
-    /// Whether an identifier can be one person's, and has nothing around it that its reader takes away.
+    /// Whether an identifier can identify one person, and has no surrounding characters that its reader removes.
     @inline(__always) static func isSoundIdentifier(_ value: ValueView) -> Bool {
         isUsualIdentifier(value) || IdentifierText.isSound(value.text.text)
     }
@@ -573,8 +577,8 @@ enum Forms {
         return index < text.count && text[index] | 0x20 == 0x65
     }
 
-    /// Whether only ``PhoneNumber`` reads a text: one that begins with `00`, ends with `.0`, or has a zero in brackets. The text
-    /// is bare.
+    /// Whether only ``PhoneNumber`` can read a text: one that begins with `00`, ends with `.0`, or has a zero in brackets.
+    /// The text is bare.
     @inline(__always) static func isUnusualPhone(_ text: Stretch) -> Bool {
         if plainDigits(text) >= 0 { return text[0] == 0x30 && text.count > 1 && text[1] == 0x30 }
         return isUnusualSpelling(text)
@@ -598,7 +602,7 @@ enum Forms {
         return zeros > 1 || text.count > 1 && text[text.count - 1] == 0x30 && text[text.count - 2] == 0x2E
     }
 
-    /// A phone number without its other signs, which are taken out in `line`; empty if it is none. The text is bare.
+    /// A phone number without its other signs, which is written to `line`; empty if the text is not one. The text is bare.
     @inline(__always) static func phone(_ text: Stretch, _ line: UnsafeMutablePointer<UInt8>) -> Stretch {
         let digits = plainDigits(text)
         if digits >= 5, digits <= 15 { return text }

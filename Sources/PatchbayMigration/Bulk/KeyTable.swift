@@ -1,18 +1,19 @@
 import Foundation
 import PatchbaySystem
 
-/// Names in quotes, found in a text by a hash of their first and last bytes.
+/// A table of quoted names, found by a hash of their first and last bytes.
 ///
-/// A name that is longer than ``longest`` or not in normal form is not entered, and a name that is written with an escape is not
-/// found. So a text without escapes that is not found is none of the names only if all of them were entered (``isWhole``).
+/// Names that are longer than ``longest`` or not in normal form are not in the table, and a name that is written with an
+/// escape is not found. If a text without escapes is not found, it is none of the names only if the table has all of them
+/// (``isWhole``).
 struct KeyTable: BitwiseCopyable {
     static let longest = 90
 
-    /// What ends a name in the text.
+    /// The bytes that end a name in the text.
     enum Terminator: BitwiseCopyable {
-        /// A word is a text of its own.
+        /// The text ends with its quote.
         case quote
-        /// The name of a member, which its value follows.
+        /// The text is the name of a member and ends with a colon.
         case colon
     }
 
@@ -21,12 +22,12 @@ struct KeyTable: BitwiseCopyable {
         var first: UInt64 = 0
         var last: UInt64 = 0
         var text = Stretch.nothing
-        /// The name's place among those that the table was made of; -1 in a free slot.
+        /// The index of the name among the names of the table; -1 in a free slot.
         var index = -1
 
         init() {}
 
-        /// An entry of a text that is not empty.
+        /// Creates an entry of a text that is not empty.
         @inline(__always) init(_ text: Stretch, index: Int = -1) {
             (self.text, self.index) = (text, index)
             first = Word.load(text.start) & Word.mask(min(8, text.count))
@@ -46,9 +47,9 @@ struct KeyTable: BitwiseCopyable {
     }
 
     private let terminator: Terminator
-    /// Whether all names were entered.
+    /// Whether the table has all names.
     let isWhole: Bool
-    // `mask` + 1 slots, a power of two, of which most are free, so that every search ends.
+    // `mask` + 1 slots, a power of two. Most are free, so every search ends.
     private let slots: UnsafeMutablePointer<Entry>
     private let mask: Int
 
@@ -63,25 +64,25 @@ struct KeyTable: BitwiseCopyable {
         }
     }
 
-    /// Whether a name can be entered.
+    /// Whether the table can have a name.
     static func canEnter(_ name: String) -> Bool {
         guard (1...longest).contains(name.utf8.count),
             name.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x22 && $0 != 0x5C })
         else { return false }
-        // Names that are canonically equivalent are one name: only one of them is in normal form.
+        // Canonically equivalent names are one name, and only one of them is in normal form.
         return name.utf8.allSatisfy { $0 < 0x7F }
             || name.precomposedStringWithCanonicalMapping.utf8.elementsEqual(name.utf8)
     }
 
-    /// The slot of a name, or the free one where it belongs.
+    /// The slot of a name, or the free slot for it.
     @inline(__always) private func slot(of entry: Entry) -> Int {
         var slot = entry.hash & mask
         while slots[slot].index >= 0, !slots[slot].isNamed(as: entry) { slot = (slot &+ 1) & mask }
         return slot
     }
 
-    /// Finds the name at the cursor, which is behind an opening quote, and moves the cursor behind its terminator; -1 for none of
-    /// the names, with the cursor unmoved.
+    /// Finds the name at the cursor, which is after an opening quote, and moves the cursor after its terminator. Returns -1
+    /// without moving the cursor if the text is none of the names.
     @inline(__always) func find(_ place: inout Bytes) -> Int {
         let found = search(place)
         place = found.end
@@ -95,7 +96,7 @@ struct KeyTable: BitwiseCopyable {
         guard place.pointee == 0x22, (1...Self.longest).contains(count) else { return (-1, start) }
         place += 1
         if terminator == .colon {
-            // White space may stand before the colon.
+            // White space may precede the colon.
             guard Grammar.comes(0x3A, &place) else { return (-1, start) }
             place += 1
         }
@@ -103,7 +104,7 @@ struct KeyTable: BitwiseCopyable {
         return (index, index < 0 ? start : place)
     }
 
-    /// The place of a text among the names; -1 for none of them.
+    /// The index of a text among the names; -1 if it is none of them.
     func match(_ text: Stretch) -> Int {
         (1...Self.longest).contains(text.count) ? slots[slot(of: Entry(text))].index : -1
     }

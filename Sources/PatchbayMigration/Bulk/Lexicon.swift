@@ -1,22 +1,22 @@
 import PatchbayAdapterKit
 import PatchbayModel
 
-/// The words of the neutral model that a plan tells apart, as indexes.
+/// The names of the neutral model that a plan distinguishes, as indexes.
 struct Lexicon: BitwiseCopyable {
     static let channelNames = ["email", "push", "sms", "in_app", "phone", "fax", "postal_mail"]
     static let purposeNames = ["messaging", "tracking", "profile", "sale"]
     static let serviceNames = ["apns", "fcm", "hms", "rustore"]
     static let states = Subscription.State.allCases
     static let answers = Consent.State.allCases
-    /// The families of platforms; a device names one by its index.
+    /// The families of platforms. A device refers to one by its index.
     static let families = ["ios", "android", "macos", "tvos", "watchos", "visionos", "web"]
 
-    /// The index of no word that is known.
+    /// The index of an unknown name.
     static let unknown = -1
-    /// The index where there is no word.
+    /// The index of a missing name.
     static let none = -2
 
-    /// The index of a channel; ``none`` where there is none.
+    /// The index of a channel; ``none`` for nil.
     static func index(of channel: Channel?) -> Int {
         guard let channel else { return none }
         return channelNames.firstIndex(of: channel.rawValue) ?? unknown
@@ -25,23 +25,23 @@ struct Lexicon: BitwiseCopyable {
     /// The index of a purpose.
     static func index(of purpose: Purpose) -> Int { purposeNames.firstIndex(of: purpose.rawValue) ?? unknown }
 
-    /// Identifier kinds that the target has a place for.
+    /// The kinds of identifiers that the target accepts.
     let kinds: KeyTable
-    /// Topics that the target knows.
+    /// The topics that the target knows.
     let topics: KeyTable
     let channels: KeyTable
     let purposes: KeyTable
     let services: KeyTable
     let subscriptionStates: KeyTable
     let consentStates: KeyTable
-    /// Indexes of words that decide something.
+    /// The indexes of states with a special meaning.
     let unanswered = Lexicon.answers.firstIndex(of: .unknown) ?? 0
     let refused = Lexicon.answers.firstIndex(of: .denied) ?? 0
     let unknownState = Lexicon.states.firstIndex(of: .unknown) ?? 0
     let subscribed = Lexicon.states.firstIndex(of: .subscribed) ?? 0
     let unsubscribed = Lexicon.states.firstIndex(of: .unsubscribed) ?? 0
     let suspended = Lexicon.states.firstIndex(of: .suspended) ?? 0
-    /// How much each subscription's state allows, by index: the least is 0.
+    /// The permissiveness of each subscription state, by index; the least is 0.
     let allowance: Row<Int>
 
     init(kinds: [String], topics: [String], in arena: Arena) {
@@ -55,6 +55,6 @@ struct Lexicon: BitwiseCopyable {
         allowance = arena.make(Self.states.map { [Subscription.State].fromLeastAllowed.firstIndex(of: $0) ?? 0 })
     }
 
-    /// Whether a subscription's state allows as little as another, or less.
+    /// Whether a subscription state is at most as permissive as another.
     func allows(_ state: Int, noMoreThan other: Int) -> Bool { allowance[state] <= allowance[other] }
 }

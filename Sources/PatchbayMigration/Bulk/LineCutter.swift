@@ -1,29 +1,29 @@
 /// Splits a source of lines into jobs of whole lines.
 struct LineCutter {
-    /// What is cut off.
+    /// A part of a source.
     enum Cut {
         /// Whole lines.
         case job(ChunkJob)
-        /// A line that is longer than any may be: its length without its end, and with it.
+        /// A line that exceeds the maximum length: its length without and with its line end.
         case overlong(Int, bytes: Int)
     }
 
     private let longest: Int
-    /// Whether a line that is too long is handed out, cut off behind that length: a row may have begun before it.
+    /// Whether an overlong line is passed on up to the limit, because a row may have begun before it.
     private let cutsOff: Bool
-    /// A line that has begun and not ended; at most a little more than `longest`.
+    /// The incomplete line; at most a little more than `longest` bytes.
     private var begun: [UInt8] = []
-    /// The length of the line that has begun.
+    /// The length of the incomplete line.
     private var length = 0
     private var endsInReturn = false
     private var isFirst = true
 
-    /// A cutter; `isFirst` says whether the source's first record is still to come.
+    /// Creates a cutter. `isFirst` says whether the source's first record is still to come.
     init(longest: Int, cutsOff: Bool = false, isFirst: Bool = true) {
         (self.longest, self.cutsOff, self.isFirst) = (longest, cutsOff, isFirst)
     }
 
-    /// Splits the next chunk, with `take` called once or twice, or not at all while a line continues.
+    /// Splits the next chunk. `take` is called once or twice, or not at all while a line continues.
     mutating func cut(_ chunk: [UInt8], _ take: (Cut) throws -> Void) rethrows {
         guard let first = chunk.firstIndex(of: 0x0A), let last = chunk.lastIndex(of: 0x0A) else {
             return begin(chunk[...])
@@ -43,14 +43,14 @@ struct LineCutter {
         begin(chunk[(last + 1)...])
     }
 
-    /// Cuts off what is left at the end of the source.
+    /// Passes on the rest at the end of the source.
     mutating func finish(_ take: (Cut) throws -> Void) rethrows {
         guard length > 0 else { return }
         if let overlong = overlongLine(isEnded: false) { return try take(.overlong(overlong, bytes: length)) }
         try take(.job(job(behind: [])))
     }
 
-    /// The job of the line that has begun and the bytes behind it.
+    /// The job of the incomplete line and the bytes after it.
     private mutating func job(behind bytes: ArraySlice<UInt8>) -> ChunkJob {
         var whole = begun
         whole.reserveCapacity(begun.count + bytes.count + Padding.count)
@@ -66,7 +66,7 @@ struct LineCutter {
         length += bytes.count
         endsInReturn = last == 0x0D
         if cutsOff {
-            // A reader that has seen a byte more than the limit looks for the line's end alone.
+            // A reader that has received one byte beyond the limit only searches for the end of the line.
             begun += bytes.prefix(max(0, longest + 2 - begun.count))
         } else if length <= longest + 1 {
             begun += bytes
@@ -75,7 +75,7 @@ struct LineCutter {
         }
     }
 
-    /// What is missing of the line that has begun.
+    /// The missing bytes of the incomplete line.
     private var gaps: [ChunkJob.Gap] {
         length > begun.count ? [ChunkJob.Gap(place: begun.count, count: length - begun.count)] : []
     }

@@ -3,63 +3,63 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// A layout of lines, compiled: an array of steps that write a view, with all that they need beside it.
+/// A compiled layout of lines: the steps that write a view, and their data.
 struct LinePlan: BitwiseCopyable {
     /// One step.
     struct Step: BitwiseCopyable {
         enum Work: UInt8, BitwiseCopyable {
             case text, key, open, close, identifiers, attributes, timeZone, tags, subscriptions
             case noteLocale, noteTags, noteConsents
-            /// All of it, as a row of delimited text, or as a contact of the neutral model.
+            /// The whole record, as a row of delimited text or as a contact of the neutral model.
             case row, neutral
         }
 
         var work: Work
-        /// The text that stands before what the step writes.
+        /// The text that precedes the output of the step.
         var text = Stretch.nothing
-        /// The kind of identifier, or the note.
+        /// The index of the kind of identifier, or of the note.
         var index = 0
         var form = FormCode.plain
-        /// Of a key: what is said where it is missing, by the plan's index of refusals; -1 is for the general path.
+        /// For a key, the plan's index of the refusal if the key is missing; -1 leaves it to the general path.
         var refusal: Int16 = -1
     }
 
-    /// What a kind of identifier becomes.
+    /// The output for a kind of identifier.
     struct Kind: BitwiseCopyable {
         /// `,"name":` of its field; empty if it has none.
         var prefix: Stretch
         var form: FormCode
-        /// The form that it must have as an address.
+        /// The required form of an address.
         var address: FormCode
         var isUsable: Bool
-        /// The column of a row that it fills, -1 for none, and the form that it must have there.
+        /// The column of a row for the identifier, -1 for none, and the required form in it.
         var column = -1
         var fieldForm = FormCode.plain
     }
 
-    /// Where messages of a channel go.
+    /// The address that receives the messages of a channel.
     struct Address: BitwiseCopyable {
         enum Way: BitwiseCopyable { case none, identifier, devices }
 
         var way = Way.none
         /// `,{"channel":"email","resource_id":`.
         var opening = Stretch.nothing
-        /// `,"email":`; of devices the text is the provider's.
+        /// `,"email":`; for devices, the text of the provider.
         var member = Stretch.nothing
         var kind = -1
         var form = FormCode.plain
     }
 
-    /// How subscriptions are written.
+    /// The output for subscriptions.
     struct Subscriptions: BitwiseCopyable {
-        /// By channel of the lexicon.
+        /// The addresses, by channel of the lexicon.
         var addresses = Row<Address>(start: nil, count: 0)
-        /// `,"status":"subscribed"}` by state.
+        /// `,"status":"subscribed"}`, by state.
         var closings = Row<Stretch>(start: nil, count: 0)
-        /// The resource without a topic, and those of topics; empty: none.
+        /// The resource of subscriptions without a topic, and those of topics; empty if there is none.
         var resource = Stretch.nothing
         var topics = Row<Stretch>(start: nil, count: 0)
-        /// By service and family: `,"provider":"ios-apns","subscription_id":`; empty: none.
+        /// `,"provider":"ios-apns","subscription_id":`, by service and family; empty if there is none.
         var providers = Row<Stretch>(start: nil, count: 0)
         var unknown = 0, denied = 0, unnamed = 0, lostOptOut = 0, unreachable = 0, detail = 0, token = 0, provider = 0
 
@@ -72,31 +72,31 @@ struct LinePlan: BitwiseCopyable {
     let kinds: Row<Kind>
     let subscriptions: Subscriptions
     let row: UnsafePointer<RowPlan>
-    /// The texts of the neutral model; nil for another target.
+    /// The texts of the neutral model; nil for any other target.
     var neutral: UnsafePointer<NeutralTexts>?
     /// The compiled plan of a contact file, for values that only the file itself can write; nil for lines.
     var owner: UnsafeRawPointer?
-    /// Notes by index: an identifier without a place, one that is no good address, one that is written otherwise, an
-    /// attribute's type, an attribute that is left out for its form.
+    /// The indexes of notes: for an identifier without a field, for an invalid address, for an address that is rewritten,
+    /// for an attribute's type, and for an attribute that is left out because of its form.
     let elsewhere: Int
     let unfit: Int
     let respelt: Int
     let converted: Int
     let unfitAttribute: Int
-    /// Bytes of the layout's texts.
+    /// The number of bytes of the layout's texts.
     let textSize: Int
-    /// How often a byte of a record may stand in the output.
+    /// The maximum number of times that a byte of a record can occur in the output.
     static let factor = 32
 
-    /// The plan's owner.
+    /// The owner of the plan.
     var compiled: CompiledPlan? { owner.map { Unmanaged<CompiledPlan>.fromOpaque($0).takeUnretainedValue() } }
 
-    /// Bytes that a record of `count` bytes may become: every text of the layout may stand once for each device of each
-    /// subscription.
+    /// The maximum number of bytes of output for a record of `count` bytes. Every text of the layout may occur once for
+    /// each device of each subscription.
     @inline(__always) func room(for view: RecordView, of count: Int) -> Int {
-        // A denial may be a subscription of each channel.
+        // A denial may become a subscription of each channel.
         let denials = view.consentCount > 0 ? Lexicon.channelNames.count : 0
-        // An opt-out of a channel may be a subscription of each topic, each with the address.
+        // An opt-out from a channel may become a subscription of each topic, each with the address.
         let topics = (view.subscriptionCount &+ view.consentCount > 0 ? subscriptions.topics.count : 0) &* 3
         let times = 1 &+ (view.subscriptionCount &+ denials &+ topics) &* max(1, view.deviceCount)
         return (neutral == nil ? 4096 : 32 << 10) &+ attributes.room &+ textSize &* times
@@ -104,19 +104,19 @@ struct LinePlan: BitwiseCopyable {
     }
 }
 
-/// A plan with what it points to and what it was made from.
+/// A plan with its memory and the values that it was compiled from.
 final class CompiledPlan {
-    /// The plan, to be used while this lives.
+    /// The plan, which is valid while this object lives.
     let plan: UnsafeMutablePointer<LinePlan>
-    /// What may be said on the bulk path, by index.
+    /// The notes of the bulk path, by index.
     let notes: [FindingRow]
-    /// What each of them is about.
+    /// The scope of each note.
     let noteScopes: [NoteScope]
-    /// What a record may be refused for on the bulk path, by index.
+    /// The findings for which the bulk path may reject a record, by index.
     let refusals: [Finding]
     /// Whether the target's records can be written by the plan.
     let canWrite: Bool
-    /// The contact file that is written, and its columns.
+    /// The contact file that is written, with its columns.
     private(set) var file: ContactFile?
     private(set) var fileColumns: [ContactColumn] = []
     private let arena: Arena
@@ -124,17 +124,17 @@ final class CompiledPlan {
     private let columns: [String: ColumnHome]
     private let catalogue: AttributeCatalogue
     private var names: Set<String>
-    /// What the attributes of the plan point to.
+    /// The memory of the plan's attributes.
     private var attributeArena = Arena()
 
     /// The kinds of identifiers, and the topics, by index.
     let kindNames: [String]
     let topicNames: [String]
-    /// The attributes that are known, by rank.
+    /// The known attributes, by rank.
     private(set) var attributeNames: [String]
 
-    /// Compiles a layout; `attributes` are names that the source is known to have or a mapping names, and `kinds` are
-    /// identifiers, and `topics` subscriptions, that are told apart though the target has no place for them.
+    /// Compiles a layout. `attributes` are the names in the source and in the mapping. `kinds` of identifiers and `topics`
+    /// of subscriptions are distinguished even if the target has no field for them.
     init(
         _ layout: TargetLayout?,
         catalogue: AttributeCatalogue,
@@ -157,12 +157,12 @@ final class CompiledPlan {
         var isNeutral = false
         if case .neutralLines? = layout { isNeutral = true }
         canWrite = lines != nil || row != nil || isNeutral
-        // Nothing is written by a layout without parts. What a catalogue or a mapping says of a record that is refused is for
-        // the general path.
+        // A layout without parts writes nothing. Findings of a catalogue or a mapping about a rejected record require the
+        // general path.
         let canRefuse = catalogue.entries.isEmpty && !isMapped
         var compiler = LineCompiler(lines ?? LineLayout([]), canRefuse: canRefuse, in: arena)
         if isNeutral { compiler.steps = [LinePlan.Step(work: .neutral)] }
-        // Consent decisions belong to these, whether or not the target has a place for them.
+        // Consent decisions depend on these kinds, whether the target has a field for them or not.
         compiler.compile(row, knowing: kinds + [.external, .email, .phone], topics)
         for row in sourceNotes + (isMapped ? [ContactMapping.unknownDropped] : []) { _ = compiler.notes.place(of: row) }
         (self.arena, self.catalogue, self.layout, notes) = (arena, catalogue, compiler.attributes, compiler.notes)
@@ -193,10 +193,10 @@ final class CompiledPlan {
         self.plan.pointee.owner = UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
     }
 
-    /// The index of a kind of identifier; -1 for one that the target does not ask for.
+    /// The index of a kind of identifier; -1 for one that the target does not use.
     func index(of kind: IdentifierKind) -> Int { kindNames.firstIndex(of: kind.rawValue) ?? Lexicon.unknown }
 
-    /// The rank of an attribute, as long as no further one is learned.
+    /// The rank of an attribute, which is valid until another attribute is learned.
     func rank(of name: AttributeName) -> Int? {
         attributeNames.firstIndex(of: name.rawValue)
     }
@@ -205,7 +205,7 @@ final class CompiledPlan {
         names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
-    /// Learns the name of an attribute, so that the next record with it goes the bulk path.
+    /// Adds the name of an attribute, so that the next record with it takes the bulk path.
     func learn(_ name: String) -> Bool {
         guard names.count < RecordView.attributeLimit, KeyTable.canEnter(name), names.insert(name).inserted else {
             return false
@@ -219,7 +219,7 @@ final class CompiledPlan {
 }
 
 extension [FindingRow] {
-    /// The index of a row, which is entered where it is new; -1 for one that rejects, which the general path says.
+    /// The index of a finding, which is added if it is new; -1 for an error, which the general path must report.
     mutating func place(of row: FindingRow) -> Int {
         guard row.severity != .error else { return -1 }
         if let index = firstIndex(of: row) { return index }
@@ -228,7 +228,7 @@ extension [FindingRow] {
     }
 }
 
-/// Makes a plan's steps from a layout's parts.
+/// Compiles the parts of a layout to the steps of a plan.
 private struct LineCompiler {
     let layout: LineLayout
     let canRefuse: Bool
@@ -237,7 +237,7 @@ private struct LineCompiler {
     var kindNames: [String] = []
     var kinds: [LinePlan.Kind] = []
     var topicNames: [String] = []
-    /// What the target calls each topic; nothing for one that it has no place for.
+    /// The target's name of each topic; empty for a topic without one.
     private var resources: [String] = []
     var subscriptions = LinePlan.Subscriptions()
     private(set) var row: RowPlan?
@@ -248,7 +248,7 @@ private struct LineCompiler {
     var respelt = 0
     var converted = 0
     var unfitAttribute = -1
-    /// None, where nothing is written.
+    /// Nil if the target writes no attributes.
     var attributes: LineLayout.Attributes?
     private var pending = ""
 
@@ -295,7 +295,7 @@ private struct LineCompiler {
 
     private func prefix(_ name: String) -> Stretch { arena.text(",\(JSONValue.string(name).text):") }
 
-    /// Constants that stand side by side become one text.
+    /// Joins adjacent constants to one text.
     private mutating func flush() {
         guard !pending.isEmpty else { return }
         steps.append(LinePlan.Step(work: .text, text: arena.text(pending)))
@@ -347,7 +347,7 @@ private struct LineCompiler {
         }
     }
 
-    /// An identifier that is an address somewhere must be a good one, or the record takes the general path.
+    /// Requires the form of an address for a kind of identifier. Records with an invalid one take the general path.
     private mutating func require(_ form: RecordForm, of kind: Int) {
         switch form {
         case .email, .phones: kinds[kind].address = FormCode(form)
@@ -405,7 +405,7 @@ private struct LineCompiler {
         add(LinePlan.Step(work: .subscriptions, text: prefix(layout.name)))
     }
 
-    /// Exactly one row must fit a service and, where it is known, a platform.
+    /// Adds the providers. Exactly one row must match a service and, if it is known, a platform.
     private mutating func add(_ rows: [LineLayout.Subscriptions.Provider], provider: String, token: String) {
         var providers: [Stretch] = []
         for service in Lexicon.serviceNames {

@@ -1,23 +1,24 @@
 import PatchbayModel
 
-/// Writes a view by a plan's steps. Every function answers false where the general path must decide; what was written of the
-/// record until then is taken back by the caller.
+/// Writes a view by the steps of a plan. Every function returns false or nil if the general path must decide. The caller
+/// then discards the output of the record.
 struct LineWriter: BitwiseCopyable {
-    /// What was said of the record so far, by the plan's index of notes.
+    /// The number of notes about the present record.
     private(set) var noteCount = 0
-    /// Room for ``noteLimit`` notes; the first `noteCount` are this record's.
+    /// The notes, as indexes of the plan. There is capacity for ``noteLimit`` of them, and the first `noteCount` belong to
+    /// the present record.
     let notes: UnsafeMutablePointer<UInt8>
     private static let noteLimit = 128
-    /// The notes that were made of attributes, `attributeNoteCount` of them, each with the attribute's rank.
+    /// The number of notes about attributes, which are stored with the rank of the attribute.
     private(set) var attributeNoteCount = 0
     let attributeNotes: UnsafeMutablePointer<(rank: UInt8, note: UInt8)>
-    /// What this record is refused for, by the plan's index; -1 if it is not, or the general path must say it.
+    /// The plan's index of the finding that rejects the record; -1 if there is none, or if the general path must report it.
     private(set) var refusal = -1
-    /// Where the open objects begin; as deep as layouts are.
+    /// The positions at which the open objects begin. Layouts are at most as deep.
     private let marks: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>>
     private static let depthLimit = 8
     let room: RowRoom
-    /// Bytes of ``RowRoom/longTexts`` that this record's fields stand in.
+    /// The number of bytes of ``RowRoom/longTexts`` that the fields of the present record use.
     var longCount = 0
 
     init(for view: RecordView, in arena: Arena) {
@@ -34,7 +35,7 @@ struct LineWriter: BitwiseCopyable {
         return true
     }
 
-    /// Makes a note of an attribute.
+    /// Adds a note about an attribute.
     mutating func note(_ index: Int, ofAttribute rank: Int) -> Bool {
         guard note(index) else { return false }
         attributeNotes[attributeNoteCount] = (UInt8(truncatingIfNeeded: rank), UInt8(truncatingIfNeeded: index))
@@ -42,13 +43,13 @@ struct LineWriter: BitwiseCopyable {
         return true
     }
 
-    /// Forgets the last record.
+    /// Resets the notes and the refusal for the next record.
     @inline(__always) mutating func begin() { (noteCount, attributeNoteCount, refusal) = (0, 0, -1) }
 
-    /// Takes a refusal back.
+    /// Resets the refusal.
     mutating func clearRefusal() { refusal = -1 }
 
-    /// Writes the record and its line end, and gives the pen behind them; nil for one that is refused, too.
+    /// Writes the record with its line end, and returns the pen after it; nil also for a record that is rejected.
     @inline(__always) mutating func write(_ view: RecordView, _ plan: UnsafePointer<LinePlan>, _ start: Pen) -> Pen? {
         guard plan.pointee.neutral != nil || check(view, plan) else { return nil }
         var (pen, depth) = (start, 0)
@@ -104,7 +105,7 @@ struct LineWriter: BitwiseCopyable {
         return true
     }
 
-    /// Ends a container whose members each began with a comma: the first of them becomes the bracket.
+    /// Ends a container whose members all begin with a comma. The first comma becomes the bracket.
     @inline(__always) static func close(
         _ mark: UnsafeMutablePointer<UInt8>,
         _ bracket: UInt8,
@@ -116,8 +117,8 @@ struct LineWriter: BitwiseCopyable {
 
     // MARK: Identifiers
 
-    /// Checks every identifier that is an address, and brings it into its form, which is empty for one that is not good;
-    /// two of one kind are for the general path.
+    /// Checks every identifier that is an address, and brings it into its form, which is empty for an invalid one. Two
+    /// identifiers of one kind require the general path.
     @inline(__always) private func check(_ view: RecordView, _ plan: UnsafePointer<LinePlan>) -> Bool {
         var seen: UInt64 = 0
         for index in 0..<view.identifierCount {
@@ -170,7 +171,7 @@ struct LineWriter: BitwiseCopyable {
     ) -> Pen? {
         let text = first(step.pointee.index, view).map { Self.text(of: $0, step.pointee.form) } ?? .nothing
         guard text.count > 0 else {
-            // With a note beside it the general path decides.
+            // If there are other notes, the general path decides.
             refusal = noteCount == 0 ? Int(step.pointee.refusal) : -1
             return nil
         }
@@ -203,7 +204,7 @@ struct LineWriter: BitwiseCopyable {
                     guard note(plan.pointee.unfit) else { return nil }
                     continue
                 }
-                // Signs between digits are left out, nothing else is changed.
+                // Signs between digits are removed, and nothing else changes.
                 guard text.count == identifier.pointee.value.text.count || note(plan.pointee.respelt) else {
                     return nil
                 }
@@ -239,7 +240,7 @@ struct LineWriter: BitwiseCopyable {
         return pen
     }
 
-    /// Writes an attribute, or leaves it out and notes it.
+    /// Writes an attribute, or leaves it out with a note.
     @inline(__always) private mutating func attribute(
         _ rank: Int,
         _ value: UnsafeMutablePointer<ValueView>,
@@ -262,14 +263,14 @@ struct LineWriter: BitwiseCopyable {
         }
     }
 
-    /// What became of a value in a field of some form.
+    /// The result of writing a value to a field with some form.
     private enum Fit {
         case written
-        /// It is written with another text.
+        /// The value was written as another text.
         case respelt
-        /// It has not the form, whoever looks at it.
+        /// The value does not have the form, on the general path either.
         case unfit
-        /// The general path may find the form in it.
+        /// The general path may be able to bring the value into the form.
         case unsure
     }
 
@@ -313,7 +314,7 @@ struct LineWriter: BitwiseCopyable {
         }
     }
 
-    /// The same for every value, by the model's own rules.
+    /// Writes any value by the rules of the model.
     @inline(never) private static func putByRules(
         _ value: ValueView,
         _ entry: AttributeBook.Entry,
@@ -353,12 +354,12 @@ struct LineWriter: BitwiseCopyable {
         default:
             guard let written = scratch.keep(text) else { return .unsure }
             pen.quote(escaping: written)
-            // A date and its kin are compared as their texts.
+            // Dates, times and similar values are compared as texts.
             return value.kind == .string && written.compare(value.text) != 0 ? .respelt : .written
         }
     }
 
-    /// Writes a list of strings that the scanner has read, as the model writes it; false if there is no room.
+    /// Writes a list of strings that the scanner has read, as the model writes it; returns false if there is no room.
     static func list(_ value: ValueView, _ scratch: Scratch, _ pen: inout Pen) -> Bool {
         var (pens, isFirst) = (pen, true)
         pens.put(0x5B)
@@ -373,7 +374,7 @@ struct LineWriter: BitwiseCopyable {
         return isWhole
     }
 
-    /// Writes the tags as a list behind a text, if there are any.
+    /// Writes the tags as a list after a text, if there are any.
     @inline(__always) static func tags(behind text: Stretch, _ view: RecordView, _ start: Pen) -> Pen {
         guard view.tagCount > 0 else { return start }
         var pen = start
@@ -419,15 +420,15 @@ struct LineWriter: BitwiseCopyable {
         return pen
     }
 
-    /// Whether nothing else of the record may be about the subscription: two words on one are for the general path, which takes
-    /// the one that allows less, and two unknown channels may be the same one.
+    /// Whether no other part of the record may concern the same subscription. For two decisions about one subscription, the
+    /// general path uses the less permissive one. Two unknown channels may be the same.
     @inline(__always) static func standsAlone(_ index: Int, _ view: RecordView) -> Bool {
         let subscription = view.subscriptions[index]
         for other in 0..<index where view.subscriptions[other].isAbout(the: subscription) { return false }
         return subscription.channel >= 0 || view.consentCount == 0
     }
 
-    /// The state of a subscription, once the contact's consents have had their word, of which that note is made.
+    /// The state of a subscription after applying the contact's consents. The note `denied` is added if they change it.
     @inline(__always) mutating func state(
         of subscription: UnsafeMutablePointer<RecordView.SubscriptionView>,
         _ view: RecordView,
@@ -461,7 +462,7 @@ struct LineWriter: BitwiseCopyable {
         return pen
     }
 
-    /// An entry for each address of a channel, or what is said where there can be none.
+    /// Writes an entry for each address of a channel, or adds a note if there can be none.
     @inline(__always) private mutating func entries(
         _ channel: Int,
         topic: Int,
@@ -474,7 +475,7 @@ struct LineWriter: BitwiseCopyable {
             topic == Lexicon.none
             ? plan.pointee.subscriptions.resource : topic >= 0 ? plan.pointee.subscriptions.topics[topic] : .nothing
         guard resource.count > 0 else {
-            // A denial covers a topic without a resource.
+            // A denial also applies to a topic without a resource.
             let isCovered =
                 state == plan.pointee.lexicon.pointee.subscribed
                 || topic != Lexicon.none && view.consentCount > 0 && isDenied(channel, view, plan)
@@ -505,8 +506,8 @@ struct LineWriter: BitwiseCopyable {
         plan.pointee.subscriptions.addresses.place(channel).pointee.way == .devices
     }
 
-    /// The entries for an opt-out of a channel as a whole beside the record's own subscriptions: one for the channel where a
-    /// consent denies it, and one for each topic that the record does not mention.
+    /// Writes the entries for an opt-out from a whole channel in addition to the record's own subscriptions: one for the
+    /// channel if a consent denies it, and one for each topic that the record does not mention.
     private mutating func optOuts(
         of channel: Int,
         _ view: RecordView,
@@ -529,7 +530,7 @@ struct LineWriter: BitwiseCopyable {
         return pen
     }
 
-    /// The state that a record gives a channel or one of its topics; nil if it does not mention it.
+    /// The state of a channel or of one of its topics in the record; nil if the record does not mention it.
     private func state(of channel: Int, topic: Int, _ view: RecordView) -> Int? {
         for index in 0..<view.subscriptionCount {
             let subscription = view.subscriptions[index]
@@ -582,7 +583,7 @@ struct LineWriter: BitwiseCopyable {
     func isDenied(_ channel: Int, _ view: RecordView, _ plan: UnsafePointer<LinePlan>) -> Bool {
         for index in 0..<view.consentCount {
             let consent = view.consents[index]
-            // Messaging is the first of the lexicon's purposes.
+            // Messaging is the first purpose of the lexicon.
             if consent.purpose == 0, consent.state == plan.pointee.lexicon.pointee.refused,
                 consent.channel == Lexicon.none || consent.channel == channel
             {
@@ -599,10 +600,10 @@ struct LineWriter: BitwiseCopyable {
         ]
     }
 
-    /// Whether a token is written as it stands: room is counted for each of its bytes once.
+    /// Whether a token is written unchanged. The room for output counts each of its bytes once.
     private static func isPlain(_ token: Stretch) -> Bool { token.count > 0 && token[0] > 0x20 && !token.needsEscapes }
 
-    /// Says what of the devices has no place.
+    /// Adds notes for the parts of devices that the target cannot hold.
     private mutating func devices(
         _ view: RecordView,
         _ plan: UnsafePointer<LinePlan>,

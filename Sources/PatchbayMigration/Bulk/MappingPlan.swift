@@ -5,17 +5,17 @@ import PatchbayModel
 
 /// The rules of a mapping, compiled to steps on a view.
 ///
-/// A step does with a view what ``ContactMapping`` does with a contact. What a step does not know it leaves to the rule itself,
-/// which it applies to a contact of the places that the rule names.
+/// A step changes a view as ``ContactMapping`` changes a contact. Cases that a step does not support are left to the rule
+/// itself, which is applied to a contact with the places that the rule names.
 final class MappingPlan {
     /// A part of a view that a step reads or writes.
     struct Spot: BitwiseCopyable {
         enum Part: BitwiseCopyable { case attribute, identifier, locale, timeZone, tags, tag }
 
         var part: Part
-        /// The place of an attribute in ``names``, or the index of a kind of identifier.
+        /// The index of an attribute in ``names``, or of a kind of identifier.
         var index = 0
-        /// The name of a tag, which is bare.
+        /// The name of a tag, without surrounding white space.
         var tag = Stretch.nothing
 
         static func == (left: Spot, right: Spot) -> Bool {
@@ -27,50 +27,50 @@ final class MappingPlan {
         enum Work: BitwiseCopyable { case rename, set, fallback, split, join, replace, convert, remove, rule }
 
         var work: Work
-        /// What is read; of a step that only writes, where it writes.
+        /// The place that is read; for a step that only writes, the place that is written.
         var spot: Spot
-        /// What is written, or several of which are read or written.
+        /// The place that is written, or one of several places.
         var target = Spot(part: .tags)
         var spots = Row<Spot>(start: nil, count: 0)
-        /// What is written, or stands between texts.
+        /// The value that is written, or the text between joined values.
         var value = RecordView.blank
         var type = TypeCode.any
-        /// The place of its table in ``tables``, and whether what that does not know stays.
+        /// The index of the table in ``tables``. `keepsUnknown` says whether values that are not in it are kept.
         var table = 0
         var keepsUnknown = false
     }
 
-    /// What a step did.
+    /// The result of a step.
     enum Done: UInt8, BitwiseCopyable {
         case idle, applied, replaced, failed
-        /// The view has no room for what the step does, and is of no more use.
+        /// The view has no room for the result and must not be used any more.
         case full
     }
 
-    /// Each rule by itself, and the places that it names.
+    /// A separate mapping for each rule, with the places that it names.
     let rules: [(mapping: ContactMapping, places: [MappingPlace])]
-    /// The attributes and the kinds of identifiers that rules name, the kinds with their indexes in the plan.
+    /// The attributes and the kinds of identifiers that rules name; the kinds with their indexes in the plan.
     let names: [AttributeName]
     let kinds: [IdentifierKind: Int]
     /// The names of the plan's kinds.
     let kindNames: Row<Stretch>
-    /// Bytes that the steps may add to a record, and how often they may double one.
+    /// The number of bytes that the steps may add to a record, and the number of times that they may double it.
     let room: Int
     let doublings: Int
 
-    /// What values become, by their text.
+    /// The replacement values, by their text.
     let tables: [[ScalarString: ValueView]]
-    // `steps`, `done` and `counts` are of the same length, one for each rule; `ranks` has one for each of `names`.
+    // `steps`, `done` and `counts` have one element for each rule; `ranks` has one for each of `names`.
     let steps: Row<Step>
     let done: UnsafeMutablePointer<Done>
     let ranks: UnsafeMutablePointer<Int>
     private let counts: UnsafeMutablePointer<(applied: Int, idle: Int, replaced: Int, failed: Int)>
     private let arena: Arena
 
-    /// Compiles rules for a plan that knows their names and kinds; nil if it does not know all of them.
+    /// Compiles rules for a plan; nil if the plan does not know all of their names and kinds.
     init?(_ compiler: MappingCompiler, for plan: CompiledPlan) {
         let hasOwnRules = compiler.mapping.rules.contains { rule in
-            // Several words, and consent, are for the rules themselves.
+            // Rules that split or replace tags, and rules about subscriptions, are not compiled.
             if case .split(_, _, [.tags]) = rule { return true }
             if case .replace(.tags, _, _) = rule { return true }
             return rule.places.contains { if case .subscription = $0 { true } else { false } }
@@ -91,7 +91,7 @@ final class MappingPlan {
         guard rank(in: plan) else { return nil }
     }
 
-    /// Looks its attributes up: again where the plan has learned a name. False if one has no rank.
+    /// Updates the ranks of the attributes, also after the plan has learned a name. Returns false if one has no rank.
     @discardableResult
     func rank(in plan: CompiledPlan) -> Bool {
         for (index, name) in names.enumerated() {
@@ -101,7 +101,7 @@ final class MappingPlan {
         return true
     }
 
-    /// Counts what the steps did with a record that was written.
+    /// Counts the effects on a record that was written.
     func count() {
         for index in 0..<steps.count {
             switch done[index] {
@@ -115,7 +115,7 @@ final class MappingPlan {
         }
     }
 
-    /// What the rules did since this was asked last.
+    /// Returns and clears the effects of the rules.
     func takeEffects() -> [MappingEffect] {
         (0..<steps.count).map { index in
             defer { counts[index] = (0, 0, 0, 0) }
@@ -127,7 +127,7 @@ final class MappingPlan {
     }
 }
 
-/// Makes steps of a mapping's rules.
+/// Compiles the rules of a mapping to steps.
 struct MappingCompiler {
     fileprivate let mapping: ContactMapping
     let arena: Arena
@@ -150,7 +150,7 @@ struct MappingCompiler {
         }
     }
 
-    /// A step for each rule.
+    /// Returns a step for each rule.
     fileprivate mutating func steps(kinds index: (IdentifierKind) -> Int) -> [MappingPlan.Step] {
         for kind in kinds { indexes[kind] = index(kind) }
         return mapping.rules.map { rule in
@@ -207,7 +207,7 @@ struct MappingCompiler {
     private mutating func writing(_ work: MappingPlan.Step.Work, _ target: MappingPlace, _ value: AttributeValue)
         -> MappingPlan.Step?
     {
-        // That a contact has no tag is no value, and choices are not compared here.
+        // The absence of a tag is not a value, and choices are not compared here.
         guard let spot = spot(target), spot.part != .tags, let taken = target.taking(value), let view = view(of: taken),
             spot.part != .tag || taken == .boolean(true)
         else { return nil }
@@ -236,7 +236,7 @@ struct MappingCompiler {
         }
     }
 
-    /// A value as a scanner would find it; nil for one that it would leave to the general path.
+    /// The value as a scanner would read it; nil for one that a scanner would leave to the general path.
     private func view(of value: AttributeValue) -> ValueView? {
         let kind: ValueView.Kind
         switch value {
@@ -258,7 +258,7 @@ struct MappingCompiler {
 }
 
 extension MappingRule {
-    /// Every place that it reads or writes.
+    /// Every place that the rule reads or writes.
     var places: [MappingPlace] {
         switch self {
         case .rename(let source, let target): [source, target]
@@ -272,7 +272,7 @@ extension MappingRule {
 }
 
 extension MappingPlace {
-    /// Whether one value is there.
+    /// Whether the place has a single value.
     fileprivate var hasValue: Bool {
         switch self {
         case .attribute, .identifier, .locale, .timeZone: true

@@ -1,16 +1,16 @@
 import Dispatch
 import Synchronization
 
-/// The threads that map jobs, the calling thread among them. Results are returned in the order of the jobs.
+/// The threads that map jobs, including the calling thread. Results are returned in the order of the jobs.
 ///
-/// The number of jobs in progress is bounded, and with it the memory.
+/// The number of jobs in progress is limited, which limits the memory.
 struct MappingThreads: ~Copyable {
     private struct Task: Sendable {
         let number: Int
         let job: ChunkJob
         var output: OutputBuffer
 
-        /// Maps the job into its output, which nobody else holds then: it is filled in place.
+        /// Maps the job into its output. The output has a single owner then, so it is filled in place.
         mutating func mapped(by mapper: inout ChunkMapper) -> Result<ChunkResult, FileError> {
             var output = OutputBuffer()
             swap(&output, &self.output)
@@ -48,7 +48,7 @@ struct MappingThreads: ~Copyable {
 
     private let queue = Queue()
     private let threads = DispatchGroup()
-    /// The number of threads beside the calling one.
+    /// The number of threads in addition to the calling one.
     private let others: Int
     private var mapper: ChunkMapper
     private let limit: Int
@@ -59,12 +59,12 @@ struct MappingThreads: ~Copyable {
     init(_ plan: BulkPlan, _ header: BulkPlan.Header?, _ mapper: consuming ChunkMapper, workers: Int) {
         self.mapper = mapper
         others = workers - 1
-        // One job for each thread, and two that wait, so that no thread idles while the calling one reads and writes.
+        // One job for each thread and two waiting jobs, so that no thread is idle while the calling one reads and writes.
         limit = workers == 1 ? 1 : workers + 2
         let label = DispatchQueue(label: "patchbay.migration", qos: .userInitiated, attributes: .concurrent)
         for _ in 0..<others {
             label.async(group: threads) { [queue] in
-                // The calling thread has made one with the same plan, so it can be made.
+                // The calling thread has created a mapper from the same plan, so this cannot fail.
                 guard let made = try? plan.makeMapper(behind: header) else { return }
                 var mapper = made
                 while true {
@@ -77,7 +77,7 @@ struct MappingThreads: ~Copyable {
         }
     }
 
-    /// Drops the jobs that no thread has begun, and waits until the threads have ended.
+    /// Drops the jobs that no thread has begun, and waits for the threads to end.
     func close() {
         queue.clear()
         for _ in 0..<others { queue.hasTask.signal() }
@@ -90,14 +90,14 @@ struct MappingThreads: ~Copyable {
         submitted += 1
     }
 
-    /// The next result in the order of the jobs; nil while another job may be submitted, and if none is in progress. With `isLast` it
-    /// waits for all.
+    /// Returns the next result in the order of the jobs; nil while another job may be submitted, and if none is in
+    /// progress. With `isLast`, waits for all results.
     mutating func next(isLast: Bool) throws(FileError) -> ChunkResult? {
         guard submitted > taken, isLast || submitted - taken >= limit else { return nil }
         defer { taken += 1 }
         while true {
             if let result = queue.takeResult(of: taken) { return try result.get() }
-            // It maps jobs while it waits: to wake a sleeping thread costs more than a job.
+            // The calling thread maps jobs while it waits, because waking a sleeping thread costs more than a job.
             guard queue.hasTask.wait(timeout: .now()) == .success else {
                 queue.hasResult.wait()
                 continue

@@ -2,10 +2,10 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// What the steps of a mapping do with a view; nil leaves the step to the rule itself.
+/// The steps of a mapping on a view. A result of nil leaves the step to the rule itself.
 extension MappingPlan {
-    /// Does every step, and adds the findings that are no errors to `notes`; false where the record is not to be written, and the
-    /// view is then of no more use.
+    /// Performs every step, and passes the findings that are not errors to `notes`. Returns false if the record must not be
+    /// written; the view must not be used then.
     @inline(never) func change(_ view: inout RecordView, _ notes: (FindingRow) -> Bool) -> Bool {
         for index in 0..<steps.count {
             guard let done = done(steps.place(index), &view) ?? apply(rules[index], &view, notes), done != .full else {
@@ -30,9 +30,9 @@ extension MappingPlan {
         }
     }
 
-    // MARK: The rule itself
+    // MARK: Applying rules
 
-    /// Applies a rule to a contact that has what the view holds at its places.
+    /// Applies a rule to a contact with the values of the view at the rule's places.
     @inline(never) private func apply(
         _ rule: (mapping: ContactMapping, places: [MappingPlace]),
         _ view: inout RecordView,
@@ -72,7 +72,7 @@ extension MappingPlan {
         return contact
     }
 
-    /// Puts what a contact holds at some places into a view; false if there is no room.
+    /// Stores the values of a contact at some places in a view; returns false if there is no room.
     private func put(_ contact: Contact, at places: [MappingPlace], _ view: inout RecordView) -> Bool {
         for place in places {
             switch place {
@@ -86,7 +86,7 @@ extension MappingPlan {
                 let spot = Spot(part: .identifier, index: kinds[kind] ?? Lexicon.unknown)
                 let values = contact.identifiers.filter { $0.kind == kind }
                 let count = (0..<view.identifierCount).count { view.identifiers[$0].kind == spot.index }
-                // A rule changes the first of a kind.
+                // A rule changes the first identifier of a kind.
                 if values.count < count { clear(spot, &view) }
                 guard let value = values.first?.value else { continue }
                 if values.count < count { continue }
@@ -116,7 +116,7 @@ extension MappingPlan {
 
     // MARK: Values
 
-    /// The value of a place that has one.
+    /// The value at a place; nil if there is none.
     private func value(at spot: Spot, _ view: RecordView) -> ValueView? {
         if spot.part == .locale || spot.part == .timeZone { return line(spot, view) }
         if spot.part == .attribute {
@@ -129,7 +129,7 @@ extension MappingPlan {
         return nil
     }
 
-    /// Writes a value that the place takes; false if there is no room for it.
+    /// Stores a value that the place accepts; returns false if there is no room.
     private func put(_ value: ValueView, at spot: Spot, _ view: inout RecordView) -> Bool {
         if spot.part == .attribute {
             view.setAttribute(ranks[spot.index], value)
@@ -166,14 +166,14 @@ extension MappingPlan {
         for index in place..<view.identifierCount { view.identifiers[index] = view.identifiers[index &+ 1] }
     }
 
-    /// A value as the place takes it: an identifier is a text that is not empty.
+    /// The value in the form that the place accepts. An identifier is a text that is not empty.
     private func taken(_ value: ValueView, by spot: Spot) -> ValueView? {
         guard spot.part != .attribute else { return value }
         guard let text = text(of: value), text.text.count > 0 else { return nil }
         return text
     }
 
-    /// A value as one line of text; nil for a list.
+    /// The value as one line of text; nil for a list.
     private func text(of value: ValueView) -> ValueView? {
         guard value.kind != .choices, value.kind != .list else { return nil }
         var text = value
@@ -336,8 +336,8 @@ extension MappingPlan {
 
     // MARK: Texts
 
-    /// Whether every scalar is below U+0300: then none joins another, none is another ASCII letter, and a text is cut where
-    /// its bytes are.
+    /// Whether every scalar is below U+0300. Such scalars neither combine with others nor are equivalent to another ASCII
+    /// letter, so a text can be split by its bytes.
     private static func isLatin(_ text: Stretch) -> Bool {
         for index in 0..<text.count where text[index] >= 0xCC { return false }
         return true
@@ -345,7 +345,7 @@ extension MappingPlan {
 }
 
 extension ValueView {
-    /// Whether both are the same value; nil if they may be, with other bytes.
+    /// Whether both values are the same; nil if they have different bytes but may be equivalent.
     fileprivate func isSame(as other: ValueView) -> Bool? {
         guard kind == other.kind else { return false }
         if text.compare(other.text) == 0 { return true }
@@ -358,7 +358,7 @@ extension ValueView {
 }
 
 extension Stretch {
-    /// Where another text begins first in this one.
+    /// The index of the first occurrence of another text.
     fileprivate func firstIndex(of other: Stretch) -> Int? {
         guard other.count > 0, count >= other.count else { return nil }
         for index in 0...(count - other.count) where self[index] == other[0] {

@@ -3,8 +3,8 @@ import PatchbayModel
 
 /// Reads a record of a source into a view.
 protocol RecordScanner: BitwiseCopyable {
-    /// Reads the record at a place; nil for one that only the format's own reader knows. `end` is behind a line feed or before the
-    /// padding.
+    /// Reads the record at a position; nil if the format's own reader must read it. `end` is after a line feed or before
+    /// the padding.
     mutating func scan(
         _ start: Bytes,
         _ end: Bytes,
@@ -12,14 +12,15 @@ protocol RecordScanner: BitwiseCopyable {
         _ plan: UnsafePointer<LinePlan>
     ) -> RecordExtent?
 
-    /// The name of the attribute because of which the last record was not read, as long as the chunk is lent.
+    /// Returns the name of the unknown attribute that prevented reading the last record. The name is valid while the chunk
+    /// is lent.
     mutating func takeUnknownName() -> Stretch?
 
     /// The findings of the last record, if the scanner has any.
     var notes: RowScanner.Notes? { get }
 }
 
-/// Where a record ends, behind its line end, and its line feeds.
+/// The position after a record's line end, and the number of its line feeds.
 struct RecordExtent {
     var end: Bytes
     var lines: Int
@@ -32,7 +33,7 @@ extension RecordScanner {
 
 /// Reads a record of a JSON line into a view.
 protocol LineScanner: RecordScanner {
-    /// Reads the object at a place, and returns the place behind it.
+    /// Reads the object at a position, and returns the position after it.
     mutating func object(
         _ start: Bytes,
         _ view: inout RecordView,
@@ -57,16 +58,16 @@ extension LineScanner {
     }
 }
 
-/// Reads a record of a vendor's JSON line into a view, by a ``MemberLayout``.
+/// Reads a record of a vendor's JSON line into a view, according to a ``MemberLayout``.
 ///
-/// Each function returns nil where the record holds anything but what the layout describes. What is read here, the format's
-/// own reader reads with the same meaning.
+/// Each function returns nil if the record has anything that the layout does not describe. For records that are read here,
+/// the format's own reader gives the same result.
 struct MemberScanner: LineScanner {
     private enum Work: UInt8, BitwiseCopyable {
         case identifier, attribute, code, status, timeZone, tags, subscriptions, marker
     }
 
-    /// What a member of a record fills.
+    /// The destination of a record's member.
     private struct Member: BitwiseCopyable {
         var work: Work
         /// The slot of an identifier.
@@ -82,7 +83,7 @@ struct MemberScanner: LineScanner {
         var text: Stretch
     }
 
-    /// A topic of a resource's number.
+    /// A topic, by the number of a resource.
     private struct Topic: BitwiseCopyable {
         var number: Stretch
         var index: Int
@@ -98,7 +99,7 @@ struct MemberScanner: LineScanner {
         var index = 0
     }
 
-    /// A kind of identifier of a slot.
+    /// The kind of the identifier in a slot.
     private struct Kind: BitwiseCopyable {
         var index: Int
         var name: Stretch
@@ -110,14 +111,15 @@ struct MemberScanner: LineScanner {
         var markerCount: Int
         var members: KeyTable
         var roles: Row<Member>
-        /// The slots of a record's identifiers, then those of its envelope; the last is the custom one.
+        /// The slots of a record's identifiers, followed by those of its envelope. The last slot is for the custom
+        /// identifier.
         var kinds: Row<Kind>
-        /// The slots of the record.
+        /// The number of slots of the record.
         var ownSlots: Int
-        /// The slots' values of the record at hand.
+        /// The values in the slots of the present record.
         var slots: UnsafeMutablePointer<ValueView>
         var subscriptionMembers: KeyTable
-        /// The kinds of the members that hold an address.
+        /// The kinds of identifiers of the members with an address.
         var addressKinds: Row<Stretch>
         /// The addresses of the record's subscriptions, each with the index of its kind.
         var addresses: UnsafeMutablePointer<Address>
@@ -135,7 +137,7 @@ struct MemberScanner: LineScanner {
     }
 
     private static let slotLimit = 16
-    // Behind a pointer, because what is copied with every call should be small.
+    // Behind a pointer, because a value that is copied with every call should be small.
     private let tables: UnsafePointer<Tables>
     private var unknownName: Stretch?
     /// The number of addresses of the record's subscriptions.
@@ -143,7 +145,7 @@ struct MemberScanner: LineScanner {
 
     mutating func takeUnknownName() -> Stretch? { unknownName.take() }
 
-    /// A scanner; nil for a layout with more identifiers than it has room for.
+    /// Creates a scanner; nil for a layout with more identifiers than there is room for.
     init?(_ layout: MemberLayout, _ plan: CompiledPlan, in arena: Arena) {
         func kind(_ kind: IdentifierKind) -> Kind { Kind(index: plan.index(of: kind), name: arena.text(kind.rawValue)) }
         var (kinds, roles): ([Kind], [Member]) = ([], [])
@@ -182,7 +184,7 @@ struct MemberScanner: LineScanner {
             .map { ($1.name, EnvelopeMember(work: .identifier, index: ownSlots + $0)) }
         outer.append((envelope.custom.name, EnvelopeMember(work: .customName)))
         outer.append((envelope.custom.value, EnvelopeMember(work: .customValue, index: kinds.count - 1)))
-        // A record without an envelope has none of these.
+        // The member names that a record without an envelope does not have.
         let inner = layout.members.map(\.name) + envelope.markers
         roles += envelope.markers.map { _ in Member(work: .marker) }
         let names = list.members
@@ -283,7 +285,7 @@ struct MemberScanner: LineScanner {
         } other: {
             skipOther($0, table, view.scratch)
         }
-        // Identifiers of the envelope count only beside the first marker.
+        // Identifiers of the envelope count only together with the first marker.
         guard hasFirst, hasRecord else { return nil }
         let custom = tables.pointee.kinds.count - 1
         if field.count > 0 {
@@ -296,7 +298,7 @@ struct MemberScanner: LineScanner {
         return end
     }
 
-    /// The slot of the record whose kind the custom identifier has.
+    /// The slot of the record with the same kind as the custom identifier.
     private var customKind = 0
 
     private mutating func record(
@@ -325,7 +327,7 @@ struct MemberScanner: LineScanner {
             return Grammar.word(&place, "null") ? place : nil
         }
         switch member.pointee.work {
-        // A record that has a marker is an envelope, unless it is in one.
+        // A record with a marker is an envelope, unless it is inside one.
         case .marker: return nil
         case .identifier: return identifier(place, tables.pointee.slots + member.pointee.index, view.scratch)
         case .timeZone: return Grammar.text(at: place, false, &view)
@@ -344,7 +346,7 @@ struct MemberScanner: LineScanner {
         }
     }
 
-    /// Reads the value as the member says; false for one that the reader converts or reports.
+    /// Reads the value according to the member; returns false if the reader must convert or report it.
     private static func read(_ value: UnsafeMutablePointer<ValueView>, as member: UnsafePointer<Member>) -> Bool {
         if member.pointee.work == .code {
             guard value.pointee.kind == .integer else { return true }
@@ -368,12 +370,12 @@ struct MemberScanner: LineScanner {
             value.pointee.kind = .choices
             return true
         }
-        // A text that is written otherwise in that type stays a text, which the reader decides.
+        // A text stays a text here. The reader decides whether it is a value of the type.
         return value.pointee.kind == .string && value.pointee.isASCII && type != .choices
             && value.pointee.read(as: type)
     }
 
-    /// Reads the attribute of a member that the layout does not name.
+    /// Reads a member that the layout does not name as an attribute.
     private mutating func attribute(named start: Bytes, _ view: inout RecordView, _ names: KeyTable) -> Bytes? {
         var place = start
         var rank = names.find(&place)
@@ -381,7 +383,7 @@ struct MemberScanner: LineScanner {
             place = start - 1
             guard let text = Grammar.text(&place, view.scratch), Grammar.comes(0x3A, &place) else { return nil }
             place += 1
-            // One that is named by the layout, in another spelling, is no other member.
+            // A different spelling of a member that the layout names is not another member.
             guard tables.pointee.members.match(text) < 0 else { return nil }
             Grammar.space(&place)
             if place.pointee == UInt8(ascii: "n") { return Grammar.word(&place, "null") ? place : nil }
@@ -401,11 +403,11 @@ struct MemberScanner: LineScanner {
 
     private static func value(_ start: Bytes, _ value: UnsafeMutablePointer<ValueView>, _ scratch: Scratch) -> Bytes? {
         guard let end = Grammar.value(start, value, scratch) else { return nil }
-        // A number with zeros at its end is written without them.
+        // The model writes a number without trailing zeros.
         return value.pointee.kind == .decimal && (end - 1).pointee == 0x30 ? nil : end
     }
 
-    /// Reads a text, or a list of one.
+    /// Reads a text, or a list with one text.
     private func identifier(_ start: Bytes, _ value: UnsafeMutablePointer<ValueView>, _ scratch: Scratch) -> Bytes? {
         var place = start
         guard place.pointee == 0x5B else { return Grammar.string(&place, value, scratch) ? place : nil }
@@ -415,7 +417,7 @@ struct MemberScanner: LineScanner {
         return way == .end ? place : nil
     }
 
-    /// Passes a member that is not read, from behind the quote of its name.
+    /// Skips a member that is not read, from after the quote of its name.
     private func skipOther(_ name: Bytes, _ table: KeyTable, _ scratch: Scratch) -> Bytes? {
         var place = name - 1
         guard let text = Grammar.text(&place, scratch), table.match(text) < 0, Grammar.comes(0x3A, &place) else {
@@ -424,14 +426,14 @@ struct MemberScanner: LineScanner {
         return Self.skip(place + 1, scratch)
     }
 
-    /// Passes a value that is not read; nil for one that is not plain.
+    /// Skips a value that is not read; nil for one that is not plain.
     private static func skip(_ start: Bytes, _ scratch: Scratch) -> Bytes? {
         var (place, value) = (start, RecordView.blank)
         Grammar.space(&place)
         switch place.pointee {
         case UInt8(ascii: "n"): return Grammar.word(&place, "null") ? place : nil
         case 0x5B: return nil
-        // The reader takes the last of two members of one name: only an object without members is passed.
+        // If a name occurs twice, the reader uses the last member, so only an object without members is skipped.
         case 0x7B: return Grammar.openObject(&place) == .end ? place : nil
         default: return Self.value(place, &value, scratch)
         }
@@ -439,7 +441,7 @@ struct MemberScanner: LineScanner {
 
     // MARK: Identifiers
 
-    /// Puts the identifiers in their order, each once; false if there is none, or no room.
+    /// Adds the identifiers in their order, each once; returns false if there is none, or no room.
     private func takeIdentifiers(_ view: inout RecordView) -> Bool {
         let (kinds, slots) = (tables.pointee.kinds, tables.pointee.slots)
         for slot in 0..<kinds.count where slots[slot].text.count > 0 {
@@ -453,7 +455,7 @@ struct MemberScanner: LineScanner {
                 if other.value.text.compare(slots[slot].text) == 0 {
                     isKnown = true
                 } else if !other.value.isASCII || !slots[slot].isASCII {
-                    // Two spellings may be one text in canonical form.
+                    // Two spellings may be canonically equivalent.
                     return false
                 }
             }
@@ -470,8 +472,8 @@ struct MemberScanner: LineScanner {
         return view.identifierCount > 0
     }
 
-    /// Whether each address of a subscription is the contact's first of its kind. An address in another spelling is for the
-    /// reader.
+    /// Whether each address of a subscription is the contact's first one of its kind. The reader compares addresses with
+    /// another spelling.
     private func areOwn(_ view: RecordView) -> Bool {
         for place in 0..<addressCount {
             let address = tables.pointee.addresses[place]
@@ -557,7 +559,7 @@ struct MemberScanner: LineScanner {
         return end
     }
 
-    /// The index of a state's text; -1 for an unknown one.
+    /// The index of the text of a state; -1 for an unknown one.
     private func state(_ text: Stretch) -> Int {
         let index = tables.pointee.states.match(text)
         return index < 0 ? -1 : tables.pointee.stateIndexes[index]
@@ -571,7 +573,7 @@ struct MemberScanner: LineScanner {
         return nil
     }
 
-    /// Passes a value that says nothing.
+    /// Skips null, false or an empty object.
     private static func skipUnusual(_ start: Bytes) -> Bytes? {
         var place = start
         Grammar.space(&place)
@@ -583,7 +585,7 @@ struct MemberScanner: LineScanner {
         }
     }
 
-    /// Adds the device of a push token, which no other subscription of the record may have.
+    /// Adds the device of a push token. No other subscription of the record may have the same token.
     private func addDevice(
         _ token: Stretch,
         _ service: Kind,

@@ -1,22 +1,22 @@
 import PatchbayAdapterKit
 import PatchbayModel
 
-/// Days and points in time as a file's fields say them, read as ``FieldForms`` reads them.
+/// Days and instants in the fields of a file, read by the rules of ``FieldForms``.
 ///
-/// Nil is for the reader: a text of another form, one that names its zone, one whose day and month cannot be distinguished, and
-/// the years at both ends of the calendar.
+/// A result of nil leaves a field to the reader: a text of another form, one with a time zone, one whose day and month
+/// cannot be distinguished, and years at both ends of the calendar.
 struct Moments: BitwiseCopyable {
-    /// The order of a day's numbers, and the mark between them.
+    /// The order of the numbers of a day, and the mark between them.
     private struct Order: BitwiseCopyable {
         let year: Int
         let month: Int
         let day: Int
         let mark: UInt8
-        /// Whether months and days have two digits in any case.
+        /// Whether months and days must have two digits.
         let isStrict: Bool
-        /// Whether a day of this form is no other where another form fits too.
+        /// Whether a day of this form cannot be another day, even if a second form matches.
         let isCertain: Bool
-        /// Whether a clock with AM or PM makes it certain.
+        /// Whether a time with AM or PM makes the form certain.
         let takesTwelveHours: Bool
 
         init(_ form: DayForm, isStrict: Bool = false, isCertain: Bool = true) {
@@ -26,22 +26,22 @@ struct Moments: BitwiseCopyable {
         }
     }
 
-    /// A day, and the second of it in the file's zone.
+    /// A day, and the second of the day in the file's time zone.
     struct Moment {
         var year: Int
         var month: Int
         var day: Int
         var second = 0
 
-        /// Seconds since 1970 of the day's start, and of the moment, as if both were in UTC.
+        /// The number of seconds from 1970 to the moment, as if it were in UTC.
         var seconds: Int {
-            // Days are counted from March on, so that a leap day is the last of its year.
+            // Years begin in March, so that a leap day is the last day of its year.
             let (year, month) = month > 2 ? (year, month - 3) : (year - 1, month + 9)
             let days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day - 1
             return (days - Self.daysTo1970) * Self.secondsOfDay + second
         }
 
-        /// The moment that many seconds after 1970; it must be in the years that are read here.
+        /// The moment a number of seconds after 1970, which must be in the supported years.
         init(seconds: Int) {
             let days = seconds / Self.secondsOfDay - (seconds % Self.secondsOfDay < 0 ? 1 : 0)
             second = seconds - days * Self.secondsOfDay
@@ -59,12 +59,12 @@ struct Moments: BitwiseCopyable {
         init(year: Int, month: Int, day: Int) { (self.year, self.month, self.day) = (year, month, day) }
 
         private static let secondsOfDay = 86_400
-        /// From March of the year 0.
+        /// The number of days from March 1 of the year 0.
         private static let daysTo1970 = 719_468
     }
 
     private let orders: Row<Order>
-    /// Seconds by which the file's zone is east of UTC.
+    /// The offset of the file's time zone from UTC, in seconds to the east.
     private let zone: Int
 
     init(_ forms: FieldForms, in arena: Arena) {
@@ -73,16 +73,16 @@ struct Moments: BitwiseCopyable {
         zone = Int(FileMoment.seconds(of: forms.zone))
     }
 
-    /// A day alone, or one with its midnight. The text is bare.
+    /// A day without time, or with midnight. The text is bare.
     func day(_ text: Stretch) -> Moment? { read(text).flatMap { $0.second == 0 ? $0 : nil } }
 
-    /// A point in time, in seconds since 1970. The text is bare.
+    /// An instant in seconds since 1970. The text is bare.
     func instant(_ text: Stretch) -> Int? {
         if text.count == 20, Forms.isTimestamp(text) { return Self.seconds(of: text) }
         return read(text).map { $0.seconds - zone }
     }
 
-    /// The seconds since 1970 of a point in time as the model writes it, its fraction cut off.
+    /// The seconds since 1970 of an instant as the model writes it, without its fraction.
     static func seconds(of text: Stretch) -> Int? {
         var place = text.start
         guard let (year, _) = number(&place), usualYears.contains(year) else { return nil }
@@ -104,7 +104,7 @@ struct Moments: BitwiseCopyable {
         guard let second = Self.number(&place), place < end, place.pointee == mark else { return nil }
         place += 1
         guard let third = Self.number(&place) else { return nil }
-        // The letter at the end of AM or PM.
+        // The last letter of AM or PM.
         let isTwelveHour = place < end && (end - 1).pointee | 0x20 == 0x6D
         guard var moment = day((first, second, third), mark, isTwelveHour) else { return nil }
         if place == end { return moment }
@@ -113,7 +113,7 @@ struct Moments: BitwiseCopyable {
         return moment
     }
 
-    /// A number and how many digits it has, at most four.
+    /// A number and the number of its digits, at most four.
     private typealias Number = (value: Int, digits: Int)
 
     @inline(__always) private static func number(_ place: inout Bytes) -> Number? {
@@ -126,7 +126,7 @@ struct Moments: BitwiseCopyable {
         return number.digits > 0 ? number : nil
     }
 
-    /// By the form in which the numbers are a day that exists; nil where two forms make another day of them each.
+    /// The day in the form in which the numbers are a valid one; nil if two forms give different days.
     private func day(_ numbers: (Number, Number, Number), _ mark: UInt8, _ isTwelveHour: Bool) -> Moment? {
         var found: Moment?
         func number(_ index: Int) -> Number { index == 0 ? numbers.0 : index == 1 ? numbers.1 : numbers.2 }
@@ -147,7 +147,7 @@ struct Moments: BitwiseCopyable {
         return found
     }
 
-    /// The second of the day that a clock of 24 or 12 hours shows.
+    /// The second of the day for a time of 24 or 12 hours.
     private static func clock(_ start: Bytes, _ end: Bytes) -> Int? {
         var place = start
         guard let hours = number(&place), hours.digits <= 2, place < end, place.pointee == 0x3A else { return nil }
@@ -163,7 +163,7 @@ struct Moments: BitwiseCopyable {
         if place == end {
             guard hour < 24, seconds != nil else { return nil }
         } else {
-            // `AM` or `PM`, in any case.
+            // `AM` or `PM` in upper or lower case.
             guard end - place == 3, place.pointee == 0x20, place[2] | 0x20 == 0x6D, (1...12).contains(hour) else {
                 return nil
             }
@@ -187,7 +187,7 @@ extension Pen {
         put(digits: moment.day, 2)
     }
 
-    /// Writes a point in time as the model does; `seconds` are since 1970.
+    /// Writes an instant as the model does; `seconds` are since 1970.
     mutating func put(instant seconds: Int) {
         let moment = Moments.Moment(seconds: seconds)
         put(day: moment)

@@ -3,10 +3,10 @@ import PatchbayModel
 
 /// Reads a contact of the neutral model from its line into a view, byte by byte.
 ///
-/// Every function answers false where the record is anything but plain: then the general path reads it, and says what is
-/// wrong with it if something is. What is taken here, the model's own reader takes too, with the same meaning.
+/// Every function returns false or nil for a record that is not plain. The general path reads such a record and reports its
+/// problems. For records that are read here, the model's own reader gives the same result.
 struct NeutralScanner: LineScanner {
-    /// The names that stand in each object.
+    /// The names in each object.
     private struct Tables: BitwiseCopyable {
         let parts: KeyTable
         let identifierMembers: KeyTable
@@ -40,18 +40,18 @@ struct NeutralScanner: LineScanner {
         }
     }
 
-    // Behind a pointer, because what is copied with every call should be small.
+    // Behind a pointer, because a value that is copied with every call should be small.
     private let tables: UnsafePointer<Tables>
 
     init(in arena: Arena) { tables = arena.keep(Tables(in: arena)) }
 
-    /// The name of the attribute that the last record failed for, if that was it.
+    /// The name of the unknown attribute that prevented reading the last record; nil if there was none.
     private var unknownName: Stretch?
 
-    /// That name, as long as the chunk is lent.
+    /// Returns and clears the name. It is valid while the chunk is lent.
     mutating func takeUnknownName() -> Stretch? { unknownName.take() }
 
-    /// Reads the object at the cursor, and gives the place behind it; nil for one that is not plain.
+    /// Reads the object at the cursor, and returns the position after it; nil for one that is not plain.
     @inline(__always) mutating func object(
         _ start: Bytes,
         _ view: inout RecordView,
@@ -104,7 +104,7 @@ struct NeutralScanner: LineScanner {
             let name = place
             var rank = names.find(&place)
             if rank < 0 {
-                // A name that is unknown, or written with escapes.
+                // The name is unknown, or written with escapes.
                 place = name - 1
                 guard let text = Grammar.text(&place, view.scratch), Grammar.comes(0x3A, &place) else { return nil }
                 place += 1
@@ -125,7 +125,7 @@ struct NeutralScanner: LineScanner {
         return way == .end ? place : nil
     }
 
-    /// An object with one member that names the type.
+    /// Reads an object with one member that names the type.
     private func typed(_ start: Bytes, _ value: UnsafeMutablePointer<ValueView>, _ scratch: Scratch) -> Bytes? {
         var place = start
         guard Grammar.openObject(&place) == .on else { return nil }
@@ -144,7 +144,7 @@ struct NeutralScanner: LineScanner {
         return Grammar.nextMember(&place) == .end ? place : nil
     }
 
-    /// The types by their index in the table.
+    /// The types, by their index in the table.
     private static let types: [TypeCode] = [.date, .country, .timestamp, .time, .choices, .decimal]
 
     private func subscriptions(_ start: Bytes, _ view: inout RecordView, _ lexicon: UnsafePointer<Lexicon>) -> Bytes? {
@@ -212,7 +212,7 @@ struct NeutralScanner: LineScanner {
         }
     }
 
-    /// A point in time, as the model writes it.
+    /// Reads an instant as the model writes it.
     private static func instant(_ place: inout Bytes, _ scratch: Scratch) -> RecordView.Detail? {
         guard let text = Grammar.text(&place, scratch) else { return nil }
         var value = ValueView(kind: .string, isASCII: text.isASCII, text: text)
@@ -277,7 +277,7 @@ struct NeutralScanner: LineScanner {
         _ scratch: Scratch
     ) -> Bytes? {
         var facts = RecordView.DeviceView.Facts()
-        // The first five must be there.
+        // The first five members are required.
         let end = Grammar.members(start, of: tables.pointee.facts, required: 0b11111) { member, start in
             var place = start
             switch member {
@@ -313,7 +313,7 @@ struct NeutralScanner: LineScanner {
         return end
     }
 
-    /// Names and values in the order of the names, which must not repeat.
+    /// Reads names and values in the order of the names, which must not repeat.
     private func identities(
         _ start: Bytes,
         _ device: UnsafeMutablePointer<RecordView.DeviceView>,
@@ -340,7 +340,7 @@ struct NeutralScanner: LineScanner {
         }
     }
 
-    // MARK: Words
+    // MARK: Names
 
     private static func flag(_ place: inout Bytes) -> Bool? {
         Grammar.space(&place)
@@ -348,7 +348,7 @@ struct NeutralScanner: LineScanner {
         return Grammar.flag(&place) ? isTrue : nil
     }
 
-    /// Reads a word of an open set; its index is -1 if the table does not have it.
+    /// Reads a name of an open set. Its index is -1 if it is not in the table.
     @inline(__always) private static func word(
         _ place: inout Bytes,
         _ table: KeyTable,
@@ -364,22 +364,22 @@ struct NeutralScanner: LineScanner {
         return otherWord(&place, table, scratch, mayBeEmpty: mayBeEmpty)
     }
 
-    /// A word that is unknown, or written with escapes.
+    /// Reads a name that is unknown, or written with escapes.
     @inline(never) private static func otherWord(
         _ place: inout Bytes,
         _ table: KeyTable,
         _ scratch: Scratch,
         mayBeEmpty: Bool
     ) -> (index: Int, text: Stretch)? {
-        // A table that lacks a name can't tell that a text is none.
+        // If the table does not have all names, a text that is not found may still be one of them.
         guard let text = Grammar.text(&place, scratch), text.count > 0 || mayBeEmpty, table.isWhole else { return nil }
         let index = table.match(text)
-        // One beyond ASCII may be another spelling of a name in canonical form.
+        // A text beyond ASCII may be canonically equivalent to a name.
         return index >= 0 || text.isASCII
             || text.text.utf8.elementsEqual(text.text.precomposedStringWithCanonicalMapping.utf8) ? (index, text) : nil
     }
 
-    /// Reads a word of a closed set.
+    /// Reads a name of a closed set.
     @inline(__always) private static func closed(_ place: inout Bytes, _ table: KeyTable) -> Int? {
         guard Grammar.comes(0x22, &place) else { return nil }
         place += 1

@@ -1,7 +1,7 @@
 import PatchbayAdapterKit
 import PatchbayModel
 
-/// The texts of a contact of the neutral model, with padding behind them.
+/// The texts of a contact of the neutral model, with padding after them.
 struct NeutralTexts: BitwiseCopyable {
     let identifiers, kind, value, attributes, tags, subscriptions, consents, devices, locale, timeZone: Stretch
     let channel, topic, state, changedAt, source, evidence, purpose: Stretch
@@ -9,7 +9,7 @@ struct NeutralTexts: BitwiseCopyable {
     let platform, platformVersion, model, deviceName, utcOffset, isDaylightSaving, appVersion, advertisingID: Stretch
     let allowsAdTracking, allowsPush, allowsBackgroundPush, allowsLocation, allowsProximity, identities: Stretch
     let yes, no, apns: Stretch
-    /// `{"date":` and its kin by the kind of a value; empty for a value that stands for itself.
+    /// The opening of typed values, such as `{"date":`, by the kind of the value; empty for a value without a type.
     let types: Row<Stretch>
     /// The states of subscriptions and of consents, and the environments of push tokens, by index.
     let states: Row<Stretch>
@@ -49,7 +49,8 @@ struct NeutralTexts: BitwiseCopyable {
     }
 }
 
-/// Contacts of the neutral model, in the order of ``Contact/write(to:)``: it holds everything that a view holds.
+/// Writes contacts of the neutral model, in the order of ``Contact/write(to:)``. The model has a field for every part of a
+/// view.
 extension LineWriter {
     mutating func neutral(_ view: RecordView, _ plan: UnsafePointer<LinePlan>, _ start: Pen) -> Pen? {
         let texts = plan.pointee.neutral.unsafelyUnwrapped
@@ -114,7 +115,7 @@ extension LineWriter {
                     pen.quote(escaping: value.pointee.text, value.pointee.needsEscapes)
                 case .integer, .yes, .no: pen.put(value.pointee.text)
                 case .decimal:
-                    // A decimal without a point would come back as a whole number.
+                    // A decimal without a point would be read back as a whole number.
                     guard value.pointee.text.index(of: 0x2E, or: 0x2E, from: 0) < value.pointee.text.count else {
                         return nil
                     }
@@ -233,7 +234,7 @@ extension LineWriter {
 }
 
 extension Pen {
-    /// Writes a member's name, with its comma, and a text.
+    /// Writes the name of a member with its comma, and a text.
     fileprivate mutating func put(member name: Stretch, _ text: Stretch) {
         put(name)
         quote(escaping: text)

@@ -1,67 +1,68 @@
-/// A value of a record, where it stands in the chunk.
+/// A value of a record. Its text is located in the chunk or in the scratch memory.
 struct ValueView: BitwiseCopyable {
     enum Kind: UInt8, BitwiseCopyable, CaseIterable {
         case string, integer, decimal, yes, no, date, time, timestamp, country
-        /// `text` is the list from bracket to bracket, of strings alone.
+        /// A list as JSON, from bracket to bracket. Its elements are strings.
         case choices, list
     }
 
     var kind: Kind
-    /// Whether JSON writes the text with escapes; of a list whether its JSON has some.
+    /// Whether JSON writes the text with escapes. For a list, whether its JSON has escapes.
     var needsEscapes: Bool
     /// Whether all bytes are ASCII.
     var isASCII: Bool
-    /// A string's text itself; a date and its kin as the model writes them; a list as JSON.
+    /// The text of a string; a date or a similar value as the model writes it; a list as JSON.
     var text: Stretch
 
     init(kind: Kind, needsEscapes: Bool = false, isASCII: Bool = true, text: Stretch) {
         (self.kind, self.needsEscapes, self.isASCII, self.text) = (kind, needsEscapes, isASCII, text)
     }
 
-    /// A string, whose flags are found here.
+    /// Creates a string, and determines its flags.
     init(string text: Stretch) {
         self.init(kind: .string, needsEscapes: text.needsEscapes, isASCII: text.isASCII, text: text)
     }
 }
 
-/// A contact's record, where its parts stand in the chunk: what a source's scanner fills and a target's writer reads.
+/// The parts of a contact's record, located in the chunk. A scanner of the source fills the view, and a writer of the
+/// target reads it.
 ///
-/// It holds fewer of each part than a contact may have; a record with more takes the general path.
+/// The view holds fewer parts of each kind than a contact may have. A record with more takes the general path.
 struct RecordView: BitwiseCopyable {
     struct IdentifierView: BitwiseCopyable {
-        /// The index of the kind in the lexicon; -1 for one that nobody asks for.
+        /// The index of the kind in the lexicon; -1 for a kind that the plan does not use.
         var kind: Int
         /// The kind's name.
         var name = Stretch.nothing
         var value: ValueView
-        /// The value as an address, once it was checked.
+        /// The value in the form of an address, after it was checked.
         var address: Stretch
-        /// Whether the scanner found it to be an e-mail address.
+        /// Whether the scanner has found that the value is an e-mail address.
         var isEmail = false
     }
 
     struct SubscriptionView: BitwiseCopyable {
         var channel: Int
-        /// The index of the topic in the lexicon, -1 for an unknown one, -2 for none.
+        /// The index of the topic in the lexicon; -1 for an unknown one, -2 for none.
         var topic: Int
         var state: Int
         /// The names of the channel and the topic.
         var names = (channel: Stretch.nothing, topic: Stretch.nothing)
-        /// When it changed, where, and what proves it, each with whether it is there.
+        /// The time of the change, its source and its evidence. Each may be absent.
         var changedAt = Detail()
         var source = Detail()
         var evidence = Detail()
 
-        /// How many members it has that layouts of lines do not write.
+        /// The number of members that layouts of lines do not write.
         var details: Int { (changedAt.isThere ? 1 : 0) + (source.isThere ? 1 : 0) + (evidence.isThere ? 1 : 0) }
 
-        /// Whether both may be about the same channel and topic.
+        /// Whether both may concern the same channel and topic.
         func isAbout(the other: SubscriptionView) -> Bool { channel == other.channel && topic == other.topic }
     }
 
     struct ConsentView: BitwiseCopyable {
         var purpose: Int
-        /// -2 for every channel.
+        /// The index of the channel in the lexicon; -2 for every channel.
         var channel: Int
         var state: Int
         /// The names of the purpose and the channel.
@@ -80,7 +81,7 @@ struct RecordView: BitwiseCopyable {
     }
 
     struct DeviceView: BitwiseCopyable {
-        /// What an app says of its device; each is there or not, as in the model.
+        /// The facts that an app reports about its device. Each may be absent.
         struct Facts: BitwiseCopyable {
             var platform = Stretch.nothing, platformVersion = Stretch.nothing, model = Stretch.nothing
             var locale = Stretch.nothing, appVersion = Stretch.nothing
@@ -97,15 +98,15 @@ struct RecordView: BitwiseCopyable {
         /// The index of the token's service in the lexicon; -1 for an unknown one.
         var service = 0
         var serviceName = Stretch.nothing
-        /// The environment of its token, -1 if it names none.
+        /// The environment of the token; -1 if it names none.
         var environment = -1
         var appID = Detail()
         var hasFacts = false
         var facts = Facts()
-        /// The family of its platform; -1 if there is none.
+        /// The family of the platform; -1 if there is none.
         var family = -1
         var allowsPush = true, allowsBackgroundPush = false, allowsLocation = false, allowsProximity = false
-        /// Names and values of its identities, sorted by name: the first `identityCount` of them.
+        /// The names and values of the identities, sorted by name. The first `identityCount` are used.
         var identities = (Identity(), Identity(), Identity(), Identity())
         var identityCount = 0
 
@@ -113,13 +114,13 @@ struct RecordView: BitwiseCopyable {
             var name = Stretch.nothing, value = Stretch.nothing
         }
 
-        /// The app that the token names, or else the facts; empty if neither does.
+        /// The app that the token names, or else the one in the facts; empty if there is neither.
         var app: Stretch { appID.text.count > 0 ? appID.text : facts.appID.text }
 
-        /// How many members of its token no layout writes.
+        /// The number of members of the token that no layout writes.
         var tokenDetails: Int { (environment < 0 ? 0 : 1) + (appID.isThere ? 1 : 0) }
 
-        /// How many of its other members no layout writes.
+        /// The number of other members that no layout writes.
         var details: Int {
             (hasFacts ? 1 : 0) + (identityCount > 0 ? 1 : 0) + (allowsPush ? 0 : 1) + (allowsBackgroundPush ? 1 : 0)
                 + (allowsLocation ? 1 : 0) + (allowsProximity ? 1 : 0)
@@ -143,8 +144,8 @@ struct RecordView: BitwiseCopyable {
     static let deviceLimit = 4
     static let attributeLimit = 256
 
-    // Each pointer has room for its limit, and each count is at most that. `attributes[rank]` was written if the bit of
-    // that rank is set in `present`.
+    // Each pointer has capacity for its limit, and each count is at most the limit. `attributes[rank]` is initialized if
+    // the bit of the rank is set in `present`.
     let identifiers: UnsafeMutablePointer<IdentifierView>
     let attributes: UnsafeMutablePointer<ValueView>
     let present: UnsafeMutablePointer<UInt64>
@@ -152,7 +153,7 @@ struct RecordView: BitwiseCopyable {
     let subscriptions: UnsafeMutablePointer<SubscriptionView>
     let consents: UnsafeMutablePointer<ConsentView>
     let devices: UnsafeMutablePointer<DeviceView>
-    /// Room for addresses that are written otherwise than they stand, a line for each identifier.
+    /// Memory for addresses that are rewritten, a line for each identifier.
     let addressLines: UnsafeMutablePointer<UInt8>
     let scratch: Scratch
 
@@ -165,7 +166,7 @@ struct RecordView: BitwiseCopyable {
     var hasTimeZone = false
     var locale = Stretch.nothing
     var timeZone = Stretch.nothing
-    /// What a row says of its device's offset from UTC, in seconds; empty if nothing.
+    /// The offset of the row's device from UTC, in seconds; empty if there is none.
     var utcOffset = Stretch.nothing
 
     static let presentWords = attributeLimit / 64
@@ -187,7 +188,7 @@ struct RecordView: BitwiseCopyable {
         scratch = Scratch(in: arena)
     }
 
-    /// Forgets the last record.
+    /// Resets the view for the next record.
     @inline(__always) mutating func clear() {
         (identifierCount, tagCount, subscriptionCount, consentCount, deviceCount) = (0, 0, 0, 0, 0)
         (hasLocale, hasTimeZone, utcOffset) = (false, false, .nothing)
@@ -195,7 +196,7 @@ struct RecordView: BitwiseCopyable {
         for word in 0..<Self.presentWords { present[word] = 0 }
     }
 
-    /// Whether all that it says of consent is about channels, topics and purposes of the lexicon.
+    /// Whether all consent decisions concern channels, topics and purposes of the lexicon.
     @inline(__always) var hasKnownWords: Bool {
         for index in 0..<subscriptionCount {
             guard subscriptions[index].channel >= 0, subscriptions[index].topic != Lexicon.unknown else { return false }
@@ -206,7 +207,7 @@ struct RecordView: BitwiseCopyable {
         return true
     }
 
-    /// Whether two words may be about one thing and differ: then the general path settles them.
+    /// Whether two consent decisions may concern one subject and differ. The general path resolves them.
     @inline(__always) var mayContradict: Bool {
         subscriptionCount > 1 && hasTornSubscriptions || consentCount > 1 && hasTornConsents
     }
@@ -231,10 +232,10 @@ struct RecordView: BitwiseCopyable {
         return false
     }
 
-    /// A value that holds nothing.
+    /// An empty value.
     static var blank: ValueView { ValueView(kind: .string, text: .nothing) }
 
-    /// Puts a tag at its place in the order of bytes, once; false if there is no more room.
+    /// Inserts a tag in the order of bytes, unless it exists; returns false if there is no room.
     @inline(__always) mutating func insert(tag: Stretch) -> Bool {
         if !tag.isASCII, hasTag(equivalentTo: tag) { return true }
         var place = tagCount
@@ -255,13 +256,13 @@ struct RecordView: BitwiseCopyable {
         return true
     }
 
-    /// Whether there is a tag with other bytes that is the same in canonical form.
+    /// Whether there is a canonically equivalent tag with other bytes.
     @inline(never) private func hasTag(equivalentTo tag: Stretch) -> Bool {
         let text = tag.text
         return (0..<tagCount).contains { tags[$0].text == text }
     }
 
-    /// Whether the record has that attribute.
+    /// Whether the record has the attribute with a rank.
     @inline(__always) func has(_ rank: Int) -> Bool { present[rank &>> 6] & (1 &<< UInt64(rank & 63)) != 0 }
 
     func setAttribute(_ rank: Int, _ value: ValueView) {
@@ -271,7 +272,7 @@ struct RecordView: BitwiseCopyable {
 
     func removeAttribute(_ rank: Int) { present[rank &>> 6] &= ~(1 &<< UInt64(rank & 63)) }
 
-    /// Takes a tag out; false if there is none of that name.
+    /// Removes a tag; returns false if it does not exist.
     mutating func remove(tag: Stretch) -> Bool {
         guard let place = (0..<tagCount).first(where: { tags[$0].compare(tag) == 0 }) else { return false }
         tagCount -= 1
@@ -279,7 +280,7 @@ struct RecordView: BitwiseCopyable {
         return true
     }
 
-    /// Becomes the same as another view, of which it leaves everything as it is.
+    /// Copies another view, which does not change.
     mutating func copy(_ other: RecordView) {
         for word in 0..<Self.presentWords {
             present[word] = other.present[word]
@@ -302,7 +303,7 @@ struct RecordView: BitwiseCopyable {
         (hasLocale, hasTimeZone, locale, timeZone) = (other.hasLocale, other.hasTimeZone, other.locale, other.timeZone)
     }
 
-    /// The place of an attribute's value; nil if the record has one of that name already.
+    /// The place for the value of an attribute; nil if the record has a value of it already.
     @inline(__always) func attribute(_ rank: Int) -> UnsafeMutablePointer<ValueView>? {
         let (word, bit) = (rank &>> 6, 1 as UInt64 &<< UInt64(rank & 63))
         guard present[word] & bit == 0 else { return nil }

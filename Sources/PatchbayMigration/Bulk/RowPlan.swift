@@ -3,39 +3,39 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// A contact file's table, compiled for ``LineWriter``: which part of a view fills which column, in which form.
+/// The columns of a contact file, compiled for ``LineWriter``: the part of a view that fills each column, and its form.
 ///
-/// It knows what rows mostly hold. What it does not (dates of opt-ins, devices, texts that are changed or refused) sends the
-/// record the general path.
+/// The plan covers the usual contents of rows. Records with others (dates of opt-ins, devices, texts that are changed or
+/// rejected) take the general path.
 struct RowPlan: BitwiseCopyable {
-    /// A column that is written.
+    /// A column of the file.
     struct Column: BitwiseCopyable {
-        /// The most bytes that certainly are not too many characters.
+        /// The maximum number of bytes that are certainly within the column's maximum number of characters.
         var limit = Int.max
         var isRequired = false
         var phoneForm = PhoneNumber.Form.any
-        /// Of a column that says what a person wants: its channel and topic in the lexicon, and the word for each state. Of one
-        /// that holds an attribute: the only words that it takes, none if it takes any.
+        /// For a column with the state of a subscription: its channel and topic in the lexicon, and the value of each state.
+        /// For a column with an attribute: the only values that it accepts; empty if it accepts any.
         var channel = Lexicon.unknown
         var topic = Lexicon.none
         var words = Row<Stretch>(start: nil, count: 0)
-        /// Of a column that says a denied use: the purpose, and the channel or that it is every one.
+        /// For a column with a denied purpose: the purpose, and the channel or ``Lexicon/none`` for every channel.
         var purpose = Lexicon.unknown
         var purposeChannel = Lexicon.none
-        /// Of a column with a date or a source of a subscription: what it holds, and of which channel and topic.
+        /// For a column with a date or the source of a subscription: its content, and the channel and topic.
         var part = Part.none
         var partChannel = Lexicon.unknown
         var partTopic = Lexicon.none
-        /// Of a column with an address: the channel on which it reaches a person.
+        /// For a column with an address: the channel whose messages it receives.
         var reach = Lexicon.unknown
     }
 
-    /// A part of a subscription beside its state.
+    /// A part of a subscription other than its state.
     enum Part: UInt8, BitwiseCopyable { case none, optIn, optOut, changedAt, source }
 
-    /// The order of a day's numbers, and the mark between them.
+    /// The order of the numbers of a day, and the mark between them.
     struct Day: BitwiseCopyable {
-        /// The places of year, month and day.
+        /// The offsets of year, month and day.
         let places: (year: Int, month: Int, day: Int)
         let mark: UInt8
 
@@ -50,20 +50,20 @@ struct RowPlan: BitwiseCopyable {
     var columns = Row<Column>(start: nil, count: 0)
     var delimiter: UInt8 = 0x2C
     var quotesAll = false
-    /// Whether a text may stand in quotes.
+    /// Whether a text may be quoted.
     var isQuoted = false
     var endsWithReturn = false
-    /// A byte that is written twice; 0 for none.
+    /// A byte that is doubled in a text; 0 for none.
     var doubled: UInt8 = 0
-    /// Whether texts may hold characters beyond ASCII, and beyond sixteen bits.
+    /// Whether texts may contain characters beyond ASCII, and beyond sixteen bits.
     var takesUnicode = true
     var takesHighUnicode = true
-    /// Whether the file has a byte for each character, as ISO 8859-1 says.
+    /// Whether the file is encoded in ISO 8859-1.
     var isLatin1 = false
-    /// Whether telephone numbers without a country get one.
+    /// Whether telephone numbers without a country calling code get one.
     var hasCountry = false
     var day = Day(.iso)
-    /// Seconds by which the zone of instants is east of UTC.
+    /// The offset from UTC of the time zone of instants, in seconds to the east.
     var zone = 0
     var seconds = Stretch.nothing
     var yes = Stretch.nothing
@@ -74,39 +74,39 @@ struct RowPlan: BitwiseCopyable {
     var tags = -1
     var locale = -1
     var timeZone = -1
-    /// The column of the key, and that of what finds a row without one.
+    /// The column of the key, and the column that identifies a row without a key.
     var key = -1
     var finder = -1
-    /// The kinds of identifiers of which one stands in the key's column where there is no key, in order.
+    /// The kinds of identifiers that may replace a missing key in its column, in order.
     var standIns = Row<Int>(start: nil, count: 0)
-    /// Whether there are columns that only the writer knows how to fill.
+    /// Whether there are columns that only the general path can fill.
     var hasDeviceColumns = false
-    /// Whether there are columns for channels or purposes beyond the lexicon: a record that names such a one, or every
-    /// channel, is for the writer.
+    /// Whether there are columns for channels or purposes that are not in the lexicon. Records that name one of these, or
+    /// every channel, take the general path.
     var hasStrangeColumns = false
-    /// A bit for each channel on which an opt-out is for the writer to judge.
+    /// A bit for each channel on which opt-outs require the general path.
     var judged: UInt8 = 0
-    /// A bit for each channel on which an address needs an opt-in beside it; one without is for the writer to judge.
+    /// A bit for each channel on which an address requires an opt-in. An address without one requires further checks.
     var needsYes: UInt8 = 0
     /// Whether a field may hold a line break.
     var takesLineBreaks = true
-    /// Whether a plan counts tags by their names, which only the writer's way does.
+    /// Whether a plan counts tags by their names, which only the general path does.
     var countsTags = false
     /// The columns of single tags.
     var tagColumns = Row<TagColumn>(start: nil, count: 0)
 
-    /// A column that says whether a contact has one tag.
+    /// A column that shows whether a contact has a tag.
     struct TagColumn: BitwiseCopyable {
         var tag: Stretch
         var column: Int
     }
 
-    // Notes by index; -1 for one that keeps the record out, which is for the general path to say.
+    // The indexes of notes; -1 for one that rejects the record, which only the general path reports.
     var noPlace = -1, noColumn = -1, converted = -1, precision = -1, unfit = -1, second = -1, undated = -1
     var denied = -1, stateUnknown = -1, suspended = -1, lostOptOut = -1, consent = -1
     var keyOther = -1, otherKey = -1, withoutOptIn = -1
 
-    /// The column that says that very denial; -1 for none.
+    /// The column of a denial for exactly this purpose and channel; -1 for none.
     func column(denying purpose: Int, _ channel: Int) -> Int {
         guard purpose >= 0 else { return -1 }
         for index in 0..<columns.count {
@@ -139,25 +139,25 @@ struct RowPlan: BitwiseCopyable {
     }
 }
 
-/// Makes a plan's row from a contact file.
+/// Compiles a contact file to the row of a plan.
 struct RowCompiler {
     private let file: ContactFile
     private let arena: Arena
     private(set) var row = RowPlan()
-    /// The kinds of identifiers that have a column, each with it.
+    /// The kinds of identifiers that have a column, with the column.
     private(set) var kinds: [(kind: IdentifierKind, column: Int)] = []
-    /// Those of which one may stand in the key's column.
+    /// The kinds of identifiers that may replace a missing key in its column.
     var standIns: [IdentifierKind] { row.key < 0 || isSurveyed ? [] : file.settings.otherKeys }
     private let isSurveyed: Bool
     private(set) var topicNames: [String] = []
     /// The columns of attributes, with their types.
     private(set) var attributes: [String: ColumnHome] = [:]
-    /// What may be said.
+    /// The notes.
     private(set) var notes: [FindingRow] = []
     private var tagColumns: [RowPlan.TagColumn] = []
     private var stated: Set<Subscription.Key> = []
 
-    /// Nil for a file that has more columns than the bulk path knows, or such as it can't fill.
+    /// Compiles a file; nil if it has more columns than the bulk path supports, or one that the bulk path cannot fill.
     init?(_ file: ContactFile, judging channels: [Channel], isSurveyed: Bool, in arena: Arena) {
         (self.file, self.arena, self.isSurveyed) = (file, arena, isSurveyed)
         let columns = file.writtenColumns
@@ -169,7 +169,7 @@ struct RowCompiler {
         var taken: Set<ContactPlace> = []
         let needsOther = file.needsFinder(among: columns.map(\.place))
         for (index, column) in columns.enumerated() {
-            // Of two columns for one place the first is filled.
+            // Of two columns for one place, the first is filled.
             let isFirst = taken.insert(column.place).inserted
             guard var next = self.column(column, at: isFirst ? index : nil) else { return nil }
             if needsOther, isFirst, column.place == file.finder { next.isRequired = true }
@@ -180,7 +180,7 @@ struct RowCompiler {
         row.countsTags = isSurveyed && !tagColumns.isEmpty
     }
 
-    /// How fields are written.
+    /// Compiles the form of fields; returns false if the bulk path does not support it.
     private mutating func form() -> Bool {
         let (dialect, forms) = (file.dialect, file.settings.forms)
         row.delimiter = dialect.delimiter
@@ -194,7 +194,7 @@ struct RowCompiler {
         (row.takesUnicode, row.takesHighUnicode) = (forms.highestScalar >= 0xFFFF, forms.highestScalar >= 0x10FFFF)
         row.hasCountry = file.settings.defaultCountry != nil
         row.isLatin1 = !file.settings.encoding.isUTF8
-        // The rules of the file itself say which characters it has no byte for.
+        // The rules of the file itself decide which characters it cannot encode.
         if row.isLatin1 { (row.takesUnicode, row.takesHighUnicode) = (false, false) }
         row.takesLineBreaks = forms.takesLineBreaks
         row.day = RowPlan.Day(forms.day)
@@ -206,13 +206,13 @@ struct RowCompiler {
         return true
     }
 
-    /// Whether a word of the table stands in a field as it is.
+    /// Whether a value of the table is written to a field unchanged.
     private static func isPlain(_ word: String) -> Bool {
         word.utf8.count <= 32
             && word.utf8.allSatisfy { byte in byte > 0x20 && byte < 0x7F && !"\",;|\\".utf8.contains(byte) }
     }
 
-    /// A bit for each channel; nil if there is one that only the general path knows.
+    /// A bit for each channel; nil if one of them requires the general path.
     private func bits(_ channels: [Channel]) -> UInt8? {
         var bits: UInt8 = 0
         for channel in channels {
@@ -235,7 +235,7 @@ struct RowCompiler {
         row.withoutOptIn = index(file.settings.withoutOptIn == .reject ? rows.withoutOptIn : rows.writtenWithoutOptIn)
     }
 
-    /// A column; nil if there is none like it on the bulk path. Where `index` is nil nothing fills it.
+    /// Compiles a column; nil if the bulk path does not support it. If `index` is nil, the column is not filled.
     private mutating func column(_ column: ContactColumn, at index: Int?) -> RowPlan.Column? {
         var compiled = RowPlan.Column(limit: column.limit ?? .max, isRequired: file.isRequired(column))
         compiled.phoneForm = column.phoneForm
@@ -264,7 +264,7 @@ struct RowCompiler {
                 row.hasStrangeColumns = true
                 break
             }
-            // Two columns with words for one wish are for the writer.
+            // Two columns with values for one subscription require the general path.
             guard stated.insert(key).inserted else { return nil }
             (compiled.channel, compiled.topic) = (channel, topic(key.topic))
             let words = Lexicon.states.map { column.states.written[$0] ?? "" }

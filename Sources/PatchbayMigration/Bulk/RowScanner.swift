@@ -5,35 +5,36 @@ import PatchbaySystem
 
 /// Reads a contact from a row of delimited text into a view, byte by byte.
 ///
-/// As with the scanner of lines, false is for a row with a fault, or with more than a view holds.
+/// Functions return false or nil for a row with a fault, or with more parts than a view holds. The format's own reader
+/// reads such a row.
 struct RowScanner: RecordScanner {
     private enum Work: UInt8, BitwiseCopyable {
         case identifier, attribute, locale, timeZone, tags, tag, wish, everyRow, denial, device, offset
     }
     private enum Form: UInt8, BitwiseCopyable { case any, email, phone }
 
-    /// What is done with a column once the row is split, in the order of a contact.
+    /// The use of a column after the row is split, in the order of the parts of a contact.
     private struct Step: BitwiseCopyable {
         var work: Work
         var column: Int
-        /// The kind of the identifier, the rank of the attribute, or the state that every row states.
+        /// The kind of the identifier, the rank of the attribute, or the index of the state that applies to every row.
         var index: Int
         var form: Form
         var type: TypeCode
-        /// The type of texts that are not of `type`.
+        /// The type of texts that are not values of `type`.
         var otherwise = TypeCode.any
         var isRequired: Bool
-        /// The column's name in the header, as ``mayName(_:_:)`` takes it.
+        /// The name of the column in the header, in the form for ``mayName(_:_:)``.
         var header: Stretch
-        /// The words of a column that says something by them, each with a state's index, or with 1 for yes and 0 for no.
+        /// The values of the column, each with the index of a state, or with 1 for yes and 0 for no.
         var words = Row<RowWord>(start: nil, count: 0)
-        /// The channel and topic of a wish, or the purpose and channel of a denial, in the lexicon.
+        /// The channel and topic of a subscription, or the purpose and channel of a denial, in the lexicon.
         var subject = (Lexicon.unknown, Lexicon.none)
-        /// The columns with the rest of a wish.
+        /// The columns with the other parts of a subscription.
         var dates = WishColumns()
         /// The names of the identifier's kind, of the channel and the topic, or of the purpose and the channel.
         var names = (Stretch.nothing, Stretch.nothing)
-        /// A tag that the row has or has not.
+        /// The tag whose presence the column shows.
         var tag = Stretch.nothing
     }
 
@@ -45,10 +46,10 @@ struct RowScanner: RecordScanner {
         var locale = -1, timeZone = -1
     }
 
-    /// What only the layout's own rules can read, and what is said of a row, by index of the plan's notes.
+    /// The rules of the layout, for values that only they can read, and the notes about a row, by index of the plan.
     final class Rules {
         let layout: ColumnLayout
-        /// How the values of each column are text.
+        /// The form of the values of each column.
         let forms: [FieldForms]
         fileprivate let words: [Int: [String: Int]]
         let notes: (seconds: Int, optInUnknown: Int, timeZone: Int, devicePart: Int, deviceAssumed: Int)
@@ -68,7 +69,7 @@ struct RowScanner: RecordScanner {
             )
         }
 
-        /// What may be said of a row.
+        /// The findings that notes about a row refer to.
         static func rows(_ layout: ColumnLayout) -> [FindingRow] {
             guard let rows = layout.contactFile?.findings else { return [] }
             return [rows.seconds, rows.optInUnknown, rows.timeZone, rows.devicePart, rows.deviceAssumed]
@@ -89,20 +90,20 @@ struct RowScanner: RecordScanner {
         }
     }
 
-    /// A word in lower case, and what it means.
+    /// A value in lower case with its meaning.
     private struct RowWord: BitwiseCopyable {
         var text: Stretch
         var meaning: Int
     }
 
-    /// The columns that say a wish by dates or say more of it; -1 for none.
+    /// The columns with the dates and other parts of a subscription; -1 for none.
     private struct WishColumns: BitwiseCopyable {
         var optIn = -1, optOut = -1, changedAt = -1, source = -1
-        /// The columns with words: a file has at most one for each polarity.
+        /// The columns with values. A file has at most one for each polarity.
         var words = (WordColumn(), WordColumn(), WordColumn())
     }
 
-    /// A column with words of a wish; -1 for none.
+    /// A column with values for a subscription; -1 for none.
     private struct WordColumn: BitwiseCopyable {
         var column = -1
         var words = Row<RowWord>(start: nil, count: 0)
@@ -111,21 +112,21 @@ struct RowScanner: RecordScanner {
     private let delimiter: UInt8
     private let quote: UInt8
     private let hasQuotes: Bool
-    /// A byte that only the reader understands; NUL, which no text holds, where there is none.
+    /// A byte that only the reader can interpret; NUL, which no text contains, if there is none.
     private let unusual: UInt8
-    /// What stands between several values; NUL where that is beyond ASCII.
+    /// The separator of several values; NUL if it is not ASCII.
     private let separator: UInt8
     private let columnCount: Int
     private let steps: Row<Step>
-    /// How the dates of each column are read.
+    /// The rules for the dates of each column.
     private let moments: UnsafeMutablePointer<Moments>
-    /// Whether telephone numbers without a country get one, which the reader does.
+    /// Whether telephone numbers without a country calling code get one, which the reader adds.
     private let hasCountry: Bool
-    /// The words of a boolean, and what JSON has for them.
+    /// The words of a Boolean value with their JSON.
     private let truths: Row<RowWord>
     private let yes: Stretch
     private let no: Stretch
-    /// One value for each column, of the row that was split last.
+    /// The values of the columns in the present row.
     private let fields: UnsafeMutablePointer<ValueView>
     private let device: DeviceColumns
     private let deviceIdentity: Stretch
@@ -162,7 +163,7 @@ struct RowScanner: RecordScanner {
         rules = arena.keep(object: Rules(layout, columns.map { $0.forms ?? layout.forms }, words: compiler.words, plan))
     }
 
-    /// Makes the steps of columns, in the order in which a contact has its parts.
+    /// Compiles the steps of columns, in the order of the parts of a contact.
     private struct StepCompiler {
         private let plan: CompiledPlan
         private let arena: Arena
@@ -172,7 +173,7 @@ struct RowScanner: RecordScanner {
         private var everyRow: [Step] = []
         private var denials: [Consent.Scope: Step] = [:]
         private(set) var device = DeviceColumns()
-        /// The words of columns beyond ASCII, by column.
+        /// The words that contain characters beyond ASCII, by column.
         private(set) var words: [Int: [String: Int]] = [:]
 
         init(_ plan: CompiledPlan, _ arena: Arena) { (self.plan, self.arena) = (plan, arena) }
@@ -183,7 +184,7 @@ struct RowScanner: RecordScanner {
                 + denials.sorted { $0.key < $1.key }.map(\.value) + ends
         }
 
-        /// The steps behind all others: a device depends on what the row says of push messages.
+        /// The steps after all others: a device depends on the row's decision about push messages.
         private var ends: [Step] {
             var step = Step(
                 work: .offset,
@@ -316,7 +317,7 @@ struct RowScanner: RecordScanner {
         }
     }
 
-    /// Words for ``meaning(of:in:)``, which finds those that are bare.
+    /// The words for ``meaning(of:in:)``, which finds only words without surrounding white space.
     private static func row(_ words: [String: Int], in arena: Arena) -> Row<RowWord> {
         arena.make(
             words.sorted { $0.key < $1.key }.filter { KeyTable.canEnter($0.key) }
@@ -324,19 +325,20 @@ struct RowScanner: RecordScanner {
         )
     }
 
-    /// A column's name without the signs that don't count in it, in lower case.
+    /// The name of a column in lower case, without the signs that are ignored in names.
     private static func plain(_ name: String) -> String {
         String(decoding: name.lowercased().utf8.filter { !isPassed($0) }, as: UTF8.self)
     }
 
-    /// Whether a byte may be one that does not count in a column's name.
+    /// Whether a byte may be a sign that is ignored in the name of a column.
     @inline(__always) private static func isPassed(_ byte: UInt8) -> Bool {
         byte == 0x20 || byte == 0x2D || byte == 0x5F || byte &- 0x09 < 5
     }
 
-    /// Whether a text may be another spelling of a name, by ``ColumnName``: most are not by their first byte.
+    /// Whether a text may be another spelling of a name, according to ``ColumnName``. Most texts differ in their first
+    /// byte.
     ///
-    /// Beyond ASCII the reader tells, and so it does of a text that begins with a byte-order mark.
+    /// A text beyond ASCII, or with a byte-order mark, is compared by the rules of the reader.
     @inline(__always) private static func mayName(_ text: Stretch, _ name: Stretch) -> Bool {
         var place = 0
         for index in 0..<text.count {
@@ -351,7 +353,7 @@ struct RowScanner: RecordScanner {
         return place == name.count || name[place] >= 0x80
     }
 
-    /// The same beyond ASCII.
+    /// Compares a text beyond ASCII.
     @inline(never) private static func isAnother(_ text: Stretch, _ name: Stretch) -> Bool {
         func letters(_ text: String) -> String {
             text.lowercased().filter { !$0.isWhitespace && $0 != "_" && $0 != "-" }
@@ -360,7 +362,7 @@ struct RowScanner: RecordScanner {
         return text.unicodeScalars.contains("\u{FEFF}") || letters(text) == letters(name.text)
     }
 
-    /// Reads the row at the cursor; nil for one that is not plain. `end` is behind a line feed or before the padding.
+    /// Reads the row at the cursor; nil for one that is not plain. `end` is after a line feed or before the padding.
     @inline(__always) mutating func scan(
         _ place: Bytes,
         _ end: Bytes,
@@ -370,7 +372,7 @@ struct RowScanner: RecordScanner {
         let lexicon = plan.pointee.lexicon
         view.clear()
         noted.count.pointee = 0
-        // A byte-order mark is for the reader.
+        // The reader handles a byte-order mark.
         guard place.pointee != 0xEF || place[1] != 0xBB || place[2] != 0xBF,
             let extent = split(place, end, view.scratch)
         else { return nil }
@@ -418,7 +420,7 @@ struct RowScanner: RecordScanner {
                 else { return nil }
             case .locale: (view.hasLocale, view.locale) = (true, value.pointee.text)
             case .timeZone:
-                // Another text is an offset.
+                // Any other text is an offset.
                 let text = value.pointee.text
                 guard memchr(text.start, 0x2F, text.count) != nil || text.equals("UTC") else { continue }
                 (view.hasTimeZone, view.timeZone) = (true, text)
@@ -432,7 +434,7 @@ struct RowScanner: RecordScanner {
         }
         view.identifierCount = identifiers
         if isConverted, Stretch(place, extent.end - place).mayBeMisread { return nil }
-        // The reader reports a row of very many lines.
+        // The reader reports a row with very many lines.
         return extent.lines <= ContactFileReader.usualLines ? extent : nil
     }
 
@@ -448,7 +450,7 @@ struct RowScanner: RecordScanner {
         }
     }
 
-    /// Whether a telephone number needs no country and has no fraction of a spreadsheet, which the reader deals with.
+    /// Whether a telephone number has a country calling code and no fraction of a spreadsheet. The reader corrects others.
     @inline(__always) private func isWhole(_ text: Stretch) -> Bool {
         if hasCountry, text[0] != 0x2B { return false }
         return text.count < 2 || text[text.count &- 1] != 0x30 || text[text.count &- 2] != 0x2E
@@ -456,10 +458,10 @@ struct RowScanner: RecordScanner {
 
     // MARK: Values
 
-    /// What a column's word means, in any case; -1 for another word.
-    /// The meaning of a word that says nothing.
+    /// The meaning of a value that states nothing.
     fileprivate static let silent = Lexicon.states.count
 
+    /// The meaning of the value in a column, in upper or lower case; -1 for any other value.
     private func meaning(of column: Int, in words: Row<RowWord>) -> Int {
         guard fields[column].isASCII else { return meaning(beyondASCII: column) }
         return Self.meaning(of: fields[column].text, in: words)
@@ -484,7 +486,7 @@ struct RowScanner: RecordScanner {
         byte &- 0x41 < 26 ? byte | 0x20 : byte
     }
 
-    /// Reads a text as a value of a type; false where that takes the layout's own rules.
+    /// Reads a text as a value of a type; returns false if only the layout's own rules can do so.
     @inline(__always) private func read(
         _ value: UnsafeMutablePointer<ValueView>,
         as type: TypeCode,
@@ -532,7 +534,7 @@ struct RowScanner: RecordScanner {
             let meaning = Self.meaning(of: text, in: truths)
             guard meaning >= 0 else { return false }
             value.pointee.kind = meaning == 1 ? .yes : .no
-            // As JSON has it.
+            // The form in JSON.
             value.pointee.text = meaning == 1 ? yes : no
         case .choices:
             guard let list = choices(text, scratch) else { return false }
@@ -542,7 +544,7 @@ struct RowScanner: RecordScanner {
         return true
     }
 
-    /// Reads a text as the layout's own rules do; false for a fault.
+    /// Reads a text by the layout's own rules; returns false for a fault.
     @inline(never) private func readByRules(
         _ value: UnsafeMutablePointer<ValueView>,
         _ step: UnsafePointer<Step>,
@@ -552,7 +554,7 @@ struct RowScanner: RecordScanner {
         let text = fields[step.pointee.column].text.text
         guard let type = step.pointee.type.kind?.type else { return false }
         var found: AttributeValue?
-        // The reader reports a day that may be another one.
+        // The reader reports a day that may also be another one.
         if type == .date || type == .timestamp, forms.readings(text).count > 1 { return false }
         if let otherwise = step.pointee.otherwise.kind?.type {
             found = forms.exactValue(text, as: type) ?? forms.value(text, as: otherwise)
@@ -565,7 +567,7 @@ struct RowScanner: RecordScanner {
         return noted.add(rules.takeUnretainedValue().notes.seconds)
     }
 
-    /// Words between separators as a list of JSON; nil where there is no room.
+    /// The words between separators as a JSON list; nil if there is no room.
     private func choices(_ text: Stretch, _ scratch: Scratch) -> Stretch? {
         guard var pen = scratch.pen(for: 4 * text.count + Padding.count) else { return nil }
         var isFirst = true
@@ -580,7 +582,7 @@ struct RowScanner: RecordScanner {
         return isKnown ? scratch.keep(pen) : nil
     }
 
-    /// Calls `body` for each word between separators, as long as that says true; the text is bare.
+    /// Calls `body` for each word between separators, while it returns true. The text is bare.
     @inline(__always) private func eachWord(of text: Stretch, _ body: (Stretch) -> Bool) -> Bool {
         guard separator != 0 else { return false }
         var start = 0
@@ -607,7 +609,7 @@ struct RowScanner: RecordScanner {
         return isKnown
     }
 
-    // MARK: What a person wants
+    // MARK: Subscriptions
 
     private func denial(
         _ step: UnsafePointer<Step>,
@@ -627,7 +629,7 @@ struct RowScanner: RecordScanner {
         return true
     }
 
-    /// What a row's word and dates say of one thing: see ``ColumnLayout/Role/wish(_:_:)``.
+    /// Combines the value and the dates of a row for one subscription: see ``ColumnLayout/Role/wish(_:_:)``.
     private func wish(
         _ step: UnsafePointer<Step>,
         _ view: inout RecordView,
@@ -640,7 +642,7 @@ struct RowScanner: RecordScanner {
         else { return false }
         if has(columns.optIn) || has(columns.optOut) {
             guard let dated = dated(columns, lexicon, view.scratch) else { return false }
-            // Of both what allows least; dates that agree with a word know since when.
+            // The less permissive of both counts. Dates that agree with a value give the time of the change.
             if state < 0 || lexicon.pointee.allows(dated.0, noMoreThan: state) { (state, changedAt) = dated }
         } else if state < 0, columns.optIn >= 0 || columns.optOut >= 0, step.pointee.subject.0 == Self.push.0, hasDevice
         {
@@ -666,7 +668,7 @@ struct RowScanner: RecordScanner {
         return true
     }
 
-    /// Adds what every row of the file states, which also holds against what the row states itself.
+    /// Adds the state that applies to every row of the file. It is combined with the states in the row.
     private func everyRow(
         _ step: UnsafePointer<Step>,
         _ view: inout RecordView,
@@ -692,7 +694,8 @@ struct RowScanner: RecordScanner {
         return true
     }
 
-    /// Reads a word beside what other columns say of the same: what allows least counts. False for an unknown word.
+    /// Reads a value and combines it with other columns for the same subject: the least permissive state counts. Returns
+    /// false for an unknown value.
     @inline(__always) private func word(
         _ column: WordColumn,
         _ state: inout Int,
@@ -709,7 +712,7 @@ struct RowScanner: RecordScanner {
 
     @inline(__always) private func has(_ column: Int) -> Bool { column >= 0 && fields[column].text.count > 0 }
 
-    /// A point in time as the model writes it; nil for a text that is none.
+    /// An instant as the model writes it; nil for a text that is not an instant.
     private func instant(_ column: Int, _ scratch: Scratch) -> Stretch? {
         let text = fields[column].text
         if fields[column].isASCII, let seconds = moments[column].instant(text),
@@ -724,7 +727,7 @@ struct RowScanner: RecordScanner {
         return moment.flatMap { scratch.keep($0.timestamp.text) }
     }
 
-    /// The state that one date or two say, and since when.
+    /// The state that one or two dates imply, and its time.
     private func dated(
         _ columns: WishColumns,
         _ lexicon: UnsafePointer<Lexicon>,
@@ -745,7 +748,7 @@ struct RowScanner: RecordScanner {
         return (lexicon.pointee.unsubscribed, RecordView.Detail(optOut))
     }
 
-    /// Whether a point in time is before another: up to the second their texts sort as they do, and a fraction behind it too.
+    /// Whether an instant is before another. Up to the second their texts sort by time, as do the fractions after it.
     private static func isBefore(_ one: Stretch, _ other: Stretch) -> Bool {
         let order = Stretch(one.start, 19).compare(Stretch(other.start, 19))
         if order != 0 { return order < 0 }
@@ -757,7 +760,7 @@ struct RowScanner: RecordScanner {
 
     private var hasDevice: Bool { has(device.deviceID) || has(device.pushToken) }
 
-    /// The device's offset from UTC in seconds, as a number's text; nothing where the row says none.
+    /// The device's offset from UTC in seconds, as the text of a number; nil if the row has none.
     private func utcOffset(_ view: RecordView) -> (seconds: Stretch?, isKnown: Bool) {
         for (column, isZone) in [(device.utcOffset, false), (device.timeZone, true)] {
             guard has(column), !isZone || !view.hasTimeZone else { continue }
@@ -769,14 +772,14 @@ struct RowScanner: RecordScanner {
         return (nil, true)
     }
 
-    /// Reads the offset of a row; false for the reader.
+    /// Reads the offset of a row; returns false if the reader must read it.
     private func offset(_ view: inout RecordView) -> Bool {
         let offset = utcOffset(view)
         view.utcOffset = offset.seconds ?? .nothing
         return offset.isKnown
     }
 
-    /// Adds the row's device, as ``ContactDraft`` does.
+    /// Adds the device of the row, by the rules of ``ContactDraft``.
     @inline(never) private func addDevice(_ view: inout RecordView, _ lexicon: UnsafePointer<Lexicon>) -> Bool {
         let notes = rules.takeUnretainedValue().notes
         guard hasDevice else { return noteLeftParts(nil, view) }
@@ -819,13 +822,13 @@ struct RowScanner: RecordScanner {
         }
         view.devices[0] = own
         view.deviceCount = 1
-        // Something of a device is assumed in any case.
+        // A part of the device is always assumed.
         return noted.add(notes.deviceAssumed) && noteLeftParts(own, view)
     }
 
     private static var fcm: Stretch { Stretch(("fcm" as StaticString).utf8Start, 3) }
 
-    /// What a column of yes or no says, no where it is blank; nil for another word.
+    /// The value of a column with yes or no; no if it is empty, nil for any other text.
     private func flag(_ column: Int) -> Bool? {
         guard has(column) else { return false }
         let text = fields[column].text
@@ -838,7 +841,8 @@ struct RowScanner: RecordScanner {
         return isTrue
     }
 
-    /// The index of the service of a token: APNs' alone are hexadecimal, and of 32 bytes or more where no platform confirms it.
+    /// The index of the service of a token. Only tokens of APNs are hexadecimal, with at least 32 bytes unless the platform
+    /// confirms the service.
     private func service(_ token: Stretch, family: Int) -> Int {
         let android = Lexicon.families.firstIndex(of: "android")
         guard family != android,
@@ -848,13 +852,13 @@ struct RowScanner: RecordScanner {
         return isApple || token.count >= 64 ? 0 : 1
     }
 
-    /// Notes the columns with a text that no part of a device took.
+    /// Adds a note for each column with a text that no part of a device uses.
     private func noteLeftParts(_ own: RecordView.DeviceView?, _ view: RecordView) -> Bool {
         let (hasFacts, hasToken) = (own?.hasFacts ?? false, own?.hasToken ?? false)
         let left = [
             (device.platform, own == nil), (device.locationEnabled, own == nil), (device.platformVersion, !hasFacts),
             (device.model, !hasFacts), (device.daylightSaving, !hasFacts),
-            // What is no offset was noted before.
+            // A text that is not an offset has a note already.
             (
                 device.utcOffset,
                 !hasFacts && has(device.utcOffset) && ExactHours(fields[device.utcOffset].text.text) != nil
@@ -869,13 +873,13 @@ struct RowScanner: RecordScanner {
 
     // MARK: Splitting
 
-    /// How far a row was split.
+    /// The result of splitting a field.
     private struct Cut {
-        /// The end of a field, or behind its quote; nil for a fault.
+        /// The position at the end of the field, or after its quote; nil for a fault.
         var place: Bytes?
-        /// What stands there.
+        /// The byte at this position.
         var stop: UInt8 = 0
-        /// Line feeds in the field.
+        /// The number of line feeds in the field.
         var lines = 0
     }
 
@@ -886,17 +890,17 @@ struct RowScanner: RecordScanner {
             let field = fields + column
             let isQuoted = hasQuotes && place.pointee == quote
             let cut = isQuoted ? quoted(place, limit, field, scratch) : bare(place, limit, field, scratch)
-            // An apostrophe may be a guard, which the reader takes off.
+            // An apostrophe may be a guard against formulas, which the reader removes.
             guard let next = cut.place, field.pointee.text[0] != 0x27 else { return nil }
             (place, lines) = (next, lines &+ cut.lines)
             column &+= 1
-            // At the end stands no delimiter: behind a line feed nothing is looked at, and the padding is none.
+            // There is no delimiter at the end: the byte after a line feed is not examined, and the padding has none.
             guard cut.stop == delimiter else { break }
             guard column < columnCount else { return nil }
             place += 1
         }
         if place < end, place.pointee == 0x0D {
-            // One without a line feed is a fault behind a quote.
+            // A return without a line feed is a fault after a quote.
             guard place[1] == 0x0A, place + 1 < end else { return nil }
             place += 1
         }
@@ -934,7 +938,7 @@ struct RowScanner: RecordScanner {
         return Cut(place: place, stop: place.pointee)
     }
 
-    /// Whether a field that is not quoted ends here. A return before the line feed belongs to the line end.
+    /// Whether a field without quotes ends here. A return before a line feed belongs to the line end.
     @inline(__always) private func endsField(_ place: Bytes) -> Bool {
         let byte = place.pointee
         return byte == delimiter || byte == 0x0A || byte == 0x0D && place[1] == 0x0A
@@ -977,7 +981,7 @@ struct RowScanner: RecordScanner {
         }
         field.pointee.text = Stretch(text, place - text)
         place += 1
-        // Behind the quote stands the delimiter or the line end, or it is a fault.
+        // The delimiter or the line end must follow the quote.
         guard place.pointee == delimiter || place.pointee == 0x0A || place.pointee == 0x0D || place == limit else {
             return cut
         }
@@ -988,7 +992,8 @@ struct RowScanner: RecordScanner {
         return cut
     }
 
-    /// Takes one of each two bytes out that stand for one; alone such a byte stays, unless that can't be. False without room.
+    /// Replaces doubled bytes by single ones. With `always`, every such byte is the first of two; otherwise a single one
+    /// stays. Returns false if there is no room.
     @inline(never) private func single(
         _ field: UnsafeMutablePointer<ValueView>,
         _ byte: UInt8,
@@ -1007,7 +1012,7 @@ struct RowScanner: RecordScanner {
         return true
     }
 
-    /// Takes white space off both ends.
+    /// Removes white space at both ends.
     @inline(__always) private func finish(_ field: UnsafeMutablePointer<ValueView>) {
         let text = field.pointee.text
         guard text.count > 0 else { return }

@@ -4,16 +4,16 @@ import PatchbayModel
 /// A field of the row that is being written.
 struct Cell: BitwiseCopyable {
     var text: Stretch
-    /// Whether it holds something for which it must stand in quotes.
+    /// Whether the field must be quoted because of its contents.
     var needsQuotes = false
 }
 
-/// Room for one row, and for texts that are written otherwise than they stand.
+/// Memory for one row, and for texts that are rewritten.
 struct RowRoom: BitwiseCopyable {
     let cells: UnsafeMutablePointer<Cell>
-    /// The scratch of the record that is written.
+    /// The scratch memory of the present record.
     let scratch: UnsafeMutablePointer<Scratch>
-    /// A line for each column, and behind them ``longTexts``.
+    /// A line for each column, followed by ``longTexts``.
     private let lines: UnsafeMutablePointer<UInt8>
     static let lineLength = 64
 
@@ -24,11 +24,11 @@ struct RowRoom: BitwiseCopyable {
     }
 
     @inline(__always) func line(of column: Int) -> UnsafeMutablePointer<UInt8> { lines + column &* Self.lineLength }
-    /// Room for texts of at most ``ChunkMapper/longest`` bytes in all.
+    /// Memory for long texts, of at most ``ChunkMapper/longest`` bytes in total.
     var longTexts: UnsafeMutablePointer<UInt8> { lines + RowPlan.columnLimit * Self.lineLength }
 }
 
-/// Words of one field in the making.
+/// The words of one field that is being composed.
 private struct LongText {
     private let start: UnsafeMutablePointer<UInt8>
     private var pen: Pen
@@ -41,7 +41,7 @@ private struct LongText {
 
     var text: Stretch { Stretch(Bytes(start), pen.place - start) }
 
-    /// Puts a word behind what there is; false if there is no more room.
+    /// Appends a word; returns false if there is no room.
     @inline(__always) mutating func put(_ word: Stretch, behind separator: UInt8) -> Bool {
         guard pen.place - start + word.count < limit else { return false }
         if pen.place != start { pen.put(separator) }
@@ -50,7 +50,7 @@ private struct LongText {
     }
 }
 
-/// Rows of delimited text. As everywhere in ``LineWriter``, nil or false leaves the record to the general path.
+/// Writes rows of delimited text. As in all of ``LineWriter``, nil or false leaves the record to the general path.
 extension LineWriter {
     mutating func row(_ view: RecordView, _ plan: UnsafePointer<LinePlan>, _ pen: Pen) -> Pen? {
         let columns = plan.pointee.row.pointee.columns
@@ -64,12 +64,12 @@ extension LineWriter {
         for index in 0..<columns.count where columns.place(index).pointee.isRequired {
             guard room.cells[index].text.count > 0 || isFound(without: index, plan) else { return nil }
         }
-        // An empty field alone would be an empty line.
+        // A single empty field would be an empty line.
         guard columns.count > 1 || room.cells[0].text.count > 0 else { return nil }
         return put(plan, pen)
     }
 
-    /// Writes the fields; the line feed is the caller's.
+    /// Writes the fields. The caller writes the line feed.
     private func put(_ plan: UnsafePointer<LinePlan>, _ start: Pen) -> Pen? {
         let row = plan.pointee.row
         var pen = start
@@ -93,7 +93,7 @@ extension LineWriter {
         return row.pointee.isLatin1 ? Self.latin1(start, pen) : pen
     }
 
-    /// Makes ISO 8859-1 of what was written; nil if that has no byte for a character.
+    /// Converts the output to ISO 8859-1; nil if a character has no byte there.
     @inline(never) private static func latin1(_ start: Pen, _ end: Pen) -> Pen? {
         var (from, pen) = (start.place, start)
         while from < end.place {
@@ -105,9 +105,9 @@ extension LineWriter {
         return pen
     }
 
-    // MARK: One field
+    // MARK: Single fields
 
-    /// Puts a text into a field that is free; the notes are of the attribute of that rank, if there is one.
+    /// Writes a text to an empty field. Notes concern the attribute with the given rank, if there is one.
     @inline(__always) private mutating func fill(
         _ column: Int,
         _ text: Stretch,
@@ -122,7 +122,7 @@ extension LineWriter {
         return true
     }
 
-    /// The same for every text, by the rules of the file itself.
+    /// Writes any text by the rules of the file itself.
     @inline(never) private mutating func fillByRules(
         _ column: Int,
         _ text: Stretch,
@@ -143,7 +143,7 @@ extension LineWriter {
         rank.map { note(index, ofAttribute: $0) } ?? note(index)
     }
 
-    /// Makes a note of each finding; false if one of them keeps the record out.
+    /// Adds a note for each finding; returns false if one of them rejects the record.
     private mutating func note(_ rows: [FindingRow], _ compiled: CompiledPlan, _ rank: Int?) -> Bool {
         for row in rows {
             guard let index = compiled.notes.firstIndex(of: row), note(index, of: rank) else { return false }
@@ -151,7 +151,7 @@ extension LineWriter {
         return true
     }
 
-    /// Whether a text needs quotes; nil for one that may not stand in the file, or not as it is.
+    /// Whether a text needs quotes; nil for a text that the file cannot hold unchanged.
     @inline(__always) private static func judge(_ text: Stretch, _ row: UnsafePointer<RowPlan>) -> Bool? {
         let (first, last) = (text[0], text[text.count &- 1])
         guard first > 0x20, last > 0x20 else { return nil }
@@ -167,7 +167,7 @@ extension LineWriter {
         return index >= text.count ? false : judgeBytes(text, row)
     }
 
-    /// The same, byte by byte.
+    /// Checks the text byte by byte.
     @inline(never) private static func judgeBytes(_ text: Stretch, _ row: UnsafePointer<RowPlan>) -> Bool? {
         for index in 0..<text.count {
             switch text[index] {
@@ -183,14 +183,14 @@ extension LineWriter {
             default: break
             }
         }
-        // A byte-order mark is no text at the start.
+        // A byte-order mark at the start is not text.
         guard !text.hasSpaceAtEnds, text.count < 3 || text[0] != 0xEF || text[1] != 0xBB || text[2] != 0xBF else {
             return nil
         }
         return needsQuotes(text, row)
     }
 
-    /// Whether a text that the file can hold is written in quotes.
+    /// Whether a text that the file can hold is quoted.
     private static func needsQuotes(_ text: Stretch, _ row: UnsafePointer<RowPlan>) -> Bool {
         guard row.pointee.isQuoted else { return false }
         for index in 0..<text.count {
@@ -213,7 +213,7 @@ extension LineWriter {
                 guard note(plan.pointee.row.pointee.noPlace) else { return false }
                 continue
             }
-            // Another one does not take the column of the first.
+            // A second identifier does not take the column of the first.
             guard kind < 64, unfit & (1 &<< UInt64(kind)) == 0 else { return false }
             let row = plan.pointee.kinds.place(kind)
             let column = row.pointee.column
@@ -226,7 +226,7 @@ extension LineWriter {
             }
             let isFit = Self.fits(text, of: identifier.pointee.value, row.pointee.fieldForm)
             guard isFit else {
-                // An opt-in without its address is for the general path.
+                // An opt-in without its address requires the general path.
                 guard view.subscriptionCount == 0, note(plan.pointee.row.pointee.unfit) else { return false }
                 unfit |= 1 &<< UInt64(kind)
                 continue
@@ -236,7 +236,7 @@ extension LineWriter {
         return true
     }
 
-    /// Whether an identifier's text has the form that its column wants.
+    /// Whether the text of an identifier has the form that its column requires.
     @inline(__always) private static func fits(_ text: Stretch, of value: ValueView, _ form: FormCode) -> Bool {
         switch form {
         case .email:
@@ -247,10 +247,11 @@ extension LineWriter {
         }
     }
 
-    /// Whether a text that does not look like an address may be one beyond ASCII, or hold a control character.
+    /// Whether a text that does not look like an address may be one with characters beyond ASCII, or has a control
+    /// character.
     private static func mayFit(_ text: Stretch) -> Bool { !text.isASCII || text.needsEscapes }
 
-    /// An international number in a column's form; nil for one that only ``PhoneNumber`` reads.
+    /// An international number in the form of a column; nil for one that only ``PhoneNumber`` can read.
     private func number(_ text: Stretch, _ form: PhoneNumber.Form, _ column: Int, _ hasCountry: Bool) -> Stretch? {
         guard text.count > 0, text.count <= RowRoom.lineLength - 16 else { return nil }
         let (line, hasPlus) = (room.line(of: column), text[0] == 0x2B)
@@ -270,7 +271,7 @@ extension LineWriter {
             }
         }
         let digits = count - signs
-        // Behind a plus sign, zeros are for the reader of numbers.
+        // Only ``PhoneNumber`` reads zeros after a plus sign.
         guard (4...15).contains(digits), line[signs] != 0x30,
             hasPlus || form == .digits || digits >= PhoneNumber.fewestDigitsWithoutPlus
         else { return nil }
@@ -299,7 +300,7 @@ extension LineWriter {
     ) -> Bool {
         var value = value
         let scratch = room.scratch.pointee
-        // First what the catalogue says, of which nothing is noted, then what the column is.
+        // The type in the catalogue is applied first, without a note, and then the type of the column.
         guard entry.pointee.type == .any || value.convert(to: entry.pointee.type, scratch) else { return false }
         let column = entry.pointee.column
         guard column >= 0 else { return note(plan.pointee.row.pointee.noColumn, ofAttribute: rank) }
@@ -314,7 +315,7 @@ extension LineWriter {
         return fill(column, text, plan, rank: rank)
     }
 
-    /// The same for every value, by the rules of the file itself.
+    /// Writes any value by the rules of the file itself.
     @inline(never) private mutating func fillByRules(
         _ value: ValueView,
         _ column: Int,
@@ -332,7 +333,7 @@ extension LineWriter {
         return fill(column, kept, plan, rank: rank)
     }
 
-    /// Whether a column takes a text; any other of its words is for the general path.
+    /// Whether a column accepts a text. Other spellings of its values require the general path.
     @inline(__always) private func takes(_ text: Stretch, _ column: UnsafePointer<RowPlan.Column>) -> Bool {
         let words = column.pointee.words
         guard words.count > 0 else { return true }
@@ -340,7 +341,7 @@ extension LineWriter {
         return false
     }
 
-    /// A value in the file's form; nil for one that only the general path can write.
+    /// The value in the form of the file; nil for one that only the general path can write.
     @inline(__always) private mutating func text(
         of value: ValueView,
         _ column: Int,
@@ -359,7 +360,7 @@ extension LineWriter {
             pen.put(value.text)
             pen.put(row.pointee.seconds)
         case .date: Self.put(day: value.text, row.pointee.day, &pen)
-        // `YYYY-MM-DDTHH:MM:SSZ`; a fraction before the letter is lost.
+        // `YYYY-MM-DDTHH:MM:SSZ`. A fraction before the letter would be lost.
         case .timestamp: return value.text.count == 20 ? moment(value.text, column, row) : nil
         case .choices: return choices(value, row.pointee.separator)
         case .list: return nil
@@ -367,7 +368,7 @@ extension LineWriter {
         return Stretch(Bytes(room.line(of: column)), pen.place - room.line(of: column))
     }
 
-    /// An instant to the second in the file's form; nil in the years at both ends of the calendar.
+    /// An instant, to the second, in the form of the file; nil in the years at both ends of the calendar.
     private func moment(_ instant: Stretch, _ column: Int, _ row: UnsafePointer<RowPlan>) -> Stretch? {
         guard let text = row.pointee.zone == 0 ? instant : local(instant, row.pointee.zone, column) else { return nil }
         var pen = Pen(place: room.line(of: column))
@@ -377,17 +378,17 @@ extension LineWriter {
         return Stretch(Bytes(room.line(of: column)), pen.place - room.line(of: column))
     }
 
-    /// An instant to the second as a zone's clocks show it; nil in the years at both ends of the calendar.
+    /// An instant, to the second, in the local time of a zone; nil in the years at both ends of the calendar.
     @inline(never) private func local(_ text: Stretch, _ zone: Int, _ column: Int) -> Stretch? {
         guard let seconds = Moments.seconds(of: text) else { return nil }
-        // Behind what the line's first half holds once it is written.
+        // The second half of the line is free: the first half holds the final text.
         let start = room.line(of: column) + RowRoom.lineLength / 2
         var pen = Pen(place: start)
         pen.put(instant: seconds + zone)
         return Stretch(Bytes(start), pen.place - start)
     }
 
-    /// A list's words between separators; nil where one would not come back.
+    /// The words of a list with separators; nil if one of them could not be read back.
     @inline(never) private mutating func choices(_ value: ValueView, _ separator: UInt8) -> Stretch? {
         var words = LongText(after: longCount, in: room)
         let isWhole = Grammar.eachString(of: value.text, room.scratch.pointee) { word in
@@ -396,19 +397,19 @@ extension LineWriter {
         return isWhole ? keep(words) : nil
     }
 
-    /// Whether a text comes back as it is from between separators.
+    /// Whether a text can be read back from between separators.
     private static func isWord(_ text: Stretch, _ separator: UInt8) -> Bool {
         text.count > 0 && !text.hasSpaceAtEnds
             && text.index(of: Int8(bitPattern: separator), or: Int8(bitPattern: separator), from: 0) >= text.count
     }
 
-    /// The text of words, which stays until the row is written; nil for none.
+    /// The text of the words, which is valid until the row is written; nil if there are none.
     private mutating func keep(_ words: LongText) -> Stretch? {
         longCount &+= words.text.count
         return words.text.count > 0 ? words.text : nil
     }
 
-    /// `YYYY-MM-DD` in another order.
+    /// Writes a day of the form `YYYY-MM-DD` in another order.
     @inline(__always) private static func put(day text: Stretch, _ form: RowPlan.Day, _ pen: inout Pen) {
         let start = pen.place
         for index in 0..<10 { start[index] = form.mark }
@@ -420,7 +421,7 @@ extension LineWriter {
         pen.place += 10
     }
 
-    /// Tags in their own columns, and all others in one field, in the order of their bytes.
+    /// Writes tags to their own columns, and all others to one field, in the order of their bytes.
     private mutating func fillTags(_ view: RecordView, _ plan: UnsafePointer<LinePlan>) -> Bool {
         guard view.tagCount > 0 else { return true }
         let row = plan.pointee.row
@@ -462,7 +463,7 @@ extension LineWriter {
         return true
     }
 
-    // MARK: What a person wants
+    // MARK: Subscriptions
 
     private mutating func fillSubscriptions(_ view: RecordView, _ plan: UnsafePointer<LinePlan>) -> Bool {
         let (row, lexicon) = (plan.pointee.row, plan.pointee.lexicon)
@@ -476,11 +477,11 @@ extension LineWriter {
                 guard note(row.pointee.stateUnknown) else { return false }
                 continue
             }
-            // Any other no on such a channel is for the writer to judge.
+            // Opt-outs on such a channel require the general path.
             if state != lexicon.pointee.subscribed, channel >= 0, row.pointee.judged &>> UInt8(channel) & 1 == 1 {
                 return false
             }
-            // A denial covers it, so that no opt-out is lost where it has no column.
+            // A denial also covers it, so no opt-out is lost if it has no column.
             let isCovered =
                 state == lexicon.pointee.subscribed || view.consentCount > 0 && isDenied(channel, view, plan)
             let lost = isCovered ? row.pointee.noPlace : row.pointee.lostOptOut
@@ -489,7 +490,7 @@ extension LineWriter {
         return true
     }
 
-    /// Says a state by the word or the date of a column, and what else there are columns for.
+    /// Writes a state as the value or the date of a column, and the other parts of the subscription.
     private mutating func say(
         _ state: Int,
         _ subscription: UnsafeMutablePointer<RecordView.SubscriptionView>,
@@ -519,7 +520,7 @@ extension LineWriter {
             column = isYes ? optIn : optOut
             guard column >= 0 else { return note(lost) }
             guard changedAt.isThere, let text = moment(changedAt.text, column, row) else {
-                // What can't be said by the date is for the writer where there is one.
+                // If there is a date that the column cannot hold, the general path decides.
                 return !changedAt.isThere && note(isYes ? row.pointee.undated : lost)
             }
             if changedAt.text.count > 20 { guard note(row.pointee.precision) else { return false } }
@@ -542,12 +543,12 @@ extension LineWriter {
         return !subscription.pointee.evidence.isThere || note(row.pointee.noPlace)
     }
 
-    /// Says a state by its word; false where the column has none, and nil for the general path.
+    /// Writes a state as a value; returns false if the column has no value for it, and nil for the general path.
     private mutating func say(_ state: Int, _ column: Int, _ plan: UnsafePointer<LinePlan>, _ lost: Int) -> Bool? {
         let (words, lexicon) = (plan.pointee.row.pointee.columns.place(column).pointee.words, plan.pointee.lexicon)
         if words[state].count > 0 { return fill(column, words[state], plan) ? true : nil }
         let row = plan.pointee.row
-        // A pause is an opt-out where there is no word for it.
+        // If there is no value for a suspension, it is written as an opt-out.
         guard state == lexicon.pointee.suspended, words[lexicon.pointee.unsubscribed].count > 0 else {
             return note(lost) ? false : nil
         }
@@ -555,7 +556,7 @@ extension LineWriter {
         return fill(column, words[lexicon.pointee.unsubscribed], plan) ? true : nil
     }
 
-    /// Looks for an opt-in on each channel that needs one and on which the row has an address.
+    /// Checks for an opt-in on each channel that requires one and for which the row has an address.
     @inline(__always) private mutating func isWanted(_ view: RecordView, _ plan: UnsafePointer<LinePlan>) -> Bool {
         let (row, subscribed) = (plan.pointee.row, plan.pointee.lexicon.pointee.subscribed)
         guard row.pointee.needsYes != 0 else { return true }
@@ -573,8 +574,8 @@ extension LineWriter {
         return missing == 0 || isWanted(withoutOptIn: missing, view, plan)
     }
 
-    /// Whether an opt-out stands on each of these channels, or nobody knows, of which is told; a consent that speaks of one is for
-    /// the general path.
+    /// Whether an opt-out or another known state exists on each of these channels. A note is added if there is none; a
+    /// consent about one of the channels requires the general path.
     @inline(never) private mutating func isWanted(
         withoutOptIn missing: UInt8,
         _ view: RecordView,
@@ -583,7 +584,7 @@ extension LineWriter {
         for channel in 0..<Lexicon.channelNames.count where missing &>> UInt8(channel) & 1 == 1 {
             for index in 0..<view.consentCount {
                 let consent = view.consents[index]
-                // Messaging is the first of the lexicon's purposes.
+                // Messaging is the first purpose of the lexicon.
                 if consent.purpose == 0, consent.channel == Lexicon.none || consent.channel == channel { return false }
             }
             var isAnswered = false
@@ -599,7 +600,7 @@ extension LineWriter {
 
     // MARK: The key
 
-    /// Where there is no key, the first identifier of another kind that may be one stands in its column.
+    /// If there is no key, the first identifier of another kind that may replace it is written to its column.
     private mutating func fillKey(_ view: RecordView, _ plan: UnsafePointer<LinePlan>) -> Bool {
         let (row, kinds) = (plan.pointee.row, plan.pointee.kinds)
         guard row.pointee.standIns.count > 0, room.cells[row.pointee.key].text.count == 0 else { return true }
@@ -618,21 +619,21 @@ extension LineWriter {
         return true
     }
 
-    /// Whether another column finds the row though it lacks the key, of which is told.
+    /// Whether another column identifies the row although it has no key. If so, a note is added.
     private mutating func isFound(without column: Int, _ plan: UnsafePointer<LinePlan>) -> Bool {
         let row = plan.pointee.row
         return column == row.pointee.key && row.pointee.finder >= 0
             && room.cells[row.pointee.finder].text.count > 0 && note(row.pointee.otherKey)
     }
 
-    // MARK: What a person forbids
+    // MARK: Consents
 
     private mutating func fillConsents(_ view: RecordView, _ plan: UnsafePointer<LinePlan>) -> Bool {
         let (row, lexicon) = (plan.pointee.row, plan.pointee.lexicon)
         for index in 0..<view.consentCount where view.consents[index].state != lexicon.pointee.unanswered {
             let consent = view.consents[index]
             if consent.state == lexicon.pointee.refused {
-                // What is said of messages on every channel is said in columns beyond the lexicon, too.
+                // Denials of messages on every channel also concern columns that are not in the lexicon.
                 let isKnown =
                     consent.purpose >= 0 && (consent.channel >= 0 || consent.purpose > 0)
                     && consent.channel != Lexicon.unknown
@@ -645,7 +646,7 @@ extension LineWriter {
                     }
                     continue
                 }
-                // Messaging is the first of the lexicon's purposes.
+                // Messaging is the first purpose of the lexicon.
                 if consent.purpose == 0 {
                     guard row.pointee.judged == 0 else { return false }
                     let isSaid = deny(consent.channel, plan)
@@ -658,8 +659,8 @@ extension LineWriter {
         return true
     }
 
-    /// Says the no in every column that it is about, and whether that is enough: columns of whole channels must say it, for
-    /// its channel, or for every one on which the row has an address.
+    /// Writes an opt-out to every column that the denial concerns. Returns whether this is sufficient: columns of whole
+    /// channels must have it, for the denied channel, or for every channel for which the row has an address.
     private func deny(_ channel: Int, _ plan: UnsafePointer<LinePlan>) -> Bool {
         let (columns, word) = (plan.pointee.row.pointee.columns, plan.pointee.lexicon.pointee.unsubscribed)
         // A bit for each channel.
@@ -669,7 +670,7 @@ extension LineWriter {
             if column.pointee.reach >= 0, room.cells[index].text.count > 0 {
                 reached |= 1 &<< UInt8(column.pointee.reach)
             }
-            // The subscription was written as an opt-out before.
+            // The subscription was written as an opt-out already.
             if column.pointee.part == .optOut, column.pointee.partTopic == Lexicon.none,
                 room.cells[index].text.count > 0
             {

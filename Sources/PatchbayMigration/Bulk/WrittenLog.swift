@@ -1,7 +1,7 @@
 import PatchbayAdapterKit
 import PatchbayModel
 
-/// What a comparison must know of a record beside its bytes.
+/// The properties of a record that a comparison needs in addition to its bytes.
 struct RecordTraits: OptionSet, BitwiseCopyable, Sendable {
     let rawValue: UInt8
 
@@ -39,7 +39,7 @@ struct RecordTraits: OptionSet, BitwiseCopyable, Sendable {
 /// Receives each record that is written: its number in the source, its bytes and its traits.
 typealias RecordFollower = (_ number: Int, _ written: ArraySlice<UInt8>, _ traits: RecordTraits) throws -> Void
 
-/// A record of a job: the number of bytes that were written of it, and its traits; nil bytes for one that was rejected.
+/// A record of a job: the number of bytes written for it, and its traits. The number is nil for a rejected record.
 struct WrittenRecord: Sendable {
     var count: Int?
     var traits: RecordTraits

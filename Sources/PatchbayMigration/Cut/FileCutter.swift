@@ -2,31 +2,32 @@ public import PatchbayAdapterKit
 public import PatchbayJSON
 import PatchbayModel
 
-/// Cuts a file of contacts into files that a vendor's way in takes: between two records, each file with what stands before
-/// the first record and behind the last.
+/// Splits a file of contacts into files that a vendor's import accepts. The file is split between two records, and each
+/// part has the bytes before the first record and after the last one.
 ///
-/// No byte of a record changes. The format's own reader says where records end, so a line break inside quotes is none.
+/// The records do not change. The format's own reader finds the end of a record, so a line break inside quotes does not end
+/// it.
 public struct FileCutter: Sendable {
-    /// What one file may hold at most.
+    /// The maximum size of one file.
     public struct Limit: Hashable, Sendable {
-        /// Bytes, with everything around the records.
+        /// The maximum number of bytes, including the bytes around the records.
         public var bytes: Int
-        /// Records; nil where only bytes count.
+        /// The maximum number of records; nil if only bytes count.
         public var records: Int?
 
-        /// A limit.
+        /// Creates a limit.
         public init(bytes: Int, records: Int? = nil) { (self.bytes, self.records) = (bytes, records) }
     }
 
-    /// One file that was made.
+    /// One file of the result.
     public struct Part: Hashable, Sendable {
-        /// Records in it.
+        /// The number of records.
         public var records = 0
-        /// Its bytes.
+        /// The number of bytes.
         public var bytes = 0
     }
 
-    /// So many files at most: whoever needs more has another limit in mind.
+    /// The maximum number of files. A limit that needs more of them is probably a mistake.
     public static let mostParts = 999
 
     private let limit: Limit
@@ -35,13 +36,13 @@ public struct FileCutter: Sendable {
     private let rows: ContactFile?
     private let makeReader: @Sendable () throws(SettingsError) -> any ContactReader
 
-    /// A cutter of files of that format.
+    /// Creates a cutter for files of a format.
     ///
     /// - Parameters:
-    ///   - format: the format, which must be read and written.
-    ///   - settings: the settings that the file was written with.
-    ///   - limit: what one file may hold.
-    /// - Throws: `SettingsError`, also for a format that can't be read back.
+    ///   - format: The format, which must support reading and writing.
+    ///   - settings: The settings that the file was written with.
+    ///   - limit: The maximum size of one file.
+    /// - Throws: `SettingsError`, also if the format cannot be read.
     public init(_ format: RecordFormat, settings: JSONObject, limit: Limit) throws(SettingsError) {
         guard let makeReader = format.makeReader, let writer = try format.makeWriter?(settings) else {
             throw SettingsError([Self.oneWay.at(detail: format.id)])
@@ -52,16 +53,17 @@ public struct FileCutter: Sendable {
         self.limit = limit
     }
 
-    /// Cuts a file.
+    /// Splits a file.
     ///
     /// - Parameters:
-    ///   - source: the file.
-    ///   - progress: is told now and then.
-    ///   - isCancelled: is asked now and then; then what was begun is left as it is.
-    ///   - makePart: begins the file of that number, from 1.
-    /// - Returns: what each file holds.
-    /// - Throws: ``Migration/Failure`` for a file that other settings wrote or that was changed meanwhile, a record that no
-    ///   file can hold, or too many files; `SettingsError` if the file can't be read as a whole; and what the source and the files throw.
+    ///   - source: The file.
+    ///   - progress: Called after each chunk.
+    ///   - isCancelled: Called before each chunk; true stops, and leaves the files that were begun as they are.
+    ///   - makePart: Creates the file with a number, from 1.
+    /// - Returns: The size of each file.
+    /// - Throws: ``Migration/Failure`` if the file was written with other settings or changed meanwhile, if a record does
+    ///   not fit into any file, or if there are too many files; `SettingsError` if the file cannot be read as a whole; and
+    ///   the errors of the source and of the files.
     public func cut(
         _ source: inout some ByteSource,
         progress: (Migration.Progress) -> Void = { _ in },
@@ -107,7 +109,7 @@ public struct FileCutter: Sendable {
         return parts
     }
 
-    /// A file that is being filled; what goes into it is collected before it is written.
+    /// A file that is being filled. Its bytes are buffered before they are written.
     private struct OpenPart {
         var part: Part
         var sink: any ByteSink
@@ -133,7 +135,7 @@ public struct FileCutter: Sendable {
         part.bytes + count <= limit.bytes && limit.records.map { part.records < $0 } ?? true
     }
 
-    /// What ends a record; the header, if there is one, ends with the same.
+    /// The line end after a record. The header, if there is one, ends with the same.
     private var lineEnd: [UInt8] { header.suffix(2) == [0x0D, 0x0A] ? [0x0D, 0x0A] : [0x0A] }
 
     /// More bytes without a line end are no header.

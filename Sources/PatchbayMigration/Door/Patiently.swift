@@ -1,10 +1,10 @@
-/// Something that takes long, with somebody who may give up: awaits `body`, and asks a few times a second.
+/// Awaits a long operation, and checks ten times a second whether the caller cancels it.
 ///
 /// - Parameters:
-///   - isCancelled: whether to give up; asked on the caller's side, which may tell somebody meanwhile why it takes long.
-///   - body: what takes long.
-/// - Returns: what it came to.
-/// - Throws: what it threw, `CancellationError` where the caller gave up.
+///   - isCancelled: Whether to cancel. Called in the caller's context, which may report progress meanwhile.
+///   - body: The long operation.
+/// - Returns: The result of `body`.
+/// - Throws: The error of `body`; `CancellationError` if the caller cancels.
 nonisolated(nonsending) func patiently<Value: Sendable>(
     _ isCancelled: nonisolated(nonsending) () async -> Bool,
     _ body: @escaping @Sendable () async throws -> Value

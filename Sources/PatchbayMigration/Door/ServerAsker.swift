@@ -3,18 +3,18 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// Asks a server API what the vendor holds, as often as the vendor lets it.
+/// Reads contacts from a server API, at the rate that the vendor allows.
 struct ServerAsker: Sendable {
     let client: EngagementClient
     let provider: String
     let server: any ContactAPI
 
-    /// So long one answer may take; a vendor that is away is asked again by its adapter's law meanwhile.
+    /// The timeout of one query. During an outage of the vendor, the adapter's retry policy repeats the query meanwhile.
     private static let timeout = Duration.seconds(7 * 86_400)
 
-    /// What the vendor holds of contacts, by key; who is missing is not there.
+    /// Returns the vendor's contacts with the given keys. Contacts that do not exist are missing from the result.
     ///
-    /// - Throws: ``Migration/Failure`` if the vendor refuses to tell; `CancellationError` when the task is cancelled.
+    /// - Throws: ``Migration/Failure`` if the vendor rejects a query; `CancellationError` if the task is cancelled.
     func contacts(of keys: [String]) async throws -> [ScalarString: Contact] {
         guard case .byKeys(let most)? = server.reading else { return [:] }
         var questions: [[String]] = []
@@ -28,7 +28,7 @@ struct ServerAsker: Sendable {
         return try await withThrowingTaskGroup(of: [ScalarString: Contact].self) { group in
             var found: [ScalarString: Contact] = [:]
             var rest = questions[...]
-            // As many at once as the vendor answers at once.
+            // Sends as many queries at once as the vendor allows.
             for question in rest.prefix(type(of: server).descriptor.concurrency) {
                 group.addTask { try await ask(.keys(question), about: question.first) }
             }
@@ -41,7 +41,7 @@ struct ServerAsker: Sendable {
         }
     }
 
-    /// Everything that the vendor holds, page by page.
+    /// Reads all contacts of the vendor, page by page.
     nonisolated(nonsending) func eachPage(
         _ surroundings: ServerSurroundings,
         _ take: ([(key: String, contact: Contact)]) throws -> Void
@@ -50,8 +50,8 @@ struct ServerAsker: Sendable {
         var known = 0
         repeat {
             let wanted = ContactQuestion.page(next)
-            let told = ServerProgress(part: .pages, records: known)
-            let page = try await telling(told, surroundings) { try await self.page(wanted, about: nil) }
+            let partProgress = ServerProgress(part: .pages, records: known)
+            let page = try await telling(partProgress, surroundings) { try await self.page(wanted, about: nil) }
             guard let page else { throw Migration.Failure([ServerFinding.unreadable.at()]) }
             try take(page.contacts)
             known += page.contacts.count
@@ -59,7 +59,7 @@ struct ServerAsker: Sendable {
         } while next != nil
     }
 
-    /// Awaits what the vendor tells, and tells meanwhile how far the run is and why it waits.
+    /// Awaits a query, and reports meanwhile the progress of the run and the reason for a wait.
     nonisolated(nonsending) func telling<Value: Sendable>(
         _ progress: ServerProgress,
         _ surroundings: ServerSurroundings,
@@ -71,7 +71,7 @@ struct ServerAsker: Sendable {
             {
                 if clock.now - asked >= .seconds(1) {
                     asked = clock.now
-                    // Whoever can't be asked why has an error of its own soon.
+                    // If the client cannot report the reason, the query itself fails soon.
                     progress.waiting = try? await reasonToWait()
                 }
                 surroundings.progress(progress)
@@ -81,14 +81,14 @@ struct ServerAsker: Sendable {
         )
     }
 
-    /// Why no request is in progress, if none is.
+    /// The reason why no request is in progress; nil if one is.
     func reasonToWait() async throws -> Finding? {
         let waits = try await client.accounts().first { $0.provider == provider }?.waits ?? []
         return waits.contains(where: \.isInProgress) ? nil : waits.first?.reasons.first
     }
 
-    /// What the vendor holds of some contacts. What leads on from an answer holds more of the same contacts; one that is gone
-    /// meanwhile is not there.
+    /// Reads some contacts. Further pages of an answer hold more data of the same contacts. A contact that was deleted
+    /// meanwhile is missing from the result.
     private func ask(_ wanted: ContactQuestion, about contact: String?) async throws -> [ScalarString: Contact] {
         var found: [ScalarString: Contact] = [:]
         var question: ContactQuestion? = wanted
@@ -101,7 +101,7 @@ struct ServerAsker: Sendable {
         return found
     }
 
-    /// An answer; nil where the vendor holds nothing like it.
+    /// Returns one page of an answer; nil if the vendor does not have the contact.
     private func page(_ wanted: ContactQuestion, about contact: String?) async throws -> ContactPage? {
         let outcome = try await client.read(
             server.question(for: wanted),

@@ -3,20 +3,20 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// One row on its way through a server API.
+/// A row that is being migrated through a server API.
 struct ServerItem {
-    /// The record behind it.
+    /// The source record.
     var record: SourceRecord
-    /// What is said.
+    /// The operations of the row.
     var row: ServerRow
-    /// Words for the server API about all that is said.
+    /// The server API's options for all operations of the row.
     var options: JSONObject?
-    /// What each rule of the mapping did with it.
+    /// The effects of the mapping rules on the row.
     var effects: [MappingEffect] = []
-    /// What became of each action; nil while it is on its way.
+    /// The outcome of each action; nil while it is pending.
     var outcomes: [OperationOutcome?] = []
     var open = 0
-    /// Whether its contact waits for it: no other row of the contact is said before it has its verdict.
+    /// Whether the row holds its contact: no other row of the contact is sent before this one is complete.
     var isOnItsWay = false
 
     init(_ record: SourceRecord, _ row: ServerRow, effects: [MappingEffect] = []) {
@@ -27,7 +27,7 @@ struct ServerItem {
 
     var number: Int { record.number }
 
-    /// Begins to wait for what is said.
+    /// Marks every operation as pending.
     mutating func begin() {
         outcomes = Array(repeating: nil, count: row.actions.count)
         open = row.actions.count
@@ -39,7 +39,7 @@ struct ServerItem {
         open -= 1
     }
 
-    /// Everything that is to be known of the row, once all of it has ended.
+    /// The findings about the row after all of its operations have outcomes.
     func verdict(lostOptOuts: ServerSettings.LostOptOut) -> [Finding] {
         var findings = row.findings
         for (place, outcome) in outcomes.enumerated() {
@@ -54,7 +54,8 @@ struct ServerItem {
                 var finding = outcome.finding ?? ServerFinding.ended.at(detail: outcome.term.rawValue)
                 finding = ServerMapper.moved(finding, action, row.paths[place])
                 finding.severity = .error
-                // A yes that finds nobody to reach is lost without harm; a no is what its setting says.
+                // If the vendor does not have the contact, a lost opt-in does no harm; a setting decides about a lost
+                // opt-out.
                 let isHarmless = action.isYes || action.isNo && lostOptOuts == .warn
                 if isHarmless, finding.error == .notFound || finding.error == .unsupported {
                     finding.severity = .warning
@@ -65,7 +66,7 @@ struct ServerItem {
         return findings
     }
 
-    /// What was said and taken.
+    /// The actions that the vendor accepted.
     var taken: [Action] {
         zip(row.actions, outcomes).compactMap { action, outcome in
             switch outcome?.term {
@@ -75,7 +76,7 @@ struct ServerItem {
         }
     }
 
-    /// The ids of what is said: the same whenever a row says the same in the same run.
+    /// The ids of the operations. They are the same whenever a run sends the same row again.
     func ids(in run: String) -> [OperationID] {
         var said: [[UInt8]: Int] = [:]
         return row.actions.map { action in

@@ -4,13 +4,13 @@ import PatchbayJSON
 import PatchbayModel
 import PatchbaySystem
 
-/// The way back from a migration through a server API: what the vendor held of each contact before anything was said of it, a JSON
-/// object a line (`Schemas/migration/journal`). It holds people's data.
+/// A journal of a migration through a server API (`Schemas/migration/journal`), from which the migration can be undone. It
+/// has a JSON object a line with the vendor's data of each contact before the migration, and contains personal data.
 ///
-/// A line is on the disk before what it speaks of is said. A server API that shows its contacts in pages alone is copied whole at
-/// the beginning.
+/// A line is synced to the disk before the operations that it concerns are sent. If a server API shows its contacts only in
+/// pages, all of them are copied at the beginning.
 final class ServerJournal {
-    /// What a journal begins with.
+    /// The first line of a journal.
     struct Head: Equatable {
         var server: String
         var provider: String
@@ -30,15 +30,15 @@ final class ServerJournal {
         }
     }
 
-    /// A line of the journal.
+    /// A line of the journal after the first.
     enum Line {
-        /// A contact, as the vendor held it before the run.
+        /// A contact of the vendor before the run.
         case held(key: String, Contact)
-        /// Everything that the vendor held has been told.
+        /// All contacts of the vendor are in the journal.
         case complete
-        /// What a row writes, and, where it was asked for, what stood there before.
+        /// The values that a row writes and, if the vendor was queried for the row, the values before it.
         case row(Int, key: String, before: Contact??, wrote: Contact)
-        /// All before it is being taken back, or was.
+        /// The migration is being undone, or was.
         case undone
 
         init?(_ json: JSONValue) throws(ModelError) {
@@ -63,30 +63,31 @@ final class ServerJournal {
     }
 
     private let file: FileDescriptor
-    /// What earlier processes asked about rows that have no verdict yet.
+    /// The answers that earlier processes received for rows without a verdict.
     private(set) var rows: [Int: (key: String, before: Contact??)] = [:]
-    /// Whether everything that the vendor held stands in it.
+    /// Whether all contacts of the vendor are in the journal.
     private(set) var isComplete = false
     private var buffer: [UInt8] = []
-    /// Bytes that stand in the file, and those behind them in `buffer`.
+    /// The number of bytes in the file. The bytes in `buffer` follow them.
     private var length = 0
-    /// Rows that reached the disk together, as far as some have no verdict: the last of them, and the bytes before the first.
+    /// Groups of rows that were synced together and include rows without a verdict: the last row, and the offset of the
+    /// first.
     private var batches: ArraySlice<(last: Int, offset: Int)> = []
     private var batch: (last: Int, offset: Int)?
 
-    /// Begins a journal, or goes on with it.
+    /// Creates a journal, or resumes it.
     ///
     /// - Parameters:
-    ///   - path: the file.
-    ///   - target: the server API that it is of.
-    ///   - goesOn: whether what stands there belongs to this run.
-    ///   - settled: rows that have their verdict.
-    ///   - hasSpoken: whether this run may have said something already, so that its journal must be there and count.
-    ///   - place: where the first row without one may stand, as ``place(after:)`` told; 0 is not known.
-    ///   - tell: hears how many lines and bytes were read, and of how many bytes.
-    ///   - note: hears what stood at the vendor, and what the rows wrote that have their verdict.
-    /// - Throws: ``Migration/Failure`` if a journal stands there that is none of this run, or that of a run which has spoken is
-    ///   gone or undone; ``FileError``.
+    ///   - path: The path of the journal.
+    ///   - target: The server API of the journal.
+    ///   - goesOn: Whether an existing journal belongs to this run.
+    ///   - settled: The number of rows that have a verdict.
+    ///   - hasSpoken: Whether this run may have sent operations already, so that its journal must exist.
+    ///   - place: The offset of the first row without a verdict, from ``place(after:)``; 0 if it is not known.
+    ///   - tell: Receives the number of lines and bytes that were read, and the number of all bytes.
+    ///   - note: Receives the vendor's contacts, and the values that rows with a verdict wrote.
+    /// - Throws: ``Migration/Failure`` if a journal of another run exists, or if operations were sent and the journal is
+    ///   missing or undone; ``FileError``.
     init(
         _ path: String,
         _ target: ServerTarget,
@@ -105,7 +106,7 @@ final class ServerJournal {
         guard file.lock() else { throw FileError(path, .open, number: EBUSY) }
         let length = try Int(file.status().st_size)
         guard length == 0 || goesOn else { throw Migration.Failure([ServerFinding.journalLost.at(path)]) }
-        // What a server API that shows pages held is needed whole, and so is a journal that somebody has shortened.
+        // The journal is read from its start if it holds the pages of the vendor, or if it was truncated.
         let start = target.isPaged || place > length ? 0 : place
         var (sound, isFirst) = (0, true)
         try Self.eachLine(path) { bytes, json in
@@ -117,14 +118,14 @@ final class ServerJournal {
         var isUndone = isFirst
         if !isFirst {
             let begin = sound
-            var (lines, told) = (0, sound)
+            var (lines, reported) = (0, sound)
             try Self.eachLine(path, from: sound) { bytes, json in
                 lines += 1
-                if sound - told >= FileSource.chunk {
-                    told = sound
+                if sound - reported >= FileSource.chunk {
+                    reported = sound
                     try tell(lines, sound - begin, length - begin)
                 }
-                // What a killed process wrote in part is written anew.
+                // An incomplete line of a killed process is overwritten.
                 guard let json else { return false }
                 let line = try Line(json)
                 if case .undone? = line { isUndone = true } else { isUndone = false }
@@ -148,7 +149,7 @@ final class ServerJournal {
         try sync()
     }
 
-    /// Reads a journal line by line, as far as `body` wants; a last line without its end is none.
+    /// Reads a journal line by line until `body` returns false. A last line without a line end is ignored.
     static func eachLine(
         _ path: String,
         from offset: Int = 0,
@@ -165,10 +166,10 @@ final class ServerJournal {
         }
     }
 
-    /// Keeps a journal for the one who takes it back, and notes in it that nobody may go on behind what stands there.
+    /// Locks a journal for an undo, and marks it so that no run resumes the migration.
     ///
-    /// - Returns: what holds the journal.
-    /// - Throws: ``FileError``, also while a run writes it.
+    /// - Returns: The locked journal.
+    /// - Throws: ``FileError``, also while a run writes the journal.
     static func take(_ path: String) throws -> FileDescriptor {
         let file = try FileDescriptor(path, O_RDWR)
         guard file.lock() else { throw FileError(path, .open, number: EBUSY) }
@@ -179,7 +180,8 @@ final class ServerJournal {
             return true
         }
         if isUndone { return file }
-        // What a killed process wrote in part has no end; of lines that can't be read nothing is cut off.
+        // An incomplete line of a killed process has no line end and is overwritten. Complete lines that cannot be read are
+        // kept.
         let rest = try file.read(Int(file.status().st_size) - sound, at: sound)
         if rest.contains(0x0A) { return file }
         try file.begin(at: sound)
@@ -216,7 +218,7 @@ final class ServerJournal {
         buffer.removeAll(keepingCapacity: true)
     }
 
-    /// Everything is on the disk when this returns.
+    /// Writes all lines and syncs them to the disk.
     func sync() throws(FileError) {
         try flush()
         try file.sync()
@@ -224,7 +226,7 @@ final class ServerJournal {
         batch = nil
     }
 
-    /// Bytes before the first row that has no verdict when all up to `settled` have theirs.
+    /// The offset of the first row without a verdict, if all rows up to `settled` have one.
     func place(after settled: Int) -> Int {
         while batches.count > 1, let first = batches.first, first.last <= settled { batches.removeFirst() }
         return batches.first?.offset ?? length
@@ -232,7 +234,7 @@ final class ServerJournal {
 }
 
 extension Contact {
-    /// As much of the contact as another one speaks of: what may have to be put back.
+    /// The part of the contact for which another one has values, too: the values that an undo may have to restore.
     func part(in other: Contact) -> Contact {
         let kinds = Set(other.identifiers.map(\.kind))
         let keys = Set(other.subscriptions.map(\.key))
@@ -244,7 +246,7 @@ extension Contact {
         )
     }
 
-    /// As much of the contact as another one does not speak of.
+    /// The part of the contact for which another one has no values.
     func part(outside other: Contact) -> Contact {
         let kinds = Set(other.identifiers.map(\.kind))
         let keys = Set(other.subscriptions.map(\.key))
@@ -256,7 +258,7 @@ extension Contact {
         )
     }
 
-    /// The contact once another one was written over it.
+    /// The contact after another one was written over it.
     func with(_ later: Contact) -> Contact {
         let kinds = Set(later.identifiers.map(\.kind))
         let keys = Set(later.subscriptions.map(\.key))

@@ -6,15 +6,15 @@ import PatchbayModel
 struct ServerRow {
     /// The contact's key at the vendor.
     var key = ""
-    /// What is said, in order.
+    /// The actions, in the order of sending.
     var actions: [Action] = []
-    /// Where each of them stands in the contact, for findings.
+    /// The path of each action in the contact, for findings.
     var paths: [String] = []
-    /// The API's options for each of them.
+    /// The API's options for the actions.
     var options: JSONObject?
-    /// What would be read back of it.
+    /// The contact as the API would show it after the actions.
     var image = Contact()
-    /// What is to be known of it; with an error nothing is said.
+    /// The findings about the contact. If one is an error, nothing is sent.
     var findings: [Finding] = []
 
     var isRejected: Bool { findings.contains { $0.severity == .error } }
@@ -25,7 +25,7 @@ struct ServerRow {
     }
 }
 
-/// Turns a contact into what is said of it: who it is, what is known, every no before any yes.
+/// Maps a contact to operations: first its identifiers and attributes, then every opt-out, then every opt-in.
 struct ServerMapper {
     let server: any ContactAPI
     let settings: ServerSettings
@@ -36,7 +36,7 @@ struct ServerMapper {
         capabilities = type(of: server).descriptor.capabilities
     }
 
-    /// What is said of a contact.
+    /// Returns the operations of a contact.
     func row(of contact: Contact) -> ServerRow {
         var row = ServerRow()
         guard let key = contact.identifiers.first(server.keyKind)?.trimmed, !key.isEmpty else {
@@ -68,7 +68,8 @@ struct ServerMapper {
         return row
     }
 
-    /// Whether nothing is said but the key, which every request of the contact bears and none is made for.
+    /// Whether the row has no actions beyond the contact's key. Every request contains the key, and no request is sent for
+    /// it alone.
     func isSilent(_ row: ServerRow, _ contact: Contact) -> Bool {
         var isIdentified = false
         for action in row.actions {
@@ -82,11 +83,11 @@ struct ServerMapper {
         return !isIdentified || others.isEmpty
     }
 
-    /// What would be read back of a row.
+    /// The contact as the API would show it after the actions of a row.
     func image(of row: ServerRow) -> Contact { server.image(of: row.actions.map { operation($0, of: row) }) }
 
-    /// What journals and comparisons take of a row: its image, with an empty text for each attribute that is left empty and is not shown
-    /// then, so that what stood there is kept, too.
+    /// The contact of a row for journals and comparisons: its image, with an empty text for each attribute that the row
+    /// clears and the API does not show then. The journal thus keeps the earlier values of these attributes, too.
     func trace(of row: ServerRow) -> Contact {
         var trace = row.image
         let emptied = server.emptied(by: row.actions.map { operation($0, of: row) })
@@ -94,7 +95,7 @@ struct ServerMapper {
         return trace
     }
 
-    /// An operation as the API receives it, but for its id and its time.
+    /// The operation of an action as the API receives it, except for its id and time.
     func operation(_ action: Action, _ key: String, options: [AdapterID: JSONObject] = [:]) -> EngagementOperation {
         EngagementOperation(
             id: "row",
@@ -106,18 +107,19 @@ struct ServerMapper {
         )
     }
 
-    /// An operation as the row says it.
+    /// The operation of an action with the options of its row.
     private func operation(_ action: Action, of row: ServerRow) -> EngagementOperation {
         let options = row.options.map { [type(of: server).descriptor.id: $0] } ?? [:]
         return operation(action, row.key, options: options)
     }
 
-    // MARK: What the API takes
+    // MARK: Filtering by capabilities
 
-    /// Causes in the API or its configuration, not in the contact: the part is left out, and the rest is sent.
+    /// Errors that the API or its configuration causes, not the contact. The affected part is left out, and the rest is
+    /// sent.
     private static let lossy: Set<ErrorCode> = [.unsupported, .misconfigured, .consent]
 
-    /// Adds an action if the API takes it.
+    /// Adds an action if the API accepts it.
     private func offer(_ action: Action, _ path: String, to row: inout ServerRow) {
         let found = server.examine(operation(action, of: row)).map { Self.moved($0, action, path) }
         let errors = found.filter { $0.severity == .error }
@@ -138,7 +140,7 @@ struct ServerMapper {
         }
     }
 
-    /// What the server API takes of an action that it refuses whole for the sake of some of its parts; nil where that is nothing.
+    /// The parts of a rejected action that the API accepts; nil if it accepts none.
     private func rest(of action: Action, in row: ServerRow) -> Action? {
         let rest: Action
         switch action {
@@ -163,7 +165,7 @@ struct ServerMapper {
         !server.examine(operation(action, of: row)).contains { $0.severity == .error }
     }
 
-    /// A finding about an operation, at its place in the contact.
+    /// A finding about an operation, with its path in the contact.
     static func moved(_ finding: Finding, _ action: Action, _ path: String) -> Finding {
         var finding = finding
         let names: [(String, String)] =
@@ -188,7 +190,8 @@ struct ServerMapper {
 
     // MARK: Parts
 
-    /// The attributes, with locale and time zone where they have a home, and the paths of those that have none.
+    /// The attributes, including locale and time zone if the settings name attributes for them, and the paths of those
+    /// without one.
     private func attributes(of contact: Contact) -> ([AttributeName: AttributeValue], homeless: [String]) {
         var (attributes, homeless) = (contact.attributes, [String]())
         for (text, name, path) in [
@@ -210,7 +213,7 @@ struct ServerMapper {
         }
     }
 
-    /// What the person wants, each thing once and never louder than it was said.
+    /// The subscriptions of a contact: one for each channel and topic, in the most protective of the stated states.
     private func wishes(of contact: Contact, _ row: inout ServerRow) -> [(Subscription, String)] {
         var states = contact.subscriptions.mostProtectiveStates
         var wishes: [(Subscription, String)] = []
@@ -232,14 +235,15 @@ struct ServerMapper {
         return wishes
     }
 
-    /// What a no to every channel is about: the usual ones, and those on which the vendor takes silence for a yes.
+    /// The channels of an opt-out from all channels: email, SMS and push, and those on which the vendor treats a missing
+    /// status as an opt-in.
     private var everyChannel: [Channel] {
         let usual: [Channel] = [.email, .sms, .push]
         return usual
             + server.vendorSubscriptions.filter { $0.topic == nil && !usual.contains($0.channel) }.map(\.channel)
     }
 
-    /// Answers go as such where the server API has a record of them. A denied channel is said as an opt-out besides.
+    /// Adds consents as such if the server API stores them. Otherwise a denied messaging consent becomes an opt-out.
     private func consents(of contact: Contact, besides wishes: [Subscription], _ row: inout ServerRow) {
         let hasRecord = capabilities[.operation(.setConsent)].isAvailable
         for (place, consent) in contact.consents.enumerated() where consent.state != .unknown {
@@ -255,7 +259,8 @@ struct ServerMapper {
                 !wishes.contains { $0.channel == channel && $0.topic == nil }
             }
             let optOuts = missing.map { Action.changeSubscription(Subscription(channel: $0, state: .unsubscribed)) }
-            // A no to everything is said wherever there is a place for it, and need not have one in every channel.
+            // An opt-out from all channels is sent to every channel that accepts it. It need not be accepted by all of
+            // them.
             let taken = optOuts.filter { takes($0, in: row) }
             let isSaid = !taken.isEmpty || missing.count < channels.count
             for no in isSaid ? taken : optOuts where !row.actions.contains(no) { offer(no, path, to: &row) }
@@ -275,19 +280,20 @@ struct ServerMapper {
 }
 
 extension Action {
-    /// Whether it says that the person wants to hear less.
+    /// Whether the action is an opt-out.
     var isNo: Bool { if case .changeSubscription(let wish) = self { wish.state.isOptOut } else { false } }
-    /// Whether it says that the person wants to hear.
+    /// Whether the action is an opt-in.
     var isYes: Bool { if case .changeSubscription(let wish) = self { wish.state == .subscribed } else { false } }
 }
 
-/// Writes what would be read back of each contact, and what is left empty, one a line: what plans and comparisons look at.
+/// Writes the expected contact at the API for each contact, including cleared attributes, one JSON object a line. Plans and
+/// comparisons read these lines.
 final class ServerWriter: ContactWriter {
     let mapper: ServerMapper
     private let tally: ServerTally?
-    /// What the last contact came to.
+    /// The row of the last contact.
     private(set) var row = ServerRow()
-    /// Whether a contact of whom nothing is said but the key is refused; who tries a server API part by part wants to see it.
+    /// Whether a contact without data beyond its key is rejected; false for probes that examine the parts of a server API.
     var refusesSilence = true
     private var json = JSONWriter()
 

@@ -4,13 +4,13 @@ public import PatchbayJSON
 import PatchbayModel
 import PatchbaySystem
 
-/// A migration from a file through a vendor's server API: the engine delivers, with the server API's rate, its jobs and its
-/// repeats, and every record gets its verdict.
+/// A migration from a file through a vendor's server API. The engine delivers the operations with the API's rate limit,
+/// jobs and retries, and every record gets a verdict.
 ///
-/// It may be killed at any moment: run again, it continues where it stood. Beside the file of verdicts stand until then
-/// `<file>.partial`, `<file>.checkpoint`, and the run's outbox, `<file>.outbox`, which holds what is on its way.
+/// The migration can be resumed after an interruption at any moment. Until it is complete, `<file>.partial`,
+/// `<file>.checkpoint`, and the outbox of pending operations, `<file>.outbox`, are located beside the file of verdicts.
 public struct ServerMigration: Sendable {
-    /// The files of a migration through a server API: `output` tells what became of each record.
+    /// The files of a migration through a server API. `output` receives the verdict of each record.
     public typealias Files = ResumableMigration.Files
 
     private let migration: Migration
@@ -18,26 +18,26 @@ public struct ServerMigration: Sendable {
     private let files: Files
     private let settings: [(String, JSONValue)]
 
-    /// A migration through a server API.
+    /// Creates a migration through a server API.
     ///
     /// - Parameters:
-    ///   - migration: what is done with each record; its target is the server API's format.
-    ///   - target: the server API.
-    ///   - files: what is read and written.
-    ///   - settings: everything that decides what is said, each part under the name by which a person knows it.
+    ///   - migration: The conversion of each record; its target is the server API's format.
+    ///   - target: The server API.
+    ///   - files: The inputs and outputs.
+    ///   - settings: Every setting that affects the operations, with its name for messages.
     public init(_ migration: Migration, to target: ServerTarget, _ files: Files, settings: [(String, JSONValue)]) {
         (self.migration, self.target, self.files) = (migration, target, files)
         self.settings = settings
     }
 
-    /// Runs it to its end, until it is cancelled, or until the provider stops.
+    /// Runs the migration until it is complete, it is cancelled, or the provider is suspended.
     ///
     /// - Parameters:
-    ///   - surroundings: the network, the clocks, who listens.
-    ///   - restarts: whether what an earlier run left is thrown away.
-    /// - Returns: the numbers, and whether every record has its verdict.
-    /// - Throws: ``Migration/Failure``, ``FileError``, and what the outbox throws; what was said stays said, and the next run
-    ///   continues.
+    ///   - surroundings: The network, the clocks and the observers.
+    ///   - restarts: Whether to discard the progress of an earlier run.
+    /// - Returns: The counts, and whether every record has a verdict.
+    /// - Throws: ``Migration/Failure``, ``FileError``, and the errors of the outbox. Sent operations are not reverted, and
+    ///   the next run resumes.
     public nonisolated(nonsending) func run(_ surroundings: ServerSurroundings, restarts: Bool) async throws
         -> ServerOutcome
     {
@@ -104,14 +104,15 @@ private final class ApplyFeed: ServerFeed {
     private let journal: ServerJournal?
     private let target: ServerTarget
     private let surroundings: ServerSurroundings
-    /// Bytes of the source that an earlier run had read, and those of them, with their records, that were read again.
+    /// The number of bytes of the source that an earlier run had read. `again` counts the records and bytes of them that
+    /// were read again.
     private let before: Int
     private var again = (records: 0, bytes: 0)
-    /// Records that an earlier run settled.
+    /// The number of records that an earlier run settled.
     private let settled: Int
-    /// What people said no to at a target that is read in pages.
+    /// The opt-outs at a target that is read in pages.
     private var optOuts = TargetOptOuts()
-    /// Whether the pages are wanted for the sake of an opt-in, and whether they were read.
+    /// Whether the pages are needed because of an opt-in, and whether they were read.
     private var (wantsOptOuts, hasOptOuts) = (false, false)
 
     init(
@@ -144,12 +145,12 @@ private final class ApplyFeed: ServerFeed {
         )
         let done = settled
         let goesOn = run.earlier != nil || restarts
-        // The journal is there before the outbox is.
+        // The journal is created before the outbox.
         let hasSpoken = run.earlier != nil && access(run.outbox, F_OK) == 0
         var optOuts = TargetOptOuts()
         let isPaged = target.isPaged
         journal = try files.journal.map {
-            // What a run found that is begun anew stays the way back: it came first.
+            // The journal of a run that is started over is kept, because it has the values before the first run.
             try ServerJournal(
                 $0,
                 target,
@@ -176,7 +177,7 @@ private final class ApplyFeed: ServerFeed {
         withOwn.ownSource = files.input
         try withOwn.readEarlierOptOuts(into: earlierOptOuts, nil, surroundings.heard, surroundings.isCancelled)
         if surroundings.isCancelled() { throw CancellationError() }
-        try hear(files.input, before: run.earlier?.place, by: migration)
+        try reread(files.input, before: run.earlier?.place, by: migration)
     }
 
     func next() throws -> [ServerItem]? {
@@ -197,25 +198,25 @@ private final class ApplyFeed: ServerFeed {
         try surroundings.tell(ServerProgress.Part.hearing(of: before), records: again.records, bytes: again.bytes)
     }
 
-    /// Hears what stands before the place where the source begins.
-    private func hear(_ input: String, before place: Checkpoints.Place?, by migration: Migration) throws {
+    /// Reads the opt-outs of the records before the place where the source begins.
+    private func reread(_ input: String, before place: Checkpoints.Place?, by migration: Migration) throws {
         guard let place, place.isExact else { return }
         var (reader, part) = (try migration.makeReader(), try FileSource(path: input, upTo: place.offset))
         while let chunk = try part.next() {
-            try reader.read(chunk, hear)
+            try reader.read(chunk, reread)
             again.bytes += chunk.count
             try tellHearing()
         }
-        try reader.finish(hear)
+        try reader.finish(reread)
     }
 
-    private func hear(_ record: SourceRecord) throws {
+    private func reread(_ record: SourceRecord) throws {
         again.records += 1
         try general.read(record)
     }
 
     private func take(_ record: SourceRecord, _ items: inout [ServerItem]) throws {
-        guard record.number > settled else { return try hear(record) }
+        guard record.number > settled else { return try reread(record) }
         try results.begin(line: record.line)
         var bytes: [UInt8] = []
         let findings = try general.move(record, to: &bytes)
@@ -224,7 +225,7 @@ private final class ApplyFeed: ServerFeed {
         items.append(ServerItem(record, row, effects: general.takeEffects()))
     }
 
-    // MARK: What stood there before
+    // MARK: Values before the migration
 
     var wantsPages: Bool {
         guard target.isPaged else { return false }
@@ -242,7 +243,7 @@ private final class ApplyFeed: ServerFeed {
         }
     }
 
-    /// Whether the vendor must be asked before the row is said: for the way back, or for the sake of an opt-in.
+    /// Whether the vendor must be queried before the row is sent, for the journal or because of an opt-in.
     private func isAsked(_ item: ServerItem) -> Bool {
         guard !item.row.isRejected else { return false }
         if let journal { return journal.rows[item.number].map { !ScalarString.equal($0.key, item.row.key) } ?? true }
@@ -278,7 +279,7 @@ private final class ApplyFeed: ServerFeed {
         var row = item.row
         let known = journal?.rows[item.number].flatMap { ScalarString.equal($0.key, row.key) ? $0 : nil }
         let before = known.map { $0.before ?? nil } ?? held[ScalarString(row.key)]
-        // Before any yes is left out: whoever continues must find the same opt-outs.
+        // The journal keeps the values before any opt-in is left out, so that a resumed run finds the same opt-outs.
         let part = before.map { $0.part(in: writer.mapper.trace(of: row)) }
         if let before { keepOptOuts(in: &row) { before.reason(against: $0) } }
         if known == nil {
@@ -288,7 +289,7 @@ private final class ApplyFeed: ServerFeed {
         return row
     }
 
-    /// Leaves out each opt-in to what the person said no to at the target.
+    /// Removes each opt-in from which the person opted out at the target.
     private func keepOptOuts(in row: inout ServerRow, _ reason: (Subscription.Key) -> FindingRow?) {
         guard target.keepsOptOuts else { return }
         for place in row.actions.indices.reversed() {

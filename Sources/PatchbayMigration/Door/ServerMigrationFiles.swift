@@ -3,9 +3,9 @@ import PatchbayJSON
 import PatchbayModel
 import PatchbaySystem
 
-/// The files of a run through a server API: what became of each row, what was rejected, where it stands, and its outbox.
+/// The files of a run through a server API: verdicts, rejects, checkpoint and outbox.
 final class ServerMigrationFiles {
-    /// Everything that decides what is said, each under its name, as digests: what differs can be named.
+    /// The digests of all settings that affect the operations, by name, so that messages can name the settings that differ.
     struct Identity {
         let parts: [(name: String, digest: String)]
 
@@ -17,7 +17,7 @@ final class ServerMigrationFiles {
 
         var text: String { parts.map { "\($0.name)=\($0.digest)" }.joined(separator: ";") }
 
-        /// The names of what another run had otherwise.
+        /// The names of the settings that differ in another run.
         func differences(from other: String) -> [String] {
             let others = Set(other.split(separator: ";").map(String.init))
             return parts.filter { !others.contains("\($0.name)=\($0.digest)") }.map(\.name)
@@ -27,24 +27,24 @@ final class ServerMigrationFiles {
     let paths: [String]
     let outputs: [OutputFile]
     let writer: CheckpointWriter
-    /// Where an earlier run stood; nil at the beginning.
+    /// The checkpoint of an earlier run; nil if the run starts.
     let earlier: Checkpoint?
     private let identity: Identity
     private let input: InputIdentity
     private(set) var last: Checkpoint
 
-    /// Where the outbox of a run stands.
+    /// The path of a run's outbox.
     static func outbox(of output: String) -> String { "\(OutputFile.resolved(output) ?? output).outbox" }
 
     var outbox: String { Self.outbox(of: paths[0]) }
 
-    /// A name that only this run has: the same when it goes on.
+    /// A text that identifies the run. It stays the same when the run is resumed.
     var run: String { "\(identity.text)|\(input.json.text)" }
 
-    /// Begins the files, or goes on with them.
+    /// Creates the files, or resumes an earlier run.
     ///
-    /// - Throws: ``Migration/Failure`` if an unfinished run was another one, with what differs; ``FileError``, also while
-    ///   another process is at it.
+    /// - Throws: ``Migration/Failure`` if the unfinished run has other settings or another input, with their names;
+    ///   ``FileError``, also while another process runs the migration.
     init(_ paths: [String], _ identity: Identity, _ input: InputIdentity, at inputPath: String, restarts: Bool) throws {
         (self.paths, self.identity, self.input) = (paths, identity, input)
         let found = try restarts ? nil : Checkpoint(of: paths[0])
@@ -58,7 +58,7 @@ final class ServerMigrationFiles {
             guard found.input == input else { throw Migration.Failure([Checkpoint.otherInput.at(inputPath)]) }
         }
         earlier = found
-        // Whoever has these has the run: nothing else is touched before.
+        // The outputs lock the run, so they are opened before any other file is changed.
         outputs = try ResumableMigration.open(paths, found)
         writer = CheckpointWriter(path: Checkpoint.path(of: paths[0]), syncing: outputs.map(\.syncer))
         let place = Checkpoints.Place(report: MigrationReport(), offset: 0, lines: 0, isExact: false)
@@ -80,10 +80,10 @@ final class ServerMigrationFiles {
 
     private static func files(ofOutbox path: String) -> [String] { ["", "-wal", "-shm"].map { path + $0 } }
 
-    /// The files that the outbox of a run consists of.
+    /// The paths of the files of a run's outbox.
     static func outboxes(of output: String) -> [String] { files(ofOutbox: outbox(of: output)) }
 
-    /// Keeps where the run stands; what was written before it must be with the outputs already.
+    /// Saves a checkpoint. The outputs must have everything before it already.
     func save(_ place: Checkpoints.Place) throws(FileError) {
         let checkpoint = Checkpoint(
             settings: identity.text,
@@ -96,7 +96,8 @@ final class ServerMigrationFiles {
         last = checkpoint
     }
 
-    /// Gives every file its name, and forgets the run; killed in between, the next one does the rest.
+    /// Renames every file, and removes the outbox and the checkpoint. If the process is killed meanwhile, the next run does
+    /// the rest.
     func commit(_ place: Checkpoints.Place) throws {
         try writer.finish()
         try save(place)
@@ -106,13 +107,13 @@ final class ServerMigrationFiles {
         writer.remove()
     }
 
-    /// Ends a run that is not complete: what stands behind the last checkpoint is written anew by the next one.
+    /// Ends an incomplete run. Output after the last checkpoint is removed, and the next run writes it again.
     func leave() {
         try? writer.finish()
         for (output, length) in zip(outputs, last.lengths) { try? output.shorten(to: length) }
     }
 
-    /// Ends a run that was given up, and says how far it is.
+    /// Ends a cancelled run and returns its progress.
     func leaveStopped() -> ServerOutcome {
         leave()
         return ServerOutcome(

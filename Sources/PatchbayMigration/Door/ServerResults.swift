@@ -3,8 +3,8 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// Writes down what became of each row, a JSON object a line (`Schemas/migration/result`): its number, its verdict, what became
-/// of what was said, and what was found. No value of a person is in it.
+/// Writes the results, a JSON object a line (`Schemas/migration/result`): the number of the row, its verdict, the outcomes
+/// of its operations, and the findings. The results contain no personal data.
 final class ServerResults {
     private let output: OutputFile
     private var rejects: Rejects?
@@ -54,12 +54,12 @@ final class ServerResults {
                 "findings",
                 JSONValue.array(
                     findings.map { finding in
-                        var told: JSONObject = [
+                        var member: JSONObject = [
                             "code": .string(finding.code), "severity": .string(finding.severity.rawValue),
                             "path": .string(finding.path),
                         ]
-                        if let vendor = finding.vendor { told["vendor"] = vendor.json }
-                        return .object(told)
+                        if let vendor = finding.vendor { member["vendor"] = vendor.json }
+                        return .object(member)
                     }
                 )
             )

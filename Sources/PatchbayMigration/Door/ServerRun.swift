@@ -3,26 +3,26 @@ public import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// What a run through a server API works in: the network, the clocks, who listens, and when to stop.
+/// The surroundings of a run through a server API: network, clocks, observers and cancellation.
 public struct ServerSurroundings {
-    /// Carries the requests.
+    /// Sends the requests.
     public var transport: any Transport
-    /// Clocks and chance.
+    /// The clocks and the random numbers.
     public var host: any EngineHost
-    /// Takes records of what happens, without a value of a person or a secret.
+    /// Receives log records without personal data or secrets.
     public let log: (any LogHandler)?
-    /// Seconds between two checkpoints.
+    /// The time between two checkpoints.
     public var interval: Duration
-    /// Hears how far the run is.
+    /// Receives the progress of the run.
     public var progress: (ServerProgress) -> Void
-    /// Hears that the provider fails again and again, and that it answers again.
+    /// Receives a finding when the provider fails repeatedly, and when it recovers.
     public var trouble: (Finding) -> Void
-    /// Asked a few times a second; true ends the run early.
+    /// Called at least ten times a second; true cancels the run.
     public var isCancelled: () -> Bool
-    /// Tells the log what the run is at.
+    /// Logs the phase of the run.
     let phases: PhaseLog
 
-    /// Surroundings.
+    /// Creates surroundings.
     public init(
         transport: any Transport,
         host: any EngineHost = SystemHost(),
@@ -42,51 +42,51 @@ public struct ServerSurroundings {
 extension ServerSurroundings: Sendable {}
 
 extension ServerSurroundings {
-    /// Tells how far the run is.
-    func tell(_ told: ServerProgress) {
-        phases.note(told.part.phase, records: told.records, bytes: told.bytes)
-        progress(told)
+    /// Reports progress.
+    func tell(_ done: ServerProgress) {
+        phases.note(done.part.phase, records: done.records, bytes: done.bytes)
+        progress(done)
     }
 
-    /// Tells how far the hearing of opt-outs is that a migration does.
+    /// Reports the progress of reading opt-outs before a migration.
     func heard(_ done: Migration.Progress) {
         tell(ServerProgress(part: .hearing(of: done.hearing ?? 0), records: done.records, bytes: done.bytes))
     }
 
-    /// Tells how far something is that comes before contacts are moved.
+    /// Reports the progress of a part before contacts are moved.
     ///
-    /// - Throws: `CancellationError` where the caller gives up.
+    /// - Throws: `CancellationError` if the caller cancels.
     func tell(_ part: ServerProgress.Part, records: Int, bytes: Int) throws {
         tell(ServerProgress(part: part, records: records, bytes: bytes))
         if isCancelled() { throw CancellationError() }
     }
 }
 
-/// How far a run through a server API is.
+/// The progress of a run through a server API.
 public struct ServerProgress: Sendable {
-    /// What the run is at.
+    /// The part of the work that is in progress.
     public enum Part: Hashable, Sendable {
-        /// It moves contacts.
+        /// Moving contacts.
         case moving
-        /// It reads what the vendor holds, page by page; records are contacts of them.
+        /// Reading the contacts of the vendor, page by page. `records` counts them.
         case pages
-        /// It reads what an earlier run had read, so many bytes, for what people said no to in it.
+        /// Reading opt-outs again in the part of the source that an earlier run had read, with its number of bytes.
         case hearing(of: Int)
-        /// It reads a part of what a comparison reads itself, of so many bytes if that is known.
+        /// Reading the files of a comparison, with the number of bytes if it is known.
         case verifying(Verification.Part, of: Int?)
-        /// It reads the journal of an earlier run, so many bytes.
+        /// Reading the journal of an earlier run, with its number of bytes.
         case journal(of: Int)
     }
 
-    /// Records that have their verdict.
+    /// The number of records that have a verdict.
     public let records: Int
-    /// Bytes of them.
+    /// The number of bytes of these records.
     public let bytes: Int
-    /// Records that are on their way.
+    /// The number of records that are in progress.
     public let underway: Int
-    /// Why nothing moves, if nothing does.
+    /// The reason why no request is in progress; nil if one is.
     public internal(set) var waiting: Finding?
-    /// What the run is at; of the other parts records and bytes are those of the part.
+    /// The part of the work that is in progress. In parts other than moving, `records` and `bytes` count that part.
     public internal(set) var part = Part.moving
 
     init(part: Part = .moving, records: Int, bytes: Int = 0, underway: Int = 0, waiting: Finding? = nil) {
@@ -94,77 +94,79 @@ public struct ServerProgress: Sendable {
     }
 }
 
-/// How a run through a server API ended.
+/// The outcome of a run through a server API.
 public struct ServerOutcome: Sendable {
-    /// The numbers of the whole, with those of earlier runs.
+    /// The counts of the whole migration, including earlier runs.
     public let report: MigrationReport
-    /// Where every operation went, from the run's outbox.
+    /// The outcomes of all operations, from the run's outbox.
     public let accounts: ProviderAccounts?
-    /// Records that an earlier run had settled.
+    /// The number of records that an earlier run had settled.
     public let resumed: Int
-    /// Whether every record has its verdict and the files have their names; if not, the next run goes on.
+    /// Whether every record has a verdict and the files have their final names. If not, the next run resumes.
     public let isCommitted: Bool
-    /// Why the provider stopped, if it did: a person has to act.
+    /// The reason why the provider is suspended, which requires a person to act; nil if it is not.
     public let stopped: Finding?
 }
 
-/// Where rows come from, and what is done with them besides.
+/// Supplies rows to a run and receives their verdicts.
 protocol ServerFeed: AnyObject {
-    /// The next rows, in order; nil at the end.
+    /// Returns the next rows, in order; nil at the end.
     func next() throws -> [ServerItem]?
-    /// Whether everything that the vendor holds is wanted before more is said, page by page.
+    /// Whether all contacts of the vendor must be read, page by page, before more rows are sent.
     var wantsPages: Bool { get }
-    /// Takes a page; nil behind the last.
+    /// Receives a page; nil after the last one.
     func take(_ page: [(key: String, contact: Contact)]?) throws
-    /// The keys about which the vendor must be asked before these rows are said.
+    /// The keys for which the vendor must be queried before these rows are sent.
     func questions(of items: [ServerItem]) -> [String]
-    /// Takes what the vendor holds of them; the rows as they are said then.
+    /// Receives the vendor's contacts with these keys, and returns the rows as they are to be sent.
     func prepare(_ items: [ServerItem], _ held: [ScalarString: Contact]) throws -> [ServerItem]
-    /// A row has its verdict.
+    /// Receives the verdict of a row.
     func settled(_ item: ServerItem, _ findings: [Finding]) throws
-    /// Everything handed over is with the outputs when this returns; the place as it is kept.
+    /// Writes all results to the outputs, and completes the place for the checkpoint.
     func flush(_ place: inout Checkpoints.Place) throws
 }
 
-/// Brings rows through a server API: a window of them is on its way at a time, each gets its verdict, in order.
+/// Sends rows through a server API. A window of rows is in progress at a time, and they get their verdicts in order.
 final class ServerRun {
     private let target: ServerTarget
     private let files: ServerMigrationFiles
     private let feed: any ServerFeed
     private let surroundings: ServerSurroundings
 
-    /// Most operations that are on their way, so that every lane finds what it can carry.
+    /// The maximum number of operations in progress. It is large enough to keep every lane busy.
     private let window: Int
-    /// So many enter together: rows that came one by one would leave in requests of a few.
+    /// The number of operations that enter together. Rows that enter one by one would be sent in small requests.
     private var block: Int { window / 2 }
-    /// Most bytes of the rows that are on their way.
+    /// The maximum number of bytes of the rows in progress.
     private static let windowBytes = 64 << 20
 
-    /// The settings by the codes of the findings that follow from them.
+    /// The settings that cause findings, by the code of the finding.
     private let deciding: [String: String]
     private let rejectLimit: Migration.RejectLimit?
     private var report: MigrationReport
     private var rows: [Int: ServerItem] = [:]
-    /// The row that gets the next verdict, and the one that enters next.
+    /// The number of the row that gets the next verdict, and of the row that enters next.
     private var first: Int
     private var end: Int
     private var operations = 0
     private var bytes = 0
     private var places: [OperationID: (row: Int, place: Int)] = [:]
-    /// Contacts that are on their way: one row of each at a time, because a later one builds on an earlier one. Keys that
-    /// differ in upper and lower case alone count as one, because a vendor may take them so.
+    /// The contacts in progress. Only one row of each contact is in progress at a time, because a later row builds on an
+    /// earlier one. Keys that differ only in upper and lower case count as one, because a vendor may treat them so.
     private var contacts: Set<ScalarString> = []
-    /// Rows that were made, those about which the vendor is asked, and those that may enter, with what they hold.
+    /// The rows that were mapped, those for which the vendor is being queried, and those that may enter, with their size.
     private var made: ArraySlice<ServerItem> = []
     private var asked: [ServerItem] = []
     private var ready: ArraySlice<ServerItem> = []
     private var waiting = (operations: 0, bytes: 0)
-    /// Rows behind another one of their contact, and the contacts that have become free since they were looked at.
+    /// Rows that wait for another row of their contact, and contacts that were released since these rows were last
+    /// examined.
     private var behind: [ServerItem] = []
     private var released: Set<ScalarString> = []
     private var isAtEnd = false
     private var question: Task<Void, Never>?
-    /// What ended before this process, and the first row of which an earlier one can't have said anything.
+    /// The outcomes from before this process, and the number after the last row for which an earlier process may have sent
+    /// operations.
     private var earlier = Endings()
     private var uncertainEnd = 0
     private var unsaved = 0
@@ -223,7 +225,7 @@ final class ServerRun {
             subject: "migration",
             plan: RoutingPlan(providers: [route]),
             transport: surroundings.transport,
-            // What has ended is remembered until a checkpoint speaks of it.
+            // Outcomes are kept until a checkpoint includes them.
             historyLimit: 4 * window,
             limits: OutboxLimits(operations: 4 * window, bytes: 1 << 40, rejects: 4 * window),
             credentials: CredentialSource(immediate: { credentials[$0.contact] }),
@@ -251,12 +253,12 @@ final class ServerRun {
             earlier = try await client.endings(on: target.provider.name)
             uncertainEnd = first + window
         }
-        // Whoever starts the run again has acted.
+        // A person who starts the run again has corrected the cause of the suspension.
         try await client.resume(target.provider.name)
         let asker = ServerAsker(client: client, provider: target.provider.name, server: target.server)
         try await readPages(asker)
         let clock = ContinuousClock()
-        var (saved, told) = (clock.now, clock.now)
+        var (saved, queried) = (clock.now, clock.now)
         var stopped: Finding?
         var waiting: Finding?
         var isDone = try await step(client, asker, continuation)
@@ -273,8 +275,8 @@ final class ServerRun {
                     add(try feed.prepare(asked, try result.get()))
                     asked = []
                 case .tick:
-                    if clock.now - told >= .seconds(1) {
-                        told = clock.now
+                    if clock.now - queried >= .seconds(1) {
+                        queried = clock.now
                         waiting = try await asker.reasonToWait()
                     }
                     surroundings.tell(progress(waiting))
@@ -300,7 +302,7 @@ final class ServerRun {
         )
     }
 
-    /// Reads everything that the vendor holds, if that is wanted now.
+    /// Reads all contacts of the vendor if the feed needs them now.
     private nonisolated(nonsending) func readPages(_ asker: ServerAsker) async throws {
         guard feed.wantsPages else { return }
         surroundings.phases.note(.pages)
@@ -308,7 +310,7 @@ final class ServerRun {
         try feed.take(nil)
     }
 
-    /// Lets rows in, has the vendor asked, and gives verdicts; whether all is done.
+    /// Lets rows enter, starts a query if one is needed, and gives verdicts. Returns whether all rows are complete.
     private nonisolated(nonsending) func step(
         _ client: EngagementClient,
         _ asker: ServerAsker,
@@ -339,7 +341,7 @@ final class ServerRun {
         operations <= window - block && bytes <= Self.windowBytes / 2 && end - first <= window - block
     }
 
-    /// So many rows are asked about at once.
+    /// The maximum number of rows in one query of the vendor.
     private static let batch = 1_000
 
     private static func mark(_ item: ServerItem) -> ScalarString { ScalarString(item.row.key.lowercased()) }
@@ -347,7 +349,7 @@ final class ServerRun {
     private func add(_ items: [ServerItem]) {
         let isLate = ready.last.map { last in items.contains { $0.number < last.number } } ?? false
         ready += items
-        // What had to wait for another row of its contact goes before what stands behind it.
+        // A row that waited for another row of its contact goes before the rows that follow it.
         if isLate { ready.sort { $0.number < $1.number } }
         for item in items {
             waiting.operations += item.row.actions.count
@@ -355,9 +357,9 @@ final class ServerRun {
         }
     }
 
-    /// Gathers rows, and lets a block of them in when there is room for it.
+    /// Gathers rows, and lets a block of them enter when there is room for it.
     ///
-    /// - Returns: keys about which the vendor must be asked before more can enter.
+    /// - Returns: The keys for which the vendor must be queried before more rows can enter.
     private nonisolated(nonsending) func fill(_ client: EngagementClient, _ asker: ServerAsker) async throws
         -> [String]?
     {
@@ -381,11 +383,11 @@ final class ServerRun {
         }
     }
 
-    /// Whether every row on its way waits for one that has not entered yet.
+    /// Whether every row in progress waits for one that has not entered yet.
     private var isOverdue: Bool { rows.isEmpty || rows[first] == nil && ready.first?.number == first }
 
-    /// The next rows that may be asked about: those that waited for another one of their contact first, then, unless enough
-    /// have gathered, new ones.
+    /// Returns the next rows that may be sent: first those that waited for another row of their contact, then new ones
+    /// unless enough rows have gathered.
     private func gather(isFull: Bool) throws -> [ServerItem] {
         var next: [ServerItem] = []
         if !released.isEmpty {
@@ -403,7 +405,7 @@ final class ServerRun {
         guard !isFull else { return next }
         while next.count < Self.batch, behind.count < Self.batch {
             if made.isEmpty {
-                // What there is goes first: reading on takes its time.
+                // Rows that are available go first, because reading takes time.
                 guard next.isEmpty else { break }
                 guard !isAtEnd, let items = try feed.next() else {
                     isAtEnd = true
@@ -417,7 +419,7 @@ final class ServerRun {
         return next
     }
 
-    /// A row that may be asked about and said; nil while another one of its contact is on its way.
+    /// Marks a row as holding its contact; nil while another row of the contact is in progress.
     private func begun(_ item: ServerItem) -> ServerItem? {
         guard !item.row.key.isEmpty, !item.row.isRejected else { return item }
         guard contacts.insert(Self.mark(item)).inserted else { return nil }
@@ -426,7 +428,8 @@ final class ServerRun {
         return item
     }
 
-    /// Lets in what is ready, as far as there is room; false if that is nothing. The row whose turn it is has room always.
+    /// Lets ready rows enter while there is room; returns false if none enters. There is always room for the row that gets
+    /// the next verdict.
     private nonisolated(nonsending) func enterReady(_ client: EngagementClient) async throws -> Bool {
         var entering: [(item: ServerItem, ids: [OperationID])] = []
         let last = first + window
@@ -440,17 +443,17 @@ final class ServerRun {
             end = max(end, item.number + 1)
             entering.append((item, ids))
         }
-        // What an earlier process may have said of them is asked once for all.
+        // Looks up all operations that an earlier process may have sent at once.
         var known: Set<OperationID> = []
         let uncertain = entering.filter { $0.item.number < uncertainEnd }.flatMap(\.ids)
         if !uncertain.isEmpty { known = try await client.known(among: uncertain) }
-        // In one step: a request would leave with the first few.
+        // Captures all operations in one step. Otherwise a request would leave with the first few.
         try client.capture(entering.flatMap { enter($0.item, $0.ids, besides: known) })
         if first >= uncertainEnd { earlier = Endings() }
         return !entering.isEmpty
     }
 
-    /// Lets a row in; gives what is to be said of it, which is all but what an earlier process has said.
+    /// Lets a row enter. Returns its operations except those that an earlier process has captured.
     private func enter(
         _ item: ServerItem,
         _ ids: [OperationID],
@@ -471,7 +474,7 @@ final class ServerRun {
             guard !known.contains(id), item.outcomes[place] == nil else { return nil }
             return EngagementOperation(
                 id: id,
-                // Not the contact: the outbox remembers each subject, and must not grow with the source.
+                // The subject is not the contact: the outbox stores each subject, and must not grow with the source.
                 subject: Subject(rawValue: "row-\(item.number % window)"),
                 contact: item.row.key,
                 capturedAt: surroundings.host.date(),
@@ -485,7 +488,7 @@ final class ServerRun {
 
     private func note(_ outcome: OperationOutcome, of id: OperationID) {
         guard let place = places.removeValue(forKey: id) else {
-            // Said by an earlier process, of a row that has not entered yet.
+            // An earlier process captured the operation, and its row has not entered yet.
             if first < uncertainEnd { earlier.note(outcome, of: id) }
             return
         }
@@ -493,7 +496,7 @@ final class ServerRun {
         release(place.row)
     }
 
-    /// Lets go of the contact of a row of which all has ended, though the rows before it may be on their way still.
+    /// Releases the contact of a row whose operations all have outcomes, although earlier rows may still be in progress.
     private func release(_ row: Int) {
         guard let item = rows[row], item.open == 0, item.isOnItsWay else { return }
         rows[row]?.isOnItsWay = false
@@ -501,7 +504,7 @@ final class ServerRun {
         if !behind.isEmpty { released.insert(Self.mark(item)) }
     }
 
-    /// Gives every row its verdict whose turn it is.
+    /// Gives verdicts to completed rows, in order.
     private func settle() throws {
         while let item = rows[first], item.open == 0 {
             rows[first] = nil
@@ -524,7 +527,7 @@ final class ServerRun {
                 if !findings.isEmpty { report.writtenWithFindings += 1 }
             }
             try feed.settled(item, findings)
-            // Everything of a shorter source has been sent.
+            // A shorter source has been sent completely by then.
             if report.read == MigrationReport.sampledRecords, let stop = report.stops(by: rejectLimit) {
                 throw Migration.Failure([stop])
             }

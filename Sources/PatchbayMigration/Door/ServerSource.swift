@@ -1,27 +1,27 @@
 import PatchbayAdapterKit
 import PatchbayJSON
 
-/// The source of a run through a server API, with the place of each record that has no verdict yet, so that the next run can go on
-/// there.
+/// The source of a run through a server API. It knows the place of each record without a verdict, so that the next run can
+/// resume there.
 ///
-/// It goes on at the last record that has its verdict, which is read once more: behind it nothing may have been read yet. Where
-/// records can't be read alone it reads from the start.
+/// A resumed run begins at the last record with a verdict and reads it once more, because the next record may not have been
+/// read yet. If records cannot be read on their own, it begins at the start.
 struct ServerSource {
     private var source: FileSource
     private var reader: any ContactReader
     private var lines = LinePlaces()
     private var isAtEnd = false
-    /// Whether a later run could go on within the source.
+    /// Whether a later run could resume within the source.
     private var isCut: Bool
-    /// Where the records stand that have no verdict yet, by number, and the last that has one.
+    /// The places of the records without a verdict, by number. `last` is the place of the last record that has one.
     private var places: [Int: LinePlaces.Place] = [:]
     private var last: LinePlaces.Place?
-    /// Records that an earlier run settled.
+    /// The number of records that an earlier run settled.
     private let settled: Int
-    /// Whether there was any record.
+    /// Whether the source has had no record.
     private var isEmpty: Bool
 
-    /// A source that is at its start, to be read from there or from where an earlier run stood.
+    /// Creates a source from a file at its start. It is read from there, or from the place of an earlier run.
     init(_ migration: Migration, _ source: FileSource, at path: String, after place: Checkpoints.Place?) throws {
         self.source = source
         isCut = migration.sourceLayout != nil
@@ -42,7 +42,7 @@ struct ServerSource {
         }
     }
 
-    /// A reader that begins with a record of that number on that line; nil if records can't be read alone.
+    /// Returns a reader that begins with a given record on a given line; nil if records cannot be read on their own.
     private static func reader(_ migration: Migration, behind head: [UInt8], number: Int, line: Int) -> (
         any ContactReader
     )? {
@@ -69,7 +69,7 @@ struct ServerSource {
 
     func isUnchanged(since input: InputIdentity) throws -> Bool { try input.holds(for: source) }
 
-    /// Reads on; false at the end.
+    /// Reads the next chunk; returns false at the end.
     mutating func next(seeing note: ([UInt8]) -> Void, _ take: (SourceRecord) throws -> Void) throws -> Bool {
         guard !isAtEnd else { return false }
         let chunk = try source.next()
@@ -84,7 +84,7 @@ struct ServerSource {
             isEmpty = false
             if isCut {
                 let place = lines.place(of: record.line)
-                // Two records of one line: nobody can go on between them.
+                // If two records share a line, no run can resume between them.
                 isCut = place != nil
                 if record.number > settled { places[record.number] = place }
             }
@@ -94,49 +94,49 @@ struct ServerSource {
         self.places = [:]
         defer { (self.lines, self.places, self.isCut, self.isEmpty) = (lines, places, isCut, isEmpty) }
         if let chunk { try reader.read(chunk, pass) } else { try reader.finish(pass) }
-        // Rows that are no lines of text behind a header can't be read alone.
+        // Rows that are not lines of text after a header cannot be read on their own.
         if !isEmpty, let rows = reader as? any RowReader, !rows.knowsColumns { isCut = false }
         if isAtEnd, isEmpty { throw Migration.Failure([Migration.empty.at(source.name)]) }
         return true
     }
 
-    /// A record has its verdict, as every one before it.
+    /// Notes that a record and all earlier ones have a verdict.
     mutating func settled(_ number: Int) {
         guard isCut else { return }
         last = places.removeValue(forKey: number)
     }
 
-    /// Writes down where the next run goes on, if it can.
+    /// Stores the place at which the next run resumes, if it can resume within the source.
     func note(in place: inout Checkpoints.Place) {
         guard isCut, let last else { return }
         (place.offset, place.lines, place.isExact) = (last.offset, last.line - 1, true)
     }
 }
 
-/// Where the lines of a source begin, as far as records are still to come that begin there.
+/// The offsets of the lines of a source, for lines at which records may still begin.
 struct LinePlaces {
-    /// A line, from 1, and the bytes before it.
+    /// A line number, from 1, and the number of bytes before the line.
     struct Place: Hashable {
         var line: Int
         var offset: Int
     }
 
-    /// The first line of `starts`.
+    /// The number of the first line in `starts`.
     private var line: Int
     private var starts: [Int]
-    /// How many of them are done with.
+    /// The number of lines in `starts` that are no longer needed.
     private var done = 0
     private var end: Int
-    /// Whether there were too many lines: nobody knows any place from then on.
+    /// Whether there were too many lines. No place is known afterwards.
     private var isLost = false
-    /// More lines than this belong to no record that is worth its memory.
+    /// The maximum number of lines in memory. A record with more lines is not worth the memory.
     private static let most = 1 << 20
 
     init(at place: Place = Place(line: 1, offset: 0)) {
         (line, starts, end) = (place.line, [place.offset], place.offset)
     }
 
-    /// Looks at the next bytes.
+    /// Finds the lines in the next bytes.
     mutating func note(_ chunk: [UInt8]) {
         starts.removeFirst(done)
         (line, done) = (line + done, 0)
@@ -149,7 +149,8 @@ struct LinePlaces {
         }
     }
 
-    /// Where a line begins, of which only later ones will be asked; nil if nobody knows, or if it was asked before.
+    /// Returns the place of a line, after which only later lines may be queried; nil if the place is not known or was
+    /// queried before.
     mutating func place(of wanted: Int) -> Place? {
         let index = wanted - line
         guard !isLost, index >= done, index < starts.count else { return nil }
@@ -158,7 +159,7 @@ struct LinePlaces {
     }
 }
 
-/// Reads lines within a source, each alone; empty ones are passed over.
+/// Reads the lines after a place in a source, each on its own, and skips empty lines.
 private struct LinesBehind: LineReader {
     var lines: RecordLines
     private let reader: any RecordReader
@@ -177,7 +178,7 @@ private struct LinesBehind: LineReader {
     }
 }
 
-/// Reads rows of delimited text within a source, each alone.
+/// Reads the rows of delimited text after a place in a source, each on its own.
 private struct RowsBehind: ContactReader {
     var rows: DelimitedReader
     let reader: any RowReader

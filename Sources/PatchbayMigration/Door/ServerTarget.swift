@@ -4,21 +4,21 @@ public import PatchbayJSON
 import PatchbayModel
 import Synchronization
 
-/// A vendor's server API as the target of a migration: a provider of a configuration.
+/// A vendor's server API as the target of a migration. It is a provider of a configuration.
 public struct ServerTarget: Sendable {
-    /// The provider, with its settings, its credentials and its rate.
+    /// The provider, with its settings, credentials and rate limit.
     public let provider: Configuration.Provider
     let server: any ContactAPI
     let settings: ServerSettings
-    /// Counts what is mapped, for a plan.
+    /// Counts the mapped operations for a plan.
     let tally = ServerTally()
 
-    /// A provider whose server API takes contacts in.
+    /// Creates a target from a provider whose server API accepts contacts.
     ///
     /// - Parameters:
-    ///   - provider: the provider.
-    ///   - settings: what becomes of what the server API has no place for.
-    /// - Throws: `SettingsError` if the provider is no such server API, or with every problem of the settings.
+    ///   - provider: The provider.
+    ///   - settings: The treatment of data for which the server API has no field.
+    /// - Throws: `SettingsError` if the provider is not such a server API, or with every problem of the settings.
     public init(_ provider: Configuration.Provider, settings: JSONObject = [:]) throws(SettingsError) {
         try Self.check(type(of: provider.adapter))
         guard let server = provider.adapter as? any ContactAPI else {
@@ -28,9 +28,9 @@ public struct ServerTarget: Sendable {
         self.settings = try ServerSettings.table.read(settings, over: ServerSettings(), at: "to")
     }
 
-    /// Checks that contacts can be moved through a server API at all.
+    /// Checks that contacts can be migrated through a server API.
     ///
-    /// - Throws: `SettingsError` with the reason why not.
+    /// - Throws: `SettingsError` with the reason if they cannot.
     public static func check(_ server: any VendorAdapter.Type) throws(SettingsError) {
         let descriptor = server.descriptor
         guard descriptor.side == .server else {
@@ -43,25 +43,26 @@ public struct ServerTarget: Sendable {
 
     var descriptor: AdapterDescriptor { provider.descriptor }
 
-    /// Most operations of a migration that are on their way: so many that each of the server API's requests can be full, while
-    /// others are made.
+    /// The maximum number of operations of a migration in progress. It is large enough to fill each request of the server
+    /// API while further operations are prepared.
     var window: Int { min(40_000, max(1_000, 4 * descriptor.window * min(4, descriptor.concurrency))) }
 
-    /// Whether the server API shows what it holds.
+    /// Whether the server API can be read.
     public var canRead: Bool { server.reading != nil }
 
-    /// Whether the server API shows all that it holds, page by page, and nothing else.
+    /// Whether the server API shows its contacts only page by page, not by key.
     var isPaged: Bool { if case .inPages? = server.reading { true } else { false } }
 
-    /// Whether a yes of the source is held against what the person said at the target.
+    /// Whether opt-outs at the target remain in force against opt-ins of the source.
     var keepsOptOuts: Bool { settings.targetOptOuts == .keep }
 
-    /// Whether a yes could be said though nobody can tell what the person said at the target, and nobody said that it may.
+    /// Whether an opt-in might replace an opt-out at the target, because the API cannot be read and the settings do not
+    /// permit that.
     var isBlind: Bool { keepsOptOuts && !canRead && takesWishes }
 
     private var takesWishes: Bool { descriptor.capabilities[.operation(.changeSubscription)].isAvailable }
 
-    /// What becomes of a person's no at the target.
+    /// A sentence about the treatment of opt-outs at the target.
     var optOuts: String {
         switch (settings.targetOptOuts, server.reading) {
         case (.override, _):
@@ -76,13 +77,13 @@ public struct ServerTarget: Sendable {
         }
     }
 
-    /// The requests that an amount of work takes, at the provider's rate, and the time for which it waits besides.
+    /// The numbers of requests for an amount of work, at the provider's rate, and the times to wait for jobs.
     func ways(of amount: ServerAmount) -> [(route: ImportRoute, requests: Int, wait: Duration?)] {
         let rate = provider.rate ?? descriptor.rate
         var amount = amount
         if settings.jobSeconds > 0 { amount.jobTime = .seconds(settings.jobSeconds) }
         var ways = server.work(for: amount).filter { $0.requests > 0 }
-        // What is on its way together waits together.
+        // Operations that are in progress together wait together.
         let rounds = (amount.all + window - 1) / window
         for place in ways.indices {
             guard let wait = ways[place].wait else { continue }
@@ -109,7 +110,7 @@ public struct ServerTarget: Sendable {
         return ways.map { (ImportRoute($0.name, rate: rate, note: $0.note), $0.requests, $0.wait) }
     }
 
-    /// What can be taken back, and what can't.
+    /// A sentence about the parts of the migration that can be undone.
     var undo: String {
         guard canRead else {
             return
@@ -123,7 +124,7 @@ public struct ServerTarget: Sendable {
             "Undo with --journal and `patchbay migrate undo`: previous values are restored, \(added) and contacts that were changed since are left alone. Without --journal the migration cannot be undone."
     }
 
-    /// The server API as a format that is written: each record is what would be read back of the contact.
+    /// The server API as an output format. Each record is the contact as the API would show it.
     public var format: RecordFormat {
         let (server, settings, tally) = (server, settings, tally)
         return RecordFormat(
@@ -138,13 +139,13 @@ public struct ServerTarget: Sendable {
         )
     }
 
-    /// Which accounts and settings the run belongs to; no secret is in it.
+    /// The identity of the account and its settings, without secrets.
     var identity: JSONValue {
         ["name": .string(provider.name), "settings": .string(provider.settingsDigest)]
     }
 }
 
-/// What a migration to a server API may be told.
+/// The settings of a migration to a server API.
 struct ServerSettings: Sendable {
     enum LostOptOut: String, NeutralWord {
         case reject, warn
@@ -156,9 +157,9 @@ struct ServerSettings: Sendable {
 
     var lostOptOuts = LostOptOut.reject
     var targetOptOuts = TargetOptOuts.keep
-    /// Below 0: nobody said.
+    /// The number of contacts at the vendor; negative if it is not set.
     var heldContacts = -1
-    /// 0: nobody said.
+    /// The duration of a job in seconds; 0 if it is not set.
     var jobSeconds = 0
     var locale = ""
     var timeZone = ""
@@ -196,7 +197,7 @@ struct ServerSettings: Sendable {
     ])
 }
 
-/// Counts what a migration would say through a server API.
+/// Counts the operations that a migration would send through a server API.
 final class ServerTally: Sendable {
     private let counted = Mutex(ServerAmount())
 
@@ -218,7 +219,7 @@ final class ServerTally: Sendable {
 }
 
 extension Migration {
-    /// The findings about contacts that are sent to a server API, for reports that hold codes only.
+    /// The findings about contacts that are sent to a server API, for reports that contain codes only.
     package static var findings: [FindingRow] {
         ServerFinding.ofContacts + [
             EarlierOptOuts.heeded, EarlierOptOuts.heededAddress, EarlierOptOuts.later, EarlierOptOuts.rejected,
@@ -227,7 +228,7 @@ extension Migration {
     }
 }
 
-/// What may be wrong with a migration through a server API.
+/// Findings of migrations through a server API.
 enum ServerFinding {
     /// The findings about single contacts.
     static let ofContacts = [
@@ -334,7 +335,7 @@ enum ServerFinding {
             "The target shows a consent status that is not known, so the contact stays opted out and the opt-in is not sent",
         remedy: "Check the status at the target; the README of the adapter lists the known values. Then ask the person."
     )
-    /// The findings about an opt-in that is left out for the sake of what the target shows.
+    /// The findings about opt-ins that are left out because of the status at the target.
     static let ofTargetOptOuts = [targetNo, targetUnreadable]
     static let optOutsUnseen = FindingRow(
         "migration.api.optOutsUnseen",

@@ -4,23 +4,23 @@ import PatchbayJSON
 import PatchbayModel
 import PatchbaySystem
 
-/// Takes back what a migration through a server API wrote, by its journal: what stood there before is said again, and who was not
-/// there is erased.
+/// Undoes a migration through a server API with its journal: the earlier values are restored, and contacts that did not
+/// exist before are erased.
 ///
-/// The vendor is asked first. A contact that was changed since is left as it is, and told. It may be killed at any moment:
-/// run again, it goes on.
+/// The vendor is queried first. A contact that was changed since the migration is reported and left as it is. The undo can
+/// be resumed after an interruption at any moment.
 public struct ServerUndo: Sendable {
     private let journal: String
     private let target: ServerTarget
     private let output: String
 
-    /// A way back.
+    /// Creates an undo.
     ///
     /// - Parameters:
-    ///   - journal: the journal that the migration wrote.
-    ///   - target: the server API that it wrote to.
-    ///   - output: what became of each contact.
-    /// - Throws: ``Migration/Failure`` if the journal is another server API's or another provider's.
+    ///   - journal: The journal that the migration wrote.
+    ///   - target: The server API that the migration wrote to.
+    ///   - output: Receives the verdict of each contact.
+    /// - Throws: ``Migration/Failure`` if the journal belongs to another server API or another provider.
     public init(_ journal: String, through target: ServerTarget, output: String) throws {
         (self.journal, self.target, self.output) = (journal, target, output)
         let head = try Self.server(of: journal)
@@ -30,7 +30,8 @@ public struct ServerUndo: Sendable {
         }
     }
 
-    /// The server API and the provider that a journal speaks of; nil if it is no journal of a migration through a server API.
+    /// The server API and the provider that a journal names; nil if it is not a journal of a migration through a server
+    /// API.
     public static func server(of journal: String) throws -> (server: String, provider: String)? {
         var found: (String, String)?
         try ServerJournal.eachLine(journal) { _, json in
@@ -40,7 +41,8 @@ public struct ServerUndo: Sendable {
         return found
     }
 
-    /// Runs it to its end, until it is cancelled, or until the provider stops. The journal is removed when all is taken back.
+    /// Runs the undo until it is complete, it is cancelled, or the provider is suspended. The journal is removed when every
+    /// contact is restored.
     public nonisolated(nonsending) func run(_ surroundings: ServerSurroundings, restarts: Bool) async throws
         -> ServerOutcome
     {
@@ -58,7 +60,7 @@ public struct ServerUndo: Sendable {
         do {
             let feed = try UndoFeed(journal, target, files)
             let outcome = try await ServerRun(target, files, feed, surroundings).run()
-            // What could not be taken back needs the journal.
+            // Contacts that could not be restored need the journal.
             if outcome.isCommitted, outcome.report.rejected == 0 { unlink(journal) }
             return outcome
         } catch {
@@ -68,23 +70,29 @@ public struct ServerUndo: Sendable {
     }
 }
 
-/// What is said to take back what was written of one contact.
+/// Derives the operations that restore one contact.
 struct WayBack {
     let server: any ContactAPI
     private let mapper: ServerMapper
 
     init(_ target: ServerTarget) { (server, mapper) = (target.server, ServerMapper(target.server, target.settings)) }
 
-    /// What is said, from what stood there before, what was written, one row after the other, and what stands there now.
+    /// Returns the operations that restore a contact.
     ///
-    /// A part that already is what it was is passed over; if any part is neither that nor what a row wrote, somebody changed it
-    /// since, and nothing is said.
+    /// Parts that already have their earlier value are skipped. If any part has neither its earlier value nor one that a
+    /// row wrote, it was changed since the migration, and nothing is sent.
+    /// - Parameters:
+    ///   - key: The key of the contact.
+    ///   - before: The contact before the migration; nil if it did not exist.
+    ///   - wrote: The values that each row wrote, in order.
+    ///   - now: The contact now; nil if it does not exist.
+    /// - Returns: The row, and the options for its operations.
     func row(_ key: String, before: Contact?, wrote: [Contact], now: Contact?) -> (row: ServerRow, options: JSONObject?)
     {
         var row = ServerRow()
         row.key = key
         guard let now else {
-            // Gone: as it was, or somebody else erased it.
+            // The contact is gone. Either it did not exist before, or it was erased after the migration.
             if before != nil { row.findings = [ServerFinding.changedSince.at("identifiers")] }
             return (row, nil)
         }
@@ -103,12 +111,12 @@ struct WayBack {
     private func isChanged(_ before: Contact, _ wrote: [Contact], _ now: Contact, _ row: inout ServerRow) -> Bool {
         func note(_ path: String) { row.findings.append(ServerFinding.changedSince.at(path)) }
         func isKnown<Value: Equatable>(_ part: (Contact) -> Value?) -> Bool {
-            // A row that the vendor refused in part left something of the row before it.
+            // If the vendor rejected a part of a row, the value of the row before it remains.
             part(now) == part(before) || wrote.contains { part($0) == part(now) }
         }
         let all = wrote.reduce(Contact()) { $0.with($1) }
         for name in all.attributes.keys.sorted() where !isKnown({ $0.attributes[name] }) {
-            // What a row left empty the server API shows as empty, or not at all.
+            // The server API shows a cleared attribute as empty, or not at all.
             let isEmptied = now.attributes[name] == nil && wrote.contains { $0.attributes[name] == .string("") }
             if isEmptied { continue }
             note("attributes".dot(name.rawValue))
@@ -119,14 +127,14 @@ struct WayBack {
         }
         for key in all.subscriptions.map(\.key) {
             let (was, held) = (before.state(of: key), now.state(of: key))
-            // What another run of the same way back put to rest.
+            // An earlier run of the same undo has set the subscription to rest.
             let isResting = was == nil && held?.isOptOut ?? false
             if !isResting, !isKnown({ $0.state(of: key) }) { note("subscriptions") }
         }
         return row.isRejected
     }
 
-    /// Tells what stands at a contact that no row wrote: whoever takes the contact away would take that along.
+    /// Reports values of a contact that no row wrote, because erasing the contact would erase them, too.
     private func noteAdditions(to wrote: Contact, in now: Contact, _ row: inout ServerRow) {
         let more = now.part(outside: wrote)
         let attributes = more.attributes.keys.filter { !server.vendorAttributes.contains($0) }
@@ -158,7 +166,8 @@ struct WayBack {
             if let was, was != .unknown {
                 wish.state = was
             } else {
-                // Nothing stood there, and nobody can say nothing: a no stays, a yes is put to rest.
+                // There was no earlier state, and no operation can restore that: an opt-out stays, and an opt-in is
+                // suspended.
                 row.findings.append(ServerFinding.remains.at("subscriptions"))
                 guard held == .subscribed else { continue }
                 wish.state = .suspended
@@ -167,7 +176,8 @@ struct WayBack {
         }
     }
 
-    /// Says the old identifiers again; several of a kind as an attribute, and those that were not there before as one to unset.
+    /// Restores the earlier identifiers. Several of a kind become an attribute, and identifiers that did not exist before
+    /// become an attribute to unset.
     private func identifiers(_ before: Contact, _ wrote: Contact, _ now: Contact, _ row: inout ServerRow)
         -> [AttributeName: AttributeChange]
     {
@@ -177,7 +187,7 @@ struct WayBack {
             let values = before.values(of: kind)
             guard now.values(of: kind) != values else { continue }
             if values.count > 1, let name = server.attribute(for: kind) {
-                // Of several an identifier would say one.
+                // An identify operation would restore only one of several values.
                 new[name] = .set(.choices(values))
             } else if let value = values.first {
                 old.append(Identifier(kind, value))
@@ -191,7 +201,7 @@ struct WayBack {
         return new
     }
 
-    /// Says something, if the server API takes it.
+    /// Adds an operation if the server API accepts it.
     private func offer(_ action: Action, _ path: String, _ row: inout ServerRow) {
         let found = server.examine(mapper.operation(action, row.key)).map { ServerMapper.moved($0, action, path) }
         row.findings += found
@@ -209,7 +219,7 @@ extension Contact {
     }
 }
 
-/// Reads a journal, contact by contact, share by share.
+/// Reads a journal contact by contact, in shares that fit into memory.
 private final class UndoFeed: ServerFeed {
     private let target: ServerTarget
     private let way: WayBack
@@ -219,7 +229,7 @@ private final class UndoFeed: ServerFeed {
     private let shown = ShareStore()
     private var share = 0
     private var number = 0
-    /// What is known of the rows that were made and are not said yet.
+    /// The known values of rows that were read from the journal and are not sent yet.
     private var known: [Int: (before: Contact?, wrote: [Contact], now: Contact?)] = [:]
 
     init(_ path: String, _ target: ServerTarget, _ files: ServerMigrationFiles) throws {
@@ -272,8 +282,7 @@ private final class UndoFeed: ServerFeed {
                         rows[key] = (before, [wrote])
                         continue
                     }
-                    // What stood there before the first row is what stood there before; of what that one did not speak, what
-                    // the next one found.
+                    // The value before the first row that wrote a part is the earlier value of the part.
                     let spoken = earlier.wrote.reduce(Contact()) { $0.with($1) }
                     let more = (before ?? nil)?.part(outside: spoken) ?? Contact()
                     rows[key] = (earlier.before.map { $0.map { more.with($0) } }, earlier.wrote + [wrote])
@@ -290,10 +299,10 @@ private final class UndoFeed: ServerFeed {
                 guard number > settled else { continue }
                 let all = row.wrote.reduce(Contact()) { $0.with($1) }
                 known[number] = (row.before ?? held[key]?.part(in: all), row.wrote, present[key])
-                var told = ServerRow()
-                told.key = name
+                var keyRow = ServerRow()
+                keyRow.key = name
                 let record = SourceRecord(number: number, line: number, bytes: Array(name.utf8), contact: nil)
-                items.append(ServerItem(record, told))
+                items.append(ServerItem(record, keyRow))
             }
         }
         return items.isEmpty ? nil : items

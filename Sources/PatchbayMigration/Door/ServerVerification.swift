@@ -3,23 +3,24 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// Compares a source with what a vendor's server API shows, contact by contact.
+/// Compares a source with the contacts that a vendor's server API shows.
 ///
-/// Only what the source says is looked at: the vendor may hold more, of these contacts and of others.
+/// Only parts for which the source has a value are compared. The vendor may have more data, of these contacts and of
+/// others.
 public struct ServerVerification {
     private let migration: Migration
     private let target: ServerTarget
     private let input: String?
     private let results: String?
 
-    /// A comparison.
+    /// Creates a comparison.
     ///
     /// - Parameters:
-    ///   - migration: what was done with each record; its target is the server API's format.
-    ///   - target: the server API.
-    ///   - input: the source; nil is standard input.
-    ///   - results: the file of verdicts that the migration wrote: what it rejected is not looked for.
-    /// - Throws: ``Migration/Failure`` if the server API can't show what the vendor holds.
+    ///   - migration: The conversion of each record; its target is the server API's format.
+    ///   - target: The server API.
+    ///   - input: The source; nil is standard input.
+    ///   - results: The results that the migration wrote. Rejected records in it are not expected at the vendor.
+    /// - Throws: ``Migration/Failure`` if the server API cannot be read.
     public init(
         _ migration: Migration,
         with target: ServerTarget,
@@ -34,15 +35,15 @@ public struct ServerVerification {
         (self.migration, self.target, self.input, self.results) = (migration, target, input, results)
     }
 
-    /// Compares.
+    /// Compares the contacts.
     ///
     /// - Parameters:
-    ///   - surroundings: the network, the clocks, and when to stop.
-    ///   - extent: which contacts are looked at.
-    ///   - showsKeys: whether differences name contacts by their keys instead of digests.
-    ///   - difference: hears each difference.
-    /// - Returns: the numbers.
-    /// - Throws: ``Migration/Failure`` if the source can't be read or the vendor refuses to tell; `CancellationError`.
+    ///   - surroundings: The network, the clocks, and the cancellation.
+    ///   - extent: The contacts to compare.
+    ///   - showsKeys: Whether differences name contacts by their keys instead of digests.
+    ///   - difference: Receives each difference.
+    /// - Returns: The counts.
+    /// - Throws: ``Migration/Failure`` if the source cannot be read or the vendor rejects a query; `CancellationError`.
     public nonisolated(nonsending) func run(
         _ surroundings: ServerSurroundings,
         extent: Verification.Extent = .full,
@@ -105,24 +106,24 @@ public struct ServerVerification {
         )
         let verdicts = try verdicts()
         var sample = Sample(extent)
-        // Keys are kept in any case: the vendor is asked for them.
+        // The keys are kept in any case, because the vendor is queried for them.
         let (wanted, found) = (FieldStore(keepsKeys: true), FieldStore(keepsKeys: true))
         let refused = FieldStore(keepsKeys: false)
         verification.expected = try migration.eachWritten(&source, watch) { number, written, traits in
             var sight = try lens.look(written)
             let key = KeyMark(sight.key, opinion: 0).exact
             sample?.add(key, key, traits)
-            // The vendor may have taken other parts of a row that it refused: of those nothing is expected.
+            // The vendor may have accepted parts of a rejected row, so nothing is expected of it.
             guard !verdicts.rejected.contains(number) else {
                 return try refused.add(sight, number: number, names)
             }
-            // Where the person's no at the target was kept, or a wish found nobody to reach, the source's yes is not looked
-            // for. An opt-out that it said was: it is looked for unless it may be lost, too.
+            // If an opt-out at the target was kept, or an operation was not accepted, the opt-in of the source is not
+            // expected. An opt-out of the source is expected unless the settings allow to lose it.
             let isUnheard = verdicts.unheard.contains(number)
             if isUnheard || verdicts.kept.contains(number) {
                 var contact = try Contact(jsonBytes: written)
                 let losesOptOuts = isUnheard && target.settings.lostOptOuts == .warn
-                // An opt-in that a server API can't tell from silence is read back as unknown.
+                // An opt-in that the server API cannot distinguish from a missing status is read back as unknown.
                 contact.subscriptions.removeAll { !$0.state.isOptOut || losesOptOuts }
                 sight = FieldReader.look(contact, target.server.keyKind, tagByTag: true)
             }
@@ -156,8 +157,8 @@ public struct ServerVerification {
             waiting.append(entries)
             let keys = waiting.joined().map(\.text)
             guard share == FieldStore.shares - 1 || keys.count >= most * target.descriptor.concurrency else { continue }
-            let told = ServerProgress(records: verification.compared, underway: keys.count)
-            let held = try await asker.telling(told, surroundings) {
+            let partProgress = ServerProgress(records: verification.compared, underway: keys.count)
+            let held = try await asker.telling(partProgress, surroundings) {
                 try await asker.contacts(of: keys.eachOnce.sorted())
             }
             for entries in waiting {
@@ -169,7 +170,7 @@ public struct ServerVerification {
         return verification
     }
 
-    /// Records without the fields of which a refused record of the same contact speaks, too.
+    /// The records without the fields that a rejected record of the same contact has, too.
     private static func entries(_ entries: [FieldStore.Entry], besides refused: [FieldStore.Entry]) -> [FieldStore
         .Entry]
     {
@@ -182,8 +183,8 @@ public struct ServerVerification {
         }
     }
 
-    /// Records of which an opt-out found nobody to leave alone, without the subscriptions that the vendor does not show: what it does
-    /// show is held against the source.
+    /// The records without subscriptions that the vendor does not show, if the vendor did not need their opt-outs.
+    /// Subscriptions that it does show are compared.
     private static func entries(
         _ entries: [FieldStore.Entry],
         unneeded: RowSet,
@@ -222,8 +223,8 @@ public struct ServerVerification {
         try judge.compare(wanted, found, &verification, difference)
     }
 
-    /// What the file of verdicts says: the rows that the migration rejected, those of which it kept an opt-out, those that were
-    /// written though a wish of them found nobody to reach, and those of which an opt-out found nobody to leave alone.
+    /// The rows in a file of results: those that were rejected, those for which an opt-out at the target was kept, those of
+    /// which an operation was not accepted, and those with an opt-out that the vendor did not need.
     private struct Verdicts {
         var rejected = RowSet()
         var kept = RowSet()

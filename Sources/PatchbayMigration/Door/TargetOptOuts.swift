@@ -1,17 +1,17 @@
 import PatchbayAdapterKit
 import PatchbayModel
 
-/// The opt-outs at a target that shows itself in pages: a mark of eight bytes for each in a set of them, and no person's data.
+/// The opt-outs at a target that is read in pages, as marks of eight bytes without personal data.
 ///
-/// What an earlier record of the source opted out of is known to ``EarlierOptOuts``. As there, an opt-out holds for the contact and for
-/// the address to which the channel's messages go, whoever else has it. Two spellings of either that differ in the case of
-/// letters are one, because a vendor may take them for one.
+/// ``EarlierOptOuts`` has the opt-outs of earlier records of the source. As there, an opt-out applies to the contact and to
+/// the address that receives the channel's messages, in all contacts with that address. Keys and addresses that differ only
+/// in upper and lower case count as one, because a vendor may treat them so.
 struct TargetOptOuts {
     private var marks: Set<UInt64> = []
-    /// Those of statuses that cannot be read.
+    /// The marks of statuses that cannot be read.
     private var unreadable: Set<UInt64> = []
 
-    /// Notes each opt-out of a contact.
+    /// Adds each opt-out of a contact.
     mutating func note(_ key: String, _ contact: Contact) {
         for wish in Set(contact.subscriptions.map(\.key)) {
             guard let reason = contact.reason(against: wish) else { continue }
@@ -20,8 +20,8 @@ struct TargetOptOuts {
         }
     }
 
-    /// Why an opt-in is not sent: the person, or who has the same address, opted out of it, or has a status that cannot be read; nil if
-    /// nothing speaks against it.
+    /// The reason why an opt-in is not sent: the person or another contact with the address opted out, or has a status that
+    /// cannot be read. Nil if the opt-in can be sent.
     func reason(against wish: Subscription.Key, of key: String, _ contact: Contact) -> FindingRow? {
         let all = Self.marks(wish, key, contact)
         if all.contains(where: marks.contains) { return ServerFinding.targetNo }
@@ -38,10 +38,10 @@ struct TargetOptOuts {
 }
 
 extension Contact {
-    /// Whether the person opted out of it, permanently or temporarily.
+    /// Whether the person opted out of a subscription, permanently or temporarily.
     func saysNo(to key: Subscription.Key) -> Bool { reason(against: key) != nil }
 
-    /// Why an opt-in to it is not sent to a target that shows this contact; nil if nothing speaks against it.
+    /// The reason why an opt-in is not sent to a target with this contact; nil if it can be sent.
     func reason(against key: Subscription.Key) -> FindingRow? {
         let optOuts = subscriptions.filter { $0.key == key && $0.state.isOptOut }
         if optOuts.isEmpty { return nil }

@@ -26,7 +26,7 @@ extension Migration.Evidence: Sendable {}
 
 /// Evidence lines of some records, whose numbers in the file are not known yet.
 struct EvidenceLines: Sendable {
-    /// A place at which something is inserted once the number of the record is known.
+    /// A position at which a value is inserted once the number of the record is known.
     private struct Gap {
         var place: Int
         /// The number of the record among these, from 1.
@@ -87,22 +87,22 @@ final class EvidenceWriter {
     }
 }
 
-/// Compares what each record states about consent with what is written of it, and collects the evidence.
+/// Compares the consent decisions of each record with what is written of it, and collects the evidence.
 ///
-/// It refuses a record if the target would allow more than the source does.
+/// Rejects a record if the target would allow more than the source does.
 final class ConsentEvidence {
     private let reader: ConsentReader
     /// The digest of the salt so far, to which each key is added.
     private var salted = SHA256.Stream()
     private var writer = JSONWriter()
     private var lines = EvidenceLines()
-    /// What the record at hand states, and its first identifier.
+    /// The consent decisions and the first identifier of the present record.
     private var before = ConsentWords()
     private var key: String?
     private var after: ConsentWords?
     private var codes: [String] = []
 
-    /// Evidence of one thread.
+    /// Creates the evidence of one thread.
     init(_ migration: Migration, salt: String) throws {
         salted.add(Array("\(salt):".utf8))
         reader = try ConsentReader(migration)
@@ -121,7 +121,7 @@ final class ConsentEvidence {
         SHA256.digest(of: Array("\(salt):\(key)".utf8)).hexText
     }
 
-    /// Takes the lines that were collected.
+    /// Returns and clears the collected lines.
     func takeLines() -> EvidenceLines {
         defer { lines = EvidenceLines() }
         return lines
@@ -158,7 +158,7 @@ final class ConsentEvidence {
 
     // MARK: Records of the bulk path
 
-    /// Remembers what a record states, before a mapping changes it.
+    /// Stores the consent decisions of a record before a mapping changes them.
     func begin(_ view: RecordView) {
         before = ConsentWords(view)
         key = nil
@@ -168,7 +168,8 @@ final class ConsentEvidence {
         }
     }
 
-    /// Whether evidence of the record is known without its general reader and writer; ``add(number:)`` adds it then.
+    /// Whether the evidence of the record can be derived without its general reader and writer; ``add(number:)`` adds it
+    /// then.
     func accepts(_ written: UnsafeBufferPointer<UInt8>, _ writer: LineWriter, _ plan: CompiledPlan) -> Bool {
         guard let words = try? reader.words(of: Array(written)[...]), before.raised(in: words).isEmpty else {
             return false
@@ -229,7 +230,7 @@ final class ConsentEvidence {
         }
     }
 
-    /// Why the state after is what it is.
+    /// The reason for the state after the migration.
     private static func rule(_ old: ConsentWords.Word?, _ new: ConsentWords.Word?, isRaised: Bool, isRead: Bool)
         -> String
     {
@@ -240,13 +241,13 @@ final class ConsentEvidence {
     }
 }
 
-/// What a finding of the bulk path is about.
+/// The part of a contact that a finding of the bulk path concerns.
 enum NoteScope {
     /// Subscriptions, consents or devices.
     case consent
-    /// Other parts of a contact.
+    /// The other parts of a contact.
     case other
-    /// Either, depending on the record.
+    /// Either of them, depending on the record.
     case unclear
 
     /// The scope of each finding of a plan that writes by a layout.

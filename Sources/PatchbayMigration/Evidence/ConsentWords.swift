@@ -2,16 +2,16 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// What a contact, or a record of a file, says about what a person allows.
+/// The consent decisions of a contact, or of a record of a file.
 struct ConsentWords: Hashable {
-    /// A word: an answer about a purpose on a channel.
+    /// The subject of a consent decision: a purpose on a channel.
     struct Subject: Hashable, Comparable {
-        /// A hash of the texts. It is taken once, because each record looks for its subjects many times.
+        /// A hash of the texts. It is computed once, because each record looks up its subjects many times.
         private let digest: UInt64
         let purpose: Purpose
         let channel: Channel?
         let topic: String?
-        /// Whether it is about a subscription; otherwise it is about a consent.
+        /// Whether the subject is a subscription; otherwise it is a consent.
         let isSubscription: Bool
 
         init(purpose: Purpose, channel: Channel?, topic: String? = nil, isSubscription: Bool) {
@@ -19,7 +19,7 @@ struct ConsentWords: Hashable {
             self.isSubscription = isSubscription
             var digest: UInt64 = isSubscription ? 1 : 0
             for text in [purpose.rawValue, channel?.rawValue ?? "", topic ?? ""] {
-                // Beyond ASCII, equal texts may have different bytes.
+                // Equal texts beyond ASCII may have different bytes.
                 if text.utf8.allSatisfy({ $0 < 0x80 }) {
                     for byte in text.utf8 { digest = KeyMark.mix(digest ^ UInt64(byte)) }
                 } else {
@@ -39,7 +39,7 @@ struct ConsentWords: Hashable {
         }
     }
 
-    /// How much an answer allows. Only an opt-in allows anything.
+    /// The strength of a decision. Only an opt-in allows anything.
     enum Answer: Int, Comparable {
         case no, unknown, yes
 
@@ -64,17 +64,17 @@ struct ConsentWords: Hashable {
         }
     }
 
-    /// What was said of a subject.
+    /// The decision about a subject.
     struct Word: Hashable {
         var answer: Answer
-        /// The model's own word: `suspended`.
+        /// The state in the neutral model, such as `suspended`.
         var text: String
         var changedAt: Timestamp?
         var source: String?
     }
 
     private(set) var said: [Subject: Word] = [:]
-    /// Whether any word is about a consent.
+    /// Whether any decision concerns a consent.
     private var hasConsents = false
 
     init() {}
@@ -95,14 +95,15 @@ struct ConsentWords: Hashable {
         add(word, to: subject, most: most)
     }
 
-    /// Where a subject stands twice, a source counts with its least and a target with its most.
+    /// If a subject occurs twice, the least permissive decision counts for a source, and the most permissive one for a
+    /// target.
     private mutating func add(_ word: Word, to subject: Subject, most: Bool) {
         hasConsents = hasConsents || !subject.isSubscription
         guard let other = said[subject] else { return said[subject] = word }
         if most ? word.answer > other.answer : word.answer < other.answer { said[subject] = word }
     }
 
-    /// What holds for a subject: an opt-out to messages on a channel holds for each subscription there.
+    /// The decision that applies to a subject. An opt-out from messages on a channel applies to each subscription there.
     func holding(_ subject: Subject) -> Answer {
         let own = said[subject]?.answer
         guard hasConsents else { return own ?? .unknown }
@@ -113,18 +114,18 @@ struct ConsentWords: Hashable {
         return own ?? said[general]?.answer ?? .unknown
     }
 
-    /// Subjects for which the target allows more than the source does: there must be none.
+    /// The subjects for which the target allows more than the source. There must be none.
     func raised(in target: ConsentWords) -> [Subject] {
         target.said.keys.filter { target.holding($0) == .yes && holding($0) != .yes }.sorted()
     }
 
-    /// The subjects about which this or another states something, sorted.
+    /// The subjects of this and other decisions, sorted.
     func subjects(and other: ConsentWords?) -> [Subject] {
         if said.isEmpty, other?.said.isEmpty ?? true { return [] }
         return Set(said.keys).union(other?.said.keys ?? [:].keys).sorted()
     }
 
-    /// Whether the other states anything else than this.
+    /// Whether the other decisions differ from these.
     func differs(from other: ConsentWords) -> Bool {
         said.count != other.said.count || said.contains { $1.text != other.said[$0]?.text }
     }
@@ -161,9 +162,9 @@ struct ConsentWords: Hashable {
         }
     }
 
-    // MARK: Reading what was written
+    // MARK: Reading written records
 
-    /// Adds the word of an entry of subscriptions that was written by a layout.
+    /// Adds the decision of a subscription entry that was written by a layout.
     fileprivate mutating func add(
         _ channel: Channel,
         _ resource: Int?,
@@ -171,13 +172,13 @@ struct ConsentWords: Hashable {
         _ layout: LineLayout.Subscriptions
     ) {
         let topics = layout.topics.filter { $0.value == resource }.keys.sorted().map(Optional.some)
-        // A resource that stands for several topics counts as one that allows it, if there is one.
+        // If a resource stands for several topics, it counts as an opt-in if any of them is one.
         for topic in topics + (layout.resource == resource ? [nil] : []) {
             add(Subscription(channel: channel, topic: topic, state: state), most: true)
         }
     }
 
-    /// The words of contacts that were read back.
+    /// The decisions of contacts that were read back.
     init(writtenAs contacts: [Contact]) {
         for contact in contacts {
             for each in contact.subscriptions { add(each, most: true) }
@@ -188,12 +189,12 @@ struct ConsentWords: Hashable {
     }
 }
 
-/// Reads the words back from what was written for a record.
+/// Reads the consent decisions back from the bytes that were written for a record.
 struct ConsentReader {
     private enum Way {
         case contacts(WrittenReader)
         case layout(LayoutReader)
-        /// The format states nothing about consent, or cannot be read.
+        /// The format has no consent decisions, or cannot be read.
         case none
     }
 
@@ -227,7 +228,7 @@ struct ConsentReader {
         return nil
     }
 
-    /// The words of a record; nil if it can't be read back.
+    /// Returns the decisions of a record; nil if it cannot be read back.
     func words(of written: ArraySlice<UInt8>) throws -> ConsentWords? {
         switch way {
         case .none: return nil
@@ -237,12 +238,12 @@ struct ConsentReader {
     }
 }
 
-/// Reads the words of JSON lines that were written by a layout.
+/// Reads the decisions of JSON lines that were written by a layout.
 private final class LayoutReader {
     private let layout: LineLayout.Subscriptions
     private let arena = Arena()
     private let scratch: Scratch
-    /// The members that lead to the list of subscriptions, from the outside.
+    /// The names of the nested members that lead to the list of subscriptions, from the outermost.
     private let path: [KeyTable]
     private let members: KeyTable
 
@@ -253,7 +254,7 @@ private final class LayoutReader {
         members = KeyTable([names.channel, names.resource, names.state], terminator: .colon, in: arena)
     }
 
-    /// The words of a line; nil if it is not well-formed.
+    /// Returns the decisions of a line; nil if it is not well-formed.
     func words(of line: ArraySlice<UInt8>) -> ConsentWords? {
         scratch.reset()
         var words = ConsentWords()
@@ -296,15 +297,15 @@ final class WrittenReader {
     private enum Way {
         case lines(any RecordReader)
         case rows(any RowReader, DelimitedDialect, FileEncoding)
-        /// A record cannot be read alone: each is read as a file of its own.
+        /// Records cannot be read on their own, so each is read as a file.
         case files(header: [UInt8], make: () throws -> any ContactReader)
     }
 
     private let way: Way
-    /// Makes a reader of a whole file.
+    /// Creates a reader of a whole file.
     let makeReader: () throws -> any ContactReader
 
-    /// A reader of a migration's target; nil if the format is only written.
+    /// Creates a reader for the target of a migration; nil if the format can only be written.
     init?(_ migration: Migration) throws {
         let (target, settings) = (migration.target, migration.targetSettings)
         guard let make = target.makeReader, let chosen = [settings, [:]].first(where: { (try? make($0)) != nil }) else {
@@ -332,7 +333,7 @@ final class WrittenReader {
         way = .files(header: header, make: makeReader)
     }
 
-    /// Splits a file that begins with the header into records that can be read alone; nil if they can't.
+    /// Returns a cutter that splits a file with this header into records that can be read on their own; nil if they cannot.
     func cutter(behind header: [UInt8]) -> RecordCutter? {
         switch way {
         case .lines: RecordCutter(nil, behind: header)
@@ -341,7 +342,8 @@ final class WrittenReader {
         }
     }
 
-    /// The records that the bytes of one are: several, or none, if another reader splits them otherwise.
+    /// Returns the records that a reader finds in the bytes of one record. There may be several or none if it splits them
+    /// differently.
     func records(_ record: RecordCutter.Record) -> [SourceRecord] {
         switch way {
         case .lines(let reader): return [reader.read(Array(record.bytes), number: record.number, line: record.line)]
@@ -359,7 +361,7 @@ final class WrittenReader {
         }
     }
 
-    /// The contacts that were written as these bytes; one, unless the format writes several for a record.
+    /// Returns the contacts in these bytes. There is one, unless the format writes several for a record.
     func contacts(in written: ArraySlice<UInt8>) throws -> [Contact] {
         var contacts: [Contact] = []
         switch way {

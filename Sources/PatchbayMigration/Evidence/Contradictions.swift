@@ -2,10 +2,10 @@ import PatchbayAdapterKit
 import PatchbayModel
 
 extension Contact {
-    /// Settles what the contact says both ways: of several words about one thing the least permissive stays, so that no
-    /// target can take the other one.
+    /// Resolves contradictory consent decisions of the contact: the least permissive decision about a subject stays, so
+    /// that no target can use the other one.
     ///
-    /// - Returns: a finding for each thing that was settled.
+    /// - Returns: A finding for each resolved subject.
     mutating func settleContradictions() -> [Finding] {
         var findings: [Finding] = []
         subscriptions = Self.settled(subscriptions, by: \.key, rank: \.state.rank, at: "subscriptions", &findings)
@@ -24,10 +24,10 @@ extension Contact {
         let groups = Dictionary(grouping: words, by: key)
         let torn = groups.filter { Set($0.value.map(rank)).count > 1 }
         guard !torn.isEmpty else { return words }
-        var told: Set<Key> = []
+        var resolved: Set<Key> = []
         return words.enumerated().compactMap { place, word in
             guard let group = torn[key(word)] else { return word }
-            guard told.insert(key(word)).inserted else { return nil }
+            guard resolved.insert(key(word)).inserted else { return nil }
             findings.append(contradiction.at("\(path)[\(place)]"))
             return group.min { rank($0) < rank($1) }
         }

@@ -1,13 +1,13 @@
 import PatchbayAdapterKit
 import PatchbayModel
 
-/// What people said no to in the records so far, so that no later record of the same person says yes for them: of two answers
-/// the more protective counts.
+/// Remembers the opt-outs of the records so far, so that a later opt-in of the same person does not replace them: of two
+/// decisions the more protective one counts.
 ///
-/// It knows ``limit`` opt-outs at once. Further ones, and each opt-in behind them, go to a temporary file without a name, as marks;
-/// at the end, ``finish()`` tells whether one of those came too late to be heeded.
+/// Up to ``limit`` opt-outs are kept in memory. Further opt-outs, and the opt-ins after them, are written as marks to an
+/// unnamed temporary file. At the end, ``finish()`` checks whether any of these opt-outs was known too late to be applied.
 final class EarlierOptOuts {
-    /// A set of so many takes eight MiB.
+    /// The default limit. A set of this size takes 8 MiB.
     static let usualLimit = 6 << 17
 
     private var table: OptOutTable
@@ -16,10 +16,10 @@ final class EarlierOptOuts {
 
     // MARK: The order of records
 
-    /// Keeps the opt-ins that are let through, for ``optInsBeforeOptOuts()``.
+    /// Keeps the opt-ins that are accepted, for ``optInsBeforeOptOuts()``.
     func keepOptIns() { table.keepsOptIns = true }
 
-    /// The number of opt-ins that were let through though a later record opts out of the same.
+    /// The number of accepted opt-ins that a later record opts out from.
     func optInsBeforeOptOuts() throws(FileError) -> Int { try table.optInsBeforeOptOuts() }
 
     // MARK: Checkpoints
@@ -27,13 +27,13 @@ final class EarlierOptOuts {
     /// Keeps the marks that are added, for ``takeAdded()``.
     func keepAdded() { table.keepsAdded = true }
 
-    /// The marks that were added since this was called last; nil if there are more opt-outs than the table holds.
+    /// The marks that were added since the last call; nil if there are more opt-outs than the table holds.
     func takeAdded() -> [UInt64]? { table.takeAdded() }
 
-    /// Whether so many marks were added that they should leave memory.
+    /// Whether enough marks were added that they should be moved out of memory.
     var hasManyAdded: Bool { table.added.count > 1 << 16 }
 
-    /// Adds the marks of an earlier run, which ``takeAdded()`` does not return again.
+    /// Adds the marks of an earlier run. ``takeAdded()`` does not return them again.
     func restore(_ log: OptOutLog) throws {
         try log.eachEarlier { marks in
             table.restore(marks)
@@ -41,12 +41,12 @@ final class EarlierOptOuts {
         }
     }
 
-    // MARK: Records one by one
+    // MARK: Single records
 
-    /// Lowers each opt-in of a contact to which an earlier record said no, and notes the contact's own opt-outs.
+    /// Lowers each opt-in of a contact from which an earlier record opted out, and adds the contact's own opt-outs.
     func apply(to contact: inout Contact, _ marks: ConsentMarks) throws(FileError) -> [Finding] {
         var findings: [Finding] = []
-        // A denial of the record itself is written beside its opt-in.
+        // The contact's own opt-outs do not lower its opt-ins: both are written.
         let optOuts = marks.optOuts(of: contact)
         let own = Set(optOuts)
         for place in contact.subscriptions.indices where contact.subscriptions[place].state == .subscribed {
@@ -59,44 +59,45 @@ final class EarlierOptOuts {
             contact.consents[place].state = .denied
             findings.append(row.at("consents[\(place)]"))
         }
-        // An opt-in that another record lowered ends nothing else, so that the order of records does not matter.
+        // An opt-in that another record lowered is no opt-out, so the order of records does not matter.
         for optOut in optOuts { table.note(optOut) }
         try table.keepLate()
         return findings
     }
 
-    /// What is said of an opt-in that stands behind an opt-out; nil where it stands behind none.
+    /// The finding about an opt-in that follows an opt-out; nil if it follows none.
     private func finding(of subjects: ConsentMarks.Holders) -> FindingRow? {
-        // Each is looked for: of what is late the end of the run must know.
+        // Both are looked up, because an opt-in after a late opt-out must be recorded for the end of the run.
         let (isOwn, isAddress) = (table.holds(subjects.own), table.holds(subjects.addresses))
         if !isOwn, !isAddress { table.keep(optIn: subjects.all) }
         return isOwn ? Self.heeded : isAddress ? Self.heededAddress : nil
     }
 
-    // MARK: Records by the job
+    // MARK: Records of a job
 
-    /// Reads the marks of many records, in order; false, with none of them noted, if an opt-in follows an opt-out.
+    /// Reads the marks of many records, in order. If an opt-in follows an opt-out, returns false and adds none of them.
     func read(_ marks: [UInt64]) throws(FileError) -> Bool {
         let isInOrder = table.read(marks)
         try table.keepLate()
         return isInOrder
     }
 
-    /// The same for one record among many, after which ``keepLate()`` is due.
+    /// Reads the marks of one record among many. ``keepLate()`` must be called afterwards.
     func read(one marks: [UInt64]) -> Bool { table.read(marks) }
 
-    /// Takes what there was no room for out of memory, if it is much.
+    /// Moves marks that did not fit out of memory if there are many of them.
     func keepLate() throws(FileError) { try table.keepLate() }
 
     /// Checks at the end of the source that every opt-out was applied.
     ///
-    /// - Throws: ``Migration/Failure`` if an opt-in followed an opt-out that was not known any more: the output must not be used.
+    /// - Throws: ``Migration/Failure`` if an opt-in followed an opt-out that was no longer in memory. The output must not
+    ///   be used then.
     func finish() throws {
         let raised = try table.optInsBehindLateOptOuts()
         if raised > 0 { throw Migration.Failure([Self.unheeded.at("subscriptions", detail: "\(raised) of them")]) }
     }
 
-    // MARK: What is said
+    // MARK: Findings
 
     static let heeded = FindingRow(
         "migration.consent.earlierNo",
@@ -112,7 +113,7 @@ final class EarlierOptOuts {
         reason: "A record of another contact with the same address opts out, so the opt-out applies",
         remedy: "Ask the person, or leave one record of each address in the source."
     )
-    /// Whether a run failed because of opt-outs that it did not know in time.
+    /// Whether a run failed because it did not know opt-outs in time.
     static func isUnheeded(_ finding: Finding) -> Bool { [unheeded.code, later.code].contains(finding.code) }
 
     static let rejected = FindingRow(

@@ -1,6 +1,6 @@
-/// The opt-outs that were read, as marks. If there are too many, the marks that follow are kept in a file without a name.
+/// The opt-outs that were read, as marks. If there are too many, further marks are kept in an unnamed file.
 struct OptOutTable {
-    /// Bits of opt-outs: one is set by the highest bits of each mark, so that most opt-ins are looked up nowhere else.
+    /// A bit set that is indexed by the highest bits of the marks, so that most opt-ins need no further lookup.
     private final class Bits {
         private static let shift: UInt64 = 43
         private static let count = 1 << (64 - shift)
@@ -22,37 +22,36 @@ struct OptOutTable {
 
     private let limit: Int
     private let bits = Bits()
-    /// Whether any opt-out was about a consent; most sources have none.
+    /// Whether any opt-out concerns a consent. Most sources have none.
     private var hasConsents = false
     private var known: Set<UInt64> = []
-    /// Whether there is no room for more. From then on every opt-out is late, and every opt-in that may follow a late one.
+    /// Whether the table is full. All later opt-outs are late then, as is every opt-in that may follow a late opt-out.
     private var isFull = false
     private var lateMarks: [UInt64] = []
     private let late = ShareStore(bufferSize: 4 << 10)
-    /// The number of late marks that are taken out of memory at once.
+    /// The number of late marks that are moved out of memory at once.
     private static let lateMarksInMemory = 16 << 10
     /// The marks that were added since ``takeAdded()``, if they are kept.
     private(set) var added: [UInt64] = []
-    /// Whether opt-ins that are let through are kept, for ``optInsBeforeOptOuts()``.
+    /// Whether accepted opt-ins are kept, for ``optInsBeforeOptOuts()``.
     var keepsOptIns = false
     private var optIns: [UInt64] = []
     private var optInFile: SpillFile?
-    /// The number of opt-ins that are kept in memory.
+    /// The maximum number of opt-ins in memory.
     private static let optInsInMemory = 1 << 20
-    /// Whether added marks are kept, for a checkpoint.
+    /// Whether added marks are kept for a checkpoint.
     var keepsAdded = false
 
-    /// A table of at most `limit` opt-outs.
+    /// Creates a table of at most `limit` opt-outs.
     init(limit: Int) { self.limit = limit }
 
-    /// The opt-outs that were added since this was called last, and the opt-ins that are kept; nil once there is no room for all
-    /// opt-outs.
+    /// The opt-outs that were added since the last call, and the opt-ins that are kept; nil once not all opt-outs fit.
     mutating func takeAdded() -> [UInt64]? {
         defer { added = [] }
         return isFull ? nil : added
     }
 
-    /// Adds the marks of an earlier run, which ``takeAdded()`` does not return.
+    /// Adds the marks of an earlier run. ``takeAdded()`` does not return them.
     mutating func restore(_ marks: [UInt64]) {
         let keepsAdded = keepsAdded
         self.keepsAdded = false
@@ -69,7 +68,7 @@ struct OptOutTable {
         return false
     }
 
-    /// Keeps an opt-in that is let through.
+    /// Keeps an accepted opt-in.
     mutating func keep(optIn subjects: [UInt64]) {
         guard keepsOptIns else { return }
         optIns += subjects
@@ -84,8 +83,8 @@ struct OptOutTable {
         mayBeKnown(subject) && known.contains(subject | ConsentMark.no)
     }
 
-    /// Notes the marks of many records, in order; false, with none of them noted, if an opt-in follows an opt-out. Late marks stay in
-    /// memory until ``keepLate()``.
+    /// Adds the marks of many records, in order. If an opt-in follows an opt-out, returns false and adds none of them. Late
+    /// marks stay in memory until ``keepLate()``.
     mutating func read(_ marks: [UInt64]) -> Bool {
         let (wasFull, lateBefore, optInsBefore, addedBefore) = (isFull, lateMarks.count, optIns.count, added.count)
         var noted: [UInt64] = []
@@ -109,7 +108,7 @@ struct OptOutTable {
         return true
     }
 
-    /// Notes an opt-out; false if it was known already, or there is no room.
+    /// Adds an opt-out; returns false if it was known already or does not fit.
     @discardableResult mutating func note(_ mark: UInt64) -> Bool {
         bits[mark] = true
         if mark & ConsentMark.consent != 0 { hasConsents = true }
@@ -126,7 +125,7 @@ struct OptOutTable {
 
     // MARK: Late marks
 
-    /// Takes late marks and opt-ins out of memory if there are many of them.
+    /// Moves late marks and opt-ins out of memory if there are many of them.
     mutating func keepLate() throws(FileError) {
         if optIns.count >= Self.optInsInMemory {
             let file = if let optInFile { optInFile } else { try SpillFile() }
@@ -138,8 +137,8 @@ struct OptOutTable {
         lateMarks.removeAll(keepingCapacity: true)
     }
 
-    /// The number of opt-ins that were let through though a later record opts out of the same; at least one if there were more
-    /// opt-outs than are known.
+    /// The number of accepted opt-ins that a later record opts out from; at least one if there were more opt-outs than the
+    /// table holds.
     mutating func optInsBeforeOptOuts() throws(FileError) -> Int {
         if isFull { return 1 }
         var count = optIns.count(where: isKnown)
@@ -154,7 +153,7 @@ struct OptOutTable {
         return count
     }
 
-    /// The number of opt-ins that follow an opt-out that found no room. The table is of no use then.
+    /// The number of opt-ins that follow an opt-out that did not fit. The table must not be used afterwards.
     mutating func optInsBehindLateOptOuts() throws(FileError) -> Int {
         guard isFull else { return 0 }
         try late.add(lateMarks) { $0 }

@@ -7,10 +7,10 @@ extension ContactMapping {
     /// Reads a mapping as `Schemas/migration/settings` describes it: a list of objects, each with one verb.
     ///
     /// - Parameters:
-    ///   - json: the list.
-    ///   - path: where it stands.
-    ///   - catalogue: the types of attributes, for rules that convert without naming one.
-    /// - Throws: ``Migration/Failure`` with every mistake of every rule, each with its path.
+    ///   - json: The list.
+    ///   - path: The path of the list in the settings.
+    ///   - catalogue: The types of attributes, for conversion rules that name no type.
+    /// - Throws: ``Migration/Failure`` with every problem of every rule, each with its path.
     public init(
         json: JSONValue,
         at path: String = "mapping",
@@ -60,7 +60,7 @@ extension ContactMapping {
     )
 }
 
-/// Reads one rule, and finds everything that is wrong with it.
+/// Reads one rule and collects all of its problems.
 private struct RuleReader {
     private(set) var problems: [Finding] = []
     private let json: JSONValue
@@ -68,7 +68,7 @@ private struct RuleReader {
 
     init(_ json: JSONValue, at path: String) { (self.json, self.path) = (json, path) }
 
-    /// What each verb needs, and may have besides.
+    /// The required and optional members of each verb.
     private static let members: [(verb: String, needed: [String], optional: [String])] = [
         ("rename", ["to"], []), ("set", ["value"], []), ("default", ["value"], []), ("split", ["to"], ["by"]),
         ("join", ["to"], ["with"]), ("map", ["values"], ["otherwise"]), ("type", [], ["as"]), ("remove", [], []),
@@ -222,7 +222,7 @@ private struct RuleReader {
         return text
     }
 
-    /// A value that the place takes, if it is known.
+    /// Reads a value, and reports a problem if the place is known and does not accept it.
     private mutating func value(_ json: JSONValue?, _ name: String, for place: MappingPlace?) -> AttributeValue? {
         guard let json else { return nil }
         do {
@@ -237,6 +237,6 @@ private struct RuleReader {
 }
 
 extension AttributeCatalogue {
-    /// The type of an attribute, if the catalogue names one.
+    /// The type of an attribute according to the catalogue; nil if it names none.
     func type(of name: AttributeName) -> AttributeType? { entries[name]?.type }
 }

@@ -2,8 +2,7 @@ public import Patchbay
 public import PatchbayAdapterKit
 public import PatchbayModel
 
-/// What a configuration changes of every contact on the way from one vendor to another: rules, one after the other, each
-/// on what the one before left.
+/// Rules that change every contact between two vendors. Each rule is applied to the result of the one before.
 ///
 /// ```swift
 /// let mapping = try ContactMapping(json: settings["mapping"] ?? [])
@@ -15,11 +14,11 @@ public struct ContactMapping: Hashable, Sendable {
     public private(set) var rules: [MappingRule]
     private let types: [AttributeName: AttributeType]
 
-    /// A mapping of these rules.
+    /// Creates a mapping.
     ///
     /// - Parameters:
-    ///   - rules: the rules, in order.
-    ///   - catalogue: the types of attributes, for rules that convert without naming one.
+    ///   - rules: The rules, in order.
+    ///   - catalogue: The types of attributes, for conversion rules that name no type.
     public init(_ rules: [MappingRule] = [], catalogue: AttributeCatalogue = AttributeCatalogue()) {
         self.rules = rules
         types = Dictionary(
@@ -33,7 +32,7 @@ public struct ContactMapping: Hashable, Sendable {
         )
     }
 
-    /// The same rules with tables that keep what they do not know: a sample must not be kept out for its value.
+    /// The mapping with tables that keep unknown values, so that the value of a sample does not reject it.
     var keepingUnknown: ContactMapping {
         var mapping = self
         mapping.rules = rules.map { rule in
@@ -42,7 +41,7 @@ public struct ContactMapping: Hashable, Sendable {
         return mapping
     }
 
-    /// A mapping of each rule by itself.
+    /// A separate mapping for each rule.
     var alone: [ContactMapping] {
         rules.map { rule in
             var mapping = self
@@ -51,23 +50,23 @@ public struct ContactMapping: Hashable, Sendable {
         }
     }
 
-    /// The type that the catalogue names for a place that a rule converts.
+    /// The type that the catalogue has for a place that a rule converts.
     func type(of place: MappingPlace) -> AttributeType? {
         if case .attribute(let name) = place { types[name] } else { nil }
     }
 
-    /// Whether it changes nothing.
+    /// Whether the mapping has no rules.
     public var isEmpty: Bool { rules.isEmpty }
 
-    /// Effects of no contact, one for each rule.
+    /// Initial effects, one for each rule.
     public var noEffects: [MappingEffect] { rules.map { _ in MappingEffect() } }
 
     /// Applies every rule to a contact.
     ///
     /// - Parameters:
-    ///   - contact: the contact; with an error among the findings it should not be written.
-    ///   - effects: the counts, one for each rule, to which this contact is added.
-    /// - Returns: what a person should know, with paths in the contact.
+    ///   - contact: The contact. If a finding is an error, do not write it.
+    ///   - effects: The counts, one for each rule, to which the effects on this contact are added.
+    /// - Returns: The findings, with paths in the contact.
     public func apply(to contact: inout Contact, counting effects: inout [MappingEffect]) -> [Finding] {
         var findings: [Finding] = []
         for (number, rule) in rules.enumerated() {
@@ -120,7 +119,7 @@ public struct ContactMapping: Hashable, Sendable {
         }
     }
 
-    /// Puts a value at a place, if it takes it.
+    /// Stores a value at a place if the place accepts it.
     private func put(
         _ value: AttributeValue,
         _ target: MappingPlace,
@@ -221,7 +220,7 @@ public struct ContactMapping: Hashable, Sendable {
         return .failed
     }
 
-    /// Replaces each tag of a contact by another word.
+    /// Replaces each tag of a contact according to a table.
     private func replaceTags(
         _ table: MappingTable,
         _ otherwise: MappingRule.Otherwise,

@@ -4,8 +4,8 @@ public import PatchbayModel
 /// A part of a contact that a mapping rule reads or writes: `attributes.city`, `identifiers.email`, `locale`, `timeZone`,
 /// `tags`, `tags.vip`, `subscriptions.email/weekly`.
 ///
-/// A rule never allows more than a person does: of a state that is written over another one the more protective stays, and no rule
-/// states an opt-in by itself.
+/// A rule never allows more than the person does: if a rule writes a state over another one, the more protective state
+/// stays, and no rule can create an opt-in.
 public enum MappingPlace: Hashable, Sendable {
     /// An attribute.
     case attribute(AttributeName)
@@ -22,12 +22,12 @@ public enum MappingPlace: Hashable, Sendable {
     /// The state of a subscription to a channel, or to a topic on it.
     case subscription(Subscription.Key)
 
-    /// What a text must look like, for error texts.
+    /// The accepted forms of text, for error messages.
     static let allowed =
         "attributes.<name>, identifiers.<kind>, locale or timeZone; for rename, set, default and remove also tags and tags.<name>; "
         + "for map and for the target of split also tags; for rename, set, default and map also subscriptions.<channel>[/<topic>]"
 
-    /// Whether it is about tags, which have no text.
+    /// Whether the place concerns tags, which have no text.
     var isOfTags: Bool {
         switch self {
         case .tags, .tag, .subscription: true
@@ -35,7 +35,7 @@ public enum MappingPlace: Hashable, Sendable {
         }
     }
 
-    /// A value as the place takes it; nil if it takes no such value.
+    /// Returns a value in the form that the place accepts; nil if the place does not accept the value.
     func taking(_ value: AttributeValue) -> AttributeValue? {
         switch self {
         case .attribute: value
@@ -48,7 +48,7 @@ public enum MappingPlace: Hashable, Sendable {
         }
     }
 
-    /// What a contact says there that holds nothing: of tags that it has none.
+    /// The value of a place without content: false for a tag, no choices for all tags, nil for other places.
     var silence: AttributeValue? {
         switch self {
         case .tag: .boolean(false)
@@ -57,7 +57,7 @@ public enum MappingPlace: Hashable, Sendable {
         }
     }
 
-    /// Reads a place; nil if it is none.
+    /// Reads a place; nil if the text is not a place.
     public init?(text: String) {
         let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         switch (parts[0], parts.dropFirst().first) {
@@ -88,7 +88,7 @@ public enum MappingPlace: Hashable, Sendable {
 }
 
 extension Contact {
-    /// What stands at a place.
+    /// The value at a place; nil if there is none.
     subscript(place: MappingPlace) -> AttributeValue? {
         get {
             switch place {
@@ -116,7 +116,7 @@ extension Contact {
         }
     }
 
-    /// Sets a state; the more protective one stays.
+    /// Sets a state unless the present one is more protective; nil removes the subscription.
     private mutating func setSubscription(_ key: Subscription.Key, _ state: Subscription.State?) {
         guard let state else { return subscriptions.removeAll { $0.key == key } }
         let new = Subscription(channel: key.channel, topic: key.topic, state: state)
@@ -136,6 +136,6 @@ extension Contact {
 }
 
 extension AttributeValue {
-    /// The words of choices; none of another value.
+    /// The elements of choices; empty for any other value.
     fileprivate var words: [String] { if case .choices(let words) = self { words } else { [] } }
 }

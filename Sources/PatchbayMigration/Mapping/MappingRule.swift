@@ -1,57 +1,58 @@
 public import PatchbayJSON
 public import PatchbayModel
 
-/// One rule of a mapping: what it does with one contact.
+/// A rule of a mapping, which describes one change to a contact.
 public enum MappingRule: Hashable, Sendable {
-    /// Moves a value to another place; what stood there is replaced.
+    /// Moves a value to another place and replaces the value there.
     case rename(MappingPlace, to: MappingPlace)
-    /// Writes the same value into every contact.
+    /// Writes the same value to every contact.
     case constant(MappingPlace, AttributeValue)
-    /// Writes a value where there is none, or an empty text.
+    /// Writes a value if there is none, or if it is an empty text.
     case fallback(MappingPlace, AttributeValue)
-    /// Cuts a text at a separator into as many places; the last takes the rest.
+    /// Splits a text at a separator into the given places. The last place receives the rest.
     case split(MappingPlace, by: String, to: [MappingPlace])
-    /// Joins the texts of several places; places without a value are left out.
+    /// Joins the texts of several places and skips places without a value.
     case join([MappingPlace], with: String, to: MappingPlace)
-    /// Replaces values by others; what the table does not know is kept, left out, or keeps the contact out.
+    /// Replaces values according to a table. Values that are not in the table are kept, dropped, or reject the contact.
     case replace(MappingPlace, MappingTable, otherwise: Otherwise)
-    /// Converts a value to a type where nothing is lost; nil is the type of the catalogue.
+    /// Converts a value to a type if nothing is lost; nil is the type of the catalogue.
     case convert(MappingPlace, AttributeType?)
-    /// Takes a value out.
+    /// Removes a value.
     case remove(MappingPlace)
 
-    /// What becomes of a value that a table does not know.
+    /// The treatment of a value that is not in a table.
     public enum Otherwise: String, NeutralWord {
-        /// It stays.
+        /// Keeps the value.
         case keep
-        /// It is left out.
+        /// Drops the value.
         case drop
-        /// The contact is rejected.
+        /// Rejects the contact.
         case reject
     }
 }
 
-/// What values become, by their text: texts that look alike, as composed and decomposed letters do, are two.
+/// A table that replaces values, by their text. Texts are compared by Unicode scalars: composed and decomposed letters
+/// differ.
 public struct MappingTable: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     private(set) var values: [ScalarString: AttributeValue]
 
-    /// A table of these values; of one text that is given twice the last counts.
+    /// Creates a table. If a text occurs twice, the last value counts.
     public init(_ values: some Sequence<(String, AttributeValue)>) {
         self.values = Dictionary(values.map { (ScalarString($0), $1) }, uniquingKeysWith: { _, last in last })
     }
 
-    /// A table as a literal.
+    /// Creates a table from a literal.
     public init(dictionaryLiteral elements: (String, AttributeValue)...) { self.init(elements) }
 
-    /// How many values it knows.
+    /// The number of values in the table.
     public var count: Int { values.count }
 
-    /// What the value of that text becomes; nil if the table does not know it.
+    /// The replacement of a value; nil if the table does not have it.
     public subscript(text: String) -> AttributeValue? { values[ScalarString(text)] }
 }
 
 extension MappingRule {
-    /// Whether it reads what is at a place.
+    /// Whether the rule reads the value at a place.
     func reads(_ place: MappingPlace) -> Bool {
         switch self {
         case .rename(let source, _), .split(let source, _, _), .replace(let source, _, _), .convert(let source, _),
@@ -64,7 +65,7 @@ extension MappingRule {
 }
 
 extension MappingRule: CustomStringConvertible {
-    /// The rule in words, without the values that it writes.
+    /// The rule as text, without the values that it writes.
     public var description: String {
         func list(_ places: [MappingPlace]) -> String { places.map(\.text).joined(separator: ", ") }
         return switch self {
@@ -81,25 +82,25 @@ extension MappingRule: CustomStringConvertible {
     }
 }
 
-/// How often a rule of a mapping did what.
+/// The number of times that a rule of a mapping had each effect.
 public struct MappingEffect: Hashable, Sendable {
-    /// It changed the contact.
+    /// The number of times that the rule changed the contact.
     public internal(set) var applied = 0
-    /// It had nothing to do: no value, or one that is right already.
+    /// The number of times that the rule had nothing to do: there was no value, or it was right already.
     public internal(set) var idle = 0
-    /// It replaced a value that stood at its target.
+    /// The number of times that the rule replaced an existing value at its target.
     public internal(set) var replaced = 0
-    /// It could not do what it says, and a finding says so.
+    /// The number of times that the rule failed; a finding has the reason.
     public internal(set) var failed = 0
 
-    /// No effect yet.
+    /// Creates an effect with zero counts.
     public init() {}
 
     init(applied: Int, idle: Int, replaced: Int) {
         (self.applied, self.idle, self.replaced) = (applied, idle, replaced)
     }
 
-    /// Whether it changed no contact of those that it was applied to.
+    /// Whether the rule was applied but never changed a contact and never failed.
     package var isIdle: Bool { idle > 0 && applied == 0 && failed == 0 }
 
     /// The counts as a JSON object.
@@ -110,7 +111,7 @@ public struct MappingEffect: Hashable, Sendable {
         ]
     }
 
-    /// Reads what ``json`` wrote; nil if it is something else.
+    /// Reads the value of ``json``; nil if the value is not valid.
     init?(json: JSONValue) {
         func number(_ name: String) -> Int? { json[name]?.integer.flatMap { Int(exactly: $0) } }
         guard let applied = number("applied"), let idle = number("idle"), let replaced = number("replaced"),

@@ -1,34 +1,35 @@
 public import PatchbayAdapterKit
 
-/// Where bytes come from, chunk by chunk.
+/// A source of bytes, read chunk by chunk.
 public protocol ByteSource {
-    /// The next bytes, as many as are at hand; nil at the end.
+    /// Returns the next bytes, as many as are available; nil at the end.
     mutating func next() throws(FileError) -> [UInt8]?
 
-    /// What a person calls it: a file's path.
+    /// The name of the source in messages, such as the path of a file.
     var name: String { get }
 
     /// The path of a regular file, which can be read again; nil for any other source.
     var rereadablePath: String? { get }
 
-    /// What says that the bytes were changed while they were read; nil if they were not, or if nobody can tell.
+    /// Returns a finding if the source was changed while it was read; nil if it was not, or if the source cannot detect
+    /// changes.
     func change() throws(FileError) -> Finding?
 }
 
 extension ByteSource {
-    /// Without a name of its own.
+    /// A default name.
     public var name: String { "the source" }
 
-    /// Nobody can tell.
+    /// Returns nil: by default, changes are not detected.
     public func change() throws(FileError) -> Finding? { nil }
 
-    /// Whether the bytes come once only.
+    /// Whether the source can be read only once.
     var isPipe: Bool { (self as? FileSource).map { $0.size == nil } ?? false }
 
-    /// A source that comes once only.
+    /// Returns nil: by default, a source can be read only once.
     public var rereadablePath: String? { nil }
 
-    /// All bytes up to the end; nil if there are more than that.
+    /// Returns all bytes up to the end; nil if there are more than `limit`.
     package mutating func contents(limit: Int) throws(FileError) -> [UInt8]? {
         var bytes: [UInt8] = []
         while let chunk = try next() {
@@ -39,7 +40,7 @@ extension ByteSource {
     }
 }
 
-/// Where bytes go.
+/// A destination of bytes.
 public protocol ByteSink {
     /// Writes all of the bytes, or throws.
     mutating func write(_ bytes: [UInt8]) throws(FileError)

@@ -1,6 +1,6 @@
 import PatchbaySystem
 
-/// An open file of the system, which is closed with its last owner.
+/// An open file descriptor, which is closed with its last owner.
 final class FileDescriptor {
     /// The file's name, for messages.
     let path: String
@@ -8,7 +8,7 @@ final class FileDescriptor {
     private var isOpen = true
     private let closesAtEnd: Bool
 
-    /// Takes an open file over, or borrows one that stays open: standard input and output.
+    /// Takes ownership of an open file. With `closesAtEnd` false, it stays open, as standard input and output do.
     init(_ number: Int32, path: String, closesAtEnd: Bool) {
         (self.number, self.path, self.closesAtEnd) = (number, path, closesAtEnd)
     }
@@ -20,8 +20,8 @@ final class FileDescriptor {
         self.init(number, path: path, closesAtEnd: true)
     }
 
-    /// Opens a file of our own in a folder that others may write into: neither a link nor a file of another owner, with these
-    /// permissions whatever the process's mask is.
+    /// Opens a file of this program in a folder that others may write to. Throws if the path is a link or a file of another
+    /// owner. The permissions do not depend on the file mode creation mask.
     convenience init(own path: String, _ flags: Int32, mode: mode_t = 0o600) throws(FileError) {
         try self.init(path, flags | O_NOFOLLOW, mode: mode)
         let status = try status()
@@ -33,34 +33,34 @@ final class FileDescriptor {
 
     deinit { if closesAtEnd, isOpen { _ = systemClose(number) } }
 
-    /// What the file is.
+    /// Returns the status of the file.
     func status() throws(FileError) -> stat {
         var status = stat()
         guard fstat(number, &status) == 0 else { throw FileError(path, .look) }
         return status
     }
 
-    /// Keeps the first `count` bytes and continues behind them. A file of that size keeps its time of change, too.
+    /// Keeps the first `count` bytes and moves to their end. A file of that size keeps its modification time.
     func begin(at count: Int) throws(FileError) {
         if try status().st_size != off_t(count), ftruncate(number, off_t(count)) != 0 { throw FileError(path, .write) }
         try seek(to: count)
     }
 
-    /// Goes to a place of the file.
+    /// Moves to an offset.
     func seek(to offset: Int) throws(FileError) {
         guard lseek(number, off_t(offset), SEEK_SET) == off_t(offset) else { throw FileError(path, .read) }
     }
 
-    /// Takes the file for this process until it closes it; false if another process has it.
+    /// Locks the file for this process until it closes it; returns false if another process has locked it.
     func lock() -> Bool { flock(number, LOCK_EX | LOCK_NB) == 0 }
 
-    /// What brings the file to the disk from another thread, as long as the file is open.
+    /// A closure that syncs the file to the disk from another thread. The file must be open when it is called.
     var syncer: @Sendable () -> Int32 {
         let number = number
         return { fsync(number) == 0 ? 0 : errno }
     }
 
-    /// Reads at most `count` bytes; empty at the end. There is room behind them, so that a few more can be added in place.
+    /// Reads at most `count` bytes; an empty array at the end. The array has spare capacity for a few more bytes.
     func read(_ count: Int) throws(FileError) -> [UInt8] {
         while true {
             var failure: Int32 = 0
@@ -74,7 +74,7 @@ final class FileDescriptor {
         }
     }
 
-    /// Reads `count` bytes at a place of the file.
+    /// Reads `count` bytes at an offset.
     func read(_ count: Int, at offset: Int) throws(FileError) -> [UInt8] {
         var failure: FileError?
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
@@ -110,19 +110,19 @@ final class FileDescriptor {
         }
     }
 
-    /// Brings everything to the disk.
+    /// Syncs the file to the disk.
     func sync() throws(FileError) {
         guard System.syncToDisk(number) else { throw FileError(path, .sync) }
     }
 
-    /// Closes the file; some disks say only now that it did not fit.
+    /// Closes the file. Some file systems report only now that the disk is full.
     func close() throws(FileError) {
         isOpen = false
         guard systemClose(number) == 0 || errno == EINTR else { throw FileError(path, .write) }
     }
 }
 
-// The system's functions under names that the methods above do not hide.
+// The system's functions under names that the methods above do not shadow.
 
 private func systemRead(_ number: Int32, _ buffer: UnsafeMutableRawPointer?, _ count: Int) -> Int {
     read(number, buffer, count)

@@ -1,29 +1,29 @@
 public import PatchbayAdapterKit
 import PatchbaySystem
 
-/// Why a file can't be read or written.
+/// An error of reading or writing a file.
 public struct FileError: Error, Hashable, Sendable {
-    /// What was tried.
+    /// The operation that failed.
     public enum Operation: String, Hashable, Sendable {
         case open, read, write, sync, rename, look
     }
 
-    /// The file, as it was named.
+    /// The path of the file as it was given.
     public let path: String
-    /// What was tried.
+    /// The operation that failed.
     public let operation: Operation
-    /// The system's number of the reason.
+    /// The value of `errno`.
     public let number: Int32
 
-    /// An error with the system's number of the reason.
+    /// Creates an error from a value of `errno`.
     public init(_ path: String, _ operation: Operation, number: Int32) {
         (self.path, self.operation, self.number) = (path, operation, number)
     }
 
-    /// The system's last error.
+    /// Creates an error from the current value of `errno`.
     init(_ path: String, _ operation: Operation) { self.init(path, operation, number: errno) }
 
-    /// Whether whoever read what we write has gone away.
+    /// Whether the reader of the output has closed the pipe.
     public var isBrokenPipe: Bool { number == EPIPE }
 
     private static let remedies: [Int32: String] = [
@@ -43,7 +43,7 @@ public struct FileError: Error, Hashable, Sendable {
     ]
     private static let damaged = "The file is damaged or ends early: it is no whole gzip, ZIP or UTF-16 file."
 
-    /// The error as a finding: what, where, how to mend.
+    /// The error as a finding, with its reason, location and remedy.
     public var finding: Finding {
         Finding(
             code: "file.\(operation.rawValue)",
@@ -57,6 +57,6 @@ public struct FileError: Error, Hashable, Sendable {
 }
 
 extension FileError: CustomStringConvertible {
-    /// One line: what was tried, where, why not, what to do.
+    /// The operation, the path, the reason and the remedy, on one line.
     public var description: String { "cannot \(operation.rawValue) \(path): \(finding.reason) \(finding.remedy)" }
 }

@@ -2,9 +2,9 @@ import PatchbayAdapterKit
 
 /// The size and the SHA-256 digest of a file.
 public struct FileFingerprint: Hashable, Sendable {
-    /// Bytes.
+    /// The number of bytes.
     public let size: Int
-    /// Lower-case hexadecimal text.
+    /// The SHA-256 digest in lower-case hexadecimal digits.
     public let digest: String
 
     /// Reads a file to its end.

@@ -3,7 +3,7 @@ import PatchbaySystem
 
 /// Reads a file, or standard input, in chunks.
 public struct FileSource: ByteSource {
-    /// Bytes in the whole file; nil where nobody knows: a pipe, a terminal.
+    /// The number of bytes in the whole file; nil if it is not known, as for a pipe or a terminal.
     public let size: Int?
 
     /// The first bytes of a source that can be read only once.
@@ -11,29 +11,30 @@ public struct FileSource: ByteSource {
 
     private let file: FileDescriptor
     private let chunk: Int
-    /// How many bytes are still to be read, where not all are.
+    /// The number of bytes that are still to be read, if not all of the file is.
     private var left = Int.max
-    /// Where the next bytes stand in a file that others read, too; nil where the system knows.
+    /// The offset of the next bytes in a file that other sources read, too; nil if the system keeps the offset.
     private var place: Int?
     /// Decodes a compressed file or one in UTF-16; nil for any other, and until the first bytes are read.
     private var decoder: SourceDecoder?
     private var isRecognized = false
-    /// Decoded bytes before the part that is read.
+    /// The number of decoded bytes before the part that is read.
     private var skipped = 0
-    /// When a plain file had been changed last before it was opened.
+    /// The modification time of a regular file when it was opened.
     private let changed: Int?
 
-    /// Bytes that are read at once where nothing else is said.
+    /// The default number of bytes that are read at once.
     public static let chunk = 256 << 10
-    /// The same for rows: the lines of an import may take five times their bytes.
+    /// The chunk size for rows: the lines of an import may need five times their bytes.
     static let rowChunk = 128 << 10
-    /// The same for a plan, which adds up what it counts once a chunk.
+    /// The chunk size for a plan, which adds up its counts once per chunk.
     public static let planChunk = 512 << 10
 
     /// The file's path, or `standard input`.
     public var name: String { file.path }
 
-    /// Bytes of the whole text; nil where it is not known: the file comes once, is compressed, or is in UTF-16.
+    /// The number of bytes of the decoded text; nil if it is not known because the source can be read only once, is
+    /// compressed, or is in UTF-16.
     public var textSize: Int? {
         var copy = self
         guard let size, let head = try? file.read(min(Self.headBytes, size), at: 0), (try? copy.recognize(head)) != nil
@@ -47,43 +48,43 @@ public struct FileSource: ByteSource {
     /// Opens a file.
     ///
     /// - Parameters:
-    ///   - path: the file.
-    ///   - chunk: bytes that are read at once.
-    /// - Throws: ``FileError`` if there is none, if it is a folder, or if it may not be read.
+    ///   - path: The file.
+    ///   - chunk: The number of bytes to read at once.
+    /// - Throws: ``FileError`` if the file does not exist, is a folder, or cannot be read.
     public init(path: String, chunk: Int = FileSource.chunk) throws(FileError) {
         try self.init(FileDescriptor(path, O_RDONLY), chunk: chunk)
     }
 
-    /// Opens a file whose bytes are read as they are, compressed or not.
+    /// Opens a file without decoding it, compressed or not.
     init(raw path: String) throws(FileError) {
         try self.init(path: path)
         isRecognized = true
     }
 
-    /// Opens a plain file at a place.
+    /// Opens a regular file at an offset.
     init(path: String, at offset: Int, chunk: Int = FileSource.chunk) throws(FileError) {
         try self.init(path: path, chunk: chunk)
         try recognize(file.read(min(Self.headBytes, size ?? 0), at: 0))
         if decoder == nil { try file.seek(to: offset) } else { skipped = offset }
     }
 
-    /// Opens the first bytes of a plain file.
+    /// Opens a regular file up to an offset.
     init(path: String, upTo end: Int, chunk: Int = FileSource.chunk) throws(FileError) {
         try self.init(path: path, chunk: chunk)
         try recognize(file.read(min(Self.headBytes, size ?? 0), at: 0))
         left = end
     }
 
-    /// A file that is kept open, from its start: each source of it has a place of its own.
+    /// Reads a file that stays open, from its start. Each source of it has an offset of its own.
     init(kept file: FileDescriptor, chunk: Int) throws(FileError) {
         try self.init(file, chunk: chunk)
         place = 0
     }
 
-    /// What the file is now.
+    /// Returns the status of the file.
     func status() throws(FileError) -> stat { try file.status() }
 
-    /// Standard input.
+    /// Opens standard input.
     public static func standardInput(chunk: Int = FileSource.chunk) throws(FileError) -> FileSource {
         try FileSource(FileDescriptor(STDIN_FILENO, path: "standard input", closesAtEnd: false), chunk: chunk)
     }
@@ -96,7 +97,7 @@ public struct FileSource: ByteSource {
         (size, changed) = (isPlain ? Int(status.st_size) : nil, isPlain ? status.changed : nil)
     }
 
-    /// The next bytes of the text; those of the file unless it is compressed or in UTF-16.
+    /// Returns the next bytes of the text, decoded if the file is compressed or in UTF-16.
     public mutating func next() throws(FileError) -> [UInt8]? {
         while left > 0 {
             guard let bytes = try nextInFile(min(chunk, decoder == nil ? left : chunk)) else {
@@ -123,7 +124,7 @@ public struct FileSource: ByteSource {
         return nil
     }
 
-    /// The bytes by which a compressed file is recognized.
+    /// The number of bytes by which a compressed file is recognized.
     private static let headBytes = 4096
 
     private mutating func recognize(_ head: [UInt8]) throws(FileError) {
@@ -150,29 +151,29 @@ public struct FileSource: ByteSource {
         return bytes.isEmpty ? nil : bytes
     }
 
-    /// What says that a plain file has another size or time than when it was opened.
+    /// Returns a finding if a regular file has another size or modification time than when it was opened.
     public func change() throws(FileError) -> Finding? {
         guard let size, let changed else { return nil }
         return try file.status().isOf(size: size, changed: changed) ? nil : Checkpoint.changedInput.at(file.path)
     }
 
-    /// The first bytes of a file, in which columns are examined.
+    /// Returns the first bytes of a file, in which columns are examined.
     static func head(of path: String) throws(FileError) -> [UInt8] {
         var (source, head) = (try FileSource(path: path), [UInt8]())
         while head.count < Migration.consentHeadBytes, let bytes = try source.next() { head += bytes }
         return head
     }
 
-    /// The whole file.
+    /// Returns the contents of a file.
     ///
-    /// - Throws: ``FileError``, also for a file over `limit` bytes.
+    /// - Throws: ``FileError``, also if the file has more than `limit` bytes.
     public static func contents(of path: String, limit: Int = mostContents) throws(FileError) -> [UInt8] {
         var source = try FileSource(path: path)
         guard let bytes = try source.contents(limit: limit) else { throw FileError(path, .read, number: EFBIG) }
         return bytes
     }
 
-    /// So many bytes are taken at once where nothing else is said.
+    /// The default limit of ``contents(of:limit:)``, in bytes.
     public static let mostContents = 16 << 20
 }
 

@@ -1,19 +1,19 @@
-/// Bytes that a job produces; its memory is reused for later jobs.
+/// The bytes that a job produces. Its memory is reused for later jobs.
 struct OutputBuffer: Sendable {
     private var bytes: [UInt8] = []
 
-    /// The number of bytes that fit.
+    /// The capacity in bytes.
     var count: Int { bytes.count }
 
-    /// The first bytes.
+    /// Returns the first bytes.
     func prefix(_ count: Int) -> ArraySlice<UInt8> { bytes[..<count] }
 
-    /// Lends the memory to `body`.
+    /// Calls `body` with the memory.
     mutating func withBytes<Result>(_ body: (UnsafeMutableBufferPointer<UInt8>) -> Result) -> Result {
         bytes.withUnsafeMutableBufferPointer { body($0) }
     }
 
-    /// Grows by at least `count` bytes, and keeps the first `used` bytes.
+    /// Grows by at least `count` bytes and keeps the first `used` bytes.
     mutating func grow(used: Int, by count: Int) {
         let size = bytes.isEmpty ? 320 << 10 : bytes.count + bytes.count / 2
         var grown = [UInt8](repeating: 0, count: max(size, used + count))
@@ -21,7 +21,7 @@ struct OutputBuffer: Sendable {
         bytes = grown
     }
 
-    /// Copies bytes behind the first `used` bytes, which must leave room for them.
+    /// Copies bytes after the first `used` bytes, which must leave room for them.
     mutating func put(_ bytes: [UInt8], behind used: Int) {
         self.bytes.replaceSubrange(used..<(used + bytes.count), with: bytes)
     }

@@ -3,29 +3,29 @@ import PatchbaySystem
 
 /// A file that appears under its name only when it is complete.
 ///
-/// It is written beside its place under a name of its own; ``commit()`` brings it to the disk and moves it. Whatever
-/// goes wrong before, a file that stood there before is still there, and no half file is. Only the owner may read it
-/// unless said otherwise, because it holds people's data. What is no plain file (`/dev/null`, a pipe) is written as it is.
+/// The file is written as a draft beside its final path; ``commit()`` syncs and renames it. If an error occurs before, an
+/// existing file is unchanged and no incomplete file is visible. By default only the owner may read the file, because it
+/// contains personal data. A path that is not a regular file (`/dev/null`, a pipe) is written directly.
 public final class OutputFile: ByteSink {
-    /// The name that was asked for.
+    /// The path that was requested.
     public let path: String
-    /// Bytes written so far.
+    /// The number of bytes written so far.
     public private(set) var count = 0
 
     private let file: FileDescriptor
-    /// Where the bytes stand until they are complete; nil where the file itself is written.
+    /// The path of the draft; nil if the file itself is written.
     private let draft: String?
     private let target: String
     private var isCommitted = false
-    /// Whether an unfinished file stays where it is, to be gone on with.
+    /// Whether the draft of an unfinished file is kept, so that a later run can resume it.
     var isKept = false
 
-    /// Begins a file.
+    /// Creates a file.
     ///
     /// - Parameters:
-    ///   - path: the name that it gets.
-    ///   - isPrivate: whether only the owner may read it; no for what holds no person's data.
-    /// - Throws: ``FileError`` if the place can't be written, or is a folder.
+    ///   - path: The final path.
+    ///   - isPrivate: Whether only the owner may read the file; false for files without personal data.
+    /// - Throws: ``FileError`` if the path cannot be written or is a folder.
     public init(path: String, isPrivate: Bool = true) throws(FileError) {
         self.path = path
         var status = stat()
@@ -35,16 +35,16 @@ public final class OutputFile: ByteSink {
             (target, draft) = (path, nil)
             file = try FileDescriptor(path, O_WRONLY)
         } else {
-            // A link stays a link: the file that it leads to is replaced.
+            // If the path is a link, the file that it leads to is replaced.
             target = (exists ? OutputFile.resolved(path) : nil) ?? path
             let draft = OutputFile.ownDraft(of: target)
             self.draft = draft
             OutputFile.clearDrafts(of: target)
             do {
-                // An earlier draft of this process is of no use any more; unlink follows no link.
+                // An earlier draft of this process is obsolete. `unlink` does not follow links.
                 unlink(draft)
                 file = try FileDescriptor(own: draft, O_WRONLY | O_CREAT | O_EXCL, mode: isPrivate ? 0o600 : 0o644)
-                // As long as it is locked nobody takes it for one that a killed process left.
+                // While it is locked, no process takes it for the draft of a killed one.
                 _ = file.lock()
             } catch {
                 throw FileError(path, .open, number: error.number)
@@ -52,12 +52,12 @@ public final class OutputFile: ByteSink {
         }
     }
 
-    /// Standard output, which is written as it is.
+    /// Standard output, which is written directly.
     public static func standardOutput() -> OutputFile {
         OutputFile(FileDescriptor(STDOUT_FILENO, path: "standard output", closesAtEnd: false))
     }
 
-    /// Standard error, which is written as it is.
+    /// Standard error, which is written directly.
     public static func standardError() -> OutputFile {
         OutputFile(FileDescriptor(STDERR_FILENO, path: "standard error", closesAtEnd: false))
     }
@@ -66,14 +66,14 @@ public final class OutputFile: ByteSink {
         (self.file, path, target, draft) = (file, file.path, file.path, nil)
     }
 
-    /// Begins a file that another process can go on with, or continues with one.
+    /// Creates a file that another process can resume, or resumes one.
     ///
-    /// It is written beside its place under the same name with `.partial` behind it.
+    /// The draft is located beside the final path, with the suffix `.partial`.
     /// - Parameters:
-    ///   - path: the name that it gets; nothing else than a plain file may stand there.
-    ///   - length: how many bytes of an unfinished file are kept; nil begins anew.
-    ///   - isPrivate: whether only the owner may read it.
-    /// - Throws: ``FileError``, also while another process writes it, and if an unfinished file is shorter.
+    ///   - path: The final path. An existing file there must be a regular one.
+    ///   - length: The number of bytes of the draft to keep; nil starts a new draft.
+    ///   - isPrivate: Whether only the owner may read the file.
+    /// - Throws: ``FileError``, also if another process writes the file, or if the draft is shorter than `length`.
     init(path: String, from length: Int?, isPrivate: Bool = true) throws(FileError) {
         self.path = path
         target = OutputFile.resolved(path) ?? path
@@ -85,7 +85,7 @@ public final class OutputFile: ByteSink {
             let opened = try FileDescriptor(own: draft, flags, mode: isPrivate ? 0o600 : 0o644)
             let status = try opened.status()
             var named = stat()
-            // While we waited for the file, another process may have finished it and given it its name.
+            // Another process may have finished and renamed the file while this one waited for the lock.
             guard opened.lock(), stat(draft, &named) == 0, named.st_ino == status.st_ino else {
                 throw FileError(path, .open, number: EBUSY)
             }
@@ -98,19 +98,19 @@ public final class OutputFile: ByteSink {
         count = length ?? 0
     }
 
-    /// Whether nobody sees the bytes before they are complete.
+    /// Whether the bytes are invisible until they are complete.
     public var isDraft: Bool { draft != nil }
 
-    /// Where an unfinished file stands that can be gone on with.
+    /// The path of a draft that can be resumed.
     static func draft(of target: String) -> String { "\(target).partial" }
 
-    /// Where one stands that only this process writes.
+    /// The path of a draft that only this process writes.
     private static func ownDraft(of target: String) -> String { "\(target).\(getpid()).partial" }
 
-    /// Removes what killed processes left of a file of that name: a draft of a process that is gone, and that nobody else who
-    /// shares the folder has locked.
+    /// Removes the drafts of a file that killed processes left: the process no longer exists, and no other user of the
+    /// folder has locked the draft.
     ///
-    /// - Returns: the drafts that stay. Whoever has such a number now may write one, or has it from one that was killed.
+    /// - Returns: The drafts that stay. A new process with the same number may write them, or a killed one has left them.
     @discardableResult public static func clearDrafts(of path: String) -> [String] {
         let target = resolved(path) ?? path
         let place = target.lastIndex(of: "/")
@@ -135,16 +135,16 @@ public final class OutputFile: ByteSink {
         return left
     }
 
-    /// Where the bytes of a file of that name may stand until it is complete.
+    /// The possible paths of drafts of a file.
     public static func drafts(of path: String) -> [String] {
         let target = resolved(path) ?? path
         return [draft(of: target), ownDraft(of: target)]
     }
 
-    /// What brings the bytes to the disk from another thread, as long as this lives.
+    /// A closure that syncs the bytes to the disk from another thread. The file must exist when it is called.
     var syncer: @Sendable () -> Int32 { file.syncer }
 
-    /// The file's number and times, as they will be once it has its name.
+    /// The inode and the times of the file, which it keeps when it is renamed.
     func status() throws(FileError) -> stat { try file.status() }
 
     /// Keeps the first `count` bytes.
@@ -166,7 +166,7 @@ public final class OutputFile: ByteSink {
         count += bytes.count
     }
 
-    /// Brings the file to the disk and gives it its name. Nothing may be written afterwards.
+    /// Syncs the file and gives it its final name. The file must not be written afterwards.
     public func commit() throws(FileError) {
         guard let draft else { return }
         do {
@@ -177,7 +177,7 @@ public final class OutputFile: ByteSink {
         }
         guard rename(draft, target) == 0 else { throw FileError(path, .rename) }
         isCommitted = true
-        // The new name is as durable as the bytes; where a folder can't be synced, the system does it in its own time.
+        // The new name must be as durable as the bytes. If a folder cannot be synced, the system does so later.
         let folder = target.lastIndex(of: "/").map { String(target[...$0]) } ?? "."
         try? FileDescriptor(folder, O_RDONLY).sync()
     }

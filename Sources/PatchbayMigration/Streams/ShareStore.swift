@@ -1,5 +1,5 @@
-/// Keeps values in 256 shares, so that each share fits into memory: few in memory, the rest in a file without a name. The values of a
-/// share keep their order.
+/// Stores values in 256 shares that each fit into memory. A few values are in memory, and the others in an unnamed file. The
+/// values of a share keep their order.
 final class ShareStore {
     static let shares = 256
     private let bufferSize: Int
@@ -7,10 +7,10 @@ final class ShareStore {
     private var pieces = [[(offset: Int, count: Int)]](repeating: [], count: shares)
     private var file: SpillFile?
 
-    /// A store that keeps `bufferSize` bytes of each share in memory.
+    /// Creates a store that keeps `bufferSize` bytes of each share in memory.
     init(bufferSize: Int = 16 << 10) { self.bufferSize = bufferSize }
 
-    /// The share of a digest, and of a key.
+    /// The index of the share for a digest.
     private static func share(of digest: UInt64) -> Int { Int(truncatingIfNeeded: digest &>> 56) }
     static func share(of key: KeyMark) -> Int { share(of: key.exact) }
 
@@ -37,14 +37,14 @@ final class ShareStore {
         buffers[share].removeAll(keepingCapacity: true)
     }
 
-    /// The bytes of a share.
+    /// Returns the bytes of a share.
     func bytes(_ share: Int) throws(FileError) -> [UInt8] {
         var bytes: [UInt8] = []
         for piece in pieces[share] { bytes += try file?.read(bytes: piece.count, at: piece.offset) ?? [] }
         return bytes + buffers[share]
     }
 
-    /// The values of a share to which only values of this type were added.
+    /// Returns the values of a share. All values of the share must have been added with this type.
     func values<Value: BitwiseCopyable>(_ share: Int, as type: Value.Type) throws(FileError) -> [Value] {
         try bytes(share).withUnsafeBytes { bytes in
             stride(from: 0, to: bytes.count, by: MemoryLayout<Value>.size)

@@ -2,11 +2,11 @@ import CZlib
 import PatchbayAdapterKit
 import PatchbaySystem
 
-/// Turns the bytes of a compressed file, or of one in UTF-16, into those that a reader takes.
+/// Decodes the bytes of a compressed file, or of one in UTF-16, for a reader.
 final class SourceDecoder {
     private enum Kind {
         case gzip, deflated
-        /// A ZIP member that is stored as it is: the number of its bytes that are still to come.
+        /// A ZIP member that is stored without compression, with the number of its bytes that are still to come.
         case stored(Int)
         case utf16(isLittleEndian: Bool)
     }
@@ -15,10 +15,10 @@ final class SourceDecoder {
     private let path: String
     private var stream = z_stream()
     private var isAtEnd = false
-    /// Bytes before the data, which are skipped.
+    /// The number of bytes before the data, which are skipped.
     private var skipped: Int
     private var isOpen = false
-    /// Bytes of a character that has begun.
+    /// The bytes of an incomplete character.
     private var rest: [UInt8] = []
 
     private init(_ kind: Kind, skipping skipped: Int = 0, path: String) throws(FileError) {
@@ -37,14 +37,14 @@ final class SourceDecoder {
 
     // MARK: Recognition
 
-    /// The decoder of a source that begins with these bytes; nil for plain text, for a workbook, and for a ZIP file with several members.
+    /// Returns the decoder of a source that begins with these bytes.
     ///
     /// - Parameters:
-    ///   - head: the first bytes.
-    ///   - tail: the last bytes of a regular file, which list the members of a ZIP file; nil for any other source.
-    ///   - path: the name of the source, for errors.
-    /// - Returns: the decoder, or nil.
-    /// - Throws: ``FileError`` if the tail cannot be read, or if there is no memory.
+    ///   - head: The first bytes.
+    ///   - tail: The last bytes of a regular file, which list the members of a ZIP file; nil for any other source.
+    ///   - path: The name of the source in errors.
+    /// - Returns: The decoder; nil for plain text, for a workbook, and for a ZIP file with several members.
+    /// - Throws: ``FileError`` if the tail cannot be read, or if there is not enough memory.
     static func make(head: [UInt8], tail: () throws(FileError) -> [UInt8]?, path: String) throws(FileError)
         -> SourceDecoder?
     {
@@ -52,7 +52,7 @@ final class SourceDecoder {
         if head.starts(with: [0xFF, 0xFE]) || head.starts(with: [0xFE, 0xFF]) {
             return try SourceDecoder(.utf16(isLittleEndian: head[0] == 0xFF), skipping: 2, path: path)
         }
-        // Text in ASCII has a zero in every second byte there, and none in any other encoding.
+        // In UTF-16, ASCII text has a zero in every second byte; no other encoding does.
         let sample = head.prefix(64)
         let zeros = [0, 1].map { side in sample.enumerated().filter { $0.offset % 2 == side && $0.element == 0 }.count }
         if sample.count >= 8, zeros[0] + zeros[1] > 0, min(zeros[0], zeros[1]) == 0,
@@ -68,13 +68,13 @@ final class SourceDecoder {
         }
         let start = 30 + number(26, 2) + number(28, 2)
         let (flags, method, size) = (number(6, 2), number(8, 2), number(18, 4))
-        // A member that is encrypted, or stored without its size, is for a program that unpacks.
+        // Encrypted members, and members stored without their size, are not decoded.
         guard flags & 1 == 0 else { return nil }
         if method == 8 { return try SourceDecoder(.deflated, skipping: start, path: path) }
         return method == 0 && flags & 8 == 0 ? try SourceDecoder(.stored(size), skipping: start, path: path) : nil
     }
 
-    /// The number of members by the record at the end of a ZIP file; nil if there is none.
+    /// The number of members according to the record at the end of a ZIP file; nil if there is no such record.
     private static func entries(in tail: [UInt8]) -> Int? {
         guard tail.count >= 22 else { return nil }
         for place in stride(from: tail.count - 22, through: 0, by: -1)
@@ -86,7 +86,7 @@ final class SourceDecoder {
 
     // MARK: Bytes
 
-    /// The bytes that the next bytes of the file stand for.
+    /// Decodes the next bytes of the file.
     func decode(_ bytes: [UInt8]) throws(FileError) -> [UInt8] {
         let passed = min(skipped, bytes.count)
         skipped -= passed
@@ -101,7 +101,7 @@ final class SourceDecoder {
         }
     }
 
-    /// Checks at the end of the file that nothing is missing.
+    /// Checks at the end that the file is complete.
     func finish() throws(FileError) {
         switch kind {
         case .gzip, .deflated: if !isAtEnd { throw damaged }
@@ -119,7 +119,7 @@ final class SourceDecoder {
             var place = 0
             while place < count, !isDamaged {
                 if isAtEnd {
-                    // Another member of gzip may follow; behind that of a ZIP file its directory does.
+                    // A gzip file may have another member; the directory follows the member of a ZIP file.
                     guard case .gzip = kind, input[place] == 0x1F else { return }
                     isAtEnd = false
                     isDamaged = inflateReset(&stream) != Z_OK
@@ -143,7 +143,7 @@ final class SourceDecoder {
         return output + (isAtEnd ? [] : try drained())
     }
 
-    /// What the decompressor still holds although it has taken all input.
+    /// Returns the bytes that the decompressor still holds after it has taken all input.
     private func drained() throws(FileError) -> [UInt8] {
         var output: [UInt8] = []
         while true {
@@ -170,7 +170,7 @@ final class SourceDecoder {
             let (one, other) = (UInt16(bytes[place]), UInt16(bytes[place + 1]))
             units.append(isLittleEndian ? other << 8 | one : one << 8 | other)
         }
-        // The first half of a pair waits for the other.
+        // The first half of a surrogate pair is kept until the second arrives.
         let isOpen = units.last.map(UTF16.isLeadSurrogate) ?? false
         if isOpen { units.removeLast() }
         rest = Array(bytes[(2 * units.count)...])

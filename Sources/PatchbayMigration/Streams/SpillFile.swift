@@ -1,9 +1,9 @@
 import PatchbaySystem
 
-/// A file without a name, for what does not fit into memory: only its owner may read it, and it is gone with the process.
+/// An unnamed file for data that does not fit into memory. Only its owner may read it, and it disappears with the process.
 final class SpillFile {
     private let file: FileDescriptor
-    /// Bytes so far.
+    /// The number of bytes written so far.
     private var count = 0
 
     init() throws(FileError) {
@@ -15,16 +15,16 @@ final class SpillFile {
         file = FileDescriptor(number, path: folder, closesAtEnd: true)
     }
 
-    /// Appends bytes, and returns their place.
+    /// Appends bytes and returns their offset.
     func append(bytes: [UInt8]) throws(FileError) -> Int {
         try file.write(bytes[...])
         defer { count += bytes.count }
         return count
     }
 
-    /// Everything that it holds now, from its start.
+    /// Returns a source of the present contents.
     func source(chunk: Int) throws(FileError) -> FileSource { try FileSource(kept: file, chunk: chunk) }
 
-    /// Reads bytes at a place.
+    /// Reads bytes at an offset.
     func read(bytes count: Int, at place: Int) throws(FileError) -> [UInt8] { try file.read(count, at: place) }
 }

@@ -3,27 +3,27 @@ import PatchbayJSON
 import PatchbayModel
 import PatchbaySystem
 
-/// The way back from a migration: what stood before at each place that it wrote.
+/// A journal with which a migration between files can be undone. It names the files that the migration replaced or created.
 ///
-/// What stood there keeps its bytes under a second name, so keeping it costs no copy. The journal comes to the disk before
-/// the first file gets its name.
+/// A replaced file is kept by a hard link, so keeping it needs no copy. The journal is synced to the disk before the first
+/// output is renamed.
 public enum Journal: Sendable {
-    /// What undoing did at a place.
+    /// The result of undoing the migration of one file.
     public enum Deed: String, Sendable {
-        /// What stood before stands there again.
+        /// The earlier file is restored.
         case restored
-        /// Nothing had stood there, and nothing does again.
+        /// The file is removed; there was no earlier one.
         case removed
-        /// The migration had not come so far.
+        /// The migration had not written the file.
         case untouched
     }
 
     private static let version = 1
 
-    /// A place that a migration wrote.
+    /// A file that a migration wrote.
     private struct Entry {
         let path: String
-        /// Where that stands which stood there before.
+        /// The path of the link that keeps the earlier file; nil if there was none.
         let before: String?
         let inode: Int64
         let size: Int64
@@ -32,7 +32,8 @@ public enum Journal: Sendable {
 
     // MARK: Writing
 
-    /// Writes the journal of outputs that are complete and have no names yet; one that was written for them already stays.
+    /// Writes the journal of outputs that are complete but not renamed yet. A journal of these outputs that exists already
+    /// stays.
     static func write(_ path: String, for outputs: [OutputFile]) throws {
         if try isWritten(path, for: outputs) { return }
         try requireFree(path, for: outputs.map(\.path))
@@ -41,7 +42,7 @@ public enum Journal: Sendable {
             let target = OutputFile.resolved(output.path) ?? absolute(output.path)
             var before = JSONValue.null
             if access(target, F_OK) == 0 {
-                // What a killed run kept of it already is the same file.
+                // A link that a killed run has made already leads to the same file.
                 guard access(kept, F_OK) == 0 || link(target, kept) == 0 else { throw FileError(kept, .open) }
                 before = .string(kept)
             }
@@ -57,7 +58,7 @@ public enum Journal: Sendable {
         try file.commit()
     }
 
-    /// Refuses a place at which the way back of something else stands, in whole or in part.
+    /// Throws ``Migration/Failure`` if the journal of another migration, or one of its kept files, exists at these paths.
     static func requireFree(_ path: String, for outputs: [String]) throws {
         if status(path).map({ $0.st_size > 0 }) ?? false {
             throw Migration.Failure([ServerFinding.journalLost.at(path)])
@@ -71,7 +72,7 @@ public enum Journal: Sendable {
         }
     }
 
-    /// Whether the journal of these very outputs stands there: a run that was killed had written it.
+    /// Whether the journal of these outputs exists already, because a killed run has written it.
     private static func isWritten(_ path: String, for outputs: [OutputFile]) throws -> Bool {
         guard let entries = try? entries(of: path), entries.count == outputs.count else { return false }
         return try zip(entries, outputs).allSatisfy { entry, output in
@@ -79,7 +80,7 @@ public enum Journal: Sendable {
         }
     }
 
-    /// Where a journal keeps what stood before at so many places.
+    /// The paths of the links by which a journal keeps a number of earlier files.
     public static func places(keptBy path: String, count: Int) -> [String] {
         (0..<count).map { "\(absolute(path)).\($0 + 1).before" }
     }
@@ -91,14 +92,15 @@ public enum Journal: Sendable {
         return "\(String(cString: folder))/\(path)"
     }
 
-    // MARK: Going back
+    // MARK: Undo
 
-    /// Puts everything back as it was, and removes the journal.
+    /// Restores the earlier files and removes the journal.
     ///
-    /// Nothing is touched if any file was changed since. Ended in the middle, it can be called again.
-    /// - Parameter path: the journal.
-    /// - Returns: what was done at each place.
-    /// - Throws: ``Migration/Failure`` if the journal can't be read or a file was changed since; ``FileError``.
+    /// No file is changed if any of them was changed since the migration. If undoing is interrupted, it can be repeated.
+    /// - Parameter path: The journal.
+    /// - Returns: The result for each file.
+    /// - Throws: ``Migration/Failure`` if the journal cannot be read or a file was changed since the migration;
+    ///   ``FileError``.
     public static func undo(_ path: String) throws -> [(path: String, deed: Deed)] {
         let entries = try entries(of: path)
         let deeds = try entries.map { entry in (entry, try deed(at: entry, of: path)) }
@@ -153,10 +155,10 @@ public enum Journal: Sendable {
         let folder = entry.path.pathFolder
         guard status(folder) != nil else { throw Migration.Failure([moved.at(entry.path)]) }
         switch (now, entry.before, before) {
-        // What was written there was taken away meanwhile.
+        // The migrated file was removed meanwhile.
         case (nil, .some, .some): return .restored
         case (nil, .some, nil): throw Migration.Failure([lost.at(entry.path)])
-        // The migration was ended before it came here, or an earlier undo has been here.
+        // The migration was interrupted before this file, or an earlier undo has restored it.
         case (nil, nil, _), (.some, .some, nil): return .untouched
         case (let now?, .some, let before?) where now.st_ino == before.st_ino: return .untouched
         default:
@@ -168,7 +170,7 @@ public enum Journal: Sendable {
         }
     }
 
-    /// The journal of a later migration that replaced a file of this one: it keeps that file under a name of its own.
+    /// The journal of a later migration that replaced a file of this one. That journal keeps the file under another name.
     private static func laterJournal(than entry: Entry, of journal: String) -> String? {
         let folder = absolute(journal).pathFolder
         guard let listing = opendir(folder) else { return nil }

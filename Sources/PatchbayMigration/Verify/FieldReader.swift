@@ -2,9 +2,9 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// Looks at the records of a target file: whose each is, and what stands in each field, in neutral terms.
+/// Reads the records of a target file as fields in neutral terms.
 struct FieldReader {
-    /// A record: a key, and digests of what its fields hold.
+    /// A record: its key, and digests of the values of its fields.
     struct RecordFields {
         var key: String
         var fields: [(name: String, digest: UInt64)]
@@ -13,19 +13,19 @@ struct FieldReader {
     private let tagByTag: Bool
 
     private enum Way {
-        /// The format can be read: fields of contacts.
+        /// The format can be read; the fields are those of contacts.
         case contacts(WrittenReader, key: IdentifierKind?)
-        /// Objects, one a line, by their layout: names of members by the path in the file.
+        /// Objects, one a line, with a known layout: the neutral names of members, by their path in the file.
         case lines(keys: [String], names: [String: String])
-        /// Objects of which nothing is known.
+        /// Objects with an unknown layout.
         case objects
     }
 
     private let way: Way
-    /// Splits a target file into its records; nil if it has to be read as a whole.
+    /// Splits a target file into its records; nil if the file has to be read as a whole.
     private(set) var cutter: RecordCutter?
 
-    /// A lens for a migration's target, which knows contacts by that kind of identifier if one is given.
+    /// Creates a reader for the target of a migration, which identifies contacts by a kind of identifier if one is given.
     init(_ migration: Migration, key: IdentifierKind? = nil, tagByTag: Bool = false) throws {
         self.tagByTag = tagByTag
         let (target, settings) = (migration.target, migration.targetSettings)
@@ -73,7 +73,7 @@ struct FieldReader {
                 for (attribute, field) in attributes.names {
                     names[path.dot(field)] = "attributes".dot(attribute.rawValue)
                 }
-                // Any other member of the object is an attribute of that name.
+                // Any other member of the object is an attribute with its name.
                 names[path.dot("*")] = "attributes"
             case .timeZone(let name): names[path.dot(name)] = "timeZone"
             case .tags(let name): names[path.dot(name)] = "tags"
@@ -83,15 +83,15 @@ struct FieldReader {
         }
     }
 
-    /// What stands at a place of a file.
+    /// The result of reading a record.
     enum Seen {
-        /// A record, with its number.
+        /// A record with its number.
         case record(Int, RecordFields)
-        /// One that can't be read, with its number, its line, and the reason.
+        /// A record that cannot be read, with its number, its line and the reasons.
         case unreadable(Int, line: Int, [Finding])
     }
 
-    /// Looks at one record of a file.
+    /// Reads one record of a file.
     func see(_ record: RecordCutter.Record) -> [Seen] {
         switch way {
         case .contacts(let reader, let key): return reader.records(record).map { Self.see($0, key, tagByTag) }
@@ -99,8 +99,8 @@ struct FieldReader {
         }
     }
 
-    /// Hands out every record of a file without reading it; false if the file must be read as a whole, because it has another header
-    /// or a record that is too long.
+    /// Passes on every record of a file without reading it. Returns false if the file must be read as a whole, because it
+    /// has another header or a record that is too long.
     func eachRecord(
         _ source: inout some ByteSource,
         _ watch: Verification.Watch,
@@ -129,7 +129,7 @@ struct FieldReader {
         return .record(record.number, look(contact, key, tagByTag: tagByTag))
     }
 
-    /// Looks at every record of a file.
+    /// Reads every record of a file.
     func each(_ source: inout some ByteSource, _ watch: Verification.Watch, _ take: (Seen) throws -> Void) throws {
         var (number, bytes) = (0, 0)
         func next() throws -> [UInt8]? {
@@ -150,7 +150,7 @@ struct FieldReader {
             do {
                 try reader.finish(see)
             } catch let error as SettingsError where error.findings.allSatisfy(\.isOfNoRows) {
-                // A target that has no contact is no file that can't be read: every contact is missing.
+                // A target without contacts is valid: every contact is missing then.
             }
         case .lines, .objects:
             var lines = LineSplitter(maximumLength: NeutralContacts.longestWritten)
@@ -170,7 +170,7 @@ struct FieldReader {
         }
     }
 
-    /// Looks at what was written for one record.
+    /// Reads the bytes that were written for one record.
     func look(_ written: ArraySlice<UInt8>) throws -> RecordFields {
         switch way {
         case .contacts(let reader, let key):
@@ -180,7 +180,7 @@ struct FieldReader {
         }
     }
 
-    /// Looks at a line of an object a line.
+    /// Reads a line of a file with an object a line.
     private func see(_ line: Result<LineSplitter.Line, LineSplitter.TooLong>, _ number: Int) -> Seen {
         switch line {
         case .success(let line): return see(line: line.bytes, line.number, number)
@@ -204,17 +204,17 @@ struct FieldReader {
         return try Self.look(line, keys, names)
     }
 
-    /// The digest of an attribute that is an empty text.
+    /// The digest of an empty text.
     static let empty = digest(JSONValue.string("").text)
 
     private static func digest(_ text: String) -> UInt64 { KeyMark(text, opinion: 0).exact }
 
     // MARK: Contacts
 
-    /// The field of each single tag, where they are looked at one by one.
+    /// The field of a single tag, if tags are compared one by one.
     static let tag = "tag"
 
-    /// Looks at a contact; tags one by one where a target may hold more of them.
+    /// Reads the fields of a contact. Tags are compared one by one if the target may have more of them.
     static func look(_ contact: Contact, _ kind: IdentifierKind?, tagByTag: Bool = false) -> RecordFields {
         let order = [kind, .external, .email, .phone].compactMap { $0 }
         let key =
@@ -257,7 +257,7 @@ struct FieldReader {
         return RecordFields(key: key ?? json.text, fields: named)
     }
 
-    /// Members of objects by their path; a list counts as one value.
+    /// Lists the members of objects by their path. An array counts as one value.
     private static func flatten(_ json: JSONValue, at path: String, _ fields: inout [(path: String, text: String)]) {
         guard let object = json.object else { return fields.append((path, json.string ?? json.text)) }
         for member in object { flatten(member.value, at: path.dot(member.name), &fields) }
@@ -265,6 +265,6 @@ struct FieldReader {
 }
 
 extension Finding {
-    /// Whether it says that a file has a header and nothing behind it.
+    /// Whether the finding says that a file has only a header.
     fileprivate var isOfNoRows: Bool { code.hasSuffix(".file.headerOnly") }
 }

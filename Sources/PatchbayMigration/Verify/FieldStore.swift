@@ -1,13 +1,13 @@
 import PatchbayModel
 
-/// Keeps what was seen of many records, shared out by their keys, so that each share fits into memory: records of both
-/// files with one key lie in one share.
+/// Stores the fields of many records in shares that fit into memory, by their keys. Records of both files with the same key
+/// are in the same share.
 final class FieldStore {
-    /// A record, as it is kept: which one, and what its fields held.
+    /// A record in the store.
     struct Entry {
         var key: KeyMark
         var number: Int
-        /// The key itself, if it is to be shown.
+        /// The key itself, if differences show keys.
         var text: String
         var fields: [(name: Int, digest: UInt64)]
     }
@@ -16,7 +16,7 @@ final class FieldStore {
     private let store: ShareStore
     private let keepsKeys: Bool
 
-    /// A store that keeps so many bytes of each share in memory.
+    /// Creates a store that keeps `bufferSize` bytes of each share in memory.
     init(keepsKeys: Bool, bufferSize: Int = 16 << 10) {
         (self.keepsKeys, store) = (keepsKeys, ShareStore(bufferSize: bufferSize))
     }
@@ -36,7 +36,7 @@ final class FieldStore {
         try store.add(bytes, to: ShareStore.share(of: key))
     }
 
-    /// The records of a share, in the order in which they came.
+    /// The records of a share, in the order in which they were added.
     func entries(_ share: Int) throws(FileError) -> [Entry] {
         let bytes = try store.bytes(share)
         var (entries, place) = ([Entry](), 0)
@@ -57,7 +57,7 @@ final class FieldStore {
     }
 }
 
-/// Names of fields as numbers.
+/// The names of fields as numbers.
 final class NameBook {
     private(set) var names: [String] = []
     private var places: [String: Int] = [:]

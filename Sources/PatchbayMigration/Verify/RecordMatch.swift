@@ -1,8 +1,8 @@
 import PatchbayAdapterKit
 import PatchbayJSON
 
-/// Compares the records of two files by digests of their bytes, whatever their order. Records with the same bytes are the same;
-/// only the others have to be read.
+/// Compares the records of two files by digests of their bytes, in any order. Records with equal bytes are equal; only the
+/// others have to be read.
 final class RecordMatch {
     private struct Entry: BitwiseCopyable {
         var digest: UInt64
@@ -13,7 +13,7 @@ final class RecordMatch {
     private let store: ShareStore?
     private var totals = (source: (count: 0, sum: 0 as UInt64), target: (count: 0, sum: 0 as UInt64))
 
-    /// A match that knows which records differ, or only whether any does.
+    /// Creates a match that finds the records that differ, or only whether any does.
     init(findsRecords: Bool) { store = findsRecords ? ShareStore() : nil }
 
     /// Whether both files have the same records.
@@ -33,12 +33,12 @@ final class RecordMatch {
         try store?.add(CollectionOfOne(entry)) { $0.digest }
     }
 
-    /// The numbers of the records that the other file does not have, and how many it has.
+    /// The numbers of the records that the other file does not have, and the number of records that both have.
     func unmatched() throws(FileError) -> (source: RowSet, target: RowSet, matched: Int) {
         var (source, target, matched) = (RowSet(), RowSet(), 0)
         for share in 0..<ShareStore.shares {
             var waiting: [UInt64: [Int]] = [:]
-            // Every record of the source came before the first of the target.
+            // All records of the source were added before the first one of the target.
             for entry in try store?.values(share, as: Entry.self) ?? [] {
                 if !entry.isOfTarget {
                     waiting[entry.digest, default: []].append(entry.number)
@@ -76,7 +76,7 @@ final class RecordMatch {
     }
 }
 
-/// Numbers of records.
+/// A set of record numbers.
 struct RowSet {
     private var words: [UInt64] = []
 
@@ -99,27 +99,27 @@ struct RecordCutter {
     struct Record {
         var bytes: ArraySlice<UInt8>
         var number: Int
-        /// The line that it begins on.
+        /// The number of the line on which the record begins.
         var line: Int
     }
 
     private let dialect: DelimitedDialect?
     private var state = State.start
     private var bytes: [UInt8] = []
-    /// How many of `bytes` were looked at.
+    /// The number of bytes of `bytes` that were examined.
     private var place = 0
     private var number = 0
     private var line = 1
-    /// Line feeds in the record that has begun.
+    /// The number of line feeds in the incomplete record.
     private var lines = 0
-    /// What stands before the first record, as far as it was not seen.
+    /// The rest of the header that was not read yet.
     private var header: ArraySlice<UInt8>
 
-    /// A cutter of lines, or of rows of a dialect, behind a header.
+    /// Creates a cutter of lines, or of rows of a dialect, after a header.
     init(_ dialect: DelimitedDialect?, behind header: [UInt8]) { (self.dialect, self.header) = (dialect, header[...]) }
 
-    /// Takes the next bytes, nil at the end, and hands out every record that they complete; false if the file has another header, or
-    /// a record that is too long.
+    /// Takes the next bytes, nil at the end, and passes on every record that they complete. Returns false if the file has
+    /// another header or a record that is too long.
     mutating func cut(_ chunk: [UInt8]?, _ take: (Record) throws -> Void) throws -> Bool {
         let isLast = chunk == nil
         var chunk = chunk.map { $0[...] } ?? []
@@ -167,6 +167,6 @@ extension [UInt8] {
         for shift in 0..<8 { append(UInt8(truncatingIfNeeded: word >> UInt64(8 * shift))) }
     }
 
-    /// The word that ``append(_:)`` put at a place.
+    /// The number that ``append(_:)`` stored at an offset.
     func word(at place: Int) -> UInt64 { (0..<8).reduce(0) { $0 | UInt64(self[place + $1]) << UInt64(8 * $1) } }
 }

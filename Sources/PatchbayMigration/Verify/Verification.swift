@@ -2,31 +2,31 @@ public import PatchbayAdapterKit
 public import PatchbayJSON
 import PatchbayModel
 
-/// What a comparison of a source with its target found.
+/// The result of comparing a source with its target.
 public struct Verification: Sendable {
-    /// Which contacts are looked at.
+    /// The contacts that are compared.
     public enum Extent: Hashable, Sendable {
-        /// All.
+        /// All contacts.
         case full
-        /// At most so many of each stratum: those who said no to something, those with a push token, those of whom
-        /// something did not survive, and all others. The seed decides who.
+        /// At most a number of contacts of each stratum: contacts with an opt-out, contacts with a push token, contacts
+        /// with data that was lost, and all others. The seed determines the choice.
         case sample(Int, seed: UInt64)
     }
 
-    /// What is read at a time.
+    /// The file that is being read.
     public enum Part: Hashable, Sendable {
-        /// The source, to map it anew.
+        /// The source, which is mapped again.
         case source
         /// The target.
         case target
     }
 
-    /// Who watches how far a comparison is, and may end it.
+    /// Observes the progress of a comparison, and can cancel it.
     struct Watch {
         let progress: (Part, Migration.Progress) -> Void
         let isCancelled: () -> Bool
 
-        /// The same for files that are read a second time.
+        /// The watch for files that are read a second time.
         var again: Watch {
             Watch(
                 progress: { part, done in
@@ -39,44 +39,44 @@ public struct Verification: Sendable {
         }
     }
 
-    /// Something that is otherwise than it should be.
+    /// A difference between the expected and the actual target.
     public struct Difference: Hashable, Sendable {
-        /// What is the case.
+        /// The kind of a difference.
         public enum Kind: String, Sendable {
             /// The target does not have the contact.
             case missing
             /// The target has a contact that the source does not have.
             case extra
-            /// The target holds another value in a field.
+            /// The target has another value in a field.
             case changed
-            /// The target holds nothing in a field.
+            /// The target has no value in a field.
             case absent
-            /// The target holds something in a field that should be empty.
+            /// The target has a value in a field that should be empty.
             case added
-            /// The target has a record that can't be read, so nobody knows whose it is.
+            /// The target has a record that cannot be read, so its contact is not known.
             case unreadable
         }
 
-        /// What is the case.
+        /// The kind of the difference.
         public let kind: Kind
         /// The field, in neutral terms; empty for a whole contact.
         public let field: String
-        /// The contact's key, or a digest of it; empty where the record can't be read.
+        /// The key of the contact, or its digest; empty if the record cannot be read.
         public let contact: String
-        /// The number of the record in the source, and in the target; 0 where there is none.
+        /// The numbers of the record in the source and in the target; 0 if there is none.
         public let records: (source: Int, target: Int)
-        /// The line of the target on which a record begins that can't be read; 0 for all others.
+        /// The line of the target on which an unreadable record begins; 0 for other records.
         public internal(set) var line = 0
-        /// Why it can't be read.
+        /// The reasons why the record cannot be read.
         public internal(set) var findings: [Finding] = []
 
-        /// Whether two are the same, whatever is said of why a record can't be read.
+        /// Compares differences without the reasons why a record cannot be read.
         public static func == (left: Difference, right: Difference) -> Bool {
             (left.kind, left.field, left.contact) == (right.kind, right.field, right.contact)
                 && left.records == right.records
         }
 
-        /// As for equality.
+        /// Hashes the parts that equality compares.
         public func hash(into hasher: inout Hasher) {
             hasher.combine(kind)
             hasher.combine(field)
@@ -96,23 +96,23 @@ public struct Verification: Sendable {
         }
     }
 
-    /// What the migration does by itself: records that it rejects, and what it says of the others. That loss is expected.
+    /// The report of the migration itself, with its rejects and findings. This loss is expected.
     public internal(set) var expected = MigrationReport()
-    /// Contacts that were compared.
+    /// The number of contacts that were compared.
     public internal(set) var compared = 0
-    /// Contacts that are as they should be.
+    /// The number of contacts without a difference.
     public internal(set) var equal = 0
-    /// How often each difference came in each field.
+    /// The number of differences of each kind in each field.
     public internal(set) var differences: [String: [Difference.Kind: Int]] = [:]
-    /// Which contacts were looked at.
+    /// The contacts that were compared.
     public internal(set) var extent = Extent.full
-    /// How many of each stratum were looked at, and how many there are.
+    /// The number of compared contacts of each stratum, and the number of all of them.
     public internal(set) var strata: [String: (looked: Int, all: Int)] = [:]
 
-    /// Records of the target that can't be read; they are differences, too.
+    /// The number of records of the target that cannot be read. They count as differences, too.
     public var unreadable: Int { differences[""]?[.unreadable] ?? 0 }
 
-    /// How many differences there are.
+    /// The number of differences.
     public var count: Int { differences.values.reduce(0) { $0 + $1.values.reduce(0, +) } }
 
     /// The verification as JSON (`Schemas/migration/verification`).
@@ -134,21 +134,21 @@ public struct Verification: Sendable {
 }
 
 extension Migration {
-    /// Compares a source with the target that was made of it, contact by contact, whatever their order.
+    /// Compares a source with its target, contact by contact, in any order.
     ///
-    /// Each source record is mapped anew; what comes of it is expected, and everything that the target holds otherwise is a
-    /// difference. Records whose bytes are the expected ones are equal; where some are not, both files are read again for those. Memory
-    /// is bounded; what does not fit goes to a temporary file without a name, as digests.
+    /// Each source record is mapped again, and every deviation of the target from the result is a difference. Records with
+    /// the expected bytes are equal. If others exist, both files are read again for them. Memory is bounded: further data
+    /// goes as digests to an unnamed temporary file.
     /// - Parameters:
-    ///   - source: makes the source.
-    ///   - target: makes the target.
-    ///   - extent: which contacts are looked at.
-    ///   - showsKeys: whether differences name contacts by their keys instead of digests.
-    ///   - progress: called after each chunk of what is read.
-    ///   - isCancelled: asked before each chunk; true ends the comparison.
-    ///   - difference: hears each difference.
-    /// - Returns: the numbers.
-    /// - Throws: ``Failure`` if one of them can't be read, or was changed meanwhile; ``FileError``; `CancellationError`.
+    ///   - source: Opens the source.
+    ///   - target: Opens the target.
+    ///   - extent: The contacts to compare.
+    ///   - showsKeys: Whether differences name contacts by their keys instead of digests.
+    ///   - progress: Called after each chunk.
+    ///   - isCancelled: Called before each chunk; true cancels the comparison.
+    ///   - difference: Receives each difference.
+    /// - Returns: The counts.
+    /// - Throws: ``Failure`` if a file cannot be read or was changed meanwhile; ``FileError``; `CancellationError`.
     public func verify(
         _ source: () throws -> some ByteSource,
         against target: () throws -> some ByteSource,
@@ -173,17 +173,17 @@ extension Migration {
                     try found.add(sight, number: number, names)
                 case .unreadable(let number, let line, let findings):
                     verification.differences["", default: [:]][.unreadable, default: 0] += 1
-                    var told = Verification.Difference(
+                    var unreadableRecord = Verification.Difference(
                         kind: .unreadable,
                         field: "",
                         contact: "",
                         records: (0, number)
                     )
-                    (told.line, told.findings) = (line, findings)
-                    try difference(told)
+                    (unreadableRecord.line, unreadableRecord.findings) = (line, findings)
+                    try difference(unreadableRecord)
                 }
             }
-            // The keys of a sample's contacts.
+            // The keys of the contacts of a sample.
             var keys: Set<UInt64>?
             var (input, output) = (try source(), try target())
             let canMatch = lens.cutter != nil && !input.isPipe && !output.isPipe
@@ -233,7 +233,7 @@ extension Migration {
         }
     }
 
-    /// Matches the records that are written of a source with those of a target; nil if the target has to be read as a whole.
+    /// Matches the records that are written for a source with those of a target; nil if the target must be read as a whole.
     private func match(
         _ source: () throws -> some ByteSource,
         _ target: () throws -> some ByteSource,
@@ -255,7 +255,7 @@ extension Migration {
         }
         guard isSplit else { return nil }
         if sample == nil || match.isWhole { return match }
-        // Something differs; it may be a contact of the sample.
+        // There is a difference, but it may not concern a contact of the sample.
         let other = RecordMatch(findsRecords: true)
         var (input, output) = (try source(), try target())
         _ = try eachWritten(&input, watch.again) { number, written, _ in
@@ -267,7 +267,7 @@ extension Migration {
         return other
     }
 
-    /// Maps every record of a source, and hands over what is written of each.
+    /// Maps every record of a source, and passes on the bytes that are written for each.
     func eachWritten(
         _ source: inout some ByteSource,
         _ watch: Verification.Watch,
@@ -276,7 +276,7 @@ extension Migration {
         let report = try withoutActuallyEscaping(take) { take in
             let company = Company(follower: take)
             var migration = self
-            // The order of the records does not decide what was written.
+            // All opt-outs are read first, because the order of records did not affect the output.
             migration.ownSource = source.rereadablePath
             return try migration.run(
                 &source,
@@ -293,35 +293,36 @@ extension Migration {
     }
 }
 
-/// The contacts of a source that a comparison looks at: of each stratum those whose keys, with the seed, have the smallest digests.
+/// The contacts of a source that a comparison covers: those of each stratum whose keys, hashed with the seed, have the
+/// smallest digests.
 struct Sample {
     private let most: Int
     private let seed: UInt64
     private var strata: [String: Stratum] = [:]
 
-    /// A sample; nil for all contacts.
+    /// Creates a sample; nil if all contacts are compared.
     init?(_ extent: Verification.Extent) {
         guard case .sample(let most, let seed) = extent else { return nil }
         (self.most, self.seed) = (most, seed)
     }
 
-    /// Adds a contact that the first digest draws, and that is known by the second.
+    /// Adds a contact with the digest that decides the choice, and its key.
     mutating func add(_ digest: UInt64, _ key: UInt64, _ traits: RecordTraits) {
         strata[Stratum.name(of: traits), default: Stratum(most: most)].add(digest, key, seed: seed)
     }
 
-    /// The keys that were drawn; the verification receives the numbers.
+    /// Returns the keys that were chosen, and stores the counts in the verification.
     func keys(_ verification: inout Verification) -> Set<UInt64> {
         for (name, stratum) in strata { verification.strata[name] = (stratum.chosen.count, stratum.all) }
         return strata.values.reduce(into: []) { $0.formUnion($1.chosen.map(\.key)) }
     }
 }
 
-/// Contacts of one sort, and those among them that are compared.
+/// The contacts of one kind, with those that are compared.
 private struct Stratum {
     let most: Int
     var all = 0
-    /// Sorted by rank.
+    /// The chosen contacts, sorted by rank.
     var chosen: [(rank: UInt64, key: UInt64)] = []
 
     static func name(of traits: RecordTraits) -> String {
@@ -347,7 +348,7 @@ struct Judge {
 
     let names: NameBook
     let showsKeys: Bool
-    /// Whether the target may hold more than the source says; records of one key are one contact then.
+    /// Whether the target may have more data than the source. Records with the same key are one contact then.
     var isPartial = false
 
     func compare(
@@ -358,7 +359,7 @@ struct Judge {
     ) throws {
         func key(_ entry: FieldStore.Entry) -> Key { Key(folded: entry.key.folded, exact: entry.key.exact) }
         let wanted = isPartial ? merged(wanted) : wanted
-        // Records with one key meet in the order in which they stand.
+        // Records with the same key are matched in the order in which they occur.
         var waiting = Dictionary(grouping: found, by: key).mapValues { $0.reversed() as [FieldStore.Entry] }
         func note(
             _ kind: Verification.Difference.Kind,
@@ -387,7 +388,7 @@ struct Judge {
         }
     }
 
-    /// One record of each key: what a later one says of a field holds; tags add up.
+    /// Merges records with the same key: a later value of a field replaces an earlier one, and tags are added.
     private func merged(_ entries: [FieldStore.Entry]) -> [FieldStore.Entry] {
         var merged: [FieldStore.Entry] = []
         var places: [Key: Int] = [:]
@@ -417,7 +418,7 @@ struct Judge {
         return Set(old.keys).union(new.keys).map { name -> (Verification.Difference.Kind?, String) in
             let kind: Verification.Difference.Kind? =
                 switch (old[name], new[name]) {
-                // A value that a later record leaves empty may be shown as none.
+                // The target may show no value if a later record clears it.
                 case (let one?, nil): isPartial && one == [FieldReader.empty] ? nil : .absent
                 case (nil, _?): .added
                 case (let one?, let other?): holds(one, other) ? nil : .changed
@@ -430,7 +431,7 @@ struct Judge {
         .sorted { $0.1 < $1.1 }
     }
 
-    /// Whether the target holds what the source says, and unless it may hold more nothing else.
+    /// Whether the target has the values of the source and, unless it may have more data, no others.
     private func holds(_ wanted: [UInt64], _ found: [UInt64]) -> Bool {
         isPartial ? Set(wanted).isSubset(of: found) : wanted == found
     }

@@ -59,13 +59,13 @@ import PatchbayModel
         do {
             let mapping = try ContactMapping(json: settings["mapping"] ?? [], catalogue: catalogue)
             let path = server == nil ? session.invocation.file(.input) : nil
+            let (source, target, targetSettings) = (source, target, targetSettings)
             let omittedColumns = path.map { path in
                 Migration.unfilledColumns(
                     from: (source, datedSettings),
                     to: (target, targetSettings),
                     mapping: mapping,
-                    in: path,
-                    knowsEarlierOptOuts: session.invocation.text(.after) != nil
+                    in: path
                 )
             }
             var migration = try Migration(

@@ -141,10 +141,11 @@ public struct FileCutter: Sendable {
     /// More bytes without a line end are no header.
     private static let mostHeader = 1 << 20
 
-    /// Returns the header of a file, which every part repeats.
+    /// Finds the header of a file, which every part repeats.
     ///
-    /// It is the one that the settings write, or that header without columns that a migration left out because nothing filled them.
-    /// - Parameter start: the first bytes of the file, at least its first line.
+    /// - Parameter start: The first bytes of the file, at least its first line.
+    /// - Returns: The header that the settings write, possibly without columns: a migration leaves out those that nothing fills.
+    /// - Throws: ``Migration/Failure`` if the file has another header.
     private func ownHeader(of start: [UInt8]) throws -> [UInt8] {
         if start.starts(with: header) { return header }
         guard let rows, let end = start.firstIndex(of: 0x0A) else { throw Migration.Failure([Self.otherHeader.at()]) }

@@ -13,15 +13,13 @@ extension Migration {
     ///   - target: the target's format and settings.
     ///   - mapping: the rules between both.
     ///   - path: the source, a regular file.
-    ///   - knowsEarlierOptOuts: whether opt-outs come from another file as well.
     /// - Returns: the names, in the order of the target's header; none if the source's header does not decide it, or if
     ///   source or settings cannot be read.
     public static func unfilledColumns(
         from source: (format: RecordFormat, settings: JSONObject),
         to target: (format: RecordFormat, settings: JSONObject),
         mapping: ContactMapping,
-        in path: String,
-        knowsEarlierOptOuts: Bool
+        in path: String
     ) -> [String] {
         guard case .columns(let layout)? = try? source.format.makeSourceLayout?(source.settings),
             case .rows(let file, _)? = try? target.format.makeTargetLayout?(target.settings), file.dialect.hasHeader,
@@ -35,7 +33,7 @@ extension Migration {
         }
         guard let columns else { return [] }
         var filled = FilledPlaces(columns.map(\.role))
-        filled.hasConsent = filled.hasConsent || !layout.everyRow.isEmpty || knowsEarlierOptOuts
+        filled.hasConsent = filled.hasConsent || !layout.everyRow.isEmpty
         for rule in mapping.rules { filled.apply(rule) }
         let named = Set(file.settings.columns.map { ColumnName(rawValue: $0.name).key })
         return file.writtenColumns.filter { column in

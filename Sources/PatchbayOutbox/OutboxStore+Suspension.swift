@@ -3,15 +3,15 @@ extension OutboxStore {
     /// Closes the file until ``wakeUp()``; every call that needs it fails meanwhile. A store in memory stays as it is.
     ///
     /// `unregister` is the last that is done with the file; it is done only where the store lets go of it.
-    package func suspend(after unregister: () -> Void = {}) throws(OutboxError) {
-        guard file != nil, !isSuspended else { return unregister() }
+    package func suspend(after finish: () -> Void = {}) throws(OutboxError) {
+        guard file != nil, !isSuspended else { return finish() }
         guard !connection.isInTransaction else {
             throw OutboxError(.misuse, "A transaction was under way when the store was to be suspended.")
         }
         let nowhere = try Connection(.memory, .readWrite)
         // What can't be set aside now is met again: letting go of the file must not wait.
         try? setDamagedRowsAside()
-        unregister()
+        finish()
         connection = nowhere
         isSuspended = true
     }

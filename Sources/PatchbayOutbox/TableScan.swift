@@ -35,7 +35,7 @@ struct TableScan {
     ///
     /// While nothing at all was found, the root page is to blame and every look is in vain: then it is given up soon. Where
     /// most pages are good, a handful of looks finds one.
-    private static func timeout(found: Int) -> Int { found > 0 ? 25_000 : 60 }
+    private static func maximumFailures(found: Int) -> Int { found > 0 ? 25_000 : 60 }
 
     /// Row numbers above this are not believed.
     private static let highest: Int64 = 1 << 48
@@ -69,7 +69,7 @@ struct TableScan {
         guard let rest = try look(whole, 0...Self.highest, [], counting) else { return true }
         var failures = 1
         var ranges = Self.pieces(of: rest)
-        while let next = ranges.popLast(), failures < Self.timeout(found: found) {
+        while let next = ranges.popLast(), failures < Self.maximumFailures(found: found) {
             let bounds: [SQLValue] = [.integer(next.lowerBound), .integer(next.upperBound)]
             guard let rest = try look(range, next, bounds, counting) else { continue }
             failures += 1

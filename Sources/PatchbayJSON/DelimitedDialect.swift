@@ -36,7 +36,7 @@ public struct DelimitedDialect: Hashable, Sendable {
     /// Whether the reader skips rows without a value, as it skips empty lines: rows of delimiters, spaces and empty quotes.
     public var skipsBlankRows = false
 
-    /// A dialect; the defaults are those of RFC 4180 with a header.
+    /// Creates a dialect; the defaults are those of RFC 4180 with a header.
     public init(
         delimiter: UInt8 = UInt8(ascii: ","),
         quote: UInt8 = UInt8(ascii: "\""),

@@ -54,7 +54,7 @@ public struct DelimitedReader: Sendable {
     /// The record that names the columns, once it was read; nil in a dialect without header.
     public private(set) var header: DelimitedRecord?
 
-    /// A reader at the start of an input.
+    /// Creates a reader at the start of an input.
     ///
     /// - Parameters:
     ///   - dialect: the delimiter and the quote, and whether there are quotes and a header.

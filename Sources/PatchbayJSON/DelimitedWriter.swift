@@ -34,7 +34,7 @@ public struct DelimitedWriter: Sendable {
     private var number: Int
     private var isAtStart = true
 
-    /// A writer with nothing in its buffer but what starts a file: the byte-order mark, if the dialect has one.
+    /// Creates a writer with nothing in its buffer but what starts a file: the byte-order mark, if the dialect has one.
     ///
     /// In a dialect with a header the first record written is the header.
     public init(dialect: DelimitedDialect) {

@@ -51,7 +51,7 @@ public struct JSONError: Error, Hashable, Sendable {
     /// The column of the fault in bytes, from 1.
     public let column: Int
 
-    /// An error at a place.
+    /// Creates an error at a place.
     public init(code: Code, offset: Int, line: Int, column: Int) {
         self.code = code
         self.offset = offset

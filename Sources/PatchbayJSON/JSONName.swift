@@ -5,7 +5,7 @@ public struct JSONName: Sendable {
     /// The name in quotes with its colon, as compact JSON.
     let quoted: [UInt8]
 
-    /// A name.
+    /// Creates a name.
     public init(_ text: String) {
         self.text = text
         var writer = JSONWriter()

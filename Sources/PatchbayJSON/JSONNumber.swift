@@ -3,13 +3,13 @@ public struct JSONNumber: Hashable, Sendable {
     /// The number's text, valid by RFC 8259.
     public let text: String
 
-    /// A whole number.
+    /// Creates a whole number.
     @inlinable public init(_ value: some BinaryInteger) {
         // Text is made of a known type many times faster than of any.
         if let value = Int64(exactly: value) { self.init(value) } else { self.init(checked: String(value)) }
     }
 
-    /// A whole number of 64 bits.
+    /// Creates a whole number of 64 bits.
     public init(_ value: Int64) {
         // Room for no more than it takes: a short text is then held without memory of its own.
         text = String(unsafeUninitializedCapacity: value.digitCount) { value.putDigits(in: $0) }
@@ -18,13 +18,13 @@ public struct JSONNumber: Hashable, Sendable {
     /// Digits of the least number of 64 bits, with its sign.
     static let longestInteger = 20
 
-    /// A number from its JSON text; nil if the text is not a JSON number.
+    /// Creates a number from its JSON text; nil if the text is not a JSON number.
     public init?(text: String) {
         guard JSONNumber.isValid(text.utf8) else { return nil }
         self.text = text
     }
 
-    /// A number whose text was already checked by the reader.
+    /// Creates a number whose text was already checked by the reader.
     @usableFromInline init(checked text: String) { self.text = text }
 
     /// The value if the text is a plain whole number that fits 64 bits, else nil.

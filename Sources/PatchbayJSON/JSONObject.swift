@@ -26,18 +26,18 @@ public struct JSONObject: Hashable, Sendable {
     /// The maximum number of members that are searched one by one.
     private static let scanLimit = 32
 
-    /// An object without members.
+    /// Creates an object without members.
     public init() { members = [] }
 
     public static func == (left: JSONObject, right: JSONObject) -> Bool { left.members == right.members }
     public func hash(into hasher: inout Hasher) { hasher.combine(members) }
 
-    /// An object of these members; where a name stands twice, the last value wins at the first place.
+    /// Creates an object of these members; where a name stands twice, the last value wins at the first place.
     public init(_ pairs: some Sequence<(String, JSONValue)>) {
         self.init(keepingLast: pairs.map { Member(name: $0.0, value: $0.1) })
     }
 
-    /// An object of members whose names are known to differ.
+    /// Creates an object of members whose names are known to differ.
     init(unique members: [Member]) {
         self.members = members
         indexPlaces()
@@ -55,7 +55,7 @@ public struct JSONObject: Hashable, Sendable {
         return members.firstIndex { ScalarString.equal($0.name, name) }
     }
 
-    /// An object of members in linear time; where a name stands twice, the last value wins at the first place.
+    /// Creates an object of members in linear time; where a name stands twice, the last value wins at the first place.
     init(keepingLast candidates: [Member]) {
         members = []
         members.reserveCapacity(candidates.count)
@@ -108,6 +108,6 @@ extension JSONObject: RandomAccessCollection {
 }
 
 extension JSONObject: ExpressibleByDictionaryLiteral {
-    /// An object of these members, in this order; where a name stands twice, the last value wins at the first place.
+    /// Creates an object of these members, in this order; where a name stands twice, the last value wins at the first place.
     public init(dictionaryLiteral elements: (String, JSONValue)...) { self.init(elements) }
 }

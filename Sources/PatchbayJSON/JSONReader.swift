@@ -48,7 +48,7 @@ public struct JSONReader: ~Copyable {
     /// range not its colon.
     public private(set) var tokenRange = 0..<0
 
-    /// A reader over memory that the caller keeps alive and unchanged for as long as the reader is used.
+    /// Creates a reader over memory that the caller keeps alive and unchanged for as long as the reader is used.
     ///
     /// Prefer ``read(_:maximumDepth:duplicateNames:_:)``, which sees to that.
     public init(

@@ -129,15 +129,15 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
 {
     /// `nil` is the literal `null`.
     public init(nilLiteral: ()) { self = .null }
-    /// A boolean.
+    /// Creates a boolean.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
-    /// A whole number.
+    /// Creates a whole number.
     public init(integerLiteral value: Int64) { self = .integer(value) }
-    /// A string.
+    /// Creates a string.
     public init(stringLiteral value: String) { self = .string(value) }
-    /// An array of these elements.
+    /// Creates an array of these elements.
     public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
-    /// An object of these members, in this order; where a name stands twice, the last value wins at the first place.
+    /// Creates an object of these members, in this order; where a name stands twice, the last value wins at the first place.
     public init(dictionaryLiteral elements: (String, JSONValue)...) { self = .object(JSONObject(elements)) }
 }
 

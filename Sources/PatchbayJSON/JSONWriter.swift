@@ -18,10 +18,10 @@ public struct JSONWriter: Sendable {
     private var needsComma = false
     private var afterName = false
 
-    /// A writer with an empty buffer.
+    /// Creates a writer with an empty buffer.
     public init(style: Style = .compact) { self.style = style }
 
-    /// A compact writer with room for so many bytes; more are no mistake.
+    /// Creates a compact writer with room for so many bytes; more are no mistake.
     public init(expecting count: Int) {
         style = .compact
         bytes.reserveCapacity(count)

@@ -49,7 +49,7 @@ public struct LineSplitter: Sendable {
     private var number = 1
     private var offset = 0
 
-    /// A splitter at the start of an input.
+    /// Creates a splitter at the start of an input.
     ///
     /// - Parameter maximumLength: the longest line that is handed out, in bytes without its end.
     public init(maximumLength: Int = RecordLength.usual) { self.maximumLength = maximumLength }

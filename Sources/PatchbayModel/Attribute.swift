@@ -152,7 +152,7 @@ extension AttributeValue {
         }
     }
 
-    /// A whole number of 64 bits, or else a decimal; nil past 400 digits.
+    /// Creates a whole number of 64 bits, or else a decimal; nil past 400 digits.
     private init?(number: JSONNumber) {
         if let whole = number.integer {
             self = .integer(whole)

@@ -7,7 +7,7 @@ public struct CalendarDate: Hashable, Comparable, Sendable {
     /// The day of the month, from 1.
     public let day: Int
 
-    /// A day; nil if the calendar has no such day or the year is not of four digits.
+    /// Creates a day; nil if the calendar has no such day or the year is not of four digits.
     public init?(year: Int, month: Int, day: Int) {
         guard (0...9999).contains(year), (1...12).contains(month), day >= 1,
             day <= CalendarDate.daysIn(month: month, year: year)

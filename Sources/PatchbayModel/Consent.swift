@@ -45,7 +45,7 @@ public struct Consent: ScannedValue {
     /// When the person said so, if known.
     public var changedAt: Timestamp?
 
-    /// A consent.
+    /// Creates a consent.
     public init(purpose: Purpose, channel: Channel? = nil, state: State, changedAt: Timestamp? = nil) {
         (self.purpose, self.channel, self.state, self.changedAt) = (purpose, channel, state, changedAt)
     }

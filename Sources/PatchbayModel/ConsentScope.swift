@@ -6,7 +6,7 @@ extension Consent {
         /// The channel; nil is every channel, for an operation none in particular.
         public let channel: Channel?
 
-        /// A purpose on a channel.
+        /// Creates a purpose on a channel.
         public init(_ purpose: Purpose, channel: Channel? = nil) { (self.purpose, self.channel) = (purpose, channel) }
 
         /// Recording what a person does, on every channel.

@@ -19,7 +19,7 @@ public struct Contact: ScannedValue {
     /// IANA name of the time zone, if known.
     public var timeZone: String?
 
-    /// A contact.
+    /// Creates a contact.
     public init(
         identifiers: [Identifier] = [],
         attributes: [AttributeName: AttributeValue] = [:],

@@ -34,7 +34,7 @@ public struct PushToken: ScannedValue {
     /// The app that it belongs to, if known.
     public var appID: String?
 
-    /// A push token.
+    /// Creates a push token.
     public init(_ value: String, service: Service = .apns, environment: Environment? = nil, appID: String? = nil) {
         (self.value, self.service, self.environment, self.appID) = (value, service, environment, appID)
     }
@@ -205,7 +205,7 @@ public struct Device: ScannedValue {
         public init(rawValue: String) { self.rawValue = rawValue }
     }
 
-    /// A device.
+    /// Creates a device.
     public init(
         pushToken: PushToken? = nil,
         facts: DeviceFacts? = nil,

@@ -52,7 +52,7 @@ public struct EngagementOperation: ScannedValue {
     /// What is said.
     public var action: Action
 
-    /// An operation.
+    /// Creates an operation.
     @inlinable public init(
         id: OperationID,
         subject: Subject,
@@ -140,7 +140,7 @@ public struct ContactSwitch: ScannedValue {
     /// The identifiers of the person who is there from now on; empty for an anonymous one.
     public var identifiers: [Identifier]
 
-    /// A change of person.
+    /// Creates a change of person.
     public init(_ direction: Direction, identifiers: [Identifier] = []) {
         (self.direction, self.identifiers) = (direction, identifiers)
     }
@@ -173,7 +173,7 @@ public struct ReadRequest: ScannedValue {
     /// Details of the question.
     public var arguments: JSONObject
 
-    /// A question.
+    /// Creates a question.
     public init(_ what: String, arguments: JSONObject = [:]) { (self.what, self.arguments) = (what, arguments) }
 
     public init(json: JSONValue, at path: String) throws(ModelError) {

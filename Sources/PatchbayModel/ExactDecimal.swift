@@ -37,7 +37,7 @@ public struct ExactDecimal: Hashable, Sendable {
         text = (isNegative ? "-" : "") + plain
     }
 
-    /// A whole number.
+    /// Creates a whole number.
     public init(_ value: some BinaryInteger) { text = String(value) }
 
     /// The number as JSON writes it.

@@ -20,7 +20,7 @@ public struct Identifier: ScannedValue {
     /// The identifier itself, exactly as given.
     public var value: String
 
-    /// An identifier.
+    /// Creates an identifier.
     public init(_ kind: IdentifierKind, _ value: String) { (self.kind, self.value) = (kind, value) }
 
     /// Values are compared scalar by scalar: what looks alike may be another person's.

@@ -6,7 +6,7 @@ public struct Instant: Hashable, Comparable, Sendable {
     /// Milliseconds since 1970, UTC.
     public var milliseconds: Int64
 
-    /// An instant that many milliseconds after 1970, UTC.
+    /// Creates an instant that many milliseconds after 1970, UTC.
     @inlinable public init(milliseconds: Int64) { self.milliseconds = milliseconds }
 
     /// Whole seconds since 1970, UTC, rounded down.

@@ -5,7 +5,7 @@ public struct LocalTime: Hashable, Comparable, Sendable {
     /// The minute, 0 to 59.
     public let minute: Int
 
-    /// A time of day; nil outside 00:00 to 23:59.
+    /// Creates a time of day; nil outside 00:00 to 23:59.
     public init?(hour: Int, minute: Int) {
         guard (0...23).contains(hour), (0...59).contains(minute) else { return nil }
         (self.hour, self.minute) = (hour, minute)

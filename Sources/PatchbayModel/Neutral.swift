@@ -49,7 +49,7 @@ public struct ModelError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What to do about it.
     public let remedy: String
 
-    /// An error at a place.
+    /// Creates an error at a place.
     public init(path: String, reason: String, remedy: String) {
         (self.path, self.reason, self.remedy) = (path, reason, remedy)
     }
@@ -73,7 +73,7 @@ public struct ObjectReader: Sendable {
     /// Where the object stands.
     public let path: String
 
-    /// A reader over an object.
+    /// Creates a reader over an object.
     ///
     /// - Parameters:
     ///   - json: the value that should be an object.
@@ -145,7 +145,7 @@ public struct ObjectReader: Sendable {
 public protocol NeutralKey: NeutralValue, RawRepresentable, ExpressibleByStringLiteral, Comparable, Codable,
     CodingKeyRepresentable
 where RawValue == String {
-    /// A name from its text.
+    /// Creates a name from its text.
     init(rawValue: String)
 }
 

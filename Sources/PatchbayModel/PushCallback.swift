@@ -85,7 +85,7 @@ extension JSONValue {
         }
     }
 
-    /// A number of Foundation: it may be a boolean in disguise.
+    /// Creates a number of Foundation: it may be a boolean in disguise.
     private init(_ number: NSNumber, at path: String) throws(ModelError) {
         if String(cString: number.objCType) == "c" {
             self = .bool(number.boolValue)

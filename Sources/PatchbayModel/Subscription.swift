@@ -47,7 +47,7 @@ public struct Subscription: ScannedValue {
     /// Values that belong to this subscription alone.
     public var fields: [AttributeName: AttributeValue]
 
-    /// A subscription.
+    /// Creates a subscription.
     public init(
         channel: Channel,
         topic: String? = nil,
@@ -68,7 +68,7 @@ public struct Subscription: ScannedValue {
         /// The topic, if any.
         public var topic: String?
 
-        /// A channel as a whole, or a topic on it.
+        /// Creates a channel as a whole, or a topic on it.
         public init(channel: Channel, topic: String? = nil) { (self.channel, self.topic) = (channel, topic) }
 
         /// Reads the name that settings use: `email`, or `email.weekly` for a topic.

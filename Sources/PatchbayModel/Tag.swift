@@ -17,7 +17,7 @@ public struct TagChange: ScannedValue {
     /// Tags that are gone from now on.
     public var remove: [Tag]
 
-    /// A change of tags.
+    /// Creates a change of tags.
     public init(replace: [Tag]? = nil, add: [Tag] = [], remove: [Tag] = []) {
         (self.replace, self.add, self.remove) = (replace, add, remove)
     }

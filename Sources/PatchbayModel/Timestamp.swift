@@ -9,7 +9,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     /// Nanoseconds after that second, 0 to 999,999,999.
     public let nanoseconds: Int32
 
-    /// A point in time; nil outside the years 0 to 9999.
+    /// Creates a point in time; nil outside the years 0 to 9999.
     public init?(seconds: Int64, nanoseconds: Int32 = 0) {
         guard (0..<1_000_000_000).contains(nanoseconds), (-62_167_219_200...253_402_300_799).contains(seconds) else {
             return nil

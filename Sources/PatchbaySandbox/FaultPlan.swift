@@ -29,7 +29,7 @@ struct FaultPlan {
 
     private var entries: [Entry]
 
-    /// A plan of rules that have seen nothing yet.
+    /// Creates a plan of rules that have seen nothing yet.
     init(_ rules: [FaultRule]) { entries = rules.map(Entry.init) }
 
     /// The effect of the first rule that strikes this request; nil leaves it alone.

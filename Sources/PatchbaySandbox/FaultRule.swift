@@ -44,7 +44,7 @@ public struct FaultRule: Hashable, Sendable {
     /// What a strike does.
     public var effect: Effect
 
-    /// A rule; what is not given does not narrow it.
+    /// Creates a rule; what is not given does not narrow it.
     public init(
         _ effect: Effect,
         vendor: String? = nil,

@@ -7,7 +7,7 @@ struct RequestTarget: Hashable, Sendable {
     /// What stands after the question mark; nil without one.
     let query: String?
 
-    /// A target from the text of a request line.
+    /// Creates a target from the text of a request line.
     init(_ text: some StringProtocol) {
         let parts = text.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         path = parts[0].isEmpty ? "/" : String(parts[0])

@@ -5,7 +5,7 @@ public struct SandboxError: Error, Hashable, Sendable {
         /// The code's spelling in output.
         public let rawValue: String
 
-        /// A code of that spelling.
+        /// Creates a code of that spelling.
         public init(rawValue: String) { self.rawValue = rawValue }
 
         /// The port could not be opened.
@@ -31,7 +31,7 @@ public struct SandboxError: Error, Hashable, Sendable {
         /// What mends it.
         public let remedy: String
 
-        /// A problem at a place, with its remedy.
+        /// Creates a problem at a place, with its remedy.
         public init(_ place: String, _ problem: String, remedy: String) {
             self.place = place
             self.problem = problem
@@ -44,13 +44,13 @@ public struct SandboxError: Error, Hashable, Sendable {
     /// Everything that was found wrong, at least one.
     public let problems: [Problem]
 
-    /// An error of these problems.
+    /// Creates an error of these problems.
     public init(_ code: Code, _ problems: [Problem]) {
         self.code = code
         self.problems = problems
     }
 
-    /// An error of one problem.
+    /// Creates an error of one problem.
     init(_ code: Code, at place: String, _ problem: String, remedy: String) {
         self.init(code, [Problem(place, problem, remedy: remedy)])
     }

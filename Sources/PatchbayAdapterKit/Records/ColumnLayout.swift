@@ -73,7 +73,7 @@ public struct ColumnLayout: Sendable {
         /// How its values are text, where they are not as in other columns.
         public var forms: FieldForms?
 
-        /// A column.
+        /// Creates a column.
         public init(_ role: Role, form: Form = .any, isRequired: Bool = false) {
             (self.role, self.form, self.isRequired) = (role, form, isRequired)
         }
@@ -100,7 +100,7 @@ public struct ColumnLayout: Sendable {
     /// The findings of the file's rows, and the name of the vendor's own device id; nil without a contact file.
     package var contactFile: (findings: ContactFileFindings, deviceIdentity: Device.IdentityName)?
 
-    /// A layout.
+    /// Creates a layout.
     public init(
         _ dialect: DelimitedDialect,
         _ forms: FieldForms,

@@ -22,7 +22,7 @@ public struct ContactFileReader: RowReader, Sendable {
     /// What the file begins with, until there is enough to see what it is.
     private var head: [UInt8]? = []
 
-    /// A reader at the start of a file.
+    /// Creates a reader at the start of a file.
     public init(_ file: ContactFile) {
         self.file = file
         for rule in file.kind.rules.dialect { rule.fire() }

@@ -13,7 +13,7 @@ public struct ImportRoute: Hashable, Sendable {
     /// What else is stated, and where.
     public var note: String
 
-    /// A way in.
+    /// Creates a way in.
     public init(
         _ name: String,
         of format: String? = nil,

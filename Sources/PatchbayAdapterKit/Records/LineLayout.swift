@@ -39,7 +39,7 @@ public struct LineLayout: Sendable {
         /// The form of its values.
         public var form: RecordForm
 
-        /// A field.
+        /// Creates a field.
         public init(_ name: String, _ form: RecordForm) { (self.name, self.form) = (name, form) }
     }
 
@@ -128,7 +128,7 @@ public struct LineLayout: Sendable {
             /// The vendor's word.
             public var name: String
 
-            /// A provider.
+            /// Creates a provider.
             public init(platform: String, service: PushToken.Service, name: String) {
                 (self.platform, self.service, self.name) = (platform, service, name)
             }
@@ -200,6 +200,6 @@ public struct LineLayout: Sendable {
     /// The parts, in order.
     public var parts: [Part]
 
-    /// A layout.
+    /// Creates a layout.
     public init(_ parts: [Part]) { self.parts = parts }
 }

@@ -34,7 +34,7 @@ public struct MemberLayout: Sendable {
         /// The members that hold the name of a member of the record, and an identifier of the kind that this member has.
         public var custom: (name: String, value: String)
 
-        /// An envelope.
+        /// Creates an envelope.
         public init(
             markers: [String],
             record: String,
@@ -85,7 +85,7 @@ public struct MemberLayout: Sendable {
         /// The push services by provider.
         public var providers: [String: PushToken.Service]
 
-        /// A list.
+        /// Creates a list.
         public init(
             _ members: Members,
             topics: [Int: String?],
@@ -101,7 +101,7 @@ public struct MemberLayout: Sendable {
     /// The members of a record, identifiers in the order in which a contact has them. Any other member is an attribute of that name.
     public var members: [(name: String, role: Role)]
 
-    /// A layout.
+    /// Creates a layout.
     public init(_ envelope: Envelope, members: [(name: String, role: Role)]) {
         (self.envelope, self.members) = (envelope, members)
     }

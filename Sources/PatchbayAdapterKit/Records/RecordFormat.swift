@@ -28,7 +28,7 @@ public struct RecordFormat: Sendable {
     /// Says as data what the writer writes, for bulk work; nil if it can't be said. The writer is a ``RecordWriter`` then.
     public let makeTargetLayout: (@Sendable (JSONObject) throws(SettingsError) -> TargetLayout?)?
 
-    /// A format; reader and writer are made from the format's settings.
+    /// Creates a format; reader and writer are made from the format's settings.
     public init(
         id: String,
         title: String,
@@ -58,7 +58,7 @@ public struct SidecarFile: Sendable {
     /// Its bytes.
     public let bytes: [UInt8]
 
-    /// A sidecar file.
+    /// Creates a sidecar file.
     public init(ending: String, title: String, bytes: [UInt8]) {
         (self.ending, self.title, self.bytes) = (ending, title, bytes)
     }
@@ -79,7 +79,7 @@ public struct SidecarReader: Sendable {
     /// sidecar file, each with its place in it.
     public let settings: @Sendable (_ bytes: [UInt8], _ given: JSONObject) throws(SettingsError) -> JSONObject
 
-    /// A reader of sidecar files.
+    /// Creates a reader of sidecar files.
     public init(
         ending: String,
         title: String,
@@ -130,7 +130,7 @@ public struct SourceRecord: Sendable {
     /// identifier. They count for every contact that has the address.
     public var addressOptOuts: [Contact] = []
 
-    /// A record.
+    /// Creates a record.
     public init(
         number: Int,
         line: Int,

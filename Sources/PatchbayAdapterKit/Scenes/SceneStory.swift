@@ -76,7 +76,7 @@ public struct SceneStory: Sendable {
     /// the operations that it carried ended otherwise: then the vendor may hold what it is not said to have taken.
     public var isTold = true
 
-    /// A story in which nothing happened.
+    /// Creates a story in which nothing happened.
     public init() {}
 
     /// What the laws of waiting say: after an outcome that was stored, nothing of these endpoints may leave for a time.

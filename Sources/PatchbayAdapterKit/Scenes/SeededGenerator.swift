@@ -2,7 +2,7 @@
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    /// A generator.
+    /// Creates a generator.
     public init(seed: UInt64) { state = seed }
 
     public mutating func next() -> UInt64 {

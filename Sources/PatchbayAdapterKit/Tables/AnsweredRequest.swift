@@ -16,7 +16,7 @@ struct AnsweredRequest {
     private var said: Said?
     private var known: [String: Bool] = [:]
 
-    /// A request, and where ids of requests stand: one that we gave it may come back.
+    /// Creates a request, and where ids of requests stand: one that we gave it may come back.
     init(_ request: WireRequest, requestIDs: [ReplyPlace]) {
         self.request = request
         let values = requestIDs.compactMap { place -> String? in

@@ -12,7 +12,7 @@ public struct Backoff: Hashable, Sendable {
     /// The longest wait that a server may ask for.
     public let longest: Duration
 
-    /// A law.
+    /// Creates a law.
     public init(_ delays: [Duration], jitter: Double = 0, longest: Duration = .seconds(86_400)) {
         (self.delays, self.jitter, self.longest) = (delays, jitter, longest)
     }

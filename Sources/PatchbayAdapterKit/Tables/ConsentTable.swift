@@ -39,7 +39,7 @@ public struct ConsentTable: Sendable {
         /// Where the vendor documents them.
         public let source: String
 
-        /// A row.
+        /// Creates a row.
         public init(_ fields: [String], _ subject: String, _ values: [String], _ meaning: Meaning, _ source: String) {
             (self.fields, self.subject, self.values) = (fields, subject, values)
             (self.meaning, self.source) = (meaning, source)
@@ -52,7 +52,7 @@ public struct ConsentTable: Sendable {
     /// The meaning of each value, in lower case, by field.
     private let meanings: [String: [String: Meaning]]
 
-    /// A table.
+    /// Creates a table.
     public init(_ rows: [Row]) {
         self.rows = rows
         var meanings: [String: [String: Meaning]] = [:]

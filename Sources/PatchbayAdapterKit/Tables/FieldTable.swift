@@ -12,19 +12,19 @@ public struct WireFormat<Value: Sendable>: Sendable {
     /// The text of what `encode` makes a string; nil where that makes something else.
     @usableFromInline let text: @Sendable (Value) -> String?
 
-    /// A format whose values are small.
+    /// Creates a format whose values are small.
     public init(_ name: String, schema: JSONObject, encode: @escaping @Sendable (Value) -> JSONValue) {
         self.init(name, schema: schema, encode: encode) { $1.value(encode($0)) }
     }
 
-    /// A format of strings.
+    /// Creates a format of strings.
     public init(_ name: String, schema: JSONObject, text: @escaping @Sendable (Value) -> String) {
         (self.name, self.schema, self.text) = (name, schema, text)
         encode = { .string(text($0)) }
         write = { $1.string(text($0)) }
     }
 
-    /// A format that writes one JSON value, whatever its size, without making a tree of it.
+    /// Creates a format that writes one JSON value, whatever its size, without making a tree of it.
     public init(_ name: String, schema: JSONObject, write: @escaping @Sendable (Value, inout JSONWriter) -> Void) {
         let encode = { @Sendable (value: Value) -> JSONValue in
             var writer = JSONWriter()
@@ -34,7 +34,7 @@ public struct WireFormat<Value: Sendable>: Sendable {
         self.init(name, schema: schema, encode: encode, write: write)
     }
 
-    /// A format that knows both ways, which must make the same of a value.
+    /// Creates a format that knows both ways, which must make the same of a value.
     public init(
         _ name: String,
         schema: JSONObject,
@@ -204,7 +204,7 @@ public struct FieldTable<Record: Sendable>: Sendable {
     /// The rows.
     public let rows: [FieldRow<Record>]
 
-    /// A table.
+    /// Creates a table.
     public init(_ title: String, _ rows: [FieldRow<Record>]) { (self.title, self.rows) = (title, rows) }
 
     /// Hands over the fields that the record has, in their order; their rules count as fired.

@@ -89,7 +89,7 @@ public struct Finding: Hashable, Sendable {
     /// part of the value.
     package var summary: String?
 
-    /// A finding.
+    /// Creates a finding.
     public init(
         code: String,
         severity: Severity,
@@ -204,7 +204,7 @@ public final class FindingRow: Hashable, Sendable {
     public let remedy: String
     private let sentence: String
 
-    /// A row.
+    /// Creates a row.
     public init(
         _ code: String,
         _ severity: Finding.Severity,

@@ -72,7 +72,7 @@ public struct ReplyTable: Sendable {
         .header($0)
     }
 
-    /// A table.
+    /// Creates a table.
     ///
     /// - Parameters:
     ///   - rows: the rows, most special first.

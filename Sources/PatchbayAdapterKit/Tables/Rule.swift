@@ -8,7 +8,7 @@ public struct RuleID: Hashable, Comparable, Codable, Sendable, CustomStringConve
     /// The rule's number in the adapter's own list.
     public let number: String
 
-    /// A rule's name.
+    /// Creates a rule's name.
     public init(_ adapter: AdapterID, _ number: String) { (self.adapter, self.number) = (adapter, number) }
 
     /// Reads `adapter/number`.
@@ -51,7 +51,7 @@ public struct Rule: Hashable, Sendable {
     /// Where it is known from: the vendor's document or SDK.
     public let source: String
 
-    /// A rule.
+    /// Creates a rule.
     public init(_ id: RuleID, _ text: String, source: String) { (self.id, self.text, self.source) = (id, text, source) }
 }
 
@@ -67,7 +67,7 @@ public enum RuleTrace: Sendable {
 public final class RuleRecorder: Sendable {
     private let rules = Mutex<Set<RuleID>>([])
 
-    /// A recorder that heard nothing yet.
+    /// Creates a recorder that heard nothing yet.
     public init() { RuleTrace.hasListener.store(true, ordering: .relaxed) }
 
     /// The rules that fired so far.

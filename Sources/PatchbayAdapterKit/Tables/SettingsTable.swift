@@ -27,7 +27,7 @@ public struct SettingsTable<Settings: Sendable>: Sendable {
     /// The rows.
     public let rows: [SettingRow<Settings>]
 
-    /// A table.
+    /// Creates a table.
     public init(_ rows: [SettingRow<Settings>]) { self.rows = rows }
 
     /// Reads a configuration's object over the defaults.
@@ -127,7 +127,7 @@ public struct SettingRow<Settings: Sendable>: Sendable {
         /// How to mend it.
         public var remedy: String
 
-        /// A problem.
+        /// Creates a problem.
         public init(_ reason: String, _ remedy: String) { (self.reason, self.remedy) = (reason, remedy) }
     }
 
@@ -149,7 +149,7 @@ public struct SettingRow<Settings: Sendable>: Sendable {
     public let rule: RuleID?
     let read: @Sendable (JSONValue, inout Settings) -> Problem?
 
-    /// A setting of any form; `read` puts the value into the settings, or says why it can't.
+    /// Creates a setting of any form; `read` puts the value into the settings, or says why it can't.
     public init(
         _ name: String,
         form: String,

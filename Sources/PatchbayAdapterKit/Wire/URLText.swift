@@ -104,7 +104,7 @@ public enum URLText: Sendable {
             let name: String?
         }
 
-        /// A path with names in braces.
+        /// Creates a path with names in braces.
         public init(_ path: String) {
             self.path = path
             var parts: [Part] = []

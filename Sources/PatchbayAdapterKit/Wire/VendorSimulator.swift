@@ -12,7 +12,7 @@ public protocol VendorSimulator: Sendable {
     /// The vendor it plays: the same id as the adapter's.
     static var id: AdapterID { get }
 
-    /// A simulator.
+    /// Creates a simulator.
     ///
     /// - Parameter settings: what the vendor's account is like: credentials it accepts, fields it knows.
     /// - Throws: ``SettingsError`` with every problem.

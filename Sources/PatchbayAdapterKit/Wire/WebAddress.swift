@@ -12,7 +12,7 @@ public struct WebAddress: Hashable, Sendable {
     /// Whether a query or a fragment follows the path.
     public let hasQueryOrFragment: Bool
 
-    /// An absolute address with a host; nil if the text is none.
+    /// Creates an absolute address with a host; nil if the text is none.
     public init?(_ text: String) {
         guard text.utf8.allSatisfy(WebAddress.isAllowed), let mark = text.firstRange(of: "://") else { return nil }
         let scheme = text[..<mark.lowerBound]

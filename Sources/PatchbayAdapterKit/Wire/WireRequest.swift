@@ -9,7 +9,7 @@ public struct WireHeader: Hashable, Sendable, Codable {
     /// Whether the value is a credential: never shown, never stored.
     public var isSecret: Bool
 
-    /// A header line.
+    /// Creates a header line.
     @inlinable public init(_ name: String, _ value: String, isSecret: Bool = false) {
         (self.name, self.value, self.isSecret) = (name, value, isSecret)
     }
@@ -33,7 +33,7 @@ public struct WireRequest: Hashable, Sendable {
     /// What most replies stay far below: 4 MiB.
     public static let usualReplyLimit = 4 << 20
 
-    /// A request.
+    /// Creates a request.
     public init(
         _ method: String,
         _ url: String,
@@ -79,12 +79,12 @@ public struct WireResponse: Hashable, Sendable {
     /// The body; empty for none.
     public var body: [UInt8]
 
-    /// A response.
+    /// Creates a response.
     public init(_ status: Int, headers: [WireHeader] = [], body: [UInt8] = []) {
         (self.status, self.headers, self.body) = (status, headers, body)
     }
 
-    /// A response with a JSON body and its content type.
+    /// Creates a response with a JSON body and its content type.
     public init(_ status: Int, headers: [WireHeader] = [], json: JSONValue) {
         self.init(
             status,
@@ -162,13 +162,13 @@ public struct TransportFailure: Hashable, Sendable {
     /// What kept the request from leaving; nil where the network or the vendor is to blame, whatever the word for it is.
     public let fault: WireFault?
 
-    /// A failure of the network or the vendor.
+    /// Creates a failure of the network or the vendor.
     public init(_ delivery: Delivery, _ code: String) {
         (self.delivery, self.code) = (delivery, code)
         fault = nil
     }
 
-    /// A request that was not let out.
+    /// Creates a request that was not let out.
     public init(_ fault: WireFault) {
         (delivery, code) = (.notSent, fault.rawValue)
         self.fault = fault

@@ -25,7 +25,7 @@ public struct XMLTree: Hashable, Sendable {
         hasher.combine(children)
     }
 
-    /// An element.
+    /// Creates an element.
     public init(_ name: String, _ text: String = "", _ children: [XMLTree] = []) {
         (self.name, self.text, self.children) = (name, text, children)
     }

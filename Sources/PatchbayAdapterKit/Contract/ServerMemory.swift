@@ -115,7 +115,7 @@ extension ServerMemory {
 
 extension ServerMemory {
     /// Records that the vendor accepted a request or rejected it with a specific error, which shows that it is available and
-    /// token.
+    /// accepted the token.
     public mutating func heard(at now: Instant) {
         (isRefused, failures) = (false, 0)
         if let closed = closedUntil, closed <= now { closedUntil = nil }

@@ -205,7 +205,7 @@ extension ContactReader {
     public mutating func takeBlankRows() -> Int { 0 }
 }
 
-/// A reader of independent records, each of which can be read by itself.
+/// A reader of independent records. Each record can be read by itself.
 public protocol RecordReader: ContactReader {
     /// Reads one record.
     ///

@@ -90,7 +90,7 @@ package enum StrangeFile {
 
     /// The kind of lines at the beginning of a file.
     enum Lines {
-        /// Lines to read, some of which may be damaged.
+        /// Lines to read. Some of them may be damaged.
         case readable
         /// Objects of an array, or of several lines each.
         case items

@@ -38,23 +38,23 @@ extension OutboxStore {
     private static let many = 16
 
     /// Notes outcomes of one provider. Their rows must be pending for it; the caller reports them to the lane's index.
-    package func note(_ endings: [PlainEnding], provider: String, at: Int64) throws(OutboxError) {
+    package func note(_ outcomes: [PlainEnding], provider: String, at: Int64) throws(OutboxError) {
         try guarded { () throws(OutboxError) in
             var number = try notedCount()
-            guard endings.count < Self.many, number + endings.count < Self.mostNoted else {
+            guard outcomes.count < Self.many, number + outcomes.count < Self.mostNoted else {
                 try carryOutEndings()
-                return try carryOut(endings.map { NotedEnding(provider: provider, at: at, ending: $0) }[...])
+                return try carryOut(outcomes.map { NotedOutcome(provider: provider, at: at, outcome: $0) }[...])
             }
-            for ending in endings {
+            for outcome in outcomes {
                 number += 1
                 try add(
                     .ending,
                     .integer(number),
                     .text(provider),
-                    .integer(ending.sequence),
-                    .text(ending.id),
-                    .text(ending.term),
-                    .text(ending.code),
+                    .integer(outcome.sequence),
+                    .text(outcome.id),
+                    .text(outcome.term),
+                    .text(outcome.code),
                     .integer(at)
                 )
             }
@@ -101,10 +101,10 @@ extension OutboxStore {
     }
 
     /// An outcome with the provider and the time at which it was noted.
-    private struct NotedEnding {
+    private struct NotedOutcome {
         let provider: String
         let at: Int64
-        let ending: PlainEnding
+        let outcome: PlainEnding
     }
 
     /// Applies the noted outcomes in the current transaction.
@@ -114,7 +114,7 @@ extension OutboxStore {
     func carryOutEndings() throws(OutboxError) {
         // Another process may have noted outcomes.
         guard try connection.number(Self.newest) != nil else { return notedEndings = 0 }
-        var noted: [NotedEnding] = []
+        var noted: [NotedOutcome] = []
         do {
             let statement = try connection.statement(Self.everyNote)
             defer { statement.reset() }
@@ -128,33 +128,33 @@ extension OutboxStore {
                 provider = statement.text(1, like: provider)
                 term = statement.text(4, like: term)
                 code = statement.text(5, like: code)
-                let ending = PlainEnding(
+                let outcome = PlainEnding(
                     sequence: statement.integer(2),
                     id: statement.text(3),
                     term: term,
                     code: code
                 )
-                noted.append(NotedEnding(provider: provider, at: statement.integer(6), ending: ending))
+                noted.append(NotedOutcome(provider: provider, at: statement.integer(6), outcome: outcome))
             }
         }
         try quarantineDamagedRows()
         try carryOut(noted[...])
-        try connection.run(Self.deleteEndings)
+        try connection.run(Self.deleteNoted)
         notedEndings = 0
     }
 
     /// Books outcomes, adds them to the history, and deletes their routes, one run of consecutive sequences at a time.
-    private func carryOut(_ endings: ArraySlice<NotedEnding>) throws(OutboxError) {
-        var rest = endings
+    private func carryOut(_ outcomes: ArraySlice<NotedOutcome>) throws(OutboxError) {
+        var rest = outcomes
         while let first = rest.first {
-            var next = first.ending.sequence
+            var next = first.outcome.sequence
             let run = rest.prefix { noted in
-                guard noted.ending.sequence == next, noted.provider == first.provider else { return false }
+                guard noted.outcome.sequence == next, noted.provider == first.provider else { return false }
                 next += 1
                 return true
             }
             rest = rest.dropFirst(run.count)
-            let range = first.ending.sequence...next - 1
+            let range = first.outcome.sequence...next - 1
             let found = try connection.number(
                 Self.routesInRange,
                 .integer(range.lowerBound),
@@ -164,23 +164,23 @@ extension OutboxStore {
             if found == Int64(run.count) {
                 try carryOut(run, range, provider: first.provider)
             } else if run.count > 1 {
-                for ending in run { try carryOut([ending]) }
+                for outcome in run { try carryOut([outcome]) }
             }
         }
     }
 
     private func carryOut(
-        _ run: ArraySlice<NotedEnding>,
+        _ run: ArraySlice<NotedOutcome>,
         _ range: ClosedRange<Int64>,
         provider: String
     ) throws(OutboxError) {
         let times: Int64 = DeliberateFault.endingCountedTwice.isPresent ? 2 : 1
         var rest = run
-        while let first = rest.first?.ending {
-            let alike = rest.prefix { ($0.ending.term, $0.ending.code) == (first.term, first.code) }
-            let endings = alike.lazy.map { (id: $0.ending.id, at: $0.at) }
+        while let first = rest.first?.outcome {
+            let alike = rest.prefix { ($0.outcome.term, $0.outcome.code) == (first.term, first.code) }
+            let outcomes = alike.lazy.map { (id: $0.outcome.id, at: $0.at) }
             if try !isSecondTime(range, provider: provider) {
-                try remember(provider: provider, term: first.term, code: first.code, endings)
+                try remember(provider: provider, term: first.term, code: first.code, outcomes)
             }
             try count(provider: provider, term: first.term, code: first.code, by: times * Int64(alike.count))
             rest = rest.dropFirst(alike.count)
@@ -192,8 +192,8 @@ extension OutboxStore {
         guard try connection.number(Self.otherRoutes, start, end) == nil else {
             // Some of the operations are still pending for other providers.
             rest = run
-            while let first = rest.first?.ending {
-                let alike = rest.prefix { $0.ending.term == first.term }
+            while let first = rest.first?.outcome {
+                let alike = rest.prefix { $0.outcome.term == first.term }
                 let last = first.sequence + Int64(alike.count) - 1
                 try noteHearing(first.sequence...last, provider: provider, term: first.term)
                 rest = rest.dropFirst(alike.count)
@@ -269,7 +269,7 @@ extension OutboxStore {
         """
     )
     private static let deleteOperations = Query("DELETE FROM operation WHERE sequence BETWEEN ?1 AND ?2")
-    private static let deleteEndings = Query("DELETE FROM ending")
+    private static let deleteNoted = Query("DELETE FROM ending")
     static let carryingOut = [
         sums, routesInRange, otherRoutes, size, laneOfRoute, deleteRoutes, deleteRoutesOfLane, deleteOperations,
         deleteOperationsOfSubject,

@@ -25,7 +25,7 @@ extension OutboxStore {
     package func knows(_ id: String) throws(OutboxError) -> Bool {
         try guarded { () throws(OutboxError) in
             try carryOutEndingsNow()
-            try fillHeard()
+            try updateOutcomeIndex()
             return try connection.number(
                 "SELECT 1 WHERE EXISTS (SELECT 1 FROM operation WHERE id = ?1) OR EXISTS (SELECT 1 FROM heard WHERE id = ?1)",
                 .text(id)
@@ -37,7 +37,7 @@ extension OutboxStore {
     package func hearing(of id: String, provider: String) throws(OutboxError) -> Hearing {
         try guarded { () throws(OutboxError) in
             try carryOutEndingsNow()
-            try fillHeard()
+            try updateOutcomeIndex()
             let most = try connection.number(
                 """
                 SELECT max(hearing) FROM (
@@ -119,7 +119,7 @@ extension OutboxStore {
     // MARK: The history by id
 
     /// Updates an index of the history by id. It is a temporary table on disk and is deleted with the connection.
-    private func fillHeard() throws(OutboxError) {
+    private func updateOutcomeIndex() throws(OutboxError) {
         if heardEnd == nil {
             try connection.script(
                 """
@@ -135,12 +135,12 @@ extension OutboxStore {
         guard var known = heardEnd, known < end else { return }
         // Reads in parts, because all ids may not fit in memory.
         while case let part = try remembered(behind: known, limit: 1_024), let last = part.last {
-            for ending in part {
+            for outcome in part {
                 try connection.run(
                     Self.recordOutcome,
-                    .text(ending.entry.id),
-                    .text(ending.entry.provider),
-                    .integer(Hearing(ofTerm: ending.entry.term).rawValue)
+                    .text(outcome.entry.id),
+                    .text(outcome.entry.provider),
+                    .integer(Hearing(ofTerm: outcome.entry.term).rawValue)
                 )
             }
             known = last.number

@@ -22,18 +22,18 @@ extension OutboxStore {
         provider: String,
         term: String,
         code: String,
-        _ endings: some Collection<(id: String, at: Int64)>
+        _ outcomes: some Collection<(id: String, at: Int64)>
     ) throws(OutboxError) {
         if DeliberateFault.endingNotRemembered.isPresent { return }
-        var rest = endings[...]
+        var rest = outcomes[...]
         while !rest.isEmpty {
             var image = StoredImage()
             let part = rest.prefix(Self.longestOutcomeBatch)
             image.bytes.reserveCapacity(64 * part.count)
-            for ending in part {
-                var id = ending.id
+            for outcome in part {
+                var id = outcome.id
                 id.withUTF8 { image.append(text: UnsafeRawBufferPointer($0)) }
-                image.append(integer: ending.at)
+                image.append(integer: outcome.at)
             }
             let first = try newHistoryNumbers(part.count)
             try add(
@@ -96,7 +96,7 @@ extension OutboxStore {
     /// Returns the outcomes of operations, newest first.
     package func history(provider: String?, limit: Int) throws(OutboxError) -> [HistoryEntry] {
         try carryOutEndingsNow()
-        let found = try endings(
+        let found = try outcomes(
             where: "(?1 IS NULL OR provider = ?1)",
             order: "number DESC LIMIT ?2",
             .optional(provider),
@@ -109,11 +109,11 @@ extension OutboxStore {
     package func endings(behind number: Int64, limit: Int) throws -> [Ending] {
         try carryOutEndingsNow()
         // Outcomes are in two tables. A snapshot of both misses none that another process adds meanwhile.
-        var endings = try snapshot { try remembered(behind: number, limit: limit) }
-        let rejected = endings.indices.filter { endings[$0].entry.term == "rejected" }
-        guard !rejected.isEmpty else { return endings }
-        // A single pass finds all of them: rejects are found by their number, and there may be as many as outcomes.
-        let ids = JSONValue.array(rejected.map { .string(endings[$0].entry.id) }).text
+        var outcomes = try snapshot { try remembered(behind: number, limit: limit) }
+        let rejected = outcomes.indices.filter { outcomes[$0].entry.term == "rejected" }
+        guard !rejected.isEmpty else { return outcomes }
+        // A single scan finds all of them: rejects are indexed by number only, and there may be as many as outcomes.
+        let ids = JSONValue.array(rejected.map { .string(outcomes[$0].entry.id) }).text
         var findings: [String: [String: [UInt8]]] = [:]
         let rejects = try soundRows(
             .reject,
@@ -123,19 +123,19 @@ extension OutboxStore {
         ) { row in (provider: row.text(1), id: row.text(3), finding: row.blob(11)) }
         for reject in rejects { findings[reject.provider, default: [:]][reject.id] = reject.finding }
         for place in rejected {
-            endings[place].finding = findings[endings[place].entry.provider]?[endings[place].entry.id]
+            outcomes[place].finding = findings[outcomes[place].entry.provider]?[outcomes[place].entry.id]
         }
-        return endings
+        return outcomes
     }
 
     /// Returns the outcomes in the history after a number, oldest first, at most `limit`.
     func remembered(behind number: Int64, limit: Int) throws(OutboxError) -> [Ending] {
-        let found = try endings(where: "number > ?1", order: "number LIMIT ?2", .integer(number), .integer(limit))
+        let found = try outcomes(where: "number > ?1", order: "number LIMIT ?2", .integer(number), .integer(limit))
         return Array(found.filter { $0.number > number }.sorted { $0.number < $1.number }.prefix(limit))
     }
 
     /// Returns the outcomes in rows of both tables, single ones first.
-    private func endings(
+    private func outcomes(
         where condition: String,
         order: String,
         _ first: SQLValue,
@@ -171,13 +171,13 @@ extension Ending {
     fileprivate static func outcomeBatch(_ row: Statement) -> [Ending] {
         var number = row.integer(1)
         let (provider, term, code) = (row.text(2), row.text(3), row.text(4))
-        var endings: [Ending] = []
+        var outcomes: [Ending] = []
         var image = ImageReader(row.blob(5))
         while let id = image.text(), let at = image.integer() {
             let entry = HistoryEntry(provider: provider, id: id, term: term, code: code, at: at)
-            endings.append(Ending(number: number, entry: entry))
+            outcomes.append(Ending(number: number, entry: entry))
             number += 1
         }
-        return endings
+        return outcomes
     }
 }

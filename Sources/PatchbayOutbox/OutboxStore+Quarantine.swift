@@ -211,11 +211,11 @@ extension OutboxStore {
     func balances() throws(OutboxError) -> [String: Int64] {
         if connection.isInTransaction, !isInSnapshot { try writeCounts() }
         let sources = AccountTerm.sources.map { "'\($0)'" }.joined(separator: ", ")
-        let endings = AccountTerm.endings.map { "'\($0)'" }.joined(separator: ", ")
+        let outcomes = AccountTerm.endings.map { "'\($0)'" }.joined(separator: ", ")
         let statement = try connection.statement(
             """
             SELECT provider, sum(number) FROM (
-                SELECT provider, CASE WHEN term IN (\(sources)) THEN count WHEN term IN (\(endings)) THEN -count ELSE 0 END AS number
+                SELECT provider, CASE WHEN term IN (\(sources)) THEN count WHEN term IN (\(outcomes)) THEN -count ELSE 0 END AS number
                 FROM account
                 UNION ALL SELECT provider, -count(*) FROM route GROUP BY provider)
             GROUP BY provider

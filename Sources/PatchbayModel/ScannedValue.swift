@@ -101,7 +101,7 @@ extension JSONScanner {
     }
 }
 
-// MARK: What values are made of
+// MARK: Basic values
 
 extension ScannedValue where Self: NeutralKey {
     package init(scanning scanner: inout JSONScanner) throws(NotPlain) {

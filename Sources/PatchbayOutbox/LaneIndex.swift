@@ -137,7 +137,7 @@ package struct LaneIndex: Sendable {
         }
     }
 
-    // MARK: Rows that were looked for
+    // MARK: Adding rows that were read
 
     /// Removes everything except the version and whether any queue may be closed.
     mutating func clear() { self = LaneIndex(version: version, capacity, mayBeClosed: mayBeClosed) }

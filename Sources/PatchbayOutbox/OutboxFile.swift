@@ -86,7 +86,7 @@ final class OutboxFile {
         )
     }
 
-    // MARK: The files that SQLite keeps beside it
+    // MARK: SQLite's sidecar files
 
     /// The paths beside the file itself if the path is a symbolic link.
     private lazy var sidecarPaths: [String] = {
@@ -114,7 +114,7 @@ final class OutboxFile {
     /// Forgets the identities of the log and its index, because the outbox is opened again.
     func forgetSidecars() { sidecars = nil }
 
-    // MARK: The mark of a suspect file
+    // MARK: Mark of a suspect file
 
     /// The path of the mark that exists if the structure was found damaged while the file was in use.
     private var suspectMark: String { path + ".suspect" }
@@ -130,7 +130,7 @@ final class OutboxFile {
 
     static func systemText() -> String { String(cString: strerror(errno)) }
 
-    // MARK: Moving aside
+    // MARK: Damaged files
 
     func damagedPath(_ number: Int) -> String { "\(path).damaged-\(number)" }
 
@@ -178,7 +178,7 @@ final class OutboxFile {
         close(descriptor)
     }
 
-    // MARK: Bytes of files that no connection holds
+    // MARK: Bytes of closed files
 
     static func read(_ path: String, at offset: Int, count: Int) throws(OutboxError) -> [UInt8] {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)

@@ -97,7 +97,7 @@ extension OutboxStore {
         ) > 0
     }
 
-    // MARK: The trail
+    // MARK: Consent trail
 
     /// Adds a change to the trail and deletes the oldest records beyond `historyLimit`.
     package func recordConsent(_ record: ConsentRecord) throws(OutboxError) {

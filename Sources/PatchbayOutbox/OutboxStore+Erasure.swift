@@ -72,7 +72,7 @@ extension OutboxStore {
         try change("DELETE FROM quarantine WHERE instr(image, ?1) > 0", .blob(text))
     }
 
-    // MARK: Bytes on the disk
+    // MARK: Bytes on disk
 
     /// Deletes the damaged files that recoveries set aside, because their rows cannot be erased individually.
     ///

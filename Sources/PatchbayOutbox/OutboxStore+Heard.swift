@@ -54,7 +54,7 @@ extension OutboxStore {
         }
     }
 
-    // MARK: What is pending elsewhere
+    // MARK: Operations pending for other providers
 
     /// Notes that a provider has completed the operations of a range while they are still pending for other providers. Without
     /// this note, the history could delete that outcome before the other providers are done.

@@ -140,7 +140,7 @@ extension OutboxStore {
         }
     }
 
-    // MARK: What may have to go
+    // MARK: Pending operations
 
     /// Returns pending operations after a sequence, oldest first.
     package func operations(behind sequence: Int64, limit: Int) throws(OutboxError) -> [OutboxOperation] {

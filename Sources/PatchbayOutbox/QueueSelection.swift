@@ -21,7 +21,7 @@ struct QueueSelection {
         (self.reader, self.limit, self.portion, self.index) = (reader, limit, portion, index)
     }
 
-    // MARK: Which queues
+    // MARK: Selecting queues
 
     /// Finds the open queues with the oldest heads, at most `limit`.
     ///
@@ -99,7 +99,7 @@ struct QueueSelection {
         mayHaveOtherQueues = hasOthers || index.reach != .everyQueue && !isAtEnd
     }
 
-    // MARK: How many of each
+    // MARK: Selecting rows
 
     /// Distributes the places: equal shares, unused places to the other queues, and the remaining places to the oldest heads.
     mutating func share() throws(OutboxError) {

@@ -9,6 +9,8 @@ public import PatchbayModel
 /// - ``Memory``: what the adapter knows about the vendor's state, stored per lane or per provider.
 /// - ``Step``: the progress of an operation that needs several requests.
 ///
+/// The engine stores everything else in its own columns.
+///
 /// The engine may call `plan` at any time. Its result must depend only on its arguments.
 public protocol VendorAdapter: Sendable {
     /// The configurable settings. The settings of a device API must not contain a server's secret.

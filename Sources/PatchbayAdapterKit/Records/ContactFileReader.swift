@@ -342,7 +342,7 @@ public struct ContactFileReader: RowReader, Sendable {
         return fields.map { FormulaGuard.unguarded(forms.undoubled($0.trimmed)).trimmed }
     }
 
-    // MARK: What refused rows say
+    // MARK: Consent decisions of rejected rows
 
     /// Returns the consent decisions of a row that is rejected because of invalid characters.
     ///

@@ -111,7 +111,7 @@ struct JSONItems: Sendable {
         return nil
     }
 
-    // MARK: Signs
+    // MARK: Characters
 
     private static func isBlank(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0A, 0x0D].contains(byte) }
 

@@ -69,7 +69,7 @@ package enum StrangeFile {
         bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF])
     }
 
-    // MARK: Where rows are read
+    // MARK: Detection when rows are expected
 
     /// The maximum amount of white space before a record.
     private static let blankLimit = 1024
@@ -86,7 +86,7 @@ package enum StrangeFile {
         }
     }
 
-    // MARK: Where lines of JSON are read
+    // MARK: Detection when lines of JSON are expected
 
     /// The kind of lines at the beginning of a file.
     enum Lines {

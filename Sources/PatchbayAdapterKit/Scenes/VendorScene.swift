@@ -34,7 +34,7 @@ public protocol VendorScene: Sendable {
     /// Returns the violations of this vendor's policies in a run: pacing, retries, and the vendor's final state.
     static func problems(in story: SceneStory, at vendor: Simulator.State) -> [String]
 
-    // MARK: Runs in which people and configurations change
+    // MARK: Runs with changes of people and configurations
 
     /// The adapter's settings in these runs: the first at the beginning, the others after a configuration change.
     static var changingSettings: [JSONObject] { get }

@@ -109,7 +109,7 @@ private struct Said {
             case .object(let object): rest += object.map(\.value)
             case .string(let text):
                 add(wordsOf: Array(text.utf8), isValue: true)
-                // JSON escapes "/" in the bytes, so a comparison of bytes alone would miss the text.
+                // JSON may escape "/" in the bytes, so a comparison of bytes alone would miss the text.
                 if text.utf8.contains(UInt8(ascii: "/")) { add(text: Array(text.utf8)) }
             case .number(let number): add(wordsOf: Array(number.text.utf8), isValue: true)
             case .null, .bool: break

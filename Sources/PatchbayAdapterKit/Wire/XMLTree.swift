@@ -375,7 +375,7 @@ private struct XMLReader {
         return true
     }
 
-    // MARK: Marks
+    // MARK: Markup
 
     private mutating func comment() -> Bool {
         place += "<!--".utf8.count

@@ -49,8 +49,8 @@ public struct PushDecisions: Codable, Sendable, Equatable {
 
     /// Records that a person came, and returns the person's last statement; nil if there was none.
     ///
-    /// The sequence states when the person came, in the order of capture. A later statement without names does not belong to the
-    /// person.
+    /// The sequence states when the person came, in the order of capture. A later statement without names does not belong to
+    /// the person.
     public mutating func arrive(_ names: [String], at sequence: Int64? = nil) -> Subscription.State? {
         guard !names.isEmpty else { return nil }
         if let anonymous, anonymous.sequence ?? .min <= sequence ?? .max {

@@ -4,9 +4,9 @@ import Dispatch
 import PatchbayAdapterKit
 import Synchronization
 
-/// Carries out requests by libcurl: all that are in progress share one thread, which exists as long as there are any.
+/// Performs requests with libcurl. All requests in progress share one thread, which exists only while there are any.
 final class CurlClient: HTTPClient {
-    /// A request that waits for the thread.
+    /// A request that waits for the client's thread.
     private struct Submission {
         let number: Int
         let request: WireRequest
@@ -17,14 +17,14 @@ final class CurlClient: HTTPClient {
     private struct State {
         var count = 0
         var submissions: [Submission] = []
-        /// The requests whose callers do not wait any more.
+        /// The requests whose callers no longer wait.
         var cancelled: Set<Int> = []
         var isRunning = false
     }
 
     private let state = Mutex(State())
     private let settings: HTTPSettings
-    /// The address of libcurl's multi handle. Only the thread uses it, except to be woken.
+    /// The address of libcurl's multi handle. Only the client's thread uses it, except to wake it.
     private let multiHandle: UInt
     private let queue = DispatchQueue(label: "patchbay.http", qos: .userInitiated)
 
@@ -71,7 +71,7 @@ final class CurlClient: HTTPClient {
         if isIdle { queue.async { self.run() } } else { curl_multi_wakeup(multi) }
     }
 
-    /// Drives all requests until none is left.
+    /// Performs all requests until none is left.
     private func run() {
         var exchanges: [UnsafeMutableRawPointer: CurlExchange] = [:]
         func end(_ exchange: CurlExchange, _ outcome: Outcome) {
@@ -130,7 +130,7 @@ final class CurlClient: HTTPClient {
     }
 }
 
-/// One request in progress and what has been received of its reply. Used by the client's thread alone.
+/// A request in progress and the received part of its reply. Only the client's thread uses it.
 private final class CurlExchange {
     let number: Int
     let handle: UnsafeMutableRawPointer
@@ -147,10 +147,10 @@ private final class CurlExchange {
     private var body: [UInt8] = []
     private var isTooLong = false
 
-    /// The maximum number of bytes of all headers of a reply, interim replies included.
+    /// The maximum number of bytes in all headers of a reply, including interim replies.
     private static let headerLimit = 256 << 10
 
-    /// Prepares a request; nil if libcurl has no memory for it.
+    /// Prepares a request; nil if libcurl cannot allocate memory for it.
     init?(
         _ request: WireRequest,
         number: Int,
@@ -182,7 +182,7 @@ private final class CurlExchange {
         set(CURLOPT_URL, request.url)
         set(CURLOPT_PATH_AS_IS, 1)
         set(CURLOPT_NOSIGNAL, 1)
-        // An empty text keeps libcurl from looking for a proxy in the environment.
+        // An empty text prevents libcurl from reading a proxy from the environment.
         let isDirect = WebAddress(request.url)?.isLoopback ?? true
         set(CURLOPT_PROXY, isDirect ? "" : settings.proxy ?? "")
         set(CURLOPT_NOPROXY, "")
@@ -191,9 +191,9 @@ private final class CurlExchange {
         set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
         set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
         if let file = settings.certificateAuthorities { set(CURLOPT_CAINFO, file) }
-        // Every compression that libcurl knows.
+        // All compression methods that libcurl supports.
         set(CURLOPT_ACCEPT_ENCODING, "")
-        // The client's own deadline ends a request.
+        // The client's own deadline applies.
         set(CURLOPT_CONNECTTIMEOUT, 86_400)
         CCurl_leaveResolver(handle)
         CCurl_setPointer(handle, CURLOPT_ERRORBUFFER, errorText)
@@ -227,7 +227,7 @@ private final class CurlExchange {
 
     private func setHeaders(_ request: WireRequest, _ settings: HTTPSettings) {
         var lines = request.headers.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }
-        // A name without a value takes back a header that libcurl would add.
+        // A name without a value removes a header that libcurl would add.
         lines.append("Expect:")
         if request[header: "Content-Type"] == nil { lines.append("Content-Type:") }
         if request[header: "User-Agent"] == nil { set(CURLOPT_USERAGENT, settings.userAgent) }
@@ -246,7 +246,7 @@ private final class CurlExchange {
         return true
     }
 
-    /// Takes a line of a reply's head, or of a trailer behind its body, which is left out.
+    /// Reads a line of a reply's head. Ignores a trailer after the body.
     private func takeHeader(_ bytes: UnsafeRawBufferPointer) -> Bool {
         headerBytes += bytes.count
         guard headerBytes <= Self.headerLimit else {
@@ -269,7 +269,7 @@ private final class CurlExchange {
         if text.isEmpty {
             isHeadComplete = true
         } else if line.first?.isWhitespace ?? false, let last = headers.indices.last {
-            // A value that goes on in the next line.
+            // A value that continues on the next line.
             headers[last] = WireHeader(headers[last].name, "\(headers[last].value) \(text)")
         } else if let colon = text.firstIndex(of: ":") {
             let value = text[text.index(after: colon)...].drop(while: \.isWhitespace)
@@ -277,7 +277,7 @@ private final class CurlExchange {
         }
     }
 
-    /// What a finished transfer means.
+    /// Returns the outcome for a finished transfer.
     func outcome(_ result: CURLcode) -> Outcome {
         guard result != CURLE_OK else {
             let status = CCurl_number(handle, CURLINFO_RESPONSE_CODE)
@@ -290,11 +290,11 @@ private final class CurlExchange {
         return .failed(CurlFailure.failure(result, String(cString: errorText), mayBeSent: mayBeSent))
     }
 
-    /// What it means that a request is given up.
+    /// Returns the outcome for an abandoned request.
     func givenUp(_ code: String) -> Outcome { .failed(TransportFailure(mayBeSent ? .lost : .notSent, code)) }
 
-    /// Whether a byte of the request may have left: a request over TLS leaves after the handshake, and what a proxy received
-    /// before that was not the request.
+    /// Whether a byte of the request may have been sent. Over TLS, a request is sent after the handshake; data that a proxy
+    /// received before is not part of the request.
     private var mayBeSent: Bool {
         CCurl_number(handle, CURLINFO_REQUEST_SIZE) > 0
             && (!isEncrypted || CCurl_size(handle, CURLINFO_APPCONNECT_TIME_T) > 0)

@@ -2,9 +2,9 @@
 import CCurl
 import PatchbayAdapterKit
 
-/// What each failure of libcurl says about a request (https://curl.se/libcurl/c/libcurl-errors.html).
+/// The transport failure for each error of libcurl (https://curl.se/libcurl/c/libcurl-errors.html).
 enum CurlFailure {
-    /// The transport's code for each result, in the order of a request's life.
+    /// The transport's code for each libcurl result, in the order of a request's phases.
     static let codes: [(result: CURLcode, code: String)] = [
         (CURLE_URL_MALFORMAT, "badURL"),
         (CURLE_COULDNT_RESOLVE_PROXY, "proxyNotFound"),
@@ -26,16 +26,16 @@ enum CurlFailure {
         (CURLE_WRITE_ERROR, "badResponse"),
     ]
 
-    /// The failure that a result of libcurl stands for; `text` is its own explanation.
+    /// Returns the failure for a libcurl result; `text` is libcurl's own explanation.
     ///
-    /// Whether a byte of the request has left decides whether the vendor may have processed it, whatever the result is.
+    /// The delivery depends only on whether a byte of the request may have been sent, not on the result.
     static func failure(_ result: CURLcode, _ text: String, mayBeSent: Bool) -> TransportFailure {
         let isCertificate = result == CURLE_PEER_FAILED_VERIFICATION
         let code = isCertificate ? certificateCode(text) : codes.first { $0.result == result }?.code
         return TransportFailure(mayBeSent ? .lost : .notSent, code ?? "curl\(result.rawValue)")
     }
 
-    /// Why a certificate was refused, as far as the words tell.
+    /// Returns the reason for a rejected certificate, as far as libcurl's text states it.
     private static func certificateCode(_ text: String) -> String {
         let text = text.lowercased()
         if text.contains("self-signed") || text.contains("self signed") { return "certificateSelfSigned" }

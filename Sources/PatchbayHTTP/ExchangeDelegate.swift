@@ -3,35 +3,35 @@ import Foundation
 import PatchbayAdapterKit
 import Synchronization
 
-/// Gathers each task's reply and hands it, or the failure, to the caller who waits for it.
+/// Collects each task's reply and returns it, or the failure, to the waiting caller.
 ///
-/// What is gathered is bounded, whatever a server does. What is no body (a chunk's extension, an interim reply) never comes
-/// here; there the deadline alone ends an exchange.
+/// The amount of collected data is limited, regardless of the server. Data outside the body (a chunk extension, an interim
+/// reply) is not reported to the delegate; only the deadline limits it.
 final class ExchangeDelegate: NSObject, URLSessionDataDelegate, Sendable {
     private enum Stage {
-        /// Made, not begun.
+        /// Created, but not started.
         case expected
-        /// Ended before it began: it must not begin any more.
+        /// Ended before it was started, so it must not start any more.
         case forestalled(URLError.Code)
-        /// Begun; the caller waits.
+        /// Started; the caller waits.
         case running(CheckedContinuation<Void, Never>)
-        /// Over; the caller takes what came of it.
+        /// Completed; the caller reads the outcome.
         case ended(Outcome)
     }
 
     private struct Exchange {
         var stage = Stage.expected
-        /// How many bytes the reply's body may have.
+        /// The maximum number of bytes in the reply's body.
         let limit: Int
-        /// What of it is there, in one buffer that grows.
+        /// The received part of the body.
         var body: [UInt8] = []
-        /// In how many parts it came.
+        /// The number of received parts.
         var parts = 0
 
-        /// How many parts may come. Each costs the system as much as a hundred bytes, however short it is.
+        /// The maximum number of parts. Even a short part costs the system as much as a hundred bytes.
         var mostParts: Int { 4_096 + limit / 64 }
 
-        /// Takes a part, if it still fits.
+        /// Adds a part. Returns false if it exceeds a limit.
         mutating func take(_ data: Data) -> Bool {
             guard case .running = stage else { return true }
             parts += 1
@@ -42,19 +42,19 @@ final class ExchangeDelegate: NSObject, URLSessionDataDelegate, Sendable {
     }
 
     private let exchanges = Mutex<[ObjectIdentifier: Exchange]>([:])
-    /// Where tasks are cancelled, so that the caller does not wait for it.
+    /// The queue on which tasks are cancelled, so that the caller does not have to wait.
     private let cancellations = DispatchQueue(
         label: "patchbay.http.cancellations",
         qos: .userInitiated,
         attributes: .concurrent
     )
 
-    /// Knows a task from now on, whose reply's body may have that many bytes; ``start(_:_:)`` must follow.
+    /// Registers a task with the maximum number of bytes in its reply's body. ``start(_:_:)`` must follow.
     func expect(_ task: URLSessionDataTask, upTo limit: Int) {
         exchanges.withLock { $0[ObjectIdentifier(task)] = Exchange(limit: limit) }
     }
 
-    /// Begins a task; `continuation` hears that it has ended, once, and ``outcome(of:)`` says how.
+    /// Starts a task. `continuation` is resumed once when the task has ended; ``outcome(of:)`` then returns the outcome.
     func start(_ task: URLSessionDataTask, _ continuation: CheckedContinuation<Void, Never>) {
         let key = ObjectIdentifier(task)
         let isForestalled = exchanges.withLock { exchanges in
@@ -71,17 +71,17 @@ final class ExchangeDelegate: NSObject, URLSessionDataDelegate, Sendable {
         cancellations.async { task.cancel() }
     }
 
-    /// How a task ended whose continuation was resumed; it is forgotten then.
+    /// Returns the outcome of a task whose continuation was resumed, and removes the task.
     ///
-    /// What one thread has put together is handed to another under the lock.
+    /// The lock transfers data collected on one thread to another.
     func outcome(of task: URLSessionDataTask) -> Outcome {
         let ended = exchanges.withLock { $0.removeValue(forKey: ObjectIdentifier(task)) }
         guard case .ended(let outcome)? = ended?.stage else { return .failed(TransportFailure(.lost, "unknown")) }
         return outcome
     }
 
-    /// Ends a task from outside: its time is over, or nobody waits for it any more. Whoever waits hears it before the
-    /// connection does.
+    /// Ends a task because its deadline has passed or its caller no longer waits. The waiting caller is resumed before the
+    /// connection is cancelled.
     func end(_ task: URLSessionDataTask, with code: URLError.Code) {
         let key = ObjectIdentifier(task)
         let running = exchanges.withLock { exchanges -> CheckedContinuation<Void, Never>? in
@@ -99,13 +99,13 @@ final class ExchangeDelegate: NSObject, URLSessionDataDelegate, Sendable {
         cancellations.async { task.cancel() }
     }
 
-    /// Takes a part of a body. The system reads on meanwhile and keeps what it read, so this must be quick.
+    /// Receives a part of a body. It must be quick, because the system continues to read and buffers the data.
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         let fits = exchanges.withLock { $0[ObjectIdentifier(dataTask)]?.take(data) ?? true }
         if !fits { end(dataTask, with: .dataLengthExceedsMaximum) }
     }
 
-    /// Keeps a redirect from being followed: it is the reply.
+    /// Prevents a redirect from being followed, so that the redirect is the reply.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,

@@ -2,13 +2,13 @@
 import Foundation
 import PatchbayAdapterKit
 
-/// What each failure of `URLSession` says about the request: was it surely not sent, or perhaps processed?
+/// The transport failure for each error of `URLSession`: certainly not sent, or possibly processed.
 ///
-/// Only what fails before the first byte of the request can leave is `notSent`. Everything else, and every code that
-/// the table does not know, is `lost`. So is every complaint of the system about an address: ours was checked before, and
-/// a server whose answer is no HTTP brings some of them about.
+/// Only an error that occurs before the first byte can be sent is `notSent`. Every other error, including unknown codes, is
+/// `lost`. This includes errors about an address, because the request's address was validated before, and a server whose reply
+/// is not HTTP can cause some of these errors.
 enum FailureTable {
-    /// One row: the system's code, what it says, and the transport's word for it.
+    /// A row: the system's code, the delivery, and the transport's code.
     struct Row: Sendable {
         let code: URLError.Code
         let failure: TransportFailure
@@ -19,7 +19,7 @@ enum FailureTable {
         }
     }
 
-    /// The table, in the order of a request's life.
+    /// The table, in the order of a request's phases.
     static let rows: [Row] = [
         Row(.notConnectedToInternet, .notSent, "offline"),
         Row(.internationalRoamingOff, .notSent, "offline"),
@@ -55,10 +55,10 @@ enum FailureTable {
         Row(.unknown, .lost, "unknown"),
     ]
 
-    /// The failure that a code stands for.
+    /// Returns the failure for an error code.
     static func failure(for code: URLError.Code) -> TransportFailure { failure(forNumber: code.rawValue) }
 
-    /// The failure that an error of the system stands for.
+    /// Returns the failure for an error of the system.
     static func failure(for error: any Error) -> TransportFailure {
         let error = error as NSError
         guard error.domain == NSURLErrorDomain else { return failure(for: .unknown) }

@@ -1,17 +1,17 @@
 public import Patchbay
 public import PatchbayAdapterKit
 
-/// Sends requests over HTTP, each once and as the adapter made it.
+/// Sends HTTP requests, each once and exactly as the adapter created it.
 ///
-/// It uses libcurl on Linux and `URLSession` on Apple platforms. A request with a `WireFault` does not leave: only `https`
-/// does, and `http` to this machine itself. A reply is read up to the request's limit for its body.
+/// It uses libcurl on Linux and `URLSession` on Apple platforms. A request with a `WireFault` is not sent: only `https` is
+/// allowed, and `http` to this machine. A reply is read up to the request's limit for its body.
 ///
 /// It keeps no cookies, cache or credentials, answers no authentication challenge and follows no redirect: every status is a
 /// reply. The environment variables for proxies have no effect; a proxy is used only if one is given. A request to this
 /// machine itself is always sent directly.
 ///
-/// On Linux each request has its own connection: libcurl repeats a request by itself if the server has closed a reused
-/// connection, and ``send(_:timeout:)`` promises to send once.
+/// On Linux each request has its own connection. With reused connections, libcurl would repeat a request if the server has
+/// closed the connection, but ``send(_:timeout:)`` guarantees to send it once.
 public final class HTTPTransport: Transport {
     private let client: any HTTPClient
 
@@ -36,9 +36,9 @@ public final class HTTPTransport: Transport {
         #endif
     }
 
-    /// Sends a request once and waits for the whole reply, at most `timeout` from now.
+    /// Sends a request once and waits for the complete reply, at most `timeout` from now.
     ///
-    /// When the calling task is cancelled, so is the request; it counts as lost if a part of it was sent.
+    /// If the calling task is cancelled, the request is cancelled too. It counts as lost if a part of it was sent.
     public func send(_ request: WireRequest, timeout: Duration) async -> Outcome {
         if let fault = request.fault { return .failed(TransportFailure(fault)) }
         return await client.send(request, timeout: timeout)
@@ -51,8 +51,7 @@ package struct HTTPSettings: Sendable {
     package var userAgent: String
     /// The proxy's address; nil sends directly.
     package var proxy: String?
-    /// A file with the certificates of the authorities that are trusted, in PEM form; nil trusts those of the system. Only on
-    /// Linux.
+    /// A PEM file with the trusted certificate authorities; nil trusts those of the system. Only on Linux.
     package var certificateAuthorities: String?
 
     /// Creates settings.
@@ -62,7 +61,7 @@ package struct HTTPSettings: Sendable {
     }
 }
 
-/// The platform's way to carry out a request that may leave.
+/// The platform's implementation for performing requests.
 protocol HTTPClient: Sendable {
     func send(_ request: WireRequest, timeout: Duration) async -> Outcome
 }

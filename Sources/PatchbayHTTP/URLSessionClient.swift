@@ -3,15 +3,14 @@ import Dispatch
 import Foundation
 import PatchbayAdapterKit
 
-/// Carries out requests by `URLSession`, on Apple platforms.
+/// Performs requests with `URLSession`, on Apple platforms.
 ///
-/// Headers that the system adds where a request has none (`Host`, `Content-Length`, `Accept` …) are its own affair, and it
-/// decompresses a reply.
+/// The system adds headers that a request does not have (`Host`, `Content-Length`, `Accept`, …), and decompresses replies.
 final class URLSessionClient: HTTPClient {
     private let session: URLSession
     private let exchanges = ExchangeDelegate()
     private let settings: HTTPSettings
-    /// Runs the deadlines, so that no reply, however many parts it has, delays them.
+    /// The queue for deadlines, so that even a reply with many parts does not delay them.
     private let deadlines = DispatchQueue(label: "patchbay.http.deadlines", qos: .userInitiated)
 
     init(_ settings: HTTPSettings) {
@@ -32,7 +31,7 @@ final class URLSessionClient: HTTPClient {
 
     deinit { session.finishTasksAndInvalidate() }
 
-    /// The proxy for `https`; an empty dictionary keeps the system's own proxies out.
+    /// Returns the proxy for `https`. An empty dictionary disables the system's own proxies.
     private static func proxies(_ proxy: String?) -> [AnyHashable: Any] {
         guard let url = proxy.flatMap(URL.init(string:)), let host = url.host else { return [:] }
         let port = url.port ?? 80
@@ -46,7 +45,7 @@ final class URLSessionClient: HTTPClient {
         guard let url = URL(string: request.url) else { return .failed(TransportFailure(.badURL)) }
         let task = session.dataTask(with: urlRequest(request, to: url, timeout: timeout))
         exchanges.expect(task, upTo: request.replyLimit)
-        // No task: the pool may be busy for longer than that.
+        // A timer instead of a task, because the task pool may be busy for longer than the timeout.
         let deadline = DispatchSource.makeTimerSource(queue: deadlines)
         deadline.setEventHandler { [exchanges] in exchanges.end(task, with: .timedOut) }
         deadline.schedule(deadline: .now() + timeout / .seconds(1))
@@ -64,7 +63,7 @@ final class URLSessionClient: HTTPClient {
         var urlRequest = URLRequest(url: url)
         urlRequest.httpMethod = request.method
         urlRequest.httpShouldHandleCookies = false
-        // The system's own limit is for silence, not for the whole exchange; it stays behind ours.
+        // The system's own timeout applies to inactivity, not to the whole exchange, so it is longer than ours.
         urlRequest.timeoutInterval = timeout / .seconds(1) + 60
         for header in request.headers { urlRequest.addValue(header.value, forHTTPHeaderField: header.name) }
         if request[header: "User-Agent"] == nil {

@@ -1,12 +1,13 @@
-// The loops over bytes that the readers of this module spend their time in. Each reads `bytes[index]` only where
-// `index` was compared with `bytes.count`, and a word of eight only where eight bytes are left.
+// Byte loops in which the readers of this module spend most of their time. Each loop reads `bytes[index]` only after comparing
+// `index` with `bytes.count`, and a word of eight bytes only if eight bytes are left.
 
 /// Runs of plain ASCII in a string.
 enum ASCIIScan {
     private static let ones: UInt64 = 0x0101_0101_0101_0101
     private static let highBits: UInt64 = 0x8080_8080_8080_8080
 
-    /// The first index from `start` whose byte is a quote, a backslash, a control character, or not ASCII; else the end.
+    /// Returns the first index from `start` whose byte is a quote, a backslash, a control character, or not ASCII; otherwise
+    /// the end.
     static func endOfPlainText(in bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
         let raw = UnsafeRawBufferPointer(bytes)
         var index = start
@@ -21,17 +22,17 @@ enum ASCIIScan {
         return stops == 0 ? bytes.count : index + stops.trailingZeroBitCount / 8
     }
 
-    /// The last one to seven bytes from `index` as the low bytes of a word that plain bytes fill up.
+    /// Returns the last one to seven bytes from `index` as the low bytes of a word. The other bytes of the word are plain.
     @inline(__always) private static func lastWord(of bytes: UnsafeRawBufferPointer, from index: Int) -> UInt64 {
         let rest = bytes.count - index
         let filling = (ones &* 0x20) << UInt64(8 * rest)
         if bytes.count >= 8 {
-            // The last eight bytes, those before `index` shifted out.
+            // The last eight bytes, with those before `index` shifted out.
             let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: bytes.count - 8, as: UInt64.self))
             return word >> UInt64(8 * (8 - rest)) | filling
         }
         if rest >= 4 {
-            // Two halves that overlap: what both hold is the same.
+            // Two overlapping halves; the common bytes are equal.
             let low = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: index, as: UInt32.self))
             let high = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: bytes.count - 4, as: UInt32.self))
             return UInt64(low) | UInt64(high) << UInt64(8 * (rest - 4)) | filling
@@ -41,8 +42,8 @@ enum ASCIIScan {
             | filling
     }
 
-    /// The first index from `start` whose byte must be escaped in a string: a quote, a backslash, a control character;
-    /// else the end.
+    /// Returns the first index from `start` whose byte must be escaped in a string: a quote, a backslash, or a control
+    /// character; otherwise the end.
     static func endOfUnescapedText(in bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
         var index = start
         while true {
@@ -52,8 +53,8 @@ enum ASCIIScan {
         }
     }
 
-    /// Copies bytes of which none must be escaped to room for as many; false as soon as one must: then the room holds nothing
-    /// of use.
+    /// Copies bytes to a buffer of the same size, if none must be escaped. Returns false at the first byte that must be
+    /// escaped; the content of the buffer is then undefined.
     @inline(__always) static func copyUnescaped(
         _ bytes: UnsafeBufferPointer<UInt8>,
         to room: UnsafeMutablePointer<UInt8>
@@ -64,7 +65,7 @@ enum ASCIIScan {
             target.storeBytes(of: word, toByteOffset: offset, as: type)
             return escapes(in: UInt64(truncatingIfNeeded: word), of: Word.bitWidth)
         }
-        // The last word overlaps the one before, and none reaches past the end.
+        // The last word overlaps the previous one, and none extends past the end.
         switch count {
         case 8...:
             var offset = 0
@@ -80,9 +81,9 @@ enum ASCIIScan {
         }
     }
 
-    /// Whether one of a word's low bytes, so many bits of them, must be escaped.
+    /// Whether a byte in the lowest `width` bits of a word must be escaped.
     private static func escapes(in word: UInt64, of width: Int) -> Bool {
-        // What is above them becomes something that needs no escape.
+        // The bits above are replaced by bytes that need no escape.
         let word = width == 64 ? word : word | (ones &* 0x80) << UInt64(width)
         let quote = word ^ (ones &* 0x22)
         let backslash = word ^ (ones &* 0x5C)
@@ -90,10 +91,10 @@ enum ASCIIScan {
         return (belowSpace | (quote &- ones) & ~quote | (backslash &- ones) & ~backslash) & highBits != 0
     }
 
-    /// A word whose lowest set bit marks the first byte that ends plain text; zero if none does.
+    /// Returns a word whose lowest set bit marks the first byte that ends plain text; zero if there is none.
     ///
-    /// `(x - n) & ~x` sets a byte's high bit if the byte is below `n`. A borrow can reach only bytes above one that is
-    /// marked already, so the lowest mark is exact.
+    /// `(x - n) & ~x` sets a byte's high bit if the byte is below `n`. A borrow can only reach bytes above one that is already
+    /// marked, so the lowest mark is exact.
     private static func stops(in word: UInt64) -> UInt64 {
         let quote = word ^ (ones &* 0x22)
         let backslash = word ^ (ones &* 0x5C)
@@ -102,9 +103,9 @@ enum ASCIIScan {
     }
 }
 
-/// Well-formed UTF-8 by the table of RFC 3629.
+/// Validation of UTF-8 by the table in RFC 3629.
 enum UTF8Scan {
-    /// The text of `bytes`; nil if they are not UTF-8.
+    /// Returns the text of `bytes`; nil if they are not UTF-8.
     static func text(_ bytes: UnsafeBufferPointer<UInt8>) -> String? {
         let raw = UnsafeRawBufferPointer(bytes)
         var index = 0
@@ -124,7 +125,7 @@ enum UTF8Scan {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The length of the multi-byte sequence at `index`, from 2 to 4; 0 if it is ill-formed or cut off.
+    /// Returns the length of the multi-byte sequence at `index`, from 2 to 4; 0 if it is ill-formed or truncated.
     static func sequenceLength(in bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> Int {
         let lead = bytes[index]
         let (length, second): (Int, ClosedRange<UInt8>) =
@@ -144,16 +145,16 @@ enum UTF8Scan {
     }
 }
 
-/// One byte value in many, and runs of bytes beside each other.
+/// Searching and comparing bytes.
 enum ByteScan {
-    /// Whether `count` bytes are the same at both places, which both hold so many.
+    /// Whether `count` bytes are equal at both addresses, which must have at least that many.
     static func equal(_ left: UnsafePointer<UInt8>, _ right: UnsafePointer<UInt8>, count: Int) -> Bool {
         let (left, right) = (UnsafeRawPointer(left), UnsafeRawPointer(right))
         func same<Word: FixedWidthInteger>(_ type: Word.Type, at offset: Int) -> Bool {
             left.loadUnaligned(fromByteOffset: offset, as: type)
                 == right.loadUnaligned(fromByteOffset: offset, as: type)
         }
-        // The last word overlaps the one before, and none reaches past `count`.
+        // The last word overlaps the previous one, and none extends past `count`.
         switch count {
         case 8...:
             var offset = 0
@@ -177,7 +178,7 @@ enum ByteScan {
         return index < shared ? left[index] < right[index] : left.count < right.count
     }
 
-    /// The first index from `start` that holds `byte`.
+    /// Returns the first index from `start` that contains `byte`.
     static func firstIndex(of byte: UInt8, in bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int? {
         let raw = UnsafeRawBufferPointer(bytes)
         let ones: UInt64 = 0x0101_0101_0101_0101

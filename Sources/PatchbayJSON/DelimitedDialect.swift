@@ -1,19 +1,19 @@
-/// How one kind of delimited text (CSV, TSV and their kin) is written.
+/// A dialect of delimited text (CSV, TSV, and similar formats).
 ///
-/// The text is UTF-8. Reading is generous where that is safe: LF and CR LF may mix, a byte-order mark is dropped,
-/// quoted and bare fields may mix.
+/// The text is UTF-8. The reader accepts mixed LF and CR LF, removes a byte-order mark, and accepts a mix of quoted and bare
+/// fields.
 public struct DelimitedDialect: Hashable, Sendable {
-    /// Which fields the writer puts into quotes.
+    /// The fields that the writer quotes.
     public enum Quoting: Hashable, Sendable {
         /// Every field.
         case always
-        /// Fields that would be read wrongly without.
+        /// Fields that would be read incorrectly without quotes.
         case whenNeeded
-        /// None. The writer refuses a field that would need quotes; the reader takes a quote as an ordinary character.
+        /// None. The writer rejects a field that would need quotes. The reader treats a quote as an ordinary character.
         case never
     }
 
-    /// What ends a record that is written.
+    /// The line end of a written record.
     public enum LineEnding: String, Hashable, Sendable {
         /// A line feed.
         case lineFeed = "\n"
@@ -23,20 +23,20 @@ public struct DelimitedDialect: Hashable, Sendable {
 
     /// The ASCII character between two fields.
     public var delimiter: UInt8
-    /// The ASCII character around a quoted field; inside it stands twice for itself.
+    /// The ASCII character around a quoted field. Inside the field, it is doubled.
     public var quote: UInt8
-    /// Which fields the writer puts into quotes.
+    /// The fields that the writer quotes.
     public var quoting: Quoting
-    /// What ends a record that is written; the reader takes both.
+    /// The line end of a written record. The reader accepts both.
     public var lineEnding: LineEnding
-    /// Whether the writer begins with a UTF-8 byte-order mark; the reader drops one if it is there.
+    /// Whether the writer starts with a UTF-8 byte-order mark. The reader removes one if it is present.
     public var hasByteOrderMark: Bool
-    /// Whether the first record names the columns.
+    /// Whether the first record contains the column names.
     public var hasHeader: Bool
-    /// Whether the reader skips rows without a value, as it skips empty lines: rows of delimiters, spaces and empty quotes.
+    /// Whether the reader skips blank rows (rows of delimiters, spaces, and empty quotes), as it skips empty lines.
     public var skipsBlankRows = false
 
-    /// A dialect; the defaults are those of RFC 4180 with a header.
+    /// Creates a dialect. The defaults are those of RFC 4180 with a header.
     public init(
         delimiter: UInt8 = UInt8(ascii: ","),
         quote: UInt8 = UInt8(ascii: "\""),
@@ -53,7 +53,7 @@ public struct DelimitedDialect: Hashable, Sendable {
         self.hasHeader = hasHeader
     }
 
-    /// Whether a row, with its line end or without, is one that the reader skips.
+    /// Whether the reader skips a row, given with or without its line end.
     public func isBlank(_ row: ArraySlice<UInt8>) -> Bool {
         guard skipsBlankRows, let first = row.first, first <= 0x22 || first == delimiter else { return false }
         var rest = row.last == UInt8(ascii: "\n") ? row.dropLast() : row
@@ -68,7 +68,7 @@ public struct DelimitedDialect: Hashable, Sendable {
         return true
     }
 
-    /// Commas, quotes where needed, CR LF, a header (RFC 4180).
+    /// Commas, quotes if needed, CR LF, a header (RFC 4180).
     public static let commaSeparated = DelimitedDialect()
 
     /// Tabs, no quotes, LF, a header.

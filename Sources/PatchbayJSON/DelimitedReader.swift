@@ -1,27 +1,26 @@
-/// Reads delimited text record by record, whatever the sizes of the chunks it arrives in.
+/// Reads delimited text record by record, in chunks of any size.
 ///
 /// ```swift
 /// reader.append(chunk)                              // or reader.finish() after the last chunk
 /// while let row = reader.next() { … }               // nil: append more, or the input is at its end
 /// ```
 ///
-/// A record ends with LF or CR LF outside quotes; the last one needs no end. A line without any byte is no record. A CR
-/// without LF and a quote inside a bare field are ordinary characters. How many fields a record should have is for the
-/// caller to say.
+/// A record ends with LF or CR LF outside quotes; the last one needs no line end. An empty line is not a record. A CR without
+/// LF, and a quote inside a bare field, are ordinary characters. The reader does not check the number of fields.
 ///
-/// **After a fault.** A record with a bad quote ends at the first line end after the opening quote of the field that
-/// failed, even if the quoted text seemed to run over further lines, and reading resumes on the line after it. So one
-/// bad quote costs one row, not the rest of the file. (Where a field with real line breaks was at fault, the rest of it
-/// then reads as rows of its own, mostly of the wrong width.) A record that is too long ends at its next line end.
+/// **After a fault.** A record with an invalid quote ends at the first line end after the opening quote of the faulty field,
+/// even if the quoted text seemed to continue over several lines. Reading resumes on the next line. One invalid quote therefore
+/// costs one row, not the rest of the file. If the faulty field contains real line breaks, its remaining lines are read as
+/// separate rows, mostly with a wrong number of fields. A record that exceeds the maximum length ends at its next line end.
 public struct DelimitedReader: Sendable {
-    /// Where in a record the cursor stands.
+    /// The state of the reader within a record.
     private enum State {
         case fieldStart, bare, quoted, quoteInQuoted, returnAfterQuote, overlong, faulty
 
         var isQuoted: Bool { self == .quoted || self == .quoteInQuoted || self == .returnAfterQuote }
     }
 
-    /// A field's content in `buffer`, without its quotes.
+    /// The range of a field's content in `buffer`, without its quotes.
     private struct Field {
         var range: Range<Int>
         var hasDoubledQuotes: Bool
@@ -30,15 +29,15 @@ public struct DelimitedReader: Sendable {
     private let dialect: DelimitedDialect
     private let maximumLength: Int
 
-    // `record <= content <= cursor <= buffer.count`; all bytes before `record` are done with.
+    // `record <= content <= cursor <= buffer.count`; all bytes before `record` have been processed.
     private var buffer: [UInt8] = []
-    /// Where the record starts.
+    /// The start of the record.
     private var record = 0
-    /// Where the current field's content starts.
+    /// The start of the current field's content.
     private var content = 0
-    /// Where the content of the field that was passed last ends.
+    /// The end of the content of the last field.
     private var fieldEnd = 0
-    /// The next byte to look at.
+    /// The next byte to read.
     private var cursor = 0
     private var state = State.fieldStart
     private var hasDoubledQuotes = false
@@ -48,17 +47,17 @@ public struct DelimitedReader: Sendable {
     private var number: Int
     private var line = 1
     private var blankRows = 0
-    /// Line feeds in the bytes of an overlong record that were dropped.
+    /// The number of line feeds in the discarded bytes of an overlong record.
     private var droppedLines = 0
 
-    /// The record that names the columns, once it was read; nil in a dialect without header.
+    /// The record with the column names, once it has been read; nil in a dialect without a header.
     public private(set) var header: DelimitedRecord?
 
-    /// A reader at the start of an input.
+    /// Creates a reader at the start of an input.
     ///
     /// - Parameters:
-    ///   - dialect: the delimiter and the quote, and whether there are quotes and a header.
-    ///   - maximumLength: the longest record that is handed out, in bytes with its line end.
+    ///   - dialect: The delimiter and the quote, and whether there are quotes and a header.
+    ///   - maximumLength: The maximum length of a record in bytes, including its line end.
     public init(dialect: DelimitedDialect, maximumLength: Int = RecordLength.usual) {
         self.dialect = dialect
         self.maximumLength = maximumLength
@@ -71,18 +70,18 @@ public struct DelimitedReader: Sendable {
         buffer.append(contentsOf: chunk)
     }
 
-    /// The number of rows without a value that were skipped since this was asked last.
+    /// Returns the number of blank rows skipped since the last call.
     public mutating func takeBlankRows() -> Int {
         defer { blankRows = 0 }
         return blankRows
     }
 
-    /// Says that no more chunks come, so that a last record without a line end is handed out.
+    /// Ends the input, so that a last record without a line end is returned.
     public mutating func finish() { isFinished = true }
 
-    /// The next record or fault; nil if more input is needed or none is left.
+    /// Returns the next record or fault; nil if more input is needed or none is left.
     ///
-    /// The header is not handed out here but kept in ``header``.
+    /// The header is not returned here; it is stored in ``header``.
     public mutating func next() -> Result<DelimitedRecord, DelimitedFault>? {
         while let row = nextRow() {
             guard case .success(let record) = row, record.number == 0 else {
@@ -123,10 +122,10 @@ public struct DelimitedReader: Sendable {
         }
     }
 
-    /// Whether the row up to the cursor is one that the dialect skips.
+    /// Whether the dialect skips the row that ends at the cursor.
     private var isBlank: Bool { number > 0 && dialect.isBlank(buffer[record..<cursor]) }
 
-    /// What is left when the input is at its end.
+    /// Returns the remaining record at the end of the input.
     private mutating func takeLast() -> Result<DelimitedRecord, DelimitedFault>? {
         switch state {
         case .overlong:
@@ -153,7 +152,7 @@ public struct DelimitedReader: Sendable {
         }
     }
 
-    /// Takes the record up to the cursor, whose last field runs from `content` to `fieldEnd`.
+    /// Returns the record up to the cursor, whose last field extends from `content` to `fieldEnd`.
     private mutating func takeRecord() -> Result<DelimitedRecord, DelimitedFault> {
         endField()
         var texts: [String] = []
@@ -171,7 +170,7 @@ public struct DelimitedReader: Sendable {
         )
     }
 
-    /// Takes the stretch up to the cursor as a fault of the field after those that were read.
+    /// Returns the bytes up to the cursor as a fault of the field after those that were read.
     private mutating func takeFault(_ code: DelimitedFault.Code) -> Result<DelimitedRecord, DelimitedFault> {
         defer { endRecord() }
         let bytes = code == .recordTooLong ? [] : Array(buffer[record..<cursor])
@@ -216,7 +215,7 @@ public struct DelimitedReader: Sendable {
 
     private enum Event { case recordEnd, faultEnd, overlongEnd, textAfterQuote, overflow, exhausted }
 
-    /// Moves the cursor to the next place where something has to be decided.
+    /// Moves the cursor to the next byte that is significant in the current state.
     private mutating func scan() -> Event {
         let hasQuotes = dialect.quoting != .never
         let end = state == .overlong ? buffer.count : min(buffer.count, record + maximumLength)
@@ -275,14 +274,14 @@ public struct DelimitedReader: Sendable {
         return cursor < buffer.count ? .overflow : .exhausted
     }
 
-    /// Remembers the field from `content` to `fieldEnd`; the next one starts at the cursor.
+    /// Adds the field from `content` to `fieldEnd`. The next one starts at the cursor.
     private mutating func endField() {
         fields.append(Field(range: content..<fieldEnd, hasDoubledQuotes: hasDoubledQuotes))
         state = .fieldStart
         content = cursor
     }
 
-    /// Moves the cursor back to after the first line end that follows the opening quote of the current field.
+    /// Moves the cursor back to the first line end after the opening quote of the current field.
     @discardableResult
     private mutating func rewindToLineEnd() -> Bool {
         guard let newline = firstIndex(of: lineFeed, in: content..<cursor) else { return false }
@@ -290,7 +289,7 @@ public struct DelimitedReader: Sendable {
         return true
     }
 
-    /// Gives up the bytes of a record that is too long; its line end is still to come.
+    /// Discards the bytes of an overlong record, whose line end has not been read yet.
     private mutating func dropOverlong() {
         state = .overlong
         droppedLines += lineFeeds(in: record..<cursor)
@@ -298,7 +297,7 @@ public struct DelimitedReader: Sendable {
         content = cursor
     }
 
-    /// The first delimiter or line feed in `range`, else its end.
+    /// Returns the first delimiter or line feed in `range`, otherwise its end.
     private func endOfBareText(in range: Range<Int>) -> Int {
         let delimiter = dialect.delimiter
         return buffer.withUnsafeBufferPointer { bytes in
@@ -314,7 +313,7 @@ public struct DelimitedReader: Sendable {
         }.map { range.lowerBound + $0 }
     }
 
-    /// Drops a byte-order mark at the start of the input; false if more bytes must come to know.
+    /// Removes a byte-order mark at the start of the input. Returns false if more bytes are needed to decide.
     private mutating func passByteOrderMark() -> Bool {
         guard isAtStart else { return true }
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]

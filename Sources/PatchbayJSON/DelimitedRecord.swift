@@ -1,45 +1,45 @@
-/// One record of delimited text.
+/// A record of delimited text.
 public struct DelimitedRecord: Hashable, Sendable {
-    /// The record's number, from 1; faulty records count, the header is number 0.
+    /// The number of the record, from 1. Faulty records count; the header has number 0.
     public let number: Int
     /// The line on which the record starts, from 1.
     public let line: Int
     /// The fields, unquoted.
     public let fields: [String]
-    /// The record exactly as it stood in the input, with its line end if it had one.
+    /// The bytes of the record as they are in the input, including its line end if it has one.
     public let bytes: [UInt8]
 }
 
-/// Why a stretch of delimited text is no record, and where it stands.
+/// The reason why a part of delimited text is not a valid record, and its position.
 ///
-/// Reading goes on after a fault; see ``DelimitedReader`` for where.
+/// Reading resumes after a fault; see ``DelimitedReader``.
 public struct DelimitedFault: Error, Hashable, Sendable {
-    /// What is wrong.
+    /// The kinds of fault.
     public enum Code: String, Hashable, Sendable, CaseIterable {
-        /// After a closing quote stands something else than a delimiter or a line end.
+        /// A closing quote is followed by something other than a delimiter or a line end.
         case textAfterQuote
-        /// A quoted field did not end before the input or the record limit did.
+        /// A quoted field does not end before the end of the input or the maximum record length.
         case unterminatedQuote
-        /// The record is longer than the limit.
+        /// The record exceeds the maximum length.
         case recordTooLong
         /// A field is not UTF-8.
         case invalidUTF8
     }
 
-    /// What is wrong.
+    /// The kind of fault.
     public let code: Code
-    /// The record's number, counted like ``DelimitedRecord/number``.
+    /// The number of the record, as in ``DelimitedRecord/number``.
     public let number: Int
     /// The line on which the record starts, from 1.
     public let line: Int
-    /// The position of the field that is wrong, from 1.
+    /// The position of the faulty field, from 1.
     public let field: Int
-    /// The faulty stretch exactly as it stood in the input, for a file of rejects; empty if it is longer than the limit.
+    /// The faulty bytes as they are in the input, for a file of rejects; empty if they exceed the maximum length.
     public let bytes: [UInt8]
 }
 
 extension DelimitedFault: CustomStringConvertible {
-    /// What to change so that the record can be read.
+    /// The change that makes the record readable.
     public var remedy: String {
         switch code {
         case .textAfterQuote: "Write a quote inside a quoted field twice."
@@ -49,7 +49,7 @@ extension DelimitedFault: CustomStringConvertible {
         }
     }
 
-    /// What and where, and the remedy; never the record's text.
+    /// The fault, its position, and the remedy, without the record's text.
     public var description: String {
         let what =
             switch code {

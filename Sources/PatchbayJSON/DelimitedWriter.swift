@@ -1,23 +1,23 @@
-/// Writes delimited text into a buffer that it owns; ``DelimitedReader`` reads back exactly what was written.
+/// Writes delimited text into its own buffer. ``DelimitedReader`` reads back exactly the same fields.
 public struct DelimitedWriter: Sendable {
-    /// Why a record can't be written in the dialect.
+    /// The reason why a record cannot be written in the dialect.
     public struct Refusal: Error, Hashable, Sendable, CustomStringConvertible {
-        /// What is wrong.
+        /// The kinds of refusal.
         public enum Code: String, Hashable, Sendable, CaseIterable {
-            /// The field holds a delimiter, a quote or a line break, and the dialect has no quotes.
+            /// The field contains a delimiter, a quote, or a line break, and the dialect has no quotes.
             case needsQuotes
-            /// A record without fields would be an empty line.
+            /// The record has no fields, so it would be an empty line.
             case noFields
         }
 
-        /// What is wrong.
+        /// The kind of refusal.
         public let code: Code
-        /// The record's number, from 1; the header is number 0.
+        /// The number of the record, from 1; the header has number 0.
         public let number: Int
-        /// The position of the field that is wrong, from 1; 0 if the whole record is.
+        /// The position of the refused field, from 1; 0 for the whole record.
         public let field: Int
 
-        /// What, where and the remedy; never the field's text.
+        /// The refusal, its position, and the remedy, without the field's text.
         public var description: String {
             switch code {
             case .needsQuotes:
@@ -28,33 +28,33 @@ public struct DelimitedWriter: Sendable {
         }
     }
 
-    /// What was written so far.
+    /// The bytes written so far.
     public private(set) var bytes: [UInt8] = []
     private let dialect: DelimitedDialect
     private var number: Int
     private var isAtStart = true
 
-    /// A writer with nothing in its buffer but what starts a file: the byte-order mark, if the dialect has one.
+    /// Creates a writer. Its buffer is empty or, if the dialect has one, contains the byte-order mark.
     ///
-    /// In a dialect with a header the first record written is the header.
+    /// In a dialect with a header, the first written record is the header.
     public init(dialect: DelimitedDialect) {
         self.dialect = dialect
         number = dialect.hasHeader ? 0 : 1
         if dialect.hasByteOrderMark { bytes = DelimitedWriter.byteOrderMark }
     }
 
-    /// What was written so far, as text.
+    /// The text written so far.
     public var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// Hands out what was written since the last call and empties the buffer; numbers go on.
+    /// Returns the bytes written since the last call and empties the buffer. Record numbers continue.
     public mutating func takeBytes() -> [UInt8] {
         defer { bytes.removeAll(keepingCapacity: true) }
         return bytes
     }
 
-    /// Writes one record; a refused record leaves no trace.
+    /// Writes one record. If it is refused, nothing is written.
     ///
-    /// - Throws: ``Refusal`` if the dialect can't express a field.
+    /// - Throws: ``Refusal`` if the dialect cannot represent a field.
     public mutating func record(_ fields: some Collection<String>) throws(Refusal) {
         guard !fields.isEmpty else { throw Refusal(code: .noFields, number: number, field: 0) }
         let start = bytes.count

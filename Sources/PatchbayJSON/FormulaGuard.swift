@@ -1,7 +1,8 @@
-/// Keeps spreadsheet programs from taking the text of a cell for a formula: an apostrophe stands before it.
+/// Prevents spreadsheet programs from treating the text of a cell as a formula, by prefixing it with an apostrophe.
 ///
-/// Spreadsheet programs evaluate cells that begin with `=`, `+`, `-`, `@`, a tab or a carriage return. Text that begins with
-/// apostrophes and one of those gets one more, so that ``unguarded(_:)`` returns what ``guarded(_:)`` was given.
+/// Spreadsheet programs evaluate cells that begin with `=`, `+`, `-`, `@`, a tab, or a carriage return. Text that begins with
+/// apostrophes followed by one of these gets another apostrophe, so that ``unguarded(_:)`` restores the argument of
+/// ``guarded(_:)``.
 public enum FormulaGuard: Sendable {
     private static let apostrophe = UInt8(ascii: "'")
 
@@ -13,13 +14,13 @@ public enum FormulaGuard: Sendable {
         isFormulaStart(text.first { $0 != apostrophe })
     }
 
-    /// Whether the field at the beginning of a rest needs a guard: what ends it may be a tab.
+    /// Whether the field at the beginning of the remaining bytes needs a guard. The byte that ends the field may be a tab.
     private static func needsGuard(_ rest: ArraySlice<UInt8>, before end: UInt8) -> Bool {
         let first = rest.first { $0 != apostrophe }
         return first != end && isFormulaStart(first)
     }
 
-    /// Returns the text with an apostrophe before it where a spreadsheet program could take it for a formula.
+    /// Returns the text with an apostrophe before it if a spreadsheet program could treat it as a formula.
     public static func guarded(_ text: String) -> String { isFormula(text.utf8) ? "'" + text : text }
 
     /// Returns the text without the apostrophe that ``guarded(_:)`` adds.

@@ -1,31 +1,31 @@
-/// Why text is not JSON, and where.
+/// The reason why text is not valid JSON, and its position.
 ///
-/// Holds positions and kinds only, never the text itself: input may be a person's data.
+/// It contains only positions and kinds, never the text itself, because the text may contain personal data.
 public struct JSONError: Error, Hashable, Sendable {
-    /// What is wrong.
+    /// The kinds of error.
     public enum Code: String, Hashable, Sendable, CaseIterable {
         /// The text ended inside a value.
         case unexpectedEnd
-        /// A byte that can't stand there.
+        /// A byte that is not allowed at its position.
         case unexpectedByte
         /// Text after the value.
         case trailingText
-        /// Not a number by RFC 8259 (leading zero, bare point, plus sign …).
+        /// An invalid number by RFC 8259 (leading zero, missing digits at the decimal point, plus sign, …).
         case invalidNumber
         /// An unknown or incomplete escape in a string.
         case invalidEscape
-        /// A control character below U+0020 that is not escaped.
+        /// An unescaped control character below U+0020.
         case controlCharacter
         /// Bytes that are not UTF-8.
         case invalidUTF8
-        /// Half of a UTF-16 pair; it is no character and can't be kept.
+        /// Half of a UTF-16 surrogate pair, which is not a character.
         case loneSurrogate
-        /// The same name twice in one object.
+        /// The same name occurs twice in one object.
         case duplicateName
-        /// Deeper than the reader's limit.
+        /// The nesting exceeds the reader's limit.
         case tooDeep
 
-        /// What is wrong, in words.
+        /// A description of the error.
         public var reason: String {
             switch self {
             case .unexpectedEnd: "the text ends before the value is complete"
@@ -42,16 +42,16 @@ public struct JSONError: Error, Hashable, Sendable {
         }
     }
 
-    /// What is wrong.
+    /// The kind of error.
     public let code: Code
-    /// Bytes before the fault, from the start of the text.
+    /// The offset of the error in bytes.
     public let offset: Int
-    /// The line of the fault, from 1.
+    /// The line of the error, from 1.
     public let line: Int
-    /// The column of the fault in bytes, from 1.
+    /// The column of the error in bytes, from 1.
     public let column: Int
 
-    /// An error at a place.
+    /// Creates an error at a position.
     public init(code: Code, offset: Int, line: Int, column: Int) {
         self.code = code
         self.offset = offset
@@ -61,7 +61,7 @@ public struct JSONError: Error, Hashable, Sendable {
 }
 
 extension JSONError: CustomStringConvertible {
-    /// One sentence with what and where.
+    /// One sentence with the error and its position.
     public var description: String {
         code == .unexpectedEnd && offset == 0
             ? "the text is empty" : "line \(line), column \(column): \(code.reason)"

@@ -1,12 +1,12 @@
-/// The escapes of JSON strings: how long one is, and what it stands for.
+/// The escapes of JSON strings: their length and meaning.
 enum JSONEscapes {
-    /// What is wrong with an escape, and where.
+    /// An error in an escape, and its position.
     struct Fault: Error {
         let code: JSONError.Code
         let offset: Int
     }
 
-    /// The bytes that the escape at `index` (a backslash) takes; a surrogate pair is one escape of twelve bytes.
+    /// Returns the number of bytes of the escape at `index` (a backslash). A surrogate pair is one escape of twelve bytes.
     static func length(in bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> Result<Int, Fault> {
         guard index + 1 < bytes.count else { return .failure(Fault(code: .unexpectedEnd, offset: bytes.count)) }
         guard bytes[index + 1] == UInt8(ascii: "u") else {
@@ -31,9 +31,9 @@ enum JSONEscapes {
         }
     }
 
-    /// The text of a string's content that was checked before.
+    /// Returns the text of a string's content, which must have been validated.
     static func decode(_ content: UnsafeBufferPointer<UInt8>) -> String {
-        // Every escape is longer than the UTF-8 of what it stands for, so the output fits into content.count bytes.
+        // Every escape is longer than its UTF-8, so the output fits into content.count bytes.
         String(unsafeUninitializedCapacity: content.count) { output in
             var written = 0
             var index = 0
@@ -59,7 +59,7 @@ enum JSONEscapes {
         }
     }
 
-    /// What the one byte after a backslash stands for; nil for `u` and for what is no escape.
+    /// Returns the meaning of the byte after a backslash; nil for `u` and for invalid escapes.
     private static func shortForm(_ byte: UInt8) -> UInt8? {
         switch byte {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): byte
@@ -72,7 +72,7 @@ enum JSONEscapes {
         }
     }
 
-    /// The code unit of the escape `\uXXXX` whose backslash stands at `index`.
+    /// Returns the code unit of the escape `\uXXXX` whose backslash is at `index`.
     private static func codeUnit(in bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> Result<UInt16, Fault> {
         var unit: UInt16 = 0
         for place in (index + 2)..<(index + 6) {
@@ -94,7 +94,7 @@ enum JSONEscapes {
         }
     }
 
-    /// The scalar of the checked escape at `index`, and the bytes that the escape takes.
+    /// Returns the scalar of the validated escape at `index`, and the length of the escape in bytes.
     private static func scalar(in content: UnsafeBufferPointer<UInt8>, at index: Int) -> (scalar: UInt32, length: Int) {
         func unit(at index: Int) -> UInt32 {
             content[(index + 2)..<(index + 6)].reduce(0) { $0 << 4 | UInt32(hexadecimal($1) ?? 0) }
@@ -104,7 +104,7 @@ enum JSONEscapes {
         return (0x10000 + (first & 0x3FF) << 10 + unit(at: index + 6) & 0x3FF, 12)
     }
 
-    /// Writes a scalar as UTF-8 and returns the bytes it took.
+    /// Writes a scalar as UTF-8 and returns the number of bytes.
     private static func encode(_ scalar: UInt32, into output: UnsafeMutableBufferPointer<UInt8>, at index: Int) -> Int {
         func continuation(_ shift: UInt32) -> UInt8 { UInt8(truncatingIfNeeded: scalar >> shift & 0x3F | 0x80) }
         switch scalar {

@@ -1,36 +1,36 @@
-/// A JSON number that keeps the text it was written with.
+/// A JSON number that keeps its original text.
 public struct JSONNumber: Hashable, Sendable {
-    /// The number's text, valid by RFC 8259.
+    /// The number's text, valid according to RFC 8259.
     public let text: String
 
-    /// A whole number.
+    /// Creates a number from an integer.
     @inlinable public init(_ value: some BinaryInteger) {
-        // Text is made of a known type many times faster than of any.
+        // Conversion from a concrete type is many times faster than from a generic one.
         if let value = Int64(exactly: value) { self.init(value) } else { self.init(checked: String(value)) }
     }
 
-    /// A whole number of 64 bits.
+    /// Creates a number from a 64-bit integer.
     public init(_ value: Int64) {
-        // Room for no more than it takes: a short text is then held without memory of its own.
+        // The exact capacity, so that a short text is stored without an allocation.
         text = String(unsafeUninitializedCapacity: value.digitCount) { value.putDigits(in: $0) }
     }
 
-    /// Digits of the least number of 64 bits, with its sign.
+    /// The length of the smallest 64-bit integer, including its sign.
     static let longestInteger = 20
 
-    /// A number from its JSON text; nil if the text is not a JSON number.
+    /// Creates a number from its JSON text; nil if the text is not a JSON number.
     public init?(text: String) {
         guard JSONNumber.isValid(text.utf8) else { return nil }
         self.text = text
     }
 
-    /// A number whose text was already checked by the reader.
+    /// Creates a number from text that the reader has validated.
     @usableFromInline init(checked text: String) { self.text = text }
 
-    /// The value if the text is a plain whole number that fits 64 bits, else nil.
+    /// The value if the text is a plain integer that fits into 64 bits; otherwise nil.
     public var integer: Int64? { Int64(text) }
 
-    /// The nearest double; nil only if it is out of range.
+    /// The nearest double; nil if it is out of range.
     public var double: Double? {
         guard let value = Double(text), value.isFinite else { return nil }
         return value
@@ -64,7 +64,7 @@ public struct JSONNumber: Hashable, Sendable {
 }
 
 extension Int64 {
-    /// How many bytes sign and digits take.
+    /// The number of bytes of sign and digits.
     fileprivate var digitCount: Int {
         var (count, limit): (Int, UInt64) = (self < 0 ? 2 : 1, 10)
         while magnitude >= limit {
@@ -74,7 +74,7 @@ extension Int64 {
         return count
     }
 
-    /// Puts sign and digits into room for them, ``JSONNumber/longestInteger`` bytes at most, and returns how many they are.
+    /// Writes sign and digits into a buffer for at most ``JSONNumber/longestInteger`` bytes, and returns their number.
     func putDigits(in room: UnsafeMutableBufferPointer<UInt8>) -> Int {
         let count = digitCount
         if self < 0 { room[0] = UInt8(ascii: "-") }

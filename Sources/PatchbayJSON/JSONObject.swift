@@ -1,15 +1,15 @@
-/// The members of a JSON object, in the order in which they stood.
+/// The members of a JSON object, in their original order.
 ///
-/// Names are unique: setting a name that is there replaces its value and keeps its place.
+/// Names are unique. Setting an existing name replaces its value and keeps its position.
 public struct JSONObject: Hashable, Sendable {
-    /// One member of an object.
+    /// A member of an object.
     public struct Member: Hashable, Sendable {
         /// The member's name.
         public var name: String
         /// The member's value.
         public var value: JSONValue
 
-        /// Names are compared scalar by scalar, as values are.
+        /// Names are compared by Unicode scalars, as values are.
         public static func == (left: Member, right: Member) -> Bool {
             ScalarString.equal(left.name, right.name) && left.value == right.value
         }
@@ -21,23 +21,23 @@ public struct JSONObject: Hashable, Sendable {
     }
 
     private var members: [Member]
-    /// The place of each name, for more members than ``scanLimit``; empty for fewer.
+    /// The index of each name, if there are more members than ``scanLimit``; otherwise empty.
     private var places: [ScalarString: Int] = [:]
-    /// The maximum number of members that are searched one by one.
+    /// The maximum number of members that are searched linearly.
     private static let scanLimit = 32
 
-    /// An object without members.
+    /// Creates an object without members.
     public init() { members = [] }
 
     public static func == (left: JSONObject, right: JSONObject) -> Bool { left.members == right.members }
     public func hash(into hasher: inout Hasher) { hasher.combine(members) }
 
-    /// An object of these members; where a name stands twice, the last value wins at the first place.
+    /// Creates an object from pairs. If a name occurs twice, the last value is stored at the first position.
     public init(_ pairs: some Sequence<(String, JSONValue)>) {
         self.init(keepingLast: pairs.map { Member(name: $0.0, value: $0.1) })
     }
 
-    /// An object of members whose names are known to differ.
+    /// Creates an object from members with unique names.
     init(unique members: [Member]) {
         self.members = members
         indexPlaces()
@@ -55,17 +55,17 @@ public struct JSONObject: Hashable, Sendable {
         return members.firstIndex { ScalarString.equal($0.name, name) }
     }
 
-    /// An object of members in linear time; where a name stands twice, the last value wins at the first place.
+    /// Creates an object from members in linear time. If a name occurs twice, the last value is stored at the first position.
     init(keepingLast candidates: [Member]) {
         members = []
         members.reserveCapacity(candidates.count)
         for member in candidates { self[member.name] = member.value }
     }
 
-    /// The value of the member of that name; setting nil removes the member.
+    /// The value of a member; setting nil removes the member.
     ///
-    /// Names are compared scalar by scalar: a letter with an accent and the same letter with a combining accent are two
-    /// names, as they are to every other reader of JSON.
+    /// Names are compared by Unicode scalars: a letter with an accent, and the same letter with a combining accent, are
+    /// different names, as they are to other JSON parsers.
     public subscript(name: String) -> JSONValue? {
         get { place(of: name).map { members[$0].value } }
         set {
@@ -86,7 +86,7 @@ public struct JSONObject: Hashable, Sendable {
         }
     }
 
-    /// Makes room for so many members.
+    /// Reserves capacity for a number of members.
     public mutating func reserveCapacity(_ count: Int) { members.reserveCapacity(count) }
 
     /// The members' names, in order.
@@ -108,6 +108,6 @@ extension JSONObject: RandomAccessCollection {
 }
 
 extension JSONObject: ExpressibleByDictionaryLiteral {
-    /// An object of these members, in this order; where a name stands twice, the last value wins at the first place.
+    /// Creates an object from a literal, in this order. If a name occurs twice, the last value is stored at the first position.
     public init(dictionaryLiteral elements: (String, JSONValue)...) { self.init(elements) }
 }

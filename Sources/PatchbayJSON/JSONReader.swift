@@ -1,8 +1,8 @@
-/// Reads JSON text (RFC 8259) token by token, without building values that nobody asked for.
+/// Reads JSON text (RFC 8259) token by token, and builds values only on request.
 ///
-/// The reader is strict: UTF-8 and escapes are checked, numbers follow the grammar and keep their text, a name may stand
-/// only once in an object, and nothing but white space may follow the value. A byte-order mark is refused. The reader
-/// keeps its own stack, so deep nesting costs memory up to the limit and never the thread's stack.
+/// The reader is strict. It validates UTF-8 and escapes, and numbers must follow the grammar and keep their text. A name may
+/// occur only once in an object, only white space may follow the value, and a byte-order mark is rejected. The reader has its
+/// own stack, so deep nesting uses memory up to the limit but never the thread's stack.
 ///
 /// ```swift
 /// try JSONReader.read(body) { reader in
@@ -13,22 +13,22 @@
 /// }
 /// ```
 ///
-/// After an error the reader stays where it is: every further call throws the same error.
+/// After an error the reader does not move: every further call throws the same error.
 public struct JSONReader: ~Copyable {
-    /// What to do where a name stands twice in one object.
+    /// The treatment of a name that occurs twice in one object.
     public enum DuplicateNames: Hashable, Sendable {
         /// Throw ``JSONError/Code/duplicateName``.
         case refuse
-        /// Go on. In a built value the last value wins, at the place of the first.
+        /// Continue. In a built value, the last value is stored at the position of the first one.
         case keepLast
     }
 
-    /// What the grammar allows at `position`.
+    /// The next syntax that the grammar allows at `position`.
     private enum Expectation { case value, firstElement, firstName, separator, end }
 
-    // The invariant of every access below: 0 <= position <= bytes.count, and a byte is read only at an index that was
-    // compared with bytes.count before. Nothing is written through the buffer. The buffer outlives the reader, because
-    // a reader is handed out by `read` only, `inout` and non-copyable, or made by a caller who promised so.
+    // The invariant of every access below: 0 <= position <= bytes.count, and a byte is read only at an index that has been
+    // compared with bytes.count. Nothing is written through the buffer. The buffer outlives the reader, because a reader is
+    // either passed by `read` as `inout` and is not copyable, or created by a caller who guarantees the lifetime.
     private let bytes: UnsafeBufferPointer<UInt8>
     private let maximumDepth: Int
     private let duplicateNames: DuplicateNames
@@ -41,16 +41,16 @@ public struct JSONReader: ~Copyable {
     private var names = MemberNames()
     private var isEscaped = false
 
-    /// The token that the reader stands on; nil before the first.
+    /// The current token; nil before the first one.
     public private(set) var token: JSONToken?
 
-    /// Where the token stands in the text, in bytes from its start; a string's range includes its quotes, a name's
-    /// range not its colon.
+    /// The byte range of the current token in the text. The range of a string includes its quotes, the range of a name excludes
+    /// its colon.
     public private(set) var tokenRange = 0..<0
 
-    /// A reader over memory that the caller keeps alive and unchanged for as long as the reader is used.
+    /// Creates a reader over memory that the caller keeps valid and unchanged while the reader is used.
     ///
-    /// Prefer ``read(_:maximumDepth:duplicateNames:_:)``, which sees to that.
+    /// Prefer ``read(_:maximumDepth:duplicateNames:_:)``, which guarantees this.
     public init(
         unsafe bytes: UnsafeBufferPointer<UInt8>,
         maximumDepth: Int = 512,
@@ -61,17 +61,17 @@ public struct JSONReader: ~Copyable {
         self.duplicateNames = duplicateNames
     }
 
-    /// Lends a reader over `bytes` to `body`.
+    /// Passes a reader over `bytes` to `body`.
     ///
-    /// Contiguous bytes are read where they stand; others are copied once. Text that `body` leaves unread is not checked;
-    /// call ``next()`` until it answers nil to know that the text is complete and nothing follows it.
+    /// Contiguous bytes are read in place; other bytes are copied once. Text that `body` does not read is not validated. To
+    /// verify that the text is complete, call ``next()`` until it returns nil.
     /// - Parameters:
     ///   - bytes: UTF-8 text.
-    ///   - maximumDepth: how many arrays and objects may stand inside each other.
-    ///   - duplicateNames: what to do where a name stands twice in one object.
-    ///   - body: takes tokens and values from the reader.
-    /// - Returns: what `body` returns.
-    /// - Throws: what `body` throws; the reader itself throws ``JSONError``.
+    ///   - maximumDepth: The maximum nesting depth of arrays and objects.
+    ///   - duplicateNames: The treatment of a name that occurs twice in one object.
+    ///   - body: Reads tokens and values from the reader.
+    /// - Returns: The result of `body`.
+    /// - Throws: The error of `body`; the reader itself throws ``JSONError``.
     public static func read<Output, Failure: Error>(
         _ bytes: some Collection<UInt8>,
         maximumDepth: Int = 512,
@@ -89,10 +89,10 @@ public struct JSONReader: ~Copyable {
         return try Array(bytes).withUnsafeBufferPointer(run)
     }
 
-    /// How many arrays and objects are open.
+    /// The number of open arrays and objects.
     public var depth: Int { containers.count }
 
-    /// Takes the next token; nil once the text is at its end and complete.
+    /// Reads the next token; nil at the end of a complete text.
     public mutating func next() throws(JSONError) -> JSONToken? {
         if let failure { throw failure }
         skipWhiteSpace()
@@ -118,7 +118,7 @@ public struct JSONReader: ~Copyable {
 
     // MARK: The token's text
 
-    /// The text of the string or name that the reader stands on, unescaped; for any other token its text as it stands.
+    /// The unescaped text of the current string or name; for any other token, its text as it is.
     public var string: String {
         switch token {
         case .name, .string:
@@ -131,13 +131,13 @@ public struct JSONReader: ~Copyable {
         }
     }
 
-    /// The number that the reader stands on, with its text; nil on any other token.
+    /// The current number with its text; nil for any other token.
     public var number: JSONNumber? {
         guard token == .number else { return nil }
         return JSONNumber(checked: string)
     }
 
-    /// The number that the reader stands on, if it is whole, plainly written, and fits 64 bits; else nil.
+    /// The current number if it is a plain integer that fits into 64 bits; otherwise nil.
     public var integer: Int64? {
         guard token == .number else { return nil }
         var digits = bytes[tokenRange]
@@ -156,7 +156,7 @@ public struct JSONReader: ~Copyable {
         return value
     }
 
-    /// Whether the string or name that the reader stands on is `text`, compared scalar by scalar.
+    /// Whether the current string or name equals `text`, compared by Unicode scalars.
     public func stringEquals(_ text: StaticString) -> Bool {
         guard token == .name || token == .string else { return false }
         return text.withUTF8Buffer { expected in
@@ -165,17 +165,17 @@ public struct JSONReader: ~Copyable {
         }
     }
 
-    /// A copy of the bytes in `range`, as they stand in the text; what lies outside the text is left out.
+    /// Returns a copy of the bytes in `range`; bytes outside the text are omitted.
     public func bytes(in range: Range<Int>) -> [UInt8] {
         Array(bytes[range.clamped(to: 0..<bytes.count)])
     }
 
     // MARK: Whole values
 
-    /// Passes over one value and returns where it stands: from its first byte to its last, checked like any other.
+    /// Skips one value and returns its byte range. The value is validated like any other.
     ///
-    /// The value is the one whose first token was just taken. After a name, after an end, and before the first token it
-    /// is the value that follows.
+    /// It is the value whose first token was just read. After a name, after an end, and before the first token, it is the next
+    /// value.
     @discardableResult
     public mutating func skipValue() throws(JSONError) -> Range<Int> {
         let first = try takeFirstToken()
@@ -186,7 +186,7 @@ public struct JSONReader: ~Copyable {
         return start..<position
     }
 
-    /// Builds one value, which it chooses like ``skipValue()``.
+    /// Builds one value, selected as in ``skipValue()``.
     public mutating func value() throws(JSONError) -> JSONValue {
         var token = try takeFirstToken()
         let outside = token == .beginObject || token == .beginArray ? depth - 1 : depth
@@ -304,7 +304,7 @@ public struct JSONReader: ~Copyable {
         return token
     }
 
-    /// Takes `-? (0 | [1-9][0-9]*) (. [0-9]+)? ([eE] [+-]? [0-9]+)?`.
+    /// Reads `-? (0 | [1-9][0-9]*) (. [0-9]+)? ([eE] [+-]? [0-9]+)?`.
     private mutating func takeNumber() throws(JSONError) {
         let start = position
         var index = start
@@ -326,7 +326,7 @@ public struct JSONReader: ~Copyable {
         valueEnded()
     }
 
-    /// The index after one or more digits.
+    /// Returns the index after one or more digits.
     private mutating func passDigits(from start: Int) throws(JSONError) -> Int {
         var index = start
         while index < bytes.count, bytes[index] &- 0x30 < 10 { index += 1 }
@@ -334,7 +334,7 @@ public struct JSONReader: ~Copyable {
         return index
     }
 
-    /// Letters, digits and signs right after a number were meant as a part of it.
+    /// Whether a byte directly after a number was probably meant as part of it: letters, digits, and signs.
     static func looksLikeNumber(_ byte: UInt8) -> Bool {
         switch byte {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2B, 0x2D, 0x2E, 0x5F: true
@@ -342,7 +342,7 @@ public struct JSONReader: ~Copyable {
         }
     }
 
-    /// Takes a string from its opening quote to its closing quote and checks every byte of it.
+    /// Reads a string from its opening to its closing quote and validates every byte.
     private mutating func takeString() throws(JSONError) {
         let start = position
         switch StringScan.content(in: bytes, from: start + 1) {
@@ -366,7 +366,7 @@ public struct JSONReader: ~Copyable {
 
     // MARK: Errors
 
-    /// Remembers and returns the error, with line and column counted now that someone needs them.
+    /// Stores and returns the error. Line and column are computed only here.
     private mutating func fail(_ code: JSONError.Code, at offset: Int) -> JSONError {
         let before = bytes[..<offset]
         let lines = before.reduce(into: 1) { line, byte in if byte == 0x0A { line += 1 } }
@@ -377,6 +377,6 @@ public struct JSONReader: ~Copyable {
     }
 }
 
-/// A reader points into memory that is lent to one call, so it stays where it was made.
+/// A reader points into memory that is valid only during one call, so it cannot be sent elsewhere.
 @available(*, unavailable)
 extension JSONReader: Sendable {}

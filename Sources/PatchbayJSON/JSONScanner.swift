@@ -1,28 +1,28 @@
-/// Text that a ``JSONScanner`` leaves to the reader: wrong, or only written in another way.
+/// Text that a ``JSONScanner`` leaves to the reader: invalid JSON, or valid JSON in another form.
 package struct NotPlain: Error {
     package init() {}
 }
 
-/// Reads JSON as ``JSONWriter`` writes it, straight from its bytes, for callers who know which members come next.
+/// Reads JSON in the form in which ``JSONWriter`` writes it, directly from its bytes, for callers who know the order of
+/// members.
 ///
-/// The scanner never says what is wrong: it gives up (``NotPlain``) on whatever it does not expect, and the caller reads
-/// the text again with ``JSONReader``, the one truth on errors. The law between the two: what the scanner accepts, the
-/// reader accepts too, and both mean the same. White space and escapes are understood inside values of any shape
-/// (``value()``); around known members none may stand.
+/// The scanner never reports errors. It gives up (``NotPlain``) on everything unexpected, and the caller reads the text again
+/// with ``JSONReader``, which determines the error. If the scanner accepts a text, the reader must accept it too, with the same
+/// meaning. White space and escapes are accepted inside values of any shape (``value()``), but not around known members.
 package struct JSONScanner: ~Copyable {
-    /// Deeper text is left to the reader, which does not recurse.
+    /// The maximum nesting depth. Deeper text is left to the reader, which does not recurse.
     static let deepest = 64
-    /// Larger objects are left to the reader, which finds double names in linear time.
+    /// The maximum number of members. Larger objects are left to the reader, which finds duplicate names in linear time.
     static let mostMembers = 64
 
-    // The invariant of every access below: 0 <= position <= bytes.count, and a byte is read only at an index that was
-    // compared with bytes.count before. Nothing is written through the buffer. The buffer outlives the scanner, because
-    // a scanner is handed out by `scan` only, `inout` and non-copyable.
+    // The invariant of every access below: 0 <= position <= bytes.count, and a byte is read only at an index that has been
+    // compared with bytes.count. Nothing is written through the buffer. The buffer outlives the scanner, because a scanner is
+    // passed by `scan` as `inout` and is not copyable.
     private let bytes: UnsafeBufferPointer<UInt8>
     private var position = 0
     private var depth = 0
     private let maximumDepth: Int
-    /// Whether a member or element of the innermost container was read already.
+    /// Whether a member or element of the innermost container has been read.
     private var needsComma = false
 
     private init(_ bytes: UnsafeBufferPointer<UInt8>, maximumDepth: Int) {
@@ -30,7 +30,7 @@ package struct JSONScanner: ~Copyable {
         self.maximumDepth = min(maximumDepth, Self.deepest)
     }
 
-    /// Lends a scanner over `bytes` to `body`; false if it gives up or leaves text unread.
+    /// Passes a scanner over `bytes` to `body`. Returns false if the scanner gives up or leaves text unread.
     package static func scan(
         _ bytes: UnsafeBufferPointer<UInt8>,
         maximumDepth: Int = deepest,
@@ -45,20 +45,20 @@ package struct JSONScanner: ~Copyable {
         return scanner.position == bytes.count
     }
 
-    /// The first byte of what comes next; zero at the end.
+    /// The next byte; zero at the end.
     package var next: UInt8 { byte(at: position) }
 
     private func byte(at index: Int) -> UInt8 { index < bytes.count ? bytes[index] : 0 }
 
     // MARK: Known members
 
-    /// Enters an object.
+    /// Reads the start of an object.
     package mutating func beginObject() throws(NotPlain) { try open(UInt8(ascii: "{")) }
 
-    /// Leaves an object all of whose members were read.
+    /// Reads the end of an object whose members have all been read.
     package mutating func endObject() throws(NotPlain) { try close(UInt8(ascii: "}")) }
 
-    /// Passes over the next member's name if it is this one; its value must be read next.
+    /// Reads the next member's name if it equals `name`. The caller must then read its value.
     package mutating func takesName(_ name: StaticString) -> Bool {
         var start = position
         if needsComma {
@@ -66,7 +66,7 @@ package struct JSONScanner: ~Copyable {
             start += 1
         }
         let length = name.utf8CodeUnitCount
-        // Quote, name, quote and colon are all inside the text.
+        // The quotes, the name, and the colon are all inside the text.
         guard bytes.count - start >= length + 3, let base = bytes.baseAddress, bytes[start] == UInt8(ascii: "\""),
             ByteScan.equal(base + start + 1, name.utf8Start, count: length),
             bytes[start + length + 1] == UInt8(ascii: "\""), bytes[start + length + 2] == UInt8(ascii: ":")
@@ -75,7 +75,7 @@ package struct JSONScanner: ~Copyable {
         return true
     }
 
-    /// Passes over the next value if it is this string.
+    /// Reads the next value if it is this string.
     package mutating func takesString(_ text: StaticString) -> Bool {
         let length = text.utf8CodeUnitCount
         guard bytes.count - position >= length + 2, let base = bytes.baseAddress,
@@ -89,7 +89,7 @@ package struct JSONScanner: ~Copyable {
 
     // MARK: Any number of members or elements
 
-    /// Takes the name of the object's next member; nil at the object's end, which is left.
+    /// Reads the name of the object's next member; returns nil at the object's end, which is also read.
     package mutating func nextName() throws(NotPlain) -> String? {
         if next == UInt8(ascii: "}") {
             try close(UInt8(ascii: "}"))
@@ -101,10 +101,10 @@ package struct JSONScanner: ~Copyable {
         return name
     }
 
-    /// Enters an array.
+    /// Reads the start of an array.
     package mutating func beginArray() throws(NotPlain) { try open(UInt8(ascii: "[")) }
 
-    /// Whether an element of the array follows; at the array's end, which is left, it is false.
+    /// Whether another element of the array follows. If not, reads the array's end.
     package mutating func nextElement() throws(NotPlain) -> Bool {
         if next == UInt8(ascii: "]") {
             try close(UInt8(ascii: "]"))
@@ -139,14 +139,14 @@ package struct JSONScanner: ~Copyable {
 
     // MARK: Scalars
 
-    /// Takes a string.
+    /// Reads a string.
     package mutating func string() throws(NotPlain) -> String {
         let content = try takeString()
         let text = UnsafeBufferPointer(rebasing: bytes[content.range])
         return content.isEscaped ? JSONEscapes.decode(text) : String(decoding: text, as: UTF8.self)
     }
 
-    /// Takes a string without escapes; its content may be looked at until the scan ends.
+    /// Reads a string without escapes. Its content is valid until the scan ends.
     package mutating func plainString() throws(NotPlain) -> UnsafeBufferPointer<UInt8> {
         let content = try takeString()
         guard !content.isEscaped else { throw NotPlain() }
@@ -167,7 +167,7 @@ package struct JSONScanner: ~Copyable {
         return (start..<end, isEscaped)
     }
 
-    /// Takes `true` or `false`.
+    /// Reads `true` or `false`.
     package mutating func bool() throws(NotPlain) -> Bool {
         let value = next == UInt8(ascii: "t")
         try literal(value ? "true" : "false")
@@ -183,7 +183,7 @@ package struct JSONScanner: ~Copyable {
         needsComma = true
     }
 
-    /// Takes a whole number of at most 18 digits; nil, and nothing is taken, if something else is next.
+    /// Reads an integer of at most 18 digits. If something else is next, returns nil and reads nothing.
     package mutating func integer() -> Int64? {
         var index = position
         let isNegative = byte(at: index) == UInt8(ascii: "-")
@@ -194,7 +194,7 @@ package struct JSONScanner: ~Copyable {
             value = value &* 10 &+ Int64(digit)
             index += 1
         }
-        // Nineteen digits may overflow, and a zero leads no other digit.
+        // Nineteen digits may overflow, and zero must not be followed by other digits.
         guard index > first, index - first < 19, bytes[first] != 0x30 || index - first == 1,
             !JSONReader.looksLikeNumber(byte(at: index))
         else { return nil }
@@ -203,7 +203,7 @@ package struct JSONScanner: ~Copyable {
         return isNegative ? -value : value
     }
 
-    /// Takes a number with its text.
+    /// Reads a number with its text.
     package mutating func number() throws(NotPlain) -> JSONNumber {
         let start = position
         var index = start
@@ -232,7 +232,7 @@ package struct JSONScanner: ~Copyable {
 
     // MARK: Values of any shape
 
-    /// Takes a value with the white space around it.
+    /// Reads a value with surrounding white space.
     mutating func text() throws(NotPlain) -> JSONValue {
         skipWhiteSpace()
         let value = try value()
@@ -240,7 +240,7 @@ package struct JSONScanner: ~Copyable {
         return value
     }
 
-    /// Takes a value.
+    /// Reads a value.
     package mutating func value() throws(NotPlain) -> JSONValue {
         switch next {
         case UInt8(ascii: "\""): return .string(try string())
@@ -254,17 +254,17 @@ package struct JSONScanner: ~Copyable {
         }
     }
 
-    /// Takes an object.
+    /// Reads an object.
     package mutating func object() throws(NotPlain) -> JSONObject {
         try beginObject()
         skipWhiteSpace()
         var members: [JSONObject.Member] = []
-        // A bit for each kind of name that was seen: only names of one kind are compared.
+        // One bit for each kind of name seen so far; only names of the same kind are compared.
         var kinds: UInt64 = 0
         while next != UInt8(ascii: "}") {
             if members.isEmpty { members.reserveCapacity(4) } else { try passCommaAndSpace() }
             let content = try takeString()
-            // Names that are written in two ways may still be one name.
+            // An escaped name may equal another name in different notation.
             guard !content.isEscaped, members.count < Self.mostMembers else { throw NotPlain() }
             let name = String(decoding: UnsafeBufferPointer(rebasing: bytes[content.range]), as: UTF8.self)
             let kind = kind(of: content.range)
@@ -295,14 +295,14 @@ package struct JSONScanner: ~Copyable {
         return elements
     }
 
-    /// One bit of 64 by a name's length, first and last byte: equal names have the same.
+    /// Returns one of 64 bits, derived from a name's length, first, and last byte. Equal names have the same bit.
     private func kind(of range: Range<Int>) -> UInt64 {
         guard let first = range.first else { return 1 }
         let mix = UInt64(range.count) &* 7 &+ UInt64(bytes[first]) &* 5 &+ UInt64(bytes[range.upperBound - 1])
         return 1 << (mix & 63)
     }
 
-    /// A comma may not be the last: what follows it must be a name or a value.
+    /// A trailing comma is not allowed: a name or a value must follow.
     private mutating func passCommaAndSpace() throws(NotPlain) {
         try pass(UInt8(ascii: ","))
         skipWhiteSpace()
@@ -319,6 +319,6 @@ package struct JSONScanner: ~Copyable {
     }
 }
 
-/// A scanner points into memory that is lent to one call, so it stays where it was made.
+/// A scanner points into memory that is valid only during one call, so it cannot be sent elsewhere.
 @available(*, unavailable)
 extension JSONScanner: Sendable {}

@@ -1,7 +1,7 @@
-/// One step of a ``JSONReader`` through a text.
+/// A token of JSON text, as ``JSONReader`` returns it.
 ///
-/// Tokens carry no text, so that a pass over a large text allocates nothing. The reader gives the text of the token
-/// that it stands on: ``JSONReader/string``, ``JSONReader/number``, ``JSONReader/integer``.
+/// Tokens contain no text, so that reading a large text allocates nothing. The reader provides the text of its current token:
+/// ``JSONReader/string``, ``JSONReader/number``, ``JSONReader/integer``.
 public enum JSONToken: Hashable, Sendable {
     /// `{`: names and values follow, up to the matching ``endObject``.
     case beginObject

@@ -1,14 +1,15 @@
 extension JSONValue {
-    /// A tree is freed and walked by recursion; this many levels fit the smallest stack that the platforms give a thread.
+    /// The maximum depth of a tree. Trees are freed and traversed recursively, and this depth fits the smallest thread stack of
+    /// all platforms.
     static let deepestTree = 2048
 
-    /// Reads one JSON text (RFC 8259).
+    /// Parses one JSON text (RFC 8259).
     ///
     /// - Parameters:
-    ///   - text: one value, with nothing but white space around it.
-    ///   - maximumDepth: how many arrays and objects may stand inside each other; above 2,048 counts as 2,048.
-    ///   - duplicateNames: what to do where a name stands twice in one object.
-    /// - Throws: ``JSONError`` with the place of the first fault.
+    ///   - text: One value, optionally surrounded by white space.
+    ///   - maximumDepth: The maximum nesting depth of arrays and objects, at most 2,048.
+    ///   - duplicateNames: The treatment of a name that occurs twice in one object.
+    /// - Throws: ``JSONError`` with the position of the first error.
     public init(
         parsing text: String,
         maximumDepth: Int = 512,
@@ -17,13 +18,13 @@ extension JSONValue {
         try self.init(parsing: text.utf8, maximumDepth: maximumDepth, duplicateNames: duplicateNames)
     }
 
-    /// Reads one JSON text (RFC 8259) from its UTF-8 bytes.
+    /// Parses one JSON text (RFC 8259) from its UTF-8 bytes.
     ///
     /// - Parameters:
-    ///   - bytes: one value, with nothing but white space around it.
-    ///   - maximumDepth: how many arrays and objects may stand inside each other; above 2,048 counts as 2,048.
-    ///   - duplicateNames: what to do where a name stands twice in one object.
-    /// - Throws: ``JSONError`` with the place of the first fault.
+    ///   - bytes: One value, optionally surrounded by white space.
+    ///   - maximumDepth: The maximum nesting depth of arrays and objects, at most 2,048.
+    ///   - duplicateNames: The treatment of a name that occurs twice in one object.
+    /// - Throws: ``JSONError`` with the position of the first error.
     public init(
         parsing bytes: some Collection<UInt8>,
         maximumDepth: Int = 512,
@@ -44,7 +45,7 @@ extension JSONValue {
         }
     }
 
-    /// The value of a text that is sound and not deep, as most are; nil leaves the text to the reader.
+    /// Returns the value of a valid and shallow text, which is the usual case; nil leaves the text to the reader.
     private static func scanned(_ bytes: some Collection<UInt8>, maximumDepth: Int) -> JSONValue? {
         var value: JSONValue?
         let isWhole = bytes.withContiguousStorageIfAvailable { bytes in

@@ -1,22 +1,22 @@
-/// Any JSON value (RFC 8259), exactly as it was written where that matters.
+/// A JSON value (RFC 8259) that preserves number texts and the order of members.
 ///
-/// Numbers keep their text, so `49.90` stays `49.90` and a 30-digit id survives. Objects keep the order of their
-/// members, so an opaque value that a vendor handed out goes back as it came.
+/// Numbers keep their text, so `49.90` stays `49.90`, and a 30-digit id is preserved. Objects keep the order of their members,
+/// so that an opaque value of a vendor can be returned unchanged.
 public enum JSONValue: Hashable, Sendable {
     /// The literal `null`.
     case null
     /// `true` or `false`.
     case bool(Bool)
-    /// A number, with its text.
+    /// A number with its text.
     case number(JSONNumber)
     /// A string of Unicode scalars.
     case string(String)
     /// An ordered list.
     case array([JSONValue])
-    /// Members in the order in which they stood.
+    /// An object, with its members in their original order.
     case object(JSONObject)
 
-    /// Strings are compared scalar by scalar: what looks alike may be other bytes.
+    /// Strings are compared by Unicode scalars, because strings that look alike may have different bytes.
     public static func == (left: JSONValue, right: JSONValue) -> Bool {
         switch (left, right) {
         case (.null, .null): true
@@ -42,12 +42,12 @@ public enum JSONValue: Hashable, Sendable {
 }
 
 extension JSONValue {
-    /// The member of that name, if this is an object that has one.
+    /// The value of a member; nil if this is not an object or has no such member.
     public subscript(name: String) -> JSONValue? {
         if case .object(let object) = self { object[name] } else { nil }
     }
 
-    /// The element at that position, if this is an array that is long enough.
+    /// The element at a position; nil if this is not an array or is too short.
     public subscript(position: Int) -> JSONValue? {
         if case .array(let elements) = self, elements.indices.contains(position) { elements[position] } else { nil }
     }
@@ -55,25 +55,25 @@ extension JSONValue {
     /// Whether this is the literal `null`.
     public var isNull: Bool { self == .null }
 
-    /// The text of a string, else nil.
+    /// The text if this is a string; otherwise nil.
     public var string: String? { if case .string(let value) = self { value } else { nil } }
 
-    /// The value of a boolean, else nil.
+    /// The value if this is a boolean; otherwise nil.
     public var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
 
-    /// The number, else nil.
+    /// The number if this is one; otherwise nil.
     public var number: JSONNumber? { if case .number(let value) = self { value } else { nil } }
 
-    /// The value of a number that is whole and fits 64 bits, else nil.
+    /// The value if this is an integer that fits into 64 bits; otherwise nil.
     public var integer: Int64? { number?.integer }
 
-    /// The elements of an array, else nil.
+    /// The elements if this is an array; otherwise nil.
     public var array: [JSONValue]? { if case .array(let value) = self { value } else { nil } }
 
-    /// The members of an object, else nil.
+    /// The members if this is an object; otherwise nil.
     public var object: JSONObject? { if case .object(let value) = self { value } else { nil } }
 
-    /// What kind of value this is, in JSON Schema's words: `null`, `boolean`, `number`, `string`, `array`, `object`.
+    /// The name of the type as in JSON Schema: `null`, `boolean`, `number`, `string`, `array`, `object`.
     public var typeName: String {
         switch self {
         case .null: "null"
@@ -85,7 +85,7 @@ extension JSONValue {
         }
     }
 
-    /// The same in a sentence: `an array`, `a string`, `null`.
+    /// The type in a sentence: `an array`, `a string`, `null`.
     public var typePhrase: String {
         switch self {
         case .null: typeName
@@ -94,10 +94,10 @@ extension JSONValue {
         }
     }
 
-    /// A whole number.
+    /// Creates a number from an integer.
     @inlinable public static func integer(_ value: some BinaryInteger) -> JSONValue { .number(JSONNumber(value)) }
 
-    /// A whole number of 64 bits.
+    /// Creates a number from a 64-bit integer.
     public static func integer(_ value: Int64) -> JSONValue { .number(JSONNumber(value)) }
 
     /// The same value with the members of every object sorted by the Unicode scalars of their names.
@@ -109,14 +109,14 @@ extension JSONValue {
         }
     }
 
-    /// Compact text: no spaces, members in their stored order, `/` unescaped, non-ASCII as it is.
+    /// Compact text: no white space, members in their stored order, `/` and non-ASCII characters not escaped.
     public var text: String {
         var writer = JSONWriter(expecting: 128)
         writer.value(self)
         return writer.text
     }
 
-    /// Readable text: two spaces of indent, one member a line, members in their stored order, no newline at the end.
+    /// Readable text: an indent of two spaces, one member per line, members in their stored order, no line break at the end.
     public var prettyText: String {
         var writer = JSONWriter(style: .pretty)
         writer.value(self)
@@ -127,30 +127,30 @@ extension JSONValue {
 extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
     ExpressibleByStringLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
-    /// `nil` is the literal `null`.
+    /// Creates the literal `null`.
     public init(nilLiteral: ()) { self = .null }
-    /// A boolean.
+    /// Creates a boolean.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
-    /// A whole number.
+    /// Creates a whole number.
     public init(integerLiteral value: Int64) { self = .integer(value) }
-    /// A string.
+    /// Creates a string.
     public init(stringLiteral value: String) { self = .string(value) }
-    /// An array of these elements.
+    /// Creates an array of these elements.
     public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
-    /// An object of these members, in this order; where a name stands twice, the last value wins at the first place.
+    /// Creates an object from a literal, in this order. If a name occurs twice, the last value is stored at the first position.
     public init(dictionaryLiteral elements: (String, JSONValue)...) { self = .object(JSONObject(elements)) }
 }
 
-/// Small state (an adapter's memory, a step) is stored through `Codable`; a value in it travels as its own JSON text,
-/// because Foundation's coders would rewrite its numbers.
+/// Small state (an adapter's memory, a step) is stored through `Codable`. A JSON value in it is stored as its own JSON text,
+/// because Foundation's coders would change its numbers.
 extension JSONValue: Codable {
-    /// Reads the value from a string that holds its JSON text.
+    /// Decodes the value from a string that contains its JSON text.
     public init(from decoder: any Decoder) throws {
         let text = try decoder.singleValueContainer().decode(String.self)
         self = try JSONValue(parsing: text)
     }
 
-    /// Writes the value as a string that holds its JSON text.
+    /// Encodes the value as a string that contains its JSON text.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(text)

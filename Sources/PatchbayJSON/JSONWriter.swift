@@ -1,36 +1,37 @@
-/// Writes JSON text into a buffer that it owns, member by member: deterministic, and the only writer of the house.
+/// Writes JSON text into its own buffer, member by member and deterministically. All JSON that Patchbay writes is written by
+/// it.
 ///
-/// Strings are written as UTF-8; escaped are `"`, `\`, and the control characters below U+0020 (short forms where RFC
-/// 8259 has them, else `\u00xx`, lower case).
+/// Strings are written as UTF-8. Only `"`, `\`, and the control characters below U+0020 are escaped, with the short forms of
+/// RFC 8259 if there is one, otherwise as `\u00xx` in lower case.
 public struct JSONWriter: Sendable {
-    /// How the text is laid out.
+    /// The layout of the text.
     public enum Style: Sendable {
-        /// No white space at all.
+        /// No white space.
         case compact
-        /// Two spaces of indent, one member or element a line.
+        /// An indent of two spaces, one member or element per line.
         case pretty
     }
 
-    /// What was written so far.
+    /// The bytes written so far.
     public private(set) var bytes: [UInt8] = []
     private let style: Style
     private var depth = 0
     private var needsComma = false
     private var afterName = false
 
-    /// A writer with an empty buffer.
+    /// Creates a writer with an empty buffer.
     public init(style: Style = .compact) { self.style = style }
 
-    /// A compact writer with room for so many bytes; more are no mistake.
+    /// Creates a compact writer with an expected number of bytes. More bytes are allowed.
     public init(expecting count: Int) {
         style = .compact
         bytes.reserveCapacity(count)
     }
 
-    /// What was written so far, as text.
+    /// The text written so far.
     public var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// Empties the buffer and keeps its memory.
+    /// Empties the buffer and keeps its capacity.
     public mutating func reset() {
         bytes.removeAll(keepingCapacity: true)
         depth = 0
@@ -50,13 +51,13 @@ public struct JSONWriter: Sendable {
     /// Ends the innermost array.
     public mutating func endArray() { close(0x5D) }
 
-    /// Writes a member's name; its value must follow.
+    /// Writes a member's name. Its value must follow.
     public mutating func name(_ name: String) {
         quote(name, isName: true)
         afterName = true
     }
 
-    /// Writes a member's name that was made before; its value must follow.
+    /// Writes a member's encoded name. Its value must follow.
     public mutating func name(_ name: JSONName) {
         guard style == .compact else { return self.name(name.text) }
         let comma = needsComma && !afterName
@@ -80,19 +81,19 @@ public struct JSONWriter: Sendable {
         needsComma = true
     }
 
-    /// Writes a whole number.
+    /// Writes an integer.
     public mutating func integer(_ value: some BinaryInteger) {
         if let value = Int64(exactly: value) { integer(value) } else { raw(String(value)) }
     }
 
-    /// Writes a whole number of 64 bits.
+    /// Writes a 64-bit integer.
     package mutating func integer(_ value: Int64) {
         ascii(atMost: JSONNumber.longestInteger) { value.putDigits(in: $0) }
     }
 
-    /// Writes a value whose bytes `body` puts into the room that it is lent; it returns how many.
+    /// Writes a value whose bytes `body` stores in a buffer. `body` returns the number of bytes.
     ///
-    /// The bytes must be one JSON value, a string with its quotes.
+    /// The bytes must be one JSON value; a string includes its quotes.
     package mutating func ascii(atMost count: Int, _ body: (UnsafeMutableBufferPointer<UInt8>) -> Int) {
         separate()
         bytes.append(addingCapacity: count) { room in
@@ -107,10 +108,10 @@ public struct JSONWriter: Sendable {
     /// Writes the literal `null`.
     public mutating func null() { raw("null") }
 
-    /// Writes a number as it stands in its text.
+    /// Writes a number with its text.
     public mutating func number(_ value: JSONNumber) { raw(value.text) }
 
-    /// Writes a whole value, objects in their stored order.
+    /// Writes a value, with the members of objects in their stored order.
     public mutating func value(_ value: JSONValue) {
         switch value {
         case .null: null()
@@ -145,7 +146,7 @@ public struct JSONWriter: Sendable {
         needsComma = true
     }
 
-    /// Ends a record of newline-delimited JSON; the next value starts afresh.
+    /// Ends a record of newline-delimited JSON. The next value starts a new record.
     public mutating func endLine() {
         bytes.append(0x0A)
         needsComma = false
@@ -184,7 +185,7 @@ public struct JSONWriter: Sendable {
         bytes.append(contentsOf: repeatElement(0x20, count: depth * 2))
     }
 
-    /// Writes a member's name that is known to hold printing ASCII without quotes and backslashes.
+    /// Writes a member's name that contains only printable ASCII without quotes and backslashes.
     package mutating func name(known name: StaticString) {
         guard style == .compact else { return self.name(name.description) }
         _ = appendRow(name: name, text: UnsafeBufferPointer(start: nil, count: 0), isQuoted: false)
@@ -202,13 +203,13 @@ public struct JSONWriter: Sendable {
         needsComma = true
     }
 
-    /// Appends a comma where one is due, the name with its colon, and the text in quotes; false, with nothing appended, if
-    /// something of the text must be escaped.
+    /// Appends a comma if necessary, the name with its colon, and the quoted text. If the text needs escapes, appends nothing
+    /// and returns false.
     private mutating func appendRow(name: StaticString, text: UnsafeBufferPointer<UInt8>, isQuoted: Bool) -> Bool {
         let comma = needsComma
         var isDone = true
         let count = name.utf8CodeUnitCount
-        // A comma, a colon and four quotes around the name and the text.
+        // The comma, the colon, and the four quotes around the name and the text.
         bytes.append(addingCapacity: count + text.count + 6) { room in
             room.withUnsafeMutableBufferPointer { room, initialized in
                 guard let start = room.baseAddress else { return }
@@ -229,13 +230,13 @@ public struct JSONWriter: Sendable {
         return isDone
     }
 
-    /// Writes a quoted text, and for a name its colon; almost always it is copied as it stands.
+    /// Writes a quoted text, followed by a colon if it is a name. The text is usually copied unchanged.
     private mutating func quote(_ text: String, isName: Bool) {
         text.lendingUTF8 { utf8 in
             guard style == .compact else { return quoteByParts(utf8, isName: isName) }
             let comma = needsComma && !afterName
             var isDone = true
-            // Two quotes, a comma and a colon around the text.
+            // The two quotes, the comma, and the colon around the text.
             bytes.append(addingCapacity: utf8.count + 4) { room in
                 room.withUnsafeMutableBufferPointer { room, initialized in
                     guard let start = room.baseAddress else { return }
@@ -250,7 +251,7 @@ public struct JSONWriter: Sendable {
         }
     }
 
-    // What follows writes into room that was asked for, and returns the place behind what it wrote.
+    // The following functions write into a reserved buffer and return the position after the written bytes.
 
     private static func put(
         _ byte: UInt8,
@@ -261,7 +262,7 @@ public struct JSONWriter: Sendable {
         return place + (isDue ? 1 : 0)
     }
 
-    /// Nil if something of the text must be escaped.
+    /// Returns nil if the text needs escapes.
     private static func put(
         _ text: UnsafeBufferPointer<UInt8>,
         at place: UnsafeMutablePointer<UInt8>

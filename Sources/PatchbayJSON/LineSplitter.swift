@@ -1,70 +1,70 @@
-/// Splits a stream of newline-delimited records into its lines, whatever the sizes of the chunks it arrives in.
+/// Splits a stream of newline-delimited records into lines, in chunks of any size.
 ///
-/// A line ends with LF or CR LF; the last one needs no end. Memory stays at one chunk and one line. An empty line is a
-/// line; nothing after the last line end is none.
+/// A line ends with LF or CR LF; the last one needs no line end. The splitter stores at most one chunk and one line. An empty
+/// line counts as a line, but an empty rest after the last line end does not.
 ///
 /// ```swift
 /// splitter.append(chunk)                            // or splitter.finish() after the last chunk
 /// while let line = splitter.next() { … }            // nil: append more, or the input is at its end
 /// ```
 public struct LineSplitter: Sendable {
-    /// One line of the input.
+    /// A line of the input.
     public struct Line: Hashable, Sendable {
         /// The line's number, from 1.
         public let number: Int
-        /// Bytes of input before the line.
+        /// The offset of the line in the input, in bytes.
         public let offset: Int
         /// The line without its end.
         public let bytes: ArraySlice<UInt8>
     }
 
-    /// A line that is longer than the limit.
+    /// A line that exceeds the maximum length.
     ///
-    /// It was passed over; reading goes on with the next.
+    /// It was skipped; reading continues with the next line.
     public struct TooLong: Error, Hashable, Sendable, CustomStringConvertible {
         /// The line's number, from 1.
         public let number: Int
-        /// Bytes of input before the line.
+        /// The offset of the line in the input, in bytes.
         public let offset: Int
         /// The line's length in bytes, without its end.
         public let length: Int
-        /// The length that was allowed, in bytes.
+        /// The maximum length in bytes.
         public let limit: Int
 
-        /// One sentence with where, what, and the way out.
+        /// One sentence with the position, the problem, and the remedy.
         public var description: String {
             "line \(number): \(length) bytes, the limit is \(limit). Split the record, or raise the limit."
         }
     }
 
     private let maximumLength: Int
-    /// What was appended and not yet looked at.
+    /// Appended bytes that have not been processed yet.
     private var pending: ArraySlice<UInt8> = []
-    /// The start of a line whose end was not seen; at most `maximumLength + 1` bytes, because the last may be a CR.
+    /// The start of a line whose end has not been read yet; at most `maximumLength + 1` bytes, because the last may be a CR.
     private var carried: [UInt8] = []
-    /// Bytes of the line before `pending`: `carried.count`, or more in a line that is too long.
+    /// The number of bytes of the line before `pending`: `carried.count`, or more in an overlong line.
     private var length = 0
     private var endsInCarriageReturn = false
     private var isFinished = false
     private var number = 1
     private var offset = 0
 
-    /// A splitter at the start of an input.
+    /// Creates a splitter at the start of an input.
     ///
-    /// - Parameter maximumLength: the longest line that is handed out, in bytes without its end.
+    /// - Parameter maximumLength: The maximum length of a line in bytes, without its end.
     public init(maximumLength: Int = RecordLength.usual) { self.maximumLength = maximumLength }
 
     /// Adds the next chunk of the input.
     ///
-    /// Call ``next()`` until it answers nil before the next chunk; otherwise what is left of the last one is copied.
+    /// Call ``next()`` until it returns nil before you add the next chunk. Otherwise the rest of the last chunk is copied.
     public mutating func append(_ chunk: some Collection<UInt8>) {
         if pending.isEmpty { pending = ArraySlice(chunk) } else { pending.append(contentsOf: chunk) }
     }
 
-    /// Says that no more chunks come, so that a last line without an end is handed out.
+    /// Ends the input, so that a last line without an end is returned.
     public mutating func finish() { isFinished = true }
 
-    /// The next line, or word of one that is too long; nil if more input is needed or none is left.
+    /// Returns the next line, or the error for an overlong one; nil if more input is needed or none is left.
     public mutating func next() -> Result<Line, TooLong>? {
         let newline = pending.withUnsafeBufferPointer { ByteScan.firstIndex(of: 0x0A, in: $0, from: 0) }
         guard let newline else {
@@ -92,9 +92,9 @@ public struct LineSplitter: Sendable {
         if length <= maximumLength + 1 { carried.append(contentsOf: piece) } else { carried = [] }
     }
 
-    /// Hands out the carried line and starts the next.
+    /// Returns the carried line and starts the next one.
     ///
-    /// `end` is 1 if a newline stood after the line, 0 at the end of the input.
+    /// `end` is 1 if a newline follows the line, 0 at the end of the input.
     private mutating func take(end: Int) -> Result<Line, TooLong> {
         let contentLength = end == 1 && endsInCarriageReturn ? length - 1 : length
         defer {

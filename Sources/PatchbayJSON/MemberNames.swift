@@ -1,8 +1,8 @@
-/// The names seen so far in every open object, to refuse one that comes twice.
+/// The names seen so far in every open object, to reject duplicates.
 ///
-/// Names are remembered by their place in the text. Short objects are searched one by one; from ``hashedFrom`` names on
-/// a set of hashes answers first, so a large object costs linear time. Hashes are seeded by the process, so nobody can
-/// write an object whose names collide.
+/// Names are stored as ranges of the text. Short objects are searched linearly. From ``hashedFrom`` names on, a set of hashes
+/// is checked first, so that a large object takes linear time. The hashes are seeded per process, so that an attacker cannot
+/// construct colliding names.
 struct MemberNames {
     private struct Name {
         let range: Range<Int>
@@ -19,16 +19,16 @@ struct MemberNames {
     private var names: [Name] = []
     private var objects: [Object] = []
 
-    /// A new innermost object.
+    /// Starts a new innermost object.
     mutating func open() { objects.append(Object(first: names.count)) }
 
-    /// The innermost object is complete; its names are forgotten.
+    /// Ends the innermost object and removes its names.
     mutating func close() {
         let object = objects.removeLast()
         names.removeSubrange(object.first...)
     }
 
-    /// Adds a quoted name to the innermost object; false if it is there already.
+    /// Adds a quoted name to the innermost object. Returns false if it already contains the name.
     mutating func insert(_ range: Range<Int>, isEscaped: Bool, in bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         let name = Name(range: range, isEscaped: isEscaped)
         let last = objects.count - 1
@@ -39,7 +39,7 @@ struct MemberNames {
         return isNew
     }
 
-    /// Adds the name's hash to the innermost object's set; false if a name of the same hash is there.
+    /// Adds the name's hash to the innermost object's set. Returns false if the set already contains the hash.
     private mutating func insertHash(of name: Name, in bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         let last = objects.count - 1
         if objects[last].hashes == nil {

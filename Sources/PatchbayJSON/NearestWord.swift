@@ -1,13 +1,13 @@
 extension String {
-    /// The word that a person most likely meant: one that differs by few letters; nil if none is near.
+    /// Returns the word that was most likely meant, which differs by few letters; nil if none is similar.
     package func nearest(in words: some Sequence<String>) -> String? {
         let limit = Swift.max(1, count / 3)
         let candidates = words.map { (word: $0, distance: editDistance(to: $0)) }.filter { $0.distance <= limit }
         return candidates.min { $0.distance < $1.distance }?.word
     }
 
-    /// The words that a person may have meant, the nearest first, at most three: those that differ by few letters, and those that
-    /// contain this one or are part of it. Case and punctuation do not count.
+    /// Returns at most three words that may have been meant, most similar first: words that differ by few letters, and words
+    /// that contain this one or are contained in it. Case and punctuation are ignored.
     package func near(in words: some Sequence<String>) -> [String] {
         let own = lettersOnly
         let candidates = words.compactMap { word -> (word: String, distance: Int)? in
@@ -22,7 +22,7 @@ extension String {
 
     private var lettersOnly: String { lowercased().filter { $0.isLetter || $0.isNumber } }
 
-    /// How many letters must be put in, left out, changed or swapped with their neighbour to get the other word.
+    /// Returns the number of letters to insert, delete, replace, or swap with their neighbor to get the other word.
     private func editDistance(to other: String) -> Int {
         let (left, right) = (Array(lowercased()), Array(other.lowercased()))
         var rows = [Array(0...right.count)]

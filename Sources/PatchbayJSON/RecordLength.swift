@@ -1,7 +1,7 @@
-/// How long a record of a file may be.
+/// The maximum length of a record.
 public enum RecordLength: Sendable {
-    /// The usual limit, in bytes with the line end: 1 MiB. A contact has some hundreds, one with thousands of values some
-    /// hundred thousand, and what is longer is a quote that was never closed or no contact. Whoever reads a record holds it
-    /// several times, so the limit bounds the memory.
+    /// The default limit in bytes, including the line end: 1 MiB. A contact has some hundred bytes, and one with thousands of
+    /// values some hundred thousand. A longer record is an unclosed quote or not a contact. Because a record is held in memory
+    /// several times, the limit bounds the memory.
     public static let usual = 1 << 20
 }

@@ -1,7 +1,7 @@
-/// A string that is equal to another only if both hold the same Unicode scalars.
+/// A string that equals another one only if both contain the same Unicode scalars.
 ///
-/// Swift's `==` also holds for canonically equivalent strings. Those are different bytes on the wire: two names of one JSON
-/// object, and to a vendor two contacts or two values.
+/// Swift's `==` also holds for canonically equivalent strings. Their bytes differ, so they are two names in a JSON object, and
+/// may be two contacts or two values to a vendor.
 package struct ScalarString: Hashable, Sendable {
     package let text: String
 
@@ -15,13 +15,13 @@ package struct ScalarString: Hashable, Sendable {
 
     package static func equal(_ left: String, _ right: String) -> Bool {
         guard left.utf8.count == right.utf8.count else { return false }
-        // Texts of one length that are canonically equivalent may still differ, unless both are ASCII; others surely do.
+        // Canonically equivalent texts of equal length may still differ, unless both are ASCII. Other texts certainly differ.
         return left == right && (left.utf8.count == left.utf16.count || left.utf8.elementsEqual(right.utf8))
     }
 }
 
 extension Sequence<String> {
-    /// Each text once, in order of the first; scalar by scalar.
+    /// The texts without duplicates, compared by Unicode scalars, in the order of their first occurrence.
     package var eachOnce: [String] {
         var seen: Set<ScalarString> = []
         return filter { seen.insert(ScalarString($0)).inserted }
@@ -29,22 +29,22 @@ extension Sequence<String> {
 }
 
 extension String {
-    /// Lends the text's UTF-8 to `body`, where it stands if it stands in one piece.
+    /// Passes the text's UTF-8 to `body`, without a copy if it is contiguous.
     ///
-    /// Unlike `withUTF8` it needs no copy of a string that the caller may not change.
+    /// Unlike `withUTF8`, it does not need a mutable copy of the string.
     func lendingUTF8<Output>(_ body: (UnsafeBufferPointer<UInt8>) -> Output) -> Output {
         if let output = utf8.withContiguousStorageIfAvailable(body) { return output }
         var text = self
         return text.withUTF8(body)
     }
 
-    /// Whether the text sorts before the other by Unicode scalars; UTF-8 sorts as they do.
+    /// Whether the text sorts before the other one by Unicode scalars, which is also the order of UTF-8.
     @usableFromInline package func precedes(_ other: String) -> Bool {
         lendingUTF8 { left in other.lendingUTF8 { right in ByteScan.precedes(left, right) } }
     }
 
-    /// The first eight bytes of the text's UTF-8, the first one highest, with zeros behind a shorter text: where they differ,
-    /// texts sort as these numbers do.
+    /// The first eight bytes of the text's UTF-8 as a number, the first byte highest, padded with zeros. If these numbers
+    /// differ, they order the texts.
     @usableFromInline package var firstBytes: UInt64 {
         lendingUTF8 { utf8 in
             guard utf8.count < 8 else {

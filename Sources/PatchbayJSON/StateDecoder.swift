@@ -1,17 +1,18 @@
-/// Reads small state (an adapter's memory, a step) from JSON: what ``StateEncoder`` wrote, or Foundation's coder before it.
+/// Decodes small state (an adapter's memory, a step) from JSON written by ``StateEncoder`` or, before that, by Foundation's
+/// encoder.
 package enum StateDecoder {
-    /// The value that the JSON text holds.
+    /// Decodes a value from JSON text.
     ///
-    /// - Throws: ``JSONError`` if it is no JSON, `DecodingError` if it is no such value. Neither holds what stands there.
+    /// - Throws: ``JSONError`` if the text is not JSON; `DecodingError` if it is not such a value. Neither contains the text.
     package static func value<Value: Decodable>(_ type: Value.Type = Value.self, from bytes: [UInt8]) throws -> Value {
         try Value(from: NodeDecoder(value: try JSONValue(parsing: bytes)))
     }
 }
 
-/// Lends one value of the tree.
+/// A decoder for one value of the tree.
 private struct NodeDecoder: Decoder {
     let value: JSONValue
-    /// Paths would only stand in error texts.
+    /// Paths would only be used in error messages.
     var codingPath: [any CodingKey] { [] }
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
@@ -51,7 +52,7 @@ extension JSONValue {
     fileprivate func whole<Number: FixedWidthInteger>(_ type: Number.Type = Number.self) throws -> Number {
         guard case .number(let number) = self else { throw mismatch(type) }
         if let value = number.integer.flatMap(Number.init(exactly:)) ?? Number(number.text) { return value }
-        // `1.0` and `1e3` are whole numbers too.
+        // `1.0` and `1e3` are integers too.
         guard let value = number.double.flatMap(Number.init(exactly:)) else { throw mismatch(type) }
         return value
     }

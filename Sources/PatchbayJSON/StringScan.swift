@@ -1,14 +1,14 @@
-/// The inside of a JSON string, checked byte by byte: plain text, escapes, UTF-8.
+/// Validation of a JSON string's content: plain text, escapes, UTF-8.
 enum StringScan {
-    /// Where a string's content ends, and whether it holds an escape.
+    /// The end of a string's content, and whether it contains an escape.
     struct Content {
         /// The index of the closing quote.
         let end: Int
-        /// Whether a backslash stands in it.
+        /// Whether it contains a backslash.
         let isEscaped: Bool
     }
 
-    /// Checks the string whose first byte after the opening quote stands at `start`.
+    /// Validates the string whose first byte after the opening quote is at `start`.
     static func content(in bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Result<Content, JSONEscapes.Fault> {
         var index = start
         var isEscaped = false
@@ -27,7 +27,7 @@ enum StringScan {
             case 0..<0x20:
                 return .failure(.init(code: .controlCharacter, offset: index))
             default:
-                // Non-ASCII text comes in runs: stay here until it ends.
+                // Non-ASCII text usually comes in runs, so the loop stays here until the run ends.
                 while index < bytes.count, bytes[index] >= 0x80 {
                     let length = UTF8Scan.sequenceLength(in: bytes, at: index)
                     guard length > 0 else { return .failure(.init(code: .invalidUTF8, offset: index)) }

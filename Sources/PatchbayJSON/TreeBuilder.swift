@@ -1,9 +1,9 @@
-/// Builds a ``JSONValue`` from a reader's tokens without recursion: finished values wait on one stack until the
-/// container around them ends.
+/// Builds a ``JSONValue`` from a reader's tokens without recursion. Completed values are kept on a stack until their container
+/// ends.
 struct TreeBuilder {
-    /// Values of all open containers, and at the end the one result.
+    /// The values of all open containers; at the end, the single result.
     var values: [JSONValue] = []
-    /// Names of all open objects whose values are in `values` or on their way.
+    /// The names of all open objects whose values are complete or being read.
     var names: [String] = []
 
     private var starts: [(value: Int, name: Int)] = []

@@ -1,6 +1,6 @@
 public import PatchbayJSON
 
-/// The neutral name of an attribute; the well-known ones have a static member and a type of their own.
+/// The neutral name of an attribute. Well-known attributes have a static member and a fixed type.
 public struct AttributeName: NeutralKey {
     public let rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
@@ -13,7 +13,7 @@ public struct AttributeName: NeutralKey {
     public static let fullName: AttributeName = "full_name"
     /// Birthday, a calendar day.
     public static let birthDate: AttributeName = "birth_date"
-    /// `male`, `female` or another word.
+    /// Gender: `male`, `female`, or another word.
     public static let gender: AttributeName = "gender"
     /// Country of residence.
     public static let country: AttributeName = "country"
@@ -21,18 +21,18 @@ public struct AttributeName: NeutralKey {
     public static let city: AttributeName = "city"
     /// Postal code.
     public static let postalCode: AttributeName = "postal_code"
-    /// Level in a loyalty programme.
+    /// Level in a loyalty program.
     public static let loyaltyTier: AttributeName = "loyalty_tier"
 }
 
-/// What an attribute is, beyond its JSON: the type decides how each vendor writes it.
+/// The value of an attribute. Its type determines how each vendor's format represents it.
 ///
-/// In JSON, strings, whole numbers, booleans and lists stand for themselves, a number with a fraction is a decimal, and
-/// the rest is an object with one member that names the type: `{"date": "1990-04-01"}`.
+/// In JSON, strings, integers, booleans, and lists are encoded as such, and a number with a fraction is a decimal. Every other
+/// type is an object with one member that names the type: `{"date": "1990-04-01"}`.
 public indirect enum AttributeValue: ScannedValue {
-    /// Text; may be empty, which is not the same as unset.
+    /// Text. Empty text is different from unset.
     case string(String)
-    /// A whole number of 64 bits.
+    /// A 64-bit integer.
     case integer(Int64)
     /// An exact decimal number.
     case decimal(ExactDecimal)
@@ -54,7 +54,7 @@ public indirect enum AttributeValue: ScannedValue {
     case object([AttributeName: AttributeValue])
 }
 
-/// The types of ``AttributeValue``, as capabilities and the attribute catalogue name them.
+/// The types of ``AttributeValue``, as used in capabilities and in the attribute catalogue.
 public enum AttributeType: String, NeutralWord, Codable {
     case string, integer, decimal, boolean, date, time, timestamp, country, choices, list, object
 }
@@ -77,9 +77,9 @@ extension AttributeValue {
         }
     }
 
-    /// The value as one line of text, if it is a scalar: numbers and dates in the form that the model writes.
+    /// The value as one line of text, if it is a scalar. Numbers and dates have the form that the model writes.
     ///
-    /// Nil for lists and objects; choices are joined by semicolons.
+    /// Choices are joined by semicolons. Nil for lists and objects.
     public var plainText: String? {
         switch self {
         case .string(let value): value
@@ -95,8 +95,8 @@ extension AttributeValue {
         }
     }
 
-    /// Reads a text as a value of that type; nil if the text is none. Choices stand between semicolons, and white space
-    /// around a semicolon is none of theirs.
+    /// Creates a value of a type from a text; nil if the text is invalid. Choices are separated by semicolons, and white space
+    /// around a semicolon is removed.
     public init?(text: String, as type: AttributeType) {
         let value: AttributeValue? =
             switch type {
@@ -115,7 +115,7 @@ extension AttributeValue {
         self = value
     }
 
-    /// The same value as another type, where nothing is lost; nil where it would be.
+    /// Returns the value converted to another type without loss; nil if that is not possible.
     public func converted(to type: AttributeType) -> AttributeValue? {
         if type == self.type { return self }
         switch (self, type) {
@@ -129,7 +129,7 @@ extension AttributeValue {
         }
     }
 
-    /// What a text says as a boolean, in lower case.
+    /// The meanings of texts as booleans, in lower case.
     package static let booleanWords = ["true": true, "false": false, "yes": true, "no": false, "1": true, "0": false]
 
     public init(json: JSONValue, at path: String) throws(ModelError) {
@@ -152,7 +152,7 @@ extension AttributeValue {
         }
     }
 
-    /// A whole number of 64 bits, or else a decimal; nil past 400 digits.
+    /// Creates a 64-bit integer if possible, otherwise a decimal; nil if it has more than 400 digits.
     private init?(number: JSONNumber) {
         if let whole = number.integer {
             self = .integer(whole)
@@ -192,7 +192,7 @@ extension AttributeValue {
         }
     }
 
-    /// The types whose value is written as a text, or as something of its own.
+    /// Reads the types that are encoded as an object with one member.
     private init(scanningTagged scanner: inout JSONScanner) throws(NotPlain) {
         try scanner.beginObject()
         guard let name = try scanner.nextName(), let type = AttributeType(rawValue: name) else { throw NotPlain() }
@@ -240,7 +240,7 @@ extension AttributeValue {
         case .boolean(let value): writer.bool(value)
         case .list(let values): values.write(to: &writer)
         case .decimal(let value):
-            // A decimal without a point would come back as an integer.
+            // A decimal without a decimal point would be read as an integer.
             if value.text.utf8.contains(0x2E) { writer.raw(value.text) } else { tagged("decimal", value.text, &writer) }
         case .date(let value): tagged("date", value.text, &writer)
         case .time(let value): tagged("time", value.text, &writer)
@@ -267,17 +267,17 @@ extension AttributeValue: ExpressibleByStringLiteral, ExpressibleByIntegerLitera
     public init(booleanLiteral value: Bool) { self = .boolean(value) }
 }
 
-/// What happens to one attribute. Absent (not mentioned), unset and set to empty are three things.
+/// A change of one attribute. An attribute may be absent (not changed), unset, or set to an empty value.
 public enum AttributeChange: ScannedValue {
-    /// The attribute has this value from now on.
+    /// Sets the attribute to a value.
     case set(AttributeValue)
-    /// The attribute has no value from now on.
+    /// Removes the attribute's value.
     case unset
-    /// A number is added, which may be negative.
+    /// Adds a number, which may be negative.
     case increment(ExactDecimal)
-    /// Values are added to a list.
+    /// Adds values to a list.
     case append([AttributeValue])
-    /// Values are taken out of a list.
+    /// Removes values from a list.
     case remove([AttributeValue])
 
     public init(json: JSONValue, at path: String) throws(ModelError) {
@@ -345,16 +345,16 @@ public enum AttributeChange: ScannedValue {
 }
 
 extension String {
-    /// The words between separators, without white space at their ends; blank ones are none.
+    /// Returns the words between separators, trimmed and without blank ones.
     ///
-    /// All of it by Unicode scalars: a separator before a mark that joins it is one to whoever reads bytes.
+    /// It compares Unicode scalars, so that a separator before a combining mark counts as one, as it does for readers of bytes.
     package func words(between separator: Unicode.Scalar) -> [String] {
         unicodeScalars.split(separator: separator).map(\.trimmed).filter { !$0.isEmpty }
     }
 }
 
 extension Substring.UnicodeScalarView {
-    /// The text without Unicode white space and line breaks at both ends; a mark that joins a blank is no blank, and stays.
+    /// The text without Unicode white space and line breaks at both ends. White space with a combining mark is not removed.
     package var trimmed: String {
         let start = drop { $0.properties.isWhitespace }
         return start.lastIndex { !$0.properties.isWhitespace }.map { String(start[...$0]) } ?? ""

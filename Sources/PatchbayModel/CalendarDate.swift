@@ -1,4 +1,4 @@
-/// A calendar day of the proleptic Gregorian calendar, without a time zone: a birthday stays the same day everywhere.
+/// A calendar day in the proleptic Gregorian calendar, without a time zone, such as a birthday.
 public struct CalendarDate: Hashable, Comparable, Sendable {
     /// The year, 0 to 9999.
     public let year: Int
@@ -7,7 +7,7 @@ public struct CalendarDate: Hashable, Comparable, Sendable {
     /// The day of the month, from 1.
     public let day: Int
 
-    /// A day; nil if the calendar has no such day or the year is not of four digits.
+    /// Creates a day; nil if the calendar has no such day or the year does not have four digits.
     public init?(year: Int, month: Int, day: Int) {
         guard (0...9999).contains(year), (1...12).contains(month), day >= 1,
             day <= CalendarDate.daysIn(month: month, year: year)
@@ -15,7 +15,7 @@ public struct CalendarDate: Hashable, Comparable, Sendable {
         self.init(unchecked: (year, month, day))
     }
 
-    /// Reads `YYYY-MM-DD`; nil if the text is not such a day.
+    /// Creates a day from `YYYY-MM-DD`; nil if the text is invalid.
     public init?(text: String) {
         var text = text
         let date = text.withUTF8 { utf8 -> CalendarDate? in
@@ -27,14 +27,14 @@ public struct CalendarDate: Hashable, Comparable, Sendable {
         self = date
     }
 
-    /// The day of that number since 1970-01-01; nil outside the years 0 to 9999.
+    /// Creates a day from the number of days since 1970-01-01; nil outside the years 0 to 9999.
     init?(daysSince1970 days: Int64) {
         let parts = Self.parts(daysSince1970: days)
         guard (0...9999).contains(parts.year) else { return nil }
         self.init(unchecked: parts)
     }
 
-    /// Year, month and day of that number since 1970-01-01, in any year.
+    /// Returns the year, month, and day for a number of days since 1970-01-01, in any year.
     static func parts(daysSince1970 days: Int64) -> (year: Int, month: Int, day: Int) {
         // The calendar repeats every 400 years of 146,097 days; count from 0000-03-01, so that leap days come last.
         let (era, dayOfEra) = (days + 719_468).dividedRoundingDown(by: 146_097)
@@ -48,7 +48,7 @@ public struct CalendarDate: Hashable, Comparable, Sendable {
 
     private init(unchecked parts: (Int, Int, Int)) { (year, month, day) = parts }
 
-    /// Days since 1970-01-01, negative before.
+    /// The number of days since 1970-01-01; negative before.
     var daysSince1970: Int64 {
         let shiftedYear = Int64(month <= 2 ? year - 1 : year)
         let (era, yearOfEra) = shiftedYear.dividedRoundingDown(by: 400)
@@ -56,10 +56,10 @@ public struct CalendarDate: Hashable, Comparable, Sendable {
         return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
     }
 
-    /// `YYYY-MM-DD`.
+    /// The day as `YYYY-MM-DD`.
     public var text: String { "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))" }
 
-    /// Earlier first.
+    /// Orders days chronologically.
     public static func < (left: CalendarDate, right: CalendarDate) -> Bool {
         (left.year, left.month, left.day) < (right.year, right.month, right.day)
     }
@@ -73,16 +73,16 @@ public struct CalendarDate: Hashable, Comparable, Sendable {
     }
 }
 
-/// Decimal text of a number that is not negative, with leading zeros up to `width` digits.
+/// Returns the decimal text of a non-negative number, with leading zeros up to `width` digits.
 func padded(_ number: some BinaryInteger, _ width: Int) -> String {
     let digits = String(number)
     return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
 }
 
-/// Reads fixed-width digits and single characters off the front of a text.
+/// Reads fixed-width digits and single characters from the beginning of a text.
 struct DigitScanner {
-    // The invariant: 0 <= position <= bytes.count, and a byte is read only below bytes.count. The bytes outlive the
-    // scanner: each is made and used inside one `withUTF8`, or over bytes that a caller lends.
+    // The invariant: 0 <= position <= bytes.count, and a byte is read only below bytes.count. The bytes outlive the scanner,
+    // which is created and used inside one `withUTF8`, or over bytes that the caller keeps alive.
     private let bytes: UnsafeBufferPointer<UInt8>
     private var position = 0
 
@@ -90,7 +90,7 @@ struct DigitScanner {
 
     var isAtEnd: Bool { position == bytes.count }
 
-    /// Exactly `count` digits.
+    /// Reads exactly `count` digits.
     mutating func digits(_ count: Int) -> Int? {
         guard bytes.count - position >= count else { return nil }
         var number = 0
@@ -103,7 +103,7 @@ struct DigitScanner {
         return number
     }
 
-    /// One to nine digits behind a decimal point, in billionths.
+    /// Reads one to nine digits after a decimal point, in billionths.
     mutating func fraction() -> Int32? {
         let start = position
         var number: Int32 = 0
@@ -117,20 +117,20 @@ struct DigitScanner {
         return number
     }
 
-    /// `YYYY-MM-DD`, if there is such a day.
+    /// Reads `YYYY-MM-DD`; nil if there is no such day.
     mutating func date() -> CalendarDate? {
         guard let year = digits(4), skip("-"), let month = digits(2), skip("-"), let day = digits(2) else { return nil }
         return CalendarDate(year: year, month: month, day: day)
     }
 
-    /// Passes over the next character, if it is this one.
+    /// Skips the next character if it equals `character`.
     mutating func skip(_ character: Unicode.Scalar) -> Bool {
         guard position < bytes.count, bytes[position] == UInt8(ascii: character) else { return false }
         position += 1
         return true
     }
 
-    /// Passes over the next character, if it is one of these.
+    /// Skips the next character if it equals one of these.
     mutating func skip(_ first: Unicode.Scalar, _ second: Unicode.Scalar, _ third: Unicode.Scalar? = nil) -> Bool {
         skip(first) || skip(second) || third.map { skip($0) } ?? false
     }

@@ -1,16 +1,16 @@
 extension Consent {
-    /// Two sources' words on one person, merged: never more than either allows.
+    /// Merges two sources' decisions of one person. The result is never more permissive than either.
     public static func merged(_ left: State, _ right: State) -> State { min(left, right) }
 
-    /// Several sources' words on one person, merged: for every purpose and channel the most protective answer.
+    /// Merges several sources' decisions of one person into the most protective decision for every purpose and channel.
     ///
-    /// A source without a word says unknown, so what one source never asked about is not granted by another's yes. A word
-    /// for one channel holds in its own source alone: it never stands against another source's no for every channel. Time
-    /// decides nothing between different answers. Where several give the same answer, a no and an unknown keep the newest
-    /// time, and a yes the oldest, so that no merge makes a yes look fresher than it is anywhere.
+    /// A source without a decision counts as unknown, so another source's opt-in does not grant what it never asked for. A
+    /// decision for one channel overrides only its own source's decision for every channel, never another source's denial. Time
+    /// does not decide between different decisions. If several sources agree, a denial or an unknown state keeps the newest
+    /// time, and a grant the oldest, so that a merge never makes a grant look more recent than it is.
     ///
-    /// The result is the same in any order and any grouping of the sources, sorted by purpose and channel, without words
-    /// that say what holds anyway.
+    /// The result does not depend on the order or grouping of the sources. It is sorted by purpose and channel, and contains no
+    /// redundant decisions.
     public static func merged(_ sources: some Sequence<[Consent]>) -> [Consent] {
         let answers = sources.map(Answers.init)
         guard var merged = answers.first else { return [] }
@@ -18,14 +18,14 @@ extension Consent {
         return merged.words
     }
 
-    /// One answer with its time.
+    /// A decision with its time.
     private struct Answer: Equatable {
         var state = State.unknown
         var changedAt: Timestamp?
 
         func merged(with other: Answer) -> Answer {
             guard state == other.state else { return state < other.state ? self : other }
-            // No time at all counts as the oldest.
+            // A missing time counts as the oldest.
             guard let mine = changedAt, let theirs = other.changedAt else {
                 let known = changedAt ?? other.changedAt
                 return Answer(state: state, changedAt: state == .granted ? nil : known)
@@ -34,7 +34,7 @@ extension Consent {
         }
     }
 
-    /// What one source says for every purpose and channel.
+    /// The decisions of one source for every purpose and channel.
     private struct Answers {
         private var said: [Scope: Answer] = [:]
 
@@ -50,7 +50,7 @@ extension Consent {
         func merged(with other: Answers) -> Answers {
             var merged = Answers([])
             for scope in Set(said.keys).union(other.said.keys) {
-                // The word for every channel is merged too: what holds for a channel was said there or here.
+                // The decision for every channel is merged too, because a channel's decision may come from either source.
                 for scope in [scope, Scope(scope.purpose)] {
                     merged.said[scope] = self[scope].merged(with: other[scope])
                 }

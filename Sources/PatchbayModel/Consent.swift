@@ -1,30 +1,30 @@
 public import PatchbayJSON
 
-/// What data may be used for: an open set.
+/// A purpose for which data may be used. The set is open.
 public struct Purpose: NeutralKey {
     public let rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// Recording what a person does.
+    /// Recording a person's behavior.
     public static let tracking: Purpose = "tracking"
     /// Sending messages.
     public static let messaging: Purpose = "messaging"
-    /// Keeping a profile: identifiers, attributes, tags.
+    /// Storing a profile: identifiers, attributes, tags.
     public static let profile: Purpose = "profile"
 }
 
-/// What a person allows, per purpose and, where it differs, channel.
+/// A person's consent decision for a purpose, optionally for one channel only.
 public struct Consent: ScannedValue {
-    /// The answer. Ordered from most to least protective, so that merging two sources is `min`.
+    /// The state of a consent, ordered from most to least protective, so that `min` merges two sources.
     public enum State: String, NeutralWord, Comparable, Codable {
-        /// The person said no.
+        /// The person has denied consent.
         case denied
-        /// Nobody asked, or nobody knows.
+        /// The decision is unknown, or the person was not asked.
         case unknown
-        /// The person said yes.
+        /// The person has given consent.
         case granted
 
-        /// The more protective first.
+        /// Orders more protective states first.
         public static func < (left: State, right: State) -> Bool { left.rank < right.rank }
 
         private var rank: Int {
@@ -36,21 +36,21 @@ public struct Consent: ScannedValue {
         }
     }
 
-    /// What the data may be used for.
+    /// The purpose for which the data may be used.
     public var purpose: Purpose
-    /// The channel it is about; nil is every channel.
+    /// The channel that the decision applies to; nil for every channel.
     public var channel: Channel?
-    /// The answer.
+    /// The decision.
     public var state: State
-    /// When the person said so, if known.
+    /// The time of the decision, if known.
     public var changedAt: Timestamp?
 
-    /// A consent.
+    /// Creates a consent.
     public init(purpose: Purpose, channel: Channel? = nil, state: State, changedAt: Timestamp? = nil) {
         (self.purpose, self.channel, self.state, self.changedAt) = (purpose, channel, state, changedAt)
     }
 
-    /// What it is about.
+    /// The purpose and channel that the decision applies to.
     public var scope: Scope { Scope(purpose, channel: channel) }
 
     public init(json: JSONValue, at path: String) throws(ModelError) {

@@ -1,16 +1,16 @@
 public import PatchbayJSON
 
-/// A person, as a migration moves one: everything that any vendor may hold about them.
+/// A person in a migration: all data that a vendor may store about them.
 public struct Contact: ScannedValue {
-    /// The ways to name the person.
+    /// The identifiers of the person.
     public var identifiers: [Identifier]
-    /// What is known about the person.
+    /// The attributes of the person.
     public var attributes: [AttributeName: AttributeValue]
-    /// Labels.
+    /// The tags of the person.
     public var tags: Set<Tag>
-    /// What the person wants to hear, by channel and topic.
+    /// The subscriptions of the person, by channel and topic.
     public var subscriptions: [Subscription]
-    /// What the person allows.
+    /// The consent decisions of the person.
     public var consents: [Consent]
     /// The person's installations.
     public var devices: [Device]
@@ -19,7 +19,7 @@ public struct Contact: ScannedValue {
     /// IANA name of the time zone, if known.
     public var timeZone: String?
 
-    /// A contact.
+    /// Creates a contact.
     public init(
         identifiers: [Identifier] = [],
         attributes: [AttributeName: AttributeValue] = [:],

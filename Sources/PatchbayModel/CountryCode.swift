@@ -1,11 +1,11 @@
-/// A country by its two letters of ISO 3166-1, upper case.
+/// A country as a two-letter ISO 3166-1 code in upper case.
 public struct CountryCode: Hashable, Sendable {
-    /// Two upper-case letters.
+    /// The two upper-case letters.
     public let text: String
 
-    /// Reads two ASCII letters of any case; nil if ISO 3166-1 has no such country.
+    /// Creates a code from two ASCII letters of any case; nil if ISO 3166-1 has no such country.
     public init?(text: String) {
-        // Upper-casing turns some other letters into ASCII ones: "ß" becomes "SS".
+        // Converting to upper case turns some other letters into ASCII ones: "ß" becomes "SS".
         guard text.utf8.count == 2, text.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
         let upper = text.uppercased()
         guard CountryCode.assigned.contains(upper) else { return nil }

@@ -1,6 +1,6 @@
 public import PatchbayJSON
 
-/// Where push notifications to an installation go.
+/// A push token, to which push notifications of an installation are sent.
 public struct PushToken: ScannedValue {
     /// The service that issued the token: an open set.
     public struct Service: NeutralKey {
@@ -17,7 +17,7 @@ public struct PushToken: ScannedValue {
         public static let rustore: Service = "rustore"
     }
 
-    /// Whether the token is for test builds.
+    /// The environment of a push token.
     public enum Environment: String, NeutralWord {
         /// Released apps.
         case production
@@ -29,12 +29,12 @@ public struct PushToken: ScannedValue {
     public var value: String
     /// The service that issued it.
     public var service: Service
-    /// Released or test builds, if known.
+    /// The environment, if known.
     public var environment: Environment?
-    /// The app that it belongs to, if known.
+    /// The id of the app that the token belongs to, if known.
     public var appID: String?
 
-    /// A push token.
+    /// Creates a push token.
     public init(_ value: String, service: Service = .apns, environment: Environment? = nil, appID: String? = nil) {
         (self.value, self.service, self.environment, self.appID) = (value, service, environment, appID)
     }
@@ -66,29 +66,29 @@ public struct PushToken: ScannedValue {
     }
 }
 
-/// What an app can say about its device and itself.
+/// The properties of a device and its app.
 public struct DeviceFacts: ScannedValue {
-    /// `iOS`, `Android`, `macOS` ….
+    /// The platform: `iOS`, `Android`, `macOS`, ….
     public var platform: String
-    /// Version of the operating system.
+    /// The version of the operating system.
     public var platformVersion: String
-    /// Hardware model: `iPhone17,3`.
+    /// The hardware model: `iPhone17,3`.
     public var model: String
-    /// What the person calls the device.
+    /// The person's name for the device.
     public var deviceName: String?
-    /// Locale with an underscore: `fi_FI`.
+    /// The locale with an underscore: `fi_FI`.
     public var locale: String
-    /// IANA name of the time zone: `Europe/Helsinki`.
+    /// The IANA name of the time zone: `Europe/Helsinki`.
     public var timeZone: String?
-    /// Offset from UTC now, daylight saving included, in seconds, east positive.
+    /// The current offset from UTC in seconds, including daylight saving time; positive to the east.
     public var utcOffsetSeconds: Int
-    /// Whether daylight saving is in force.
+    /// Whether daylight saving time is in effect.
     public var isDaylightSaving: Bool
-    /// The app's id: bundle identifier.
+    /// The app's bundle identifier.
     public var appID: String?
     /// The app's version.
     public var appVersion: String
-    /// Advertising id, only with the person's permission.
+    /// The advertising id, only with the person's permission.
     public var advertisingID: String?
     /// Whether the person permits tracking across apps.
     public var allowsAdTracking: Bool
@@ -117,9 +117,9 @@ public struct DeviceFacts: ScannedValue {
         (self.advertisingID, self.allowsAdTracking) = (advertisingID, allowsAdTracking)
     }
 
-    /// The language of the locale: `fi`.
+    /// The language of the locale, for example `fi`.
     public var language: String {
-        // A locale is ASCII, whose characters are its bytes; in another text a mark may combine with what parts it.
+        // The characters of an ASCII locale are its bytes. In another text, a mark may combine with the separator.
         guard locale.utf8.allSatisfy({ $0 < 0x80 }) else { return String(locale.prefix { $0 != "_" && $0 != "-" }) }
         return String(Substring(locale.utf8.prefix { $0 != UInt8(ascii: "_") && $0 != UInt8(ascii: "-") }))
     }
@@ -181,22 +181,22 @@ public struct DeviceFacts: ScannedValue {
     }
 }
 
-/// An installation of the app: its push token, its facts, what the person permits, and ids it already has.
+/// An installation of the app: its push token, its properties, its permissions, and its existing ids.
 public struct Device: ScannedValue {
-    /// Where push notifications go; nil until known or when permission is refused.
+    /// The push token; nil until it is known, or if the permission is refused.
     public var pushToken: PushToken?
-    /// What the device says about itself; nil where nobody knows (an import).
+    /// The device's properties; nil if they are unknown, as in an import.
     public var facts: DeviceFacts?
     /// Whether the person permits notifications.
     public var allowsPush: Bool
     /// Whether silent background pushes are possible.
     public var allowsBackgroundPush: Bool
-    /// Whether geofences are on.
+    /// Whether geofences are enabled.
     public var allowsLocation: Bool
-    /// Whether beacons are on.
+    /// Whether beacons are enabled.
     public var allowsProximity: Bool
-    /// Identities that a vendor's own SDK already made on this device, by `<adapter>.<name>`; adopted, so that a switch
-    /// makes no second device.
+    /// Identities that a vendor's own SDK has created on this device, by `<adapter>.<name>`. The adapter adopts them, so that
+    /// switching to Patchbay does not create a second device.
     public var identities: [IdentityName: String]
 
     /// The name of an adopted identity: `<adapter>.<name>`.
@@ -205,7 +205,7 @@ public struct Device: ScannedValue {
         public init(rawValue: String) { self.rawValue = rawValue }
     }
 
-    /// A device.
+    /// Creates a device.
     public init(
         pushToken: PushToken? = nil,
         facts: DeviceFacts? = nil,

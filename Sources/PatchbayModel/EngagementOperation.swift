@@ -1,58 +1,58 @@
 public import PatchbayJSON
 
-/// The id of an operation: unique for ever, and the same on every repeat.
+/// The id of an operation. It is permanently unique, and equal for every repeat of the operation.
 public struct OperationID: NeutralKey {
     public let rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
 }
 
-/// Whose state an operation changes: the installation on a device, the contact in a back end.
+/// The subject whose state an operation changes: the installation on a device, the contact in a back end.
 public struct Subject: NeutralKey {
     public let rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// Scalar by scalar, as the outbox keeps them: what looks alike may be another contact.
+    /// Compares scalar by scalar, as the outbox does: texts that look alike may be different contacts.
     public static func == (left: Subject, right: Subject) -> Bool { ScalarString.equal(left.rawValue, right.rawValue) }
 
     public func hash(into hasher: inout Hasher) { hasher.combine(ScalarString(rawValue)) }
 }
 
-/// The id of an adapter, as configurations name it.
+/// The id of an adapter, as used in configurations.
 public struct AdapterID: NeutralKey {
     public let rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
 }
 
-/// What the app was doing.
+/// The state of the app.
 public enum AppState: String, NeutralWord {
-    /// In the foreground, receiving events.
+    /// In the foreground and receiving events.
     case active
-    /// In the foreground, not receiving events.
+    /// In the foreground and not receiving events.
     case inactive
-    /// Not on the screen.
+    /// Not on screen.
     case background
 }
 
-/// One thing that an app or a back end says. It is stored as it is until every vendor that should hear it has answered.
+/// An operation of an app or a back end. It is stored unchanged until every vendor that receives it has replied.
 public struct EngagementOperation: ScannedValue {
-    /// Unique for ever, and the same on every repeat.
+    /// The id, which is permanently unique and equal for every repeat.
     public var id: OperationID
-    /// Whose state it changes.
+    /// The subject whose state it changes.
     public var subject: Subject
-    /// Who was logged in when it was captured; selects the credential. Nil is the anonymous person.
+    /// The contact who was logged in at capture, which selects the credential. Nil for the anonymous person.
     public var contact: String?
-    /// Operations of one group are never cut apart.
+    /// The group; operations of one group are never separated.
     public var group: String?
-    /// When it was captured, by the wall clock.
+    /// The time of capture by the wall clock.
     public var capturedAt: Instant
-    /// What the app was doing, if it is an app.
+    /// The state of the app; nil if it is not an app.
     public var appState: AppState?
-    /// Words for one adapter alone, which it checks itself.
+    /// Options for a single adapter, which the adapter validates.
     public var options: [AdapterID: JSONObject]
-    /// What is said.
+    /// The action.
     public var action: Action
 
-    /// An operation.
+    /// Creates an operation.
     @inlinable public init(
         id: OperationID,
         subject: Subject,
@@ -89,7 +89,7 @@ public struct EngagementOperation: ScannedValue {
 
     package init(scanning scanner: inout JSONScanner) throws(NotPlain) {
         try scanner.beginObject()
-        // Constants rather than members of self: what can still be thrown away is copied at the end.
+        // Constants rather than members of self, because values that may still be discarded are copied only at the end.
         let id: OperationID = try scanner.required("id")
         let subject: Subject = try scanner.required("subject")
         let contact: String? = try scanner.optional("contact")
@@ -127,20 +127,20 @@ public struct EngagementOperation: ScannedValue {
 
 /// A change of the person who uses the installation.
 public struct ContactSwitch: ScannedValue {
-    /// Which way.
+    /// The direction of the change.
     public enum Direction: String, NeutralWord {
-        /// A known person comes.
+        /// A known person logs in.
         case logIn
-        /// The known person leaves; an anonymous one stays.
+        /// The known person logs out; an anonymous person remains.
         case logOut
     }
 
-    /// Which way.
+    /// The direction of the change.
     public var direction: Direction
-    /// The identifiers of the person who is there from now on; empty for an anonymous one.
+    /// The identifiers of the new person; empty for an anonymous person.
     public var identifiers: [Identifier]
 
-    /// A change of person.
+    /// Creates a change of person.
     public init(_ direction: Direction, identifiers: [Identifier] = []) {
         (self.direction, self.identifiers) = (direction, identifiers)
     }
@@ -166,14 +166,14 @@ public struct ContactSwitch: ScannedValue {
     }
 }
 
-/// A question to a vendor, answered to the caller and not stored.
+/// A query to a vendor. Its answer goes to the caller; the query is not stored.
 public struct ReadRequest: ScannedValue {
-    /// What is asked; each adapter lists its own words.
+    /// The name of the query. Each adapter documents its own queries.
     public var what: String
-    /// Details of the question.
+    /// The arguments of the query.
     public var arguments: JSONObject
 
-    /// A question.
+    /// Creates a query.
     public init(_ what: String, arguments: JSONObject = [:]) { (self.what, self.arguments) = (what, arguments) }
 
     public init(json: JSONValue, at path: String) throws(ModelError) {
@@ -197,45 +197,45 @@ public struct ReadRequest: ScannedValue {
     }
 }
 
-/// What an operation says.
+/// The action of an operation.
 ///
-/// Inside this package a new case stops every adapter's build until each decides; outside, write `@unknown default`.
-/// What is large and rare stands in a box of its own, so that an operation is cheap to copy.
+/// Within this package, a new case makes every adapter fail to build until it handles the case. Other packages write `@unknown
+/// default`. Large and rare payloads are indirect, so that an operation is cheap to copy.
 @nonexhaustive
 public enum Action: ScannedValue {
-    /// These identifiers belong to the person who is there.
+    /// Adds identifiers to the current contact.
     case identify([Identifier])
-    /// Another person is there.
+    /// Switches to another contact.
     case switchContact(ContactSwitch)
-    /// The installation is like this now.
+    /// Registers the installation with its current properties.
     indirect case registerDevice(Device)
-    /// Attributes change.
+    /// Changes attributes of the current contact.
     case changeAttributes([AttributeName: AttributeChange])
-    /// Tags change.
+    /// Changes tags of the current contact.
     case changeTags(TagChange)
-    /// The person wants to hear, or not.
+    /// Changes a subscription of the current contact.
     indirect case changeSubscription(Subscription)
-    /// The person allows, or not.
+    /// Sets a consent decision of the current contact.
     indirect case setConsent(Consent)
-    /// Something happened.
+    /// Records an event.
     case track(TrackingEvent)
-    /// The vendor is left: unregister, so that nobody is reached twice.
+    /// Unregisters the device from the vendor, so that the person does not get messages from two vendors.
     case unregister
-    /// Forget the person.
+    /// Erases the person's data.
     case erase
-    /// Ask the vendor.
+    /// Queries the vendor.
     case readBack(ReadRequest)
 
-    /// What sort of operation, as capabilities name it.
+    /// The kinds of actions, as used in capabilities.
     public enum Kind: String, NeutralWord, Codable {
         case identify, switchContact, registerDevice, changeAttributes, changeTags, changeSubscription, setConsent,
             track
         case unregister, erase, readBack
 
-        /// The kind in a text for people.
+        /// The name of the kind for display.
         package var title: String { self == .readBack ? "query" : rawValue }
 
-        /// The name of the member that says more; empty if there is none.
+        /// The name of the member with the details; empty if there is none.
         fileprivate var content: StaticString {
             switch self {
             case .identify: "identifiers"
@@ -252,7 +252,7 @@ public enum Action: ScannedValue {
         }
     }
 
-    /// What sort of operation.
+    /// The kind of the action.
     public var kind: Kind {
         switch self {
         case .identify: .identify
@@ -301,7 +301,7 @@ public enum Action: ScannedValue {
     package init(scanning scanner: inout JSONScanner) throws(NotPlain) {
         try scanner.beginObject()
         guard scanner.takesName("kind") else { throw NotPlain() }
-        // By far the most frequent one is not looked up.
+        // Fast path: the most frequent kind is not looked up.
         let kind = scanner.takesString("track") ? Kind.track : try Kind(scanning: &scanner)
         let content = kind.content
         switch kind {

@@ -1,19 +1,20 @@
 public import PatchbayJSON
 
-/// A decimal number as it was written: `49.90` keeps its last zero, and no digit is lost to binary fractions.
+/// A decimal number that keeps its notation: `49.90` keeps its last zero, and no digit is lost to binary fractions.
 ///
-/// Two numbers are equal if they are written alike: `49.90` and `49.9` differ, as amounts of money may.
+/// Two numbers are equal only if their notation is: `49.90` and `49.9` differ, because the digits of an amount may matter.
 public struct ExactDecimal: Hashable, Sendable {
-    /// Plain digits with at most one point, no exponent, no leading zeros, no plus sign: `-0.5`, `1200`, `49.90`.
+    /// Plain digits with at most one decimal point; no exponent, no leading zeros, no plus sign: `-0.5`, `1200`, `49.90`.
     public let text: String
 
-    /// Reads a JSON number's text; an exponent is written out. Nil if the text is no number or needs over 400 digits.
+    /// Creates a number from the text of a JSON number; an exponent is expanded. Nil if the text is not a number or needs over
+    /// 400 digits.
     public init?(text: String) {
         guard let number = JSONNumber(text: text) else { return nil }
         self.init(number)
     }
 
-    /// The same number with its exponent written out; nil if that needs over 400 digits.
+    /// Creates a number with the exponent expanded; nil if that needs over 400 digits.
     public init?(_ number: JSONNumber) {
         let parts = number.text.split(omittingEmptySubsequences: false) { $0 == "e" || $0 == "E" }
         guard parts.count == 2 else {
@@ -37,9 +38,9 @@ public struct ExactDecimal: Hashable, Sendable {
         text = (isNegative ? "-" : "") + plain
     }
 
-    /// A whole number.
+    /// Creates a decimal from an integer.
     public init(_ value: some BinaryInteger) { text = String(value) }
 
-    /// The number as JSON writes it.
+    /// The number as a JSON number.
     public var json: JSONNumber { JSONNumber(text: text) ?? JSONNumber(0) }
 }

@@ -1,24 +1,24 @@
 import PatchbayJSON
 
-/// What counts of a person who has left an installation.
+/// The consent decisions of a person who has left an installation.
 ///
-/// What the person had refused counts again when the person comes back. A denial of the profile is not remembered: a person
-/// who logs in asks to be known.
+/// A person's refusals apply again when the person returns. A denial of the purpose profile is not kept, because a person who
+/// logs in asks to be known.
 struct FormerPerson: ScannedValue {
-    /// The contact under whom the person was known.
+    /// The contact by which the person was known.
     var contact: String
-    /// The person's last word about push messages; a denied registration denies them. Where the vendor still holds this contact,
-    /// it decides.
+    /// The person's last decision about push messages; a denied registration denies them. It applies while the vendor still has
+    /// this contact.
     var pushMessages = Consent.State.unknown
     /// The denials.
     var denials: [Consent]
-    /// The subscriptions that the person had ended.
+    /// The subscriptions that the person has ended.
     var subscriptions: [Subscription]
 
-    /// How many people are remembered for one installation.
+    /// The maximum number of former people per installation.
     static let limit = 16
 
-    /// The person who is there.
+    /// Creates the decisions of the current person.
     init(of snapshot: SubjectSnapshot, knownAs contact: String) {
         self.contact = contact
         let mayRegister = snapshot.consent(for: .profile, channel: .push) != .denied
@@ -59,11 +59,11 @@ struct FormerPerson: ScannedValue {
     }
 }
 
-/// What a person said of push messages last.
+/// A person's last decision about push messages.
 package struct PushWord {
     /// The consent to messages on the channel push.
     package let consent: Consent.State
-    /// Whether the person ended or paused the subscription to the channel push as a whole.
+    /// Whether the person has ended or paused the subscription to the channel push as a whole.
     package let isEnded: Bool
 
     init(consent: Consent.State, subscriptions: some Sequence<Subscription>) {

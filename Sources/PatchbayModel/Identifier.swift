@@ -1,11 +1,11 @@
 public import PatchbayJSON
 
-/// What sort of identifier: an open set.
+/// A kind of identifier. The set is open.
 public struct IdentifierKind: NeutralKey {
     public let rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// The organisation's own id of a person: customer number, account id.
+    /// The organization's own id of a person, such as a customer number or an account id.
     public static let external: IdentifierKind = "external"
     /// An e-mail address.
     public static let email: IdentifierKind = "email"
@@ -13,17 +13,17 @@ public struct IdentifierKind: NeutralKey {
     public static let phone: IdentifierKind = "phone"
 }
 
-/// One way to name a person.
+/// An identifier of a person.
 public struct Identifier: ScannedValue {
-    /// What sort of identifier.
+    /// The kind of the identifier.
     public var kind: IdentifierKind
-    /// The identifier itself, exactly as given.
+    /// The identifier, exactly as given.
     public var value: String
 
-    /// An identifier.
+    /// Creates an identifier.
     public init(_ kind: IdentifierKind, _ value: String) { (self.kind, self.value) = (kind, value) }
 
-    /// Values are compared scalar by scalar: what looks alike may be another person's.
+    /// Compares values scalar by scalar: texts that look alike may identify different people.
     public static func == (left: Identifier, right: Identifier) -> Bool {
         left.kind == right.kind && ScalarString.equal(left.value, right.value)
     }
@@ -55,6 +55,6 @@ public struct Identifier: ScannedValue {
 }
 
 extension [Identifier] {
-    /// The first identifier of that kind.
+    /// Returns the first identifier of a kind.
     public func first(_ kind: IdentifierKind) -> String? { first { $0.kind == kind }?.value }
 }

@@ -1,17 +1,17 @@
-/// A time of day without a date or zone, to the minute: a delivery hour, an opening time.
+/// A time of day to the minute, without a date or time zone, such as a delivery hour or an opening time.
 public struct LocalTime: Hashable, Comparable, Sendable {
     /// The hour, 0 to 23.
     public let hour: Int
     /// The minute, 0 to 59.
     public let minute: Int
 
-    /// A time of day; nil outside 00:00 to 23:59.
+    /// Creates a time of day; nil outside 00:00 to 23:59.
     public init?(hour: Int, minute: Int) {
         guard (0...23).contains(hour), (0...59).contains(minute) else { return nil }
         (self.hour, self.minute) = (hour, minute)
     }
 
-    /// Reads `HH:MM`; nil if the text is not such a time.
+    /// Creates a time from `HH:MM`; nil if the text is invalid.
     public init?(text: String) {
         var text = text
         let time = text.withUTF8 { utf8 -> LocalTime? in
@@ -24,10 +24,10 @@ public struct LocalTime: Hashable, Comparable, Sendable {
         self = time
     }
 
-    /// `HH:MM`.
+    /// The time as `HH:MM`.
     public var text: String { "\(padded(hour, 2)):\(padded(minute, 2))" }
 
-    /// Earlier first.
+    /// Orders times chronologically.
     public static func < (left: LocalTime, right: LocalTime) -> Bool {
         (left.hour, left.minute) < (right.hour, right.minute)
     }

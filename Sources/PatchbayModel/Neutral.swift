@@ -1,16 +1,16 @@
 public import PatchbayJSON
 
-/// A value of the neutral model: it has one JSON form, specified by `Schemas/model`, with deterministic bytes.
+/// A value of the neutral model. It has exactly one JSON form, specified by `Schemas/model`, with deterministic bytes.
 public protocol NeutralValue: Hashable, Sendable {
-    /// Reads the JSON form.
+    /// Creates a value from its JSON form.
     ///
     /// - Parameters:
-    ///   - json: the value.
-    ///   - path: where it stands, for the error; `attributes.birth_date`.
-    /// - Throws: ``ModelError`` with path, reason and remedy.
+    ///   - json: The JSON value.
+    ///   - path: The path of the value for errors, for example `attributes.birth_date`.
+    /// - Throws: ``ModelError`` with path, reason, and remedy.
     init(json: JSONValue, at path: String) throws(ModelError)
 
-    /// Writes the JSON form; the same value always gives the same bytes.
+    /// Writes the JSON form. Equal values always give equal bytes.
     func write(to writer: inout JSONWriter)
 }
 
@@ -18,17 +18,17 @@ extension NeutralValue {
     /// The JSON form as a tree.
     public var json: JSONValue { (try? JSONValue(parsing: jsonBytes)) ?? .null }
 
-    /// The JSON form as bytes, compact.
+    /// The compact JSON form as bytes.
     public var jsonBytes: [UInt8] {
         var writer = JSONWriter(expecting: 512)
         write(to: &writer)
         return writer.bytes
     }
 
-    /// Reads the JSON form from bytes.
+    /// Creates a value from the bytes of its JSON form.
     public init(jsonBytes: some Collection<UInt8>) throws(ModelError) { try self.init(explaining: jsonBytes) }
 
-    /// Reads the JSON form from bytes by way of a tree, and says what is wrong with them.
+    /// Creates a value from the bytes of its JSON form by way of a tree, so that errors have a reason.
     package init(explaining jsonBytes: some Collection<UInt8>) throws(ModelError) {
         do {
             try self.init(json: JSONValue(parsing: jsonBytes), at: "")
@@ -40,46 +40,47 @@ extension NeutralValue {
     }
 }
 
-/// Why JSON is not a value of the neutral model: where, what, how to mend. It never holds the value itself.
+/// The reason why JSON is not a value of the neutral model: what is wrong, where, and how to fix it. It never contains the
+/// value itself.
 public struct ModelError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Where, in dots and brackets: `action.changes.birth_date.set`; empty for the whole value.
+    /// The path in dots and brackets, for example `action.changes.birth_date.set`; empty for the whole value.
     public let path: String
-    /// What is wrong.
+    /// The reason.
     public let reason: String
-    /// What to do about it.
+    /// The remedy.
     public let remedy: String
 
-    /// An error at a place.
+    /// Creates an error at a path.
     public init(path: String, reason: String, remedy: String) {
         (self.path, self.reason, self.remedy) = (path, reason, remedy)
     }
 
     fileprivate static let missing = "is missing"
 
-    /// Whether a required value is not there.
+    /// Whether a required value is missing.
     package var isMissing: Bool { reason == Self.missing }
 
     /// The path and the reason as a clause: `action.kind is missing`.
     package var statement: String { "\(path.isEmpty ? "the value" : path) \(reason)" }
 
-    /// One line with all three.
+    /// One line with path, reason, and remedy.
     public var description: String { "\(path.isEmpty ? "value" : path): \(reason). \(remedy)" }
 }
 
-/// Reads the members of one JSON object, and refuses those that nobody knows.
+/// Reads the members of one JSON object and rejects unknown members.
 public struct ObjectReader: Sendable {
     /// The members.
     public let object: JSONObject
-    /// Where the object stands.
+    /// The path of the object.
     public let path: String
 
-    /// A reader over an object.
+    /// Creates a reader for an object.
     ///
     /// - Parameters:
-    ///   - json: the value that should be an object.
-    ///   - path: where it stands.
-    ///   - known: the names that may stand in it; nil allows any.
-    /// - Throws: ``ModelError`` if it is no object or holds a member that is not known.
+    ///   - json: The value, which must be an object.
+    ///   - path: The path of the value.
+    ///   - known: The names of allowed members; nil allows any.
+    /// - Throws: ``ModelError`` if the value is not an object or contains an unknown member.
     public init(_ json: JSONValue, at path: String, known: [String]?) throws(ModelError) {
         guard let object = json.object else {
             throw ModelError(path: path, reason: "is \(json.typePhrase)", remedy: "Give an object.")
@@ -96,7 +97,7 @@ public struct ObjectReader: Sendable {
         }
     }
 
-    /// A member that must be there.
+    /// Reads a required member.
     public func required<Value: NeutralValue>(_ name: String, as type: Value.Type = Value.self) throws(ModelError)
         -> Value
     {
@@ -106,7 +107,7 @@ public struct ObjectReader: Sendable {
         return try Value(json: json, at: path.dot(name))
     }
 
-    /// A member that may be absent; null counts as absent.
+    /// Reads an optional member; null counts as absent.
     public func optional<Value: NeutralValue>(_ name: String, as type: Value.Type = Value.self) throws(ModelError)
         -> Value?
     {
@@ -114,7 +115,7 @@ public struct ObjectReader: Sendable {
         return try Value(json: json, at: path.dot(name))
     }
 
-    /// A list that may be absent, then empty.
+    /// Reads an optional list; an absent one is empty.
     public func list<Value: NeutralValue>(_ name: String, of type: Value.Type = Value.self) throws(ModelError)
         -> [Value]
     {
@@ -122,7 +123,7 @@ public struct ObjectReader: Sendable {
         return try [Value](json: json, at: path.dot(name))
     }
 
-    /// An object used as a dictionary; may be absent, then empty.
+    /// Reads an optional object used as a dictionary; an absent one is empty.
     public func dictionary<Key: NeutralKey, Value: NeutralValue>(
         _ name: String,
         of type: Value.Type = Value.self
@@ -145,7 +146,7 @@ public struct ObjectReader: Sendable {
 public protocol NeutralKey: NeutralValue, RawRepresentable, ExpressibleByStringLiteral, Comparable, Codable,
     CodingKeyRepresentable
 where RawValue == String {
-    /// A name from its text.
+    /// Creates a name from its text.
     init(rawValue: String)
 }
 
@@ -162,23 +163,23 @@ extension NeutralKey {
 
     public func write(to writer: inout JSONWriter) { writer.string(rawValue) }
 
-    /// By Unicode scalars, so that every machine sorts alike.
+    /// Orders names by Unicode scalars, so that the order is equal on every machine.
     @inlinable public static func < (left: Self, right: Self) -> Bool { left.rawValue.precedes(right.rawValue) }
 }
 
 extension Dictionary where Key: NeutralKey {
-    /// Where a name and its value are, and the name's first bytes: by these alone most names are told apart.
+    /// The first bytes of a name, by which most names can be ordered, and the index of the name and its value.
     @usableFromInline package typealias Place = (start: UInt64, index: Index)
 
     /// Names and values, sorted by the names.
     @inlinable public var inOrder: [(key: Key, value: Value)] { withPlacesInOrder { $0.map { self[$0.index] } } }
 
-    /// Lends where names and values are, sorted by the names: whoever looks there copies nothing.
+    /// Passes the indexes of names and values, sorted by name, to `body`, without copying names or values.
     @inlinable package func withPlacesInOrder<Result>(_ body: (UnsafeBufferPointer<Place>) -> Result) -> Result {
         withUnsafeTemporaryAllocation(of: Place.self, capacity: count) { room in
             let names = keys
             var (end, index) = (0, startIndex)
-            // Each index comes once, so the buffer is full behind this, and empty behind the end.
+            // Each index occurs once, so the buffer is exactly full after the loop.
             while index != endIndex {
                 room.initializeElement(at: end, to: (names[index].rawValue.firstBytes, index))
                 end += 1
@@ -189,7 +190,7 @@ extension Dictionary where Key: NeutralKey {
             }
             var places = room
             defer { places.deinitialize() }
-            // Few as they are, mostly, they are put in their places one by one.
+            // Small dictionaries, which are usual, use insertion sort.
             guard count <= 16 else {
                 places.sort(by: precedes)
                 return body(UnsafeBufferPointer(places))
@@ -222,7 +223,7 @@ extension NeutralWord {
 }
 
 extension String {
-    /// The path of a member below this path.
+    /// Returns the path of a member below this path.
     public func dot(_ name: String) -> String { isEmpty ? name : "\(self).\(name)" }
 }
 
@@ -313,7 +314,7 @@ extension JSONWriter {
         value.write(to: &self)
     }
 
-    /// Writes a member unless it is absent.
+    /// Writes a member unless it is nil.
     public mutating func member<Value: NeutralValue>(_ name: String, ifPresent value: Value?) {
         if let value { member(name, value) }
     }
@@ -323,18 +324,18 @@ extension JSONWriter {
         if !values.isEmpty { member(name, values) }
     }
 
-    /// Writes a dictionary sorted by its names, unless it is empty.
+    /// Writes a dictionary sorted by name, unless it is empty.
     public mutating func member<Key: NeutralKey, Value: NeutralValue>(_ name: String, ifNotEmpty values: [Key: Value]) {
         if !values.isEmpty { member(name, values) }
     }
 
-    /// Writes a dictionary sorted by its names.
+    /// Writes a dictionary sorted by name.
     public mutating func member<Key: NeutralKey, Value: NeutralValue>(_ name: String, _ values: [Key: Value]) {
         self.name(name)
         self.values(values)
     }
 
-    /// Writes a dictionary as an object sorted by its names.
+    /// Writes a dictionary as an object sorted by name.
     private mutating func values<Key: NeutralKey, Value: NeutralValue>(_ values: [Key: Value]) {
         beginObject()
         values.withPlacesInOrder { places in
@@ -347,7 +348,7 @@ extension JSONWriter {
     }
 }
 
-// The same with names that this package writes in its source.
+// The same methods for names that are string literals in this package.
 extension JSONWriter {
     package mutating func member(known name: StaticString, _ value: some NeutralValue) {
         self.name(known: name)

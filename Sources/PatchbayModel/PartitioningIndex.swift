@@ -1,5 +1,5 @@
 extension Array {
-    /// The first index whose element fulfils a condition that all behind it fulfil, too; the count if none does.
+    /// Returns the first index whose element meets a condition that all later elements also meet; the count if there is none.
     package func partitioningIndex(where isBehind: (Element) -> Bool) -> Int {
         var (low, high) = (0, count)
         while low < high {

@@ -1,9 +1,9 @@
 import Foundation
 public import PatchbayJSON
 
-/// What the system told an app about a push notification: one of the calls that Apple's frameworks make.
+/// A system callback about a push notification: one of the calls that Apple's frameworks make.
 ///
-/// An app hands the call on as it came, and ``TrackingEvent/init(_:userInfo:)`` says what happened.
+/// The app passes the call on unchanged, and ``TrackingEvent/init(_:userInfo:)`` determines the event.
 public enum PushCallback: Hashable, Sendable {
     /// A notification is about to be shown while the app is on the screen
     /// (`userNotificationCenter(_:willPresent:…)`).
@@ -13,16 +13,16 @@ public enum PushCallback: Hashable, Sendable {
     /// The person answered a notification (`userNotificationCenter(_:didReceive:…)`): the response's `actionIdentifier`.
     case didRespond(action: String)
 
-    /// What the system calls a tap on the notification itself (`UNNotificationDefaultActionIdentifier`).
+    /// The action identifier for a tap on the notification itself (`UNNotificationDefaultActionIdentifier`).
     public static let defaultAction = "com.apple.UNNotificationDefaultActionIdentifier"
-    /// What the system calls swiping it away (`UNNotificationDismissActionIdentifier`). It comes only for a category that
-    /// was registered with `customDismissAction`.
+    /// The action identifier for dismissing the notification (`UNNotificationDismissActionIdentifier`). The system sends it
+    /// only for a category that was registered with `customDismissAction`.
     public static let dismissAction = "com.apple.UNNotificationDismissActionIdentifier"
 }
 
 extension TrackingEvent {
-    /// What a call of the system says about a push notification; nil where another call says it already: while the app is
-    /// active, `willPresent` comes beside `didReceiveRemoteNotification`.
+    /// Creates the event for a system callback. Nil if another callback reports the same event: while the app is active, the
+    /// system calls both `willPresent` and `didReceiveRemoteNotification`.
     public init?(_ callback: PushCallback, payload: JSONObject) {
         switch callback {
         case .willPresent: self = .push(.received, payload: payload)
@@ -34,18 +34,18 @@ extension TrackingEvent {
         }
     }
 
-    /// The same for the `userInfo` of a notification, as the system gives it.
+    /// Creates the event from the `userInfo` of a notification, as the system passes it.
     ///
-    /// - Throws: ``ModelError`` if it holds something that no push message can hold, such as a date.
+    /// - Throws: ``ModelError`` if it contains a value that a push message cannot contain, such as a date.
     public init?(_ callback: PushCallback, userInfo: [AnyHashable: Any]) throws(ModelError) {
         self.init(callback, payload: try JSONObject(userInfo: userInfo))
     }
 }
 
 extension JSONObject {
-    /// The `userInfo` of a notification as JSON, members sorted by name: a dictionary has no order.
+    /// Creates JSON from the `userInfo` of a notification. Members are sorted by name, because a dictionary has no order.
     ///
-    /// - Throws: ``ModelError`` if it holds something that is not JSON.
+    /// - Throws: ``ModelError`` if it contains a value that is not JSON.
     public init(userInfo: [AnyHashable: Any]) throws(ModelError) { try self.init(userInfo, at: "") }
 
     fileprivate init(_ userInfo: [AnyHashable: Any], at path: String) throws(ModelError) {
@@ -85,7 +85,7 @@ extension JSONValue {
         }
     }
 
-    /// A number of Foundation: it may be a boolean in disguise.
+    /// Creates JSON from a Foundation number, which may represent a boolean.
     private init(_ number: NSNumber, at path: String) throws(ModelError) {
         if String(cString: number.objCType) == "c" {
             self = .bool(number.boolValue)

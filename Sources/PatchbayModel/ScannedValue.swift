@@ -1,20 +1,20 @@
 package import PatchbayJSON
 
-/// A value that can be read from the very bytes that ``NeutralValue/write(to:)`` makes of it, without a tree between.
+/// A value that can be read directly from the bytes that ``NeutralValue/write(to:)`` writes, without an intermediate tree.
 ///
-/// What is stored was written by this model, so almost everything that is read back is in that form. The scanner gives up
-/// on the rest, and then ``NeutralValue/init(json:at:)`` decides, which knows every form and says what is wrong. Both must
-/// agree: whatever `init(scanning:)` accepts, `init(json:at:)` reads as an equal value.
+/// Stored values were written by this model, so almost all of them have that form. For other forms the scanner gives up, and
+/// ``NeutralValue/init(json:at:)`` reads the value or throws the reason. Both must agree: if `init(scanning:)` accepts a value,
+/// `init(json:at:)` returns an equal one.
 package protocol ScannedValue: NeutralValue {
-    /// Reads the value, and leaves the scanner behind it.
+    /// Reads the value and moves the scanner past it.
     init(scanning scanner: inout JSONScanner) throws(NotPlain)
 }
 
 extension ScannedValue {
-    /// Reads the JSON form from bytes.
+    /// Creates a value from the bytes of its JSON form.
     package init(jsonBytes: some Collection<UInt8>) throws(ModelError) { self = try Self.read(jsonBytes) }
 
-    // Inlined, so that they are compiled for the type that is read.
+    // Inlined, so that they are specialized for the type that is read.
 
     @inline(__always) static func read(_ jsonBytes: some Collection<UInt8>) throws(ModelError) -> Self {
         if let value = scan(jsonBytes) { return value }
@@ -26,28 +26,28 @@ extension ScannedValue {
         let isWhole = jsonBytes.withContiguousStorageIfAvailable { bytes in
             JSONScanner.scan(bytes) { scanner throws(NotPlain) in scanned = try Self(scanning: &scanner) }
         }
-        // Taken, not copied: an operation is large.
+        // Moved instead of copied, because an operation is large.
         return isWhole == true ? scanned.take() : nil
     }
 }
 
-// The values that are stored by the thousand: their readers are compiled for their types, whoever calls.
+// These types are stored in large numbers, so their readers are specialized for every caller.
 
 extension EngagementOperation {
-    /// Reads the JSON form from bytes.
+    /// Creates a value from the bytes of its JSON form.
     public init(jsonBytes: some Collection<UInt8>) throws(ModelError) { self = try Self.read(jsonBytes) }
 }
 
 extension SubjectSnapshot {
-    /// Reads the JSON form from bytes.
+    /// Creates a value from the bytes of its JSON form.
     public init(jsonBytes: some Collection<UInt8>) throws(ModelError) { self = try Self.read(jsonBytes) }
 }
 
 extension Contact {
-    /// Reads the JSON form from bytes.
+    /// Creates a value from the bytes of its JSON form.
     public init(jsonBytes: some Collection<UInt8>) throws(ModelError) { self = try Self.read(jsonBytes) }
 
-    /// Reads the form that the model writes; nil for any other, be it good or bad.
+    /// Creates a value from the form that the model writes; nil for any other form, valid or invalid.
     package init?(scanning jsonBytes: ArraySlice<UInt8>) {
         guard let contact = Self.scan(jsonBytes) else { return nil }
         self = contact
@@ -55,7 +55,7 @@ extension Contact {
 }
 
 extension JSONScanner {
-    /// A member that must be there.
+    /// Reads a required member.
     package mutating func required<Value: ScannedValue>(
         _ name: StaticString,
         as type: Value.Type = Value.self
@@ -64,7 +64,7 @@ extension JSONScanner {
         return try Value(scanning: &self)
     }
 
-    /// A member that may be absent.
+    /// Reads an optional member.
     package mutating func optional<Value: ScannedValue>(
         _ name: StaticString,
         as type: Value.Type = Value.self
@@ -72,7 +72,7 @@ extension JSONScanner {
         takesName(name) ? try Value(scanning: &self) : nil
     }
 
-    /// A list that may be absent, then empty.
+    /// Reads an optional list; an absent one is empty.
     package mutating func list<Value: ScannedValue>(
         _ name: StaticString,
         of type: Value.Type = Value.self
@@ -80,20 +80,20 @@ extension JSONScanner {
         takesName(name) ? try [Value](scanning: &self) : []
     }
 
-    /// An object used as a dictionary; may be absent, then empty.
+    /// Reads an optional object used as a dictionary; an absent one is empty.
     package mutating func dictionary<Key: NeutralKey, Value: ScannedValue>(
         _ name: StaticString
     ) throws(NotPlain) -> [Key: Value] {
         takesName(name) ? try dictionary() : [:]
     }
 
-    /// An object used as a dictionary.
+    /// Reads an object used as a dictionary.
     package mutating func dictionary<Key: NeutralKey, Value: ScannedValue>() throws(NotPlain) -> [Key: Value] {
         try beginObject()
-        // Most have a few members: room for six is the least that is not soon outgrown.
+        // Most dictionaries have a few members; six is a capacity that rarely has to grow.
         var result = [Key: Value](minimumCapacity: 6)
         while let name = try nextName() {
-            // Names that only look alike are one key here; which of them counts, the other reader knows.
+            // Canonically equivalent names are the same key here. `init(json:at:)` decides which value applies.
             guard !name.isEmpty, result.updateValue(try Value(scanning: &self), forKey: Key(rawValue: name)) == nil
             else { throw NotPlain() }
         }
@@ -101,7 +101,7 @@ extension JSONScanner {
     }
 }
 
-// MARK: What values are made of
+// MARK: Basic values
 
 extension ScannedValue where Self: NeutralKey {
     package init(scanning scanner: inout JSONScanner) throws(NotPlain) {

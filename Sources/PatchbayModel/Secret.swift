@@ -1,18 +1,18 @@
-/// A value that must never be seen: a token, a password. Its descriptions hide it.
+/// A secret value, such as a token or a password. Its descriptions do not contain it.
 public struct Secret: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The value itself, for the wire alone.
+    /// The secret value, for use on the wire only.
     public let value: String
 
-    /// Hides a value.
+    /// Creates a secret.
     public init(_ value: String) { self.value = value }
 
-    /// Three dots, whatever the value.
+    /// Always three dots.
     public var description: String { "•••" }
 
-    /// Three dots, whatever the value.
+    /// Always three dots.
     public var debugDescription: String { "•••" }
 
-    /// Nothing to look into.
+    /// An empty reflection, so that it does not reveal the value.
     public var customMirror: Swift.Mirror { Swift.Mirror(self, children: []) }
 }
 

@@ -1,43 +1,43 @@
 public import PatchbayJSON
 
-/// The last neutral state of one subject, folded from everything captured for it.
+/// The last neutral state of one subject, combined from all of its captured operations.
 ///
-/// It serves local reads, because no vendor can be read from an app, and is replayed as the first operations to a new
-/// vendor. It holds what the app said, whether or not a vendor took it. When somebody else logs in, or the known person
-/// logs out, the attributes, tags, subscriptions and consents of the former person are dropped: they never count for the next
-/// one. What a person had refused counts again when that person comes back.
+/// It serves local reads, because an app cannot query a vendor, and it is replayed as the first operations for a new vendor. It
+/// contains the app's values, whether or not a vendor accepted them. When another person logs in, or the known person logs out,
+/// the attributes, tags, subscriptions, and consents of the previous person are removed and never apply to the next one. A
+/// person's refusals apply again when that person returns.
 public struct SubjectSnapshot: ScannedValue {
-    /// Who was logged in last; selects the credential of what is replayed.
+    /// The contact who was logged in last, which selects the credential for replayed operations.
     public var contact: String?
     /// The person's identifiers, the newest of each kind.
     public var identifiers: [Identifier] = []
-    /// Attributes that have a value.
+    /// The attributes that have a value.
     public var attributes: [AttributeName: AttributeValue] = [:]
-    /// Tags that are there.
+    /// The current tags.
     public var tags: Set<Tag> = []
-    /// Subscriptions by channel and topic.
+    /// The subscriptions by channel and topic.
     public var subscriptions: [Subscription.Key: Subscription] = [:]
-    /// Consents by purpose and channel.
+    /// The consent decisions by purpose and channel.
     public var consents: [Consent] = []
-    /// The installation, if it is one.
+    /// The installation; nil if the subject is not one.
     public var device: Device?
-    /// The person for whom the app gave the device's identities; nil if it gave none, or if no person was known.
+    /// The person for whom the app provided the device's identities; nil if it provided none, or if no person was known.
     var deviceContact: String?
     /// The last change of person, if there was one.
     public var contactSwitch: ContactSwitch?
-    /// The number of the last operation in the outbox that was captured before the person who is there came; nil if nobody
-    /// else was there before. The engine notes it.
+    /// The number of the last operation in the outbox that was captured before the current person came; nil if there was no
+    /// other person before. The engine sets it.
     package var cameAfter: Int?
-    /// The outbox numbers of the last operations that changed the person, oldest first; the number before each is free. The
-    /// engine notes them.
+    /// The outbox numbers of the last operations that changed the person, oldest first. The number before each is unused. The
+    /// engine sets them.
     package var personChanges: [Int] = []
-    /// The people who have left, the last to leave at the end.
+    /// The people who have left, most recent last.
     var formerPeople: [FormerPerson] = []
 
-    /// Nothing known.
+    /// Creates an empty snapshot.
     public init() {}
 
-    /// Folds one operation into the state.
+    /// Applies one operation to the snapshot.
     public mutating func apply(_ operation: EngagementOperation) {
         if case .readBack = operation.action { return }
         let former = contact
@@ -54,7 +54,8 @@ public struct SubjectSnapshot: ScannedValue {
             if isAnotherPerson(change) {
                 forgetPerson(knownAs: former)
             } else if contactSwitch?.direction == .logOut, change.direction == .logIn {
-                // Between two people somebody unknown used the installation: their values are not the next person's.
+                // An unknown person used the installation between two people; that person's values do not belong to the next
+                // one.
                 (attributes, tags) = ([:], [])
             }
             contactSwitch = change
@@ -73,25 +74,25 @@ public struct SubjectSnapshot: ScannedValue {
         }
     }
 
-    /// Whether somebody else is there now: a known person left, or another one came. Whoever logs in after nobody was known
-    /// is taken as the one who was there.
+    /// Whether a change brings another person: a known person left, or a different one came. A person who logs in when no
+    /// person was known is treated as the same person.
     public func isAnotherPerson(_ change: ContactSwitch) -> Bool {
         !identifiers.isEmpty && Set(identifiers).isDisjoint(with: change.identifiers)
     }
 
-    /// Whether identifiers name another person than the one who is known: the external identifier differs. Another address or
-    /// phone number alone may be the same person's.
+    /// Whether identifiers name another person than the current one: the external identifier differs. A different address or
+    /// phone number alone may belong to the same person.
     public func isAnotherPerson(_ newer: [Identifier]) -> Bool {
         guard let known = identifiers.first(where: { $0.kind == .external }) else { return false }
         return newer.contains { $0.kind == .external && $0 != known } && !newer.contains(known)
     }
 
-    /// Takes a registration back that no provider accepts.
+    /// Reverts a registration that no provider accepts.
     package mutating func keepDevice(of earlier: SubjectSnapshot) {
         (device, deviceContact) = (earlier.device, earlier.deviceContact)
     }
 
-    /// Whether another person is there after an action.
+    /// Whether another person uses the installation after an action.
     package func isAnotherPerson(after action: Action) -> Bool {
         switch action {
         case .switchContact(let change): isAnotherPerson(change)
@@ -100,7 +101,7 @@ public struct SubjectSnapshot: ScannedValue {
         }
     }
 
-    /// A word for every channel takes back what was said before for one channel and allowed more.
+    /// Records a decision. A decision for every channel removes earlier, more permissive decisions for single channels.
     private mutating func note(_ consent: Consent) {
         consents.removeAll {
             $0.scope == consent.scope || consent.scope.covers($0.scope) && $0.state > consent.state
@@ -108,30 +109,30 @@ public struct SubjectSnapshot: ScannedValue {
         consents.append(consent)
     }
 
-    /// What belongs to a person goes with the person; the installation stays, and so does what the person refused.
+    /// Removes the data of the person. The installation stays, and so do the person's refusals.
     private mutating func forgetPerson(knownAs former: String?) {
-        // Who was only identified is known by the external identifier.
+        // A person who was only identified is known by the external identifier.
         let name = former ?? identifiers.first { $0.kind == .external }?.value
         let person = FormerPerson(of: self, knownAs: name ?? "")
         (attributes, tags, subscriptions, consents) = ([:], [], [:], [])
         if name == nil {
-            // The person who logs in may be the one who refused it before the log-in.
+            // The person who logs in may have refused before the log-in.
             recall(person)
         } else {
             formerPeople = Array((formerPeople + [person]).suffix(FormerPerson.limit))
         }
     }
 
-    /// What a person who comes back had refused counts again; it is stronger than what an unknown person said meanwhile.
+    /// Restores the refusals of a returning person. They override decisions that an unknown person made meanwhile.
     private mutating func recallRefusals() {
         guard let contact, let place = formerPeople.lastIndex(where: { ScalarString.equal($0.contact, contact) })
         else { return }
         recall(formerPeople.remove(at: place))
     }
 
-    /// Removes everything of an erased contact that left before: what the contact refused, and device identities that belong to it.
+    /// Removes everything about an erased contact that left earlier: its refusals, and the device identities that belong to it.
     ///
-    /// - Returns: Whether there was anything.
+    /// - Returns: Whether there was anything to remove.
     package mutating func forgetFormerContact(_ contact: String) -> Bool {
         let before = self
         formerPeople.removeAll { ScalarString.equal($0.contact, contact) }
@@ -159,7 +160,7 @@ public struct SubjectSnapshot: ScannedValue {
         }
     }
 
-    /// What must be said to a vendor that knows nothing, in the order in which an app would say it.
+    /// The operations that give a new vendor the current state, in the order in which an app would capture them.
     public var replay: [Action] {
         var actions: [Action] = consents.map(Action.setConsent)
         if let device = replayedDevice { actions.append(.registerDevice(device)) }
@@ -172,7 +173,7 @@ public struct SubjectSnapshot: ScannedValue {
         return actions
     }
 
-    /// The installation, without identities that the app gave for another person than the one who is there.
+    /// The installation, without identities that the app provided for another person.
     private var replayedDevice: Device? {
         guard var device, let deviceContact, contact.map({ !ScalarString.equal($0, deviceContact) }) ?? true else {
             return self.device
@@ -181,17 +182,18 @@ public struct SubjectSnapshot: ScannedValue {
         return device
     }
 
-    /// What the person who is there said of push messages last.
+    /// The current person's last decision about push messages.
     package var push: PushWord {
         PushWord(consent: consent(for: .messaging, channel: .push), subscriptions: subscriptions.values)
     }
 
-    /// The same of each person who has left, by contact.
+    /// The last push decisions of each person who has left, by contact.
     package var formerPush: [(contact: String, push: PushWord)] {
         formerPeople.map { ($0.contact, PushWord(consent: $0.pushMessages, subscriptions: $0.subscriptions)) }
     }
 
-    /// What the subject allows for that purpose on that channel: the word for the channel, else for every channel.
+    /// Returns the subject's decision for a purpose on a channel: the channel's own decision, otherwise the one for every
+    /// channel.
     public func consent(for purpose: Purpose, channel: Channel? = nil) -> Consent.State {
         let words = consents.filter { $0.purpose == purpose }
         return (words.first { $0.channel == channel } ?? words.first { $0.channel == nil })?.state ?? .unknown
@@ -258,7 +260,8 @@ public struct SubjectSnapshot: ScannedValue {
 }
 
 extension AttributeChange {
-    /// The value after this change; nil is unset. A number that can't be added exactly stays as it was.
+    /// Returns the value after this change; nil if it is unset. A number to which the change cannot be added exactly stays
+    /// unchanged.
     public func applied(to value: AttributeValue?) -> AttributeValue? {
         switch self {
         case .set(let value): return value
@@ -284,7 +287,7 @@ extension AttributeChange {
 }
 
 extension AttributeValue {
-    /// The elements of a list or of choices; a scalar counts as a list of one.
+    /// The elements of a list or of choices; a scalar counts as a list with one element.
     var elements: [AttributeValue] {
         switch self {
         case .list(let values): values
@@ -295,7 +298,7 @@ extension AttributeValue {
 }
 
 extension ExactDecimal {
-    /// The exact sum, with the longer of the two fractions; nil past 400 digits.
+    /// Returns the exact sum, with as many decimals as the longer of the two fractions; nil if it needs more than 400 digits.
     func adding(_ other: ExactDecimal) -> ExactDecimal? {
         let scale = max(fractionDigits, other.fractionDigits)
         var (left, right) = (scaled(to: scale), other.scaled(to: scale))

@@ -1,6 +1,6 @@
 public import PatchbayJSON
 
-/// A way to reach a person: an open set.
+/// A channel for messages to a person. The set is open.
 public struct Channel: NeutralKey {
     public let rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
@@ -15,39 +15,39 @@ public struct Channel: NeutralKey {
     public static let inApp: Channel = "in_app"
 }
 
-/// Whether a person wants to hear of a topic on a channel, with what proves it.
+/// A person's subscription to messages about a topic on a channel, with its evidence.
 public struct Subscription: ScannedValue {
-    /// What the person wants.
+    /// The state of a subscription.
     public enum State: String, NeutralWord, Codable {
-        /// Wants messages.
+        /// The person has opted in.
         case subscribed
-        /// Does not want messages.
+        /// The person has opted out.
         case unsubscribed
-        /// No messages for now, without a withdrawal.
+        /// The person has paused messages without opting out.
         case suspended
-        /// Nobody knows; treated as not subscribed.
+        /// The state is unknown; treated as not subscribed.
         case unknown
 
-        /// Whether the person said so to receive no messages, for good or for now.
+        /// Whether the person has opted out, permanently or temporarily.
         public var isOptOut: Bool { self == .unsubscribed || self == .suspended }
     }
 
-    /// The way to reach the person.
+    /// The channel of the messages.
     public var channel: Channel
-    /// The theme of the messages; nil is the channel as a whole.
+    /// The topic of the messages; nil for the channel as a whole.
     public var topic: String?
-    /// What the person wants.
+    /// The state.
     public var state: State
-    /// When the person said so, if known.
+    /// The time of the decision, if known.
     public var changedAt: Timestamp?
-    /// Where the person said so: a form, an import.
+    /// The source of the decision, such as a form or an import.
     public var source: String?
-    /// What proves it: a record's number, a text version.
+    /// The evidence of the decision, such as a record number or the version of a consent text.
     public var evidence: String?
-    /// Values that belong to this subscription alone.
+    /// Additional values of this subscription.
     public var fields: [AttributeName: AttributeValue]
 
-    /// A subscription.
+    /// Creates a subscription.
     public init(
         channel: Channel,
         topic: String? = nil,
@@ -61,33 +61,33 @@ public struct Subscription: ScannedValue {
         (self.source, self.evidence, self.fields) = (source, evidence, fields)
     }
 
-    /// What two subscriptions must share to be the same one.
+    /// The channel and topic, which identify a subscription.
     public struct Key: Hashable, Comparable, Sendable {
         /// The channel.
         public var channel: Channel
-        /// The topic, if any.
+        /// The topic; nil for the channel as a whole.
         public var topic: String?
 
-        /// A channel as a whole, or a topic on it.
+        /// Creates the key of a channel as a whole, or of a topic on it.
         public init(channel: Channel, topic: String? = nil) { (self.channel, self.topic) = (channel, topic) }
 
-        /// Reads the name that settings use: `email`, or `email.weekly` for a topic.
+        /// Creates a key from the name used in settings: `email`, or `email.weekly` for a topic.
         public init(settingName: String) {
             let parts = settingName.split(separator: ".", maxSplits: 1).map(String.init)
             self.init(channel: Channel(rawValue: parts.first ?? ""), topic: parts.dropFirst().first)
         }
 
-        /// The name that settings use: `email`, or `email.weekly` for a topic.
+        /// The name used in settings: `email`, or `email.weekly` for a topic.
         public var settingName: String { topic.map { "\(channel.rawValue).\($0)" } ?? channel.rawValue }
 
-        /// By channel, then topic; the channel as a whole first.
+        /// Orders by channel, then by topic; the channel as a whole comes first.
         public static func < (left: Key, right: Key) -> Bool {
             (left.channel, left.topic == nil ? 0 : 1, left.topic ?? "")
                 < (right.channel, right.topic == nil ? 0 : 1, right.topic ?? "")
         }
     }
 
-    /// Channel and topic.
+    /// The channel and topic.
     public var key: Key { Key(channel: channel, topic: topic) }
 
     public init(json: JSONValue, at path: String) throws(ModelError) {

@@ -6,23 +6,23 @@ public struct Tag: NeutralKey {
     public init(rawValue: String) { self.rawValue = rawValue }
 }
 
-/// What happens to the tags: all replaced, or some added and removed.
+/// A change of tags: replaces all tags, or adds and removes some.
 ///
-/// Where a tag is both added and removed, removing comes first.
+/// If a tag is both added and removed, it is removed first and then added.
 public struct TagChange: ScannedValue {
-    /// The whole set from now on; nil leaves the present one. Added and removed tags are applied to it.
+    /// The new set of tags; nil keeps the current one. Added and removed tags are applied to it.
     public var replace: [Tag]?
-    /// Tags that are there from now on.
+    /// The tags to add.
     public var add: [Tag]
-    /// Tags that are gone from now on.
+    /// The tags to remove.
     public var remove: [Tag]
 
-    /// A change of tags.
+    /// Creates a change of tags.
     public init(replace: [Tag]? = nil, add: [Tag] = [], remove: [Tag] = []) {
         (self.replace, self.add, self.remove) = (replace, add, remove)
     }
 
-    /// The tags after this change.
+    /// Returns the tags after this change.
     public func applied(to tags: Set<Tag>) -> Set<Tag> {
         (replace.map { Set($0) } ?? tags).subtracting(remove).union(add)
     }

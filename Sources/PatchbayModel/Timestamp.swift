@@ -1,15 +1,16 @@
 public import PatchbayJSON
 
-/// A point in time as a person's data holds it: to the nanosecond, in the years 0 to 9999.
+/// A point in time in a person's data, with nanosecond precision, in the years 0 to 9999.
 ///
-/// Wider and finer than ``Instant``, so that a fraction of a second or a far date in an export comes through unharmed.
+/// It has a greater range and precision than ``Instant``, so that fractions of a second and distant dates in an export are
+/// preserved.
 public struct Timestamp: Hashable, Comparable, Sendable {
     /// Whole seconds since 1970, UTC, rounded down.
     public let seconds: Int64
     /// Nanoseconds after that second, 0 to 999,999,999.
     public let nanoseconds: Int32
 
-    /// A point in time; nil outside the years 0 to 9999.
+    /// Creates a point in time; nil outside the years 0 to 9999.
     public init?(seconds: Int64, nanoseconds: Int32 = 0) {
         guard (0..<1_000_000_000).contains(nanoseconds), (-62_167_219_200...253_402_300_799).contains(seconds) else {
             return nil
@@ -17,23 +18,24 @@ public struct Timestamp: Hashable, Comparable, Sendable {
         (self.seconds, self.nanoseconds) = (seconds, nanoseconds)
     }
 
-    /// The same point in time; an instant outside the years 0 to 9999 is moved to the nearest end.
+    /// Creates a timestamp from an instant. An instant outside the years 0 to 9999 is moved to the nearest limit.
     public init(_ instant: Instant) {
         let (seconds, remainder) = instant.milliseconds.dividedRoundingDown(by: 1000)
         self.seconds = min(max(seconds, -62_167_219_200), 253_402_300_799)
         nanoseconds = Int32(remainder) * 1_000_000
     }
 
-    /// Reads RFC 3339: `T` or a space between date and time, `Z` or an offset, up to nine digits of a second.
+    /// Creates a timestamp from RFC 3339 text: `T` or a space between date and time, `Z` or an offset, up to nine fraction
+    /// digits.
     ///
-    /// Nil if the text is anything else; a leap second (`:60`) is read as the next second.
+    /// Nil if the text has another form. A leap second (`:60`) is read as the following second.
     public init?(text: String) {
         var text = text
         guard let value = text.withUTF8({ Timestamp(utf8: $0) }) else { return nil }
         self = value
     }
 
-    /// The same from bytes.
+    /// Creates a timestamp from the UTF-8 bytes of RFC 3339 text.
     init?(utf8: UnsafeBufferPointer<UInt8>) {
         var scanner = DigitScanner(utf8)
         guard let date = scanner.date(), scanner.skip("T", "t", " "),
@@ -60,7 +62,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
         return isWest ? -seconds : seconds
     }
 
-    /// The same point in time in whole milliseconds, the rest cut.
+    /// The same point in time in whole milliseconds, truncated.
     public var instant: Instant { Instant(milliseconds: seconds * 1000 + Int64(nanoseconds / 1_000_000)) }
 
     /// The day in UTC.
@@ -70,7 +72,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
         return date
     }
 
-    /// RFC 3339 in UTC with as many digits of a second as the value needs: none, or up to nine.
+    /// RFC 3339 text in UTC with as many fraction digits as the value needs (0 to 9).
     public var text: String { text(fractionDigits: neededDigits) }
 
     private var neededDigits: Int {
@@ -80,7 +82,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
         return digits
     }
 
-    /// RFC 3339 in UTC with exactly that many digits of a second (0 to 9), the rest cut.
+    /// Returns RFC 3339 text in UTC with exactly `fractionDigits` digits (0 to 9), truncated.
     public func text(fractionDigits: Int) -> String {
         String(unsafeUninitializedCapacity: Self.longest) { put(in: $0, from: 0, fractionDigits: fractionDigits) }
     }
@@ -95,13 +97,13 @@ public struct Timestamp: Hashable, Comparable, Sendable {
         }
     }
 
-    /// Writes the text as a JSON string with as many digits of a second as the value needs.
+    /// Writes the text as a JSON string with as many fraction digits as the value needs.
     public func write(to writer: inout JSONWriter) { write(to: &writer, fractionDigits: neededDigits) }
 
-    /// Bytes of `2031-03-09T07:05:11.123456789Z`.
+    /// The length in bytes of `2031-03-09T07:05:11.123456789Z`.
     private static let longest = 30
 
-    /// Puts the text into room for ``longest`` bytes from `start` and returns where it ends.
+    /// Writes the text into a buffer with space for ``longest`` bytes from `start`, and returns the end position.
     private func put(in room: UnsafeMutableBufferPointer<UInt8>, from start: Int, fractionDigits: Int) -> Int {
         let (days, time) = seconds.dividedRoundingDown(by: 86_400)
         let date = CalendarDate.parts(daysSince1970: days)
@@ -129,7 +131,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
         return place
     }
 
-    /// Earlier first.
+    /// Orders timestamps chronologically.
     public static func < (left: Timestamp, right: Timestamp) -> Bool {
         (left.seconds, left.nanoseconds) < (right.seconds, right.nanoseconds)
     }

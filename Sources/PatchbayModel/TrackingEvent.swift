@@ -1,38 +1,38 @@
 public import PatchbayJSON
 
-/// What a person did with a push notification.
+/// An interaction of a person with a push notification.
 public enum PushInteraction: String, NeutralWord {
-    /// It arrived; the app may not even have been running.
+    /// The notification arrived; the app may not have been running.
     case received
-    /// It was tapped.
+    /// The person tapped the notification.
     case tapped
-    /// It was swiped away.
+    /// The person dismissed the notification.
     case dismissed
-    /// The app was opened through it.
+    /// The person opened the app through the notification.
     case opened
 }
 
-/// Something that happened.
+/// An event.
 public enum TrackingEvent: ScannedValue {
-    /// A push notification, with its raw payload: the adapter whose vendor sent it knows it again.
+    /// A push notification event, with the raw payload, by which the sending vendor's adapter recognizes its own notifications.
     case push(PushInteraction, payload: JSONObject, actionID: String? = nil)
-    /// A message inside the app was seen.
+    /// The person viewed an in-app message.
     case messageViewed(messageID: String)
-    /// A message inside the app was clicked.
+    /// The person clicked an in-app message.
     case messageClicked(messageID: String, buttonID: String? = nil)
-    /// The person began to use the app.
+    /// The person started to use the app.
     case sessionStarted
     /// The person stopped using the app.
     case sessionEnded
-    /// Anything else, by name.
+    /// A custom event with a name.
     case custom(name: String, attributes: [AttributeName: AttributeValue] = [:])
 
-    /// What sort of event, as capabilities name it.
+    /// The kinds of events, as used in capabilities.
     public enum Kind: String, NeutralWord, Codable {
         case push, messageViewed, messageClicked, sessionStarted, sessionEnded, custom
     }
 
-    /// What sort of event.
+    /// The kind of the event.
     public var kind: Kind {
         switch self {
         case .push: .push
@@ -77,7 +77,7 @@ public enum TrackingEvent: ScannedValue {
     package init(scanning scanner: inout JSONScanner) throws(NotPlain) {
         try scanner.beginObject()
         guard scanner.takesName("kind") else { throw NotPlain() }
-        // By far the most frequent one is not looked up.
+        // Fast path: the most frequent kind is not looked up.
         let kind = scanner.takesString("custom") ? Kind.custom : try Kind(scanning: &scanner)
         switch kind {
         case .push:

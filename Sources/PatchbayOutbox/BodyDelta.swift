@@ -1,16 +1,16 @@
-/// The delta of a capture's body to the body before it in its row: what an app captures in one breath is mostly alike.
+/// A delta that encodes a capture's body relative to the previous body in the same row.
+///
+/// Captures that the app makes within one commit interval are usually similar, so deltas are small.
 ///
 /// | part | form |
 /// |---|---|
-/// | time | since when it waits, less the one before, as a zigzag number (0, -1, 1, -2 … are 0, 1, 2, 3 …) |
-/// | end | how many bytes of the other body's end come last |
-/// | steps, until the delta ends | how many bytes are as at the same place of the other body, how many follow, and these |
+/// | time | the capture's waiting time minus the previous one's, as a zigzag number (0, -1, 1, -2 … are 0, 1, 2, 3 …) |
+/// | end | the number of trailing bytes copied from the end of the other body |
+/// | steps, until the delta ends | the number of bytes copied from the same position, the number of new bytes, the new bytes |
 ///
-/// Every number is a varint: seven bits a byte, the lowest first, with the eighth bit set where more follow.
+/// Every number is a varint: seven bits per byte, lowest first. The eighth bit is set if more bytes follow.
 enum BodyDelta {
     /// Writes the delta.
-    ///
-    /// - Returns: the bytes that it takes; nil if there is no room for it.
     static func write(
         _ body: UnsafeRawBufferPointer,
         after other: UnsafeRawBufferPointer,
@@ -27,7 +27,7 @@ enum BodyDelta {
         while place < last {
             let kept = endOfAlike(body, other, place, alike)
             var next = kept
-            // From a word on, bytes that are alike are worth a step.
+            // A new step pays off when at least eight bytes are equal.
             while next + 8 <= alike, body.word(at: next) != other.word(at: next) { next += 1 }
             if next + 8 > alike { next = last }
             output.put(UInt64(kept - place))
@@ -39,9 +39,9 @@ enum BodyDelta {
         return output.isFull ? nil : output.count
     }
 
-    /// Reads what `write` wrote.
+    /// Reads a delta that `write` wrote.
     ///
-    /// - Returns: the capture; nil where this can be no delta to that one.
+    /// - Returns: The capture; nil if the bytes are not a valid delta to `other`.
     static func read(_ delta: ArraySlice<UInt8>, after other: StagedCapture) -> StagedCapture? {
         var rest = delta
         guard let time = number(&rest), let end = number(&rest), end <= other.body.count else { return nil }
@@ -49,7 +49,7 @@ enum BodyDelta {
         var body: [UInt8] = []
         body.reserveCapacity(other.body.count)
         while !rest.isEmpty {
-            // No byte of the other body comes twice: so a body is no longer than that one and the delta together.
+            // No byte of the other body is copied twice, so a body is at most as long as the other body and the delta together.
             guard let kept = number(&rest), let count = number(&rest), count <= rest.count,
                 kept <= max(0, other.body.count - Int(end) - body.count)
             else { return nil }
@@ -73,7 +73,7 @@ enum BodyDelta {
         return nil
     }
 
-    /// How many bytes are alike, counted from the ends.
+    /// Returns the number of equal bytes, counted from the ends.
     private static func alikeAtEnd(_ body: UnsafeRawBufferPointer, _ other: UnsafeRawBufferPointer, _ most: Int) -> Int
     {
         var end = 0
@@ -86,7 +86,7 @@ enum BodyDelta {
         return end
     }
 
-    /// The first place from `start` on where they differ, or `last`.
+    /// Returns the first position from `start` on at which the bodies differ, or `last`.
     private static func endOfAlike(
         _ body: UnsafeRawBufferPointer,
         _ other: UnsafeRawBufferPointer,
@@ -103,7 +103,7 @@ enum BodyDelta {
         return place
     }
 
-    /// What is written, as far as there is room.
+    /// The written bytes, limited by the capacity.
     private struct Output {
         let room: UnsafeMutableRawBufferPointer
         var count = 0

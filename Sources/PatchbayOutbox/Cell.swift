@@ -1,9 +1,9 @@
 import CSQLite
 
-/// A value that SQLite lends: a column of the row at hand, or what a function of SQL is given.
+/// A borrowed SQLite value: a column of the current row, or an argument of an SQL function.
 ///
-/// It is looked up once for all that is asked of it, and holds until the statement goes on. Only whoever has the connection
-/// alone may ask, as every user of this module has.
+/// The value is looked up once. It stays valid until the statement steps. Only the exclusive user of the connection may read
+/// it; every caller in this module is one.
 struct Cell {
     private let value: OpaquePointer?
 
@@ -12,15 +12,15 @@ struct Cell {
     /// One of SQLite's five types.
     var type: Int32 { sqlite3_value_type(value) }
 
-    /// Whether nothing stands there.
+    /// Whether the value is NULL.
     var isNull: Bool { type == SQLITE_NULL }
 
-    /// A whole number; 0 where something else stands.
+    /// The value as an integer; 0 if it is not one.
     var integer: Int64 { sqlite3_value_int64(value) }
 
-    /// The bytes of a text or a blob; of a number those of its text.
+    /// The bytes of a text or blob; for a number, the bytes of its text.
     var bytes: UnsafeRawBufferPointer {
-        // Asked for as a text it would be copied first, to put a zero behind it. The count is right once the bytes are there.
+        // `sqlite3_value_text` would copy the value to append a zero. The byte count is valid after this call.
         guard let start = sqlite3_value_blob(value) else { return UnsafeRawBufferPointer(start: nil, count: 0) }
         return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_value_bytes(value)))
     }
@@ -30,7 +30,7 @@ struct Cell {
 }
 
 extension RowImage {
-    /// Writes a value as it stands in its row.
+    /// Appends a value as it is stored in its row.
     mutating func append(_ cell: Cell) {
         switch cell.type {
         case SQLITE_NULL: appendNull()

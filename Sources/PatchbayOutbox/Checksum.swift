@@ -3,7 +3,7 @@ import CBlocks
 /// CRC-32 as in zlib, PNG and Ethernet (reflected polynomial 0xEDB88320).
 struct CRC32 {
     private var state: UInt32 = .max
-    /// Bytes that wait for others until they are eight, the first one lowest; above them zeros.
+    /// Bytes buffered until there are eight, the first one lowest; the bits above them are zero.
     private var held: UInt64 = 0
     private var count = 0
 
@@ -17,7 +17,7 @@ struct CRC32 {
         return ~state
     }
 
-    /// Adds so many bytes of a word, eight at most, the lowest first; above them are zeros.
+    /// Adds the lowest `new` bytes of a word (at most eight), lowest first. The bits above them must be zero.
     mutating func add(_ word: UInt64, count new: Int) {
         let shift = UInt64(truncatingIfNeeded: 8 &* count)
         let joined = held | word &<< shift
@@ -33,7 +33,7 @@ struct CRC32 {
 
     mutating func add(_ bytes: UnsafeRawBufferPointer) {
         guard bytes.count >= Self.many, Self.folds else { return addByWords(bytes) }
-        // What is held goes before, so that the state is of whole bytes.
+        // The buffered bytes come first, so that the state covers whole bytes.
         state = ~value
         (held, count) = (0, 0)
         let whole = bytes.count / 16 * 16
@@ -47,7 +47,7 @@ struct CRC32 {
         addByWords(UnsafeRawBufferPointer(rebasing: bytes[whole...]))
     }
 
-    /// From so many bytes on it is worth while to fold them.
+    /// The minimum number of bytes for which folding is worthwhile.
     private static let many = 128
     private static let folds = CBlocks_folds()
 
@@ -55,7 +55,7 @@ struct CRC32 {
         let tables = Self.tables
         var (state, held, place) = (state, held, 0)
         let shift = UInt64(truncatingIfNeeded: 8 &* count)
-        // Each word is inside the buffer.
+        // Each word lies inside the buffer.
         while bytes.count &- place >= 8 {
             let word = bytes.word(at: place)
             state = Self.step(state, held | word &<< shift, tables)
@@ -74,7 +74,7 @@ struct CRC32 {
         add(word &>> UInt64(8 &* (8 &- rest)), count: rest)
     }
 
-    /// Eight bytes at once: each has a table for its distance from the end of the word.
+    /// Processes eight bytes at once, with one table for each distance from the end of the word.
     private static func step(_ state: UInt32, _ word: UInt64, _ tables: [UInt32]) -> UInt32 {
         let word = word ^ UInt64(state)
         func entry(_ place: UInt64) -> UInt32 {
@@ -83,7 +83,7 @@ struct CRC32 {
         return entry(0) ^ entry(1) ^ entry(2) ^ entry(3) ^ entry(4) ^ entry(5) ^ entry(6) ^ entry(7)
     }
 
-    /// The table of one byte, then those of a byte that so many others follow, 256 entries each.
+    /// The table for one byte, then the tables for a byte followed by one to seven others; 256 entries each.
     private static let tables: [UInt32] = {
         var tables: [UInt32] = (0..<256).map { (index: UInt32) -> UInt32 in
             (0..<8).reduce(index) { rest, _ in rest & 1 == 1 ? 0xEDB8_8320 ^ (rest >> 1) : rest >> 1 }
@@ -97,16 +97,16 @@ struct CRC32 {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Eight bytes, the first one lowest; all of them must be inside.
+    /// Returns eight bytes as a word, the first one lowest. All of them must be inside the buffer.
     @inline(__always) func word(at place: Int) -> UInt64 {
         UInt64(littleEndian: loadUnaligned(fromByteOffset: place, as: UInt64.self))
     }
 }
 
-/// The bytes a row's checksum is made of.
+/// The bytes that a row's checksum covers.
 ///
-/// The table's name and then every column in the order of the schema, the checksum itself left out. Each field is written
-/// so that no two rows share an image, and so that a few lines of Python can check it with `zlib.crc32`:
+/// They consist of the table's name and every column in the order of the schema, without the checksum itself. The encoding is
+/// unambiguous, so two different rows never share an image. A few lines of Python can check it with `zlib.crc32`:
 ///
 /// | field | bytes |
 /// |---|---|
@@ -115,16 +115,16 @@ extension UnsafeRawBufferPointer {
 /// | text | `t`, length in bytes as decimal digits, `:`, UTF-8 |
 /// | blob | `b`, length in bytes as decimal digits, `:`, the bytes |
 ///
-/// A real number never stands in a sound row; it is written like a text, with `r`. A ``BodyDelta`` stands inside a blob alone; it
-/// is written like one, with `d`.
+/// A sound row never contains a real number; one is written like a text, with the tag `r`. A ``BodyDelta`` occurs only inside a
+/// blob; it is written like a blob, with the tag `d`.
 protocol RowImage {
     mutating func append(_ bytes: UnsafeRawBufferPointer)
-    /// Writes so many bytes of a word, eight at most, the lowest first; above them are zeros.
+    /// Appends the lowest `count` bytes of a word (at most eight), lowest first. The bits above them must be zero.
     mutating func append(_ word: UInt64, count: Int)
 }
 
 extension RowImage {
-    /// Writes a value as it will be stored.
+    /// Appends a value as it will be stored.
     mutating func append(_ value: SQLValue) {
         switch value {
         case .null: appendNull()
@@ -158,9 +158,9 @@ extension RowImage {
         append(real)
     }
 
-    /// Writes tag, digits and end mark: made from the end, a word of eight bytes after the other.
+    /// Writes the tag, the digits, and the end mark. Builds them from the end, eight bytes a word.
     private mutating func append(tag: Unicode.Scalar, number: Int64?, end: Unicode.Scalar?) {
-        // At most a tag, a sign, 19 digits and an end: three words. The last made, the first written, is `word`.
+        // At most a tag, a sign, 19 digits, and an end mark: three words. `word` is built last and written first.
         var (word, count): (UInt64, Int) = (0, 0)
         var (second, third, full): (UInt64, UInt64, Int) = (0, 0, 0)
         func put(_ byte: UInt64) {
@@ -194,7 +194,7 @@ struct ChecksumImage: RowImage {
     mutating func append(_ word: UInt64, count: Int) { checksum.add(word, count: count) }
 }
 
-/// Keeps a row's image, for the quarantine.
+/// A row's image stored in memory, for the quarantine.
 struct StoredImage: RowImage {
     var bytes: [UInt8] = []
     mutating func append(_ bytes: UnsafeRawBufferPointer) { self.bytes.append(contentsOf: bytes) }
@@ -207,7 +207,7 @@ struct StoredImage: RowImage {
         }
     }
 
-    /// Appends what `body` writes, so many bytes at most: the room is asked for once.
+    /// Appends what `body` writes, at most `count` bytes. The capacity is reserved once.
     mutating func append(atMost count: Int, _ body: (inout LentImage) -> Void) {
         bytes.append(addingCapacity: count) { room in
             room.withUnsafeMutableBufferPointer { room, initialized in
@@ -219,10 +219,10 @@ struct StoredImage: RowImage {
     }
 }
 
-/// Writes a row's image into room that is lent, and large enough.
+/// Writes a row's image into a borrowed buffer, which must be large enough.
 struct LentImage: RowImage {
     private let room: UnsafeMutableRawBufferPointer
-    /// The bytes that were written.
+    /// The number of bytes written.
     private(set) var count = 0
 
     init(_ room: UnsafeMutableRawBufferPointer) { self.room = room }
@@ -238,7 +238,7 @@ struct LentImage: RowImage {
     }
 }
 
-/// A list of texts in one blob: each as a text field of a row's image, one behind the other.
+/// A list of texts in one blob, each encoded as a text field of a row's image.
 enum TextList {
     static func bytes(_ texts: [String]) -> [UInt8] {
         var image = StoredImage()
@@ -246,7 +246,7 @@ enum TextList {
         return image.bytes
     }
 
-    /// The texts of a blob that `bytes` made; the checksum of its row says that it is whole.
+    /// Returns the texts of a blob that `bytes` made. The row's checksum guarantees that the blob is complete.
     static func read(_ bytes: [UInt8]) -> [String] {
         var texts: [String] = []
         var image = ImageReader(bytes)
@@ -255,9 +255,9 @@ enum TextList {
     }
 }
 
-/// Reads fields that stand one behind the other as in a row's image; nil at the end, or where another field stands.
+/// Reads consecutive fields of a row's image. Returns nil at the end, or if the next field has another type.
 struct ImageReader {
-    /// What was not read yet.
+    /// The bytes not read yet.
     private(set) var rest: ArraySlice<UInt8>
 
     init(_ bytes: [UInt8]) { rest = bytes[...] }

@@ -1,13 +1,13 @@
 import CSQLite
 
-/// The file below the tables, through SQLite's own descriptor of it: whoever opens and closes another one loses all locks
-/// that this process has on the file.
+/// Access to the file below the tables, through SQLite's own descriptor. Opening and closing another descriptor would drop all
+/// locks that this process holds on the file.
 extension Connection {
-    /// Copies the file's bytes as they stand. What the disk does not give stays zeros.
+    /// Copies the file's bytes as they are. Bytes that the disk cannot read stay zero.
     func copyBytes(to other: String) throws(OutboxError) {
         OutboxFile.delete(other)
         let size = withFile { $0.size($1) } ?? 0
-        // SQLite's files give less than 128 KiB at once.
+        // SQLite's file methods return less than 128 KiB per call.
         for place in stride(from: 0, to: Int(size), by: 1 << 16) {
             var bytes = [UInt8](repeating: 0, count: min(1 << 16, Int(size) - place))
             _ = withFile { $0.xRead($1, &bytes, Int32(bytes.count), Int64(place)) }
@@ -15,12 +15,12 @@ extension Connection {
         }
     }
 
-    /// Takes the lock that every writer of a file with a write-ahead log takes, whatever stands in the file; and one that lets
-    /// nobody else take the log away.
+    /// Takes the lock that every writer of a file with a write-ahead log takes, whatever the file contains. Also takes a lock
+    /// that prevents other processes from removing the log.
     ///
-    /// Only for a connection that does nothing else.
+    /// Use it only on a connection that does nothing else.
     ///
-    /// - Throws: `busy` when somebody writes for longer than five seconds.
+    /// - Throws: `busy` if another process writes for longer than five seconds.
     func lockWriters() throws(OutboxError) {
         try locking { $0.xLock($1, SQLITE_LOCK_SHARED) }
         var index: UnsafeMutableRawPointer?
@@ -30,7 +30,7 @@ extension Connection {
         }
     }
 
-    /// Gives the locks back.
+    /// Releases the locks.
     func unlockWriters() {
         _ = withFile { methods, file in
             _ = methods.xShmLock(file, Self.writersLock, 1, SQLITE_SHM_UNLOCK | SQLITE_SHM_EXCLUSIVE)
@@ -39,11 +39,12 @@ extension Connection {
         }
     }
 
-    /// The first part of the log's index, in bytes, and the place of the writers' lock in it: part of SQLite's file format.
+    /// The size in bytes of the first part of the log's index, and the offset of the writers' lock in it. Both are part of
+    /// SQLite's file format.
     private static let indexSize: Int32 = 32_768
     private static let writersLock: Int32 = 0
 
-    /// Tries until nobody else is in the way.
+    /// Retries until no other process holds the lock.
     private func locking(
         _ attempt: (sqlite3_io_methods, UnsafeMutablePointer<sqlite3_file>) -> Int32?
     ) throws(OutboxError) {

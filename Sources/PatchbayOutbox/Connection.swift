@@ -1,24 +1,24 @@
 import CSQLite
 import PatchbaySystem
 
-/// One SQLite connection with its prepared statements; closes everything when it goes.
+/// A SQLite connection with its prepared statements. Closes everything when it is deallocated.
 final class Connection {
     /// How the file is opened.
     enum Mode {
         case readWrite, readOnly
-        /// Reads a file that nobody writes, without making anything beside it.
+        /// Reads a file that no process writes, without creating files beside it.
         case immutable
     }
 
-    /// What the file is called in errors.
+    /// The file's name in error messages.
     let name: String
     private let handle: OpaquePointer
     private let pages = PageCount()
     private var statements: [String: Statement] = [:]
-    /// By the queries' numbers.
+    /// The statements, indexed by query number.
     private var queries: [Statement?] = []
 
-    /// Opens a database file that exists, or a private one in memory.
+    /// Opens an existing database file, or a private database in memory.
     init(_ location: OutboxLocation, _ mode: Mode) throws(OutboxError) {
         let path: String
         switch location {
@@ -46,7 +46,7 @@ final class Connection {
         watchLog()
     }
 
-    /// Why a file can't be opened: what to mend differs where it is there and not for this user.
+    /// Describes why a file cannot be opened. The remedy differs if the file exists but this user may not read it.
     static func openingError(_ name: String, _ result: Int32, _ system: Int32) -> OutboxError {
         let remedy = "Give this user the right to read and write the file and to enter its folder, or run as its owner."
         let isForbidden = [EACCES, EPERM].contains(system)
@@ -54,7 +54,7 @@ final class Connection {
         return OutboxError(.cannotOpen, "\(name) cannot be opened (\(why)).", remedy: isForbidden ? remedy : nil)
     }
 
-    /// The path as a SQLite address; the three characters that mean something there are escaped.
+    /// Returns the path as a SQLite URI, with the three characters that have a meaning in URIs escaped.
     private static func immutableAddress(_ path: String) -> String {
         let escaped = path.map { character in
             switch character {
@@ -73,9 +73,9 @@ final class Connection {
         sqlite3_close_v2(handle)
     }
 
-    /// The statement for `sql`, prepared once.
+    /// Returns the prepared statement for `sql`. It is prepared once.
     ///
-    /// The caller resets it when done.
+    /// The caller resets it after use.
     func statement(_ sql: String) throws(OutboxError) -> Statement {
         if let known = statements[sql] { return known }
         let made = try Statement(sql, on: handle, name)
@@ -83,9 +83,9 @@ final class Connection {
         return made
     }
 
-    /// The statement for a query that is made once, prepared once.
+    /// Returns the prepared statement for a query. It is prepared once.
     ///
-    /// The caller resets it when done.
+    /// The caller resets it after use.
     func statement(_ query: Query) throws(OutboxError) -> Statement {
         if query.number < queries.count, let known = queries[query.number] { return known }
         let made = try Statement(query.text, on: handle, name)
@@ -95,19 +95,19 @@ final class Connection {
         return made
     }
 
-    /// Runs a statement to its end and gives the number of rows it changed.
+    /// Runs a statement to completion and returns the number of changed rows.
     @discardableResult
     func run(_ sql: String, _ values: SQLValue...) throws(OutboxError) -> Int { try run(statement(sql), values) }
 
-    /// Runs a statement to its end and gives the number of rows it changed.
+    /// Runs a statement to completion and returns the number of changed rows.
     @discardableResult
     func run(_ sql: String, _ values: [SQLValue]) throws(OutboxError) -> Int { try run(statement(sql), values) }
 
-    /// Runs a statement to its end and gives the number of rows it changed.
+    /// Runs a statement to completion and returns the number of changed rows.
     @discardableResult
     func run(_ query: Query, _ values: SQLValue...) throws(OutboxError) -> Int { try run(statement(query), values) }
 
-    /// Runs a statement to its end and gives the number of rows it changed.
+    /// Runs a statement to completion and returns the number of changed rows.
     @discardableResult
     func run(_ query: Query, _ values: [SQLValue], last: SQLValue? = nil) throws(OutboxError) -> Int {
         try run(statement(query), values, last: last)
@@ -120,18 +120,18 @@ final class Connection {
         return Int(sqlite3_changes(handle))
     }
 
-    /// Runs a script of several statements without values.
+    /// Runs a script of several statements without bound values.
     func script(_ sql: String) throws(OutboxError) {
         let result = sqlite3_exec(handle, sql, nil, nil, nil)
         if result != SQLITE_OK { throw sqliteError(handle, result, name) }
     }
 
-    /// The first column of the first row as a number; nil without a row or for NULL.
+    /// Returns the first column of the first row as a number; nil if there is no row or the value is NULL.
     func number(_ sql: String, _ values: SQLValue...) throws(OutboxError) -> Int64? {
         try number(statement(sql), values)
     }
 
-    /// The first column of the first row as a number; nil without a row or for NULL.
+    /// Returns the first column of the first row as a number; nil if there is no row or the value is NULL.
     func number(_ query: Query, _ values: SQLValue...) throws(OutboxError) -> Int64? {
         try number(statement(query), values)
     }
@@ -142,12 +142,12 @@ final class Connection {
         return try statement.step() ? statement.optionalInteger(0) : nil
     }
 
-    /// The first column of the first row as text; nil without a row or for NULL.
+    /// Returns the first column of the first row as text; nil if there is no row or the value is NULL.
     func text(_ sql: String, _ values: SQLValue...) throws(OutboxError) -> String? {
         try text(statement(sql), values)
     }
 
-    /// The first column of the first row as text; nil without a row or for NULL.
+    /// Returns the first column of the first row as text; nil if there is no row or the value is NULL.
     func text(_ query: Query, _ values: SQLValue...) throws(OutboxError) -> String? {
         try text(statement(query), values)
     }
@@ -158,7 +158,7 @@ final class Connection {
         return try statement.step() ? statement.optionalText(0) : nil
     }
 
-    /// The first column of the first row as it is stored; NULL without a row.
+    /// Returns the first column of the first row as it is stored; NULL if there is no row.
     func value(_ sql: String, _ values: [SQLValue]) throws(OutboxError) -> SQLValue {
         let statement = try statement(sql)
         defer { statement.reset() }
@@ -166,13 +166,13 @@ final class Connection {
         return try statement.step() ? statement.value(0) : .null
     }
 
-    /// True between BEGIN and the end of the transaction, also when SQLite itself rolled back.
+    /// Whether a transaction is open: between BEGIN and its end, also if SQLite itself rolled back.
     var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
-    /// Whether SQLite would refuse every change: by the file's rights, or by a word in its header.
+    /// Whether SQLite would refuse every change, because of the file's permissions or its header.
     var isReadOnly: Bool { sqlite3_db_readonly(handle, "main") == 1 }
 
-    /// The number of statements that were left running; zero after every call of the store.
+    /// The number of statements still running. It is zero after every call of the store.
     var runningStatements: Int {
         var count = 0
         var next = sqlite3_next_stmt(handle, nil)
@@ -183,15 +183,15 @@ final class Connection {
         return count
     }
 
-    /// How long a new connection waits for another one, in milliseconds.
+    /// The default busy timeout of a connection, in milliseconds.
     static let timeout: Int32 = 5_000
 
-    /// How long to wait for another connection that writes, in milliseconds.
+    /// Sets the busy timeout for another connection that writes, in milliseconds.
     func setTimeout(_ milliseconds: Int32) { sqlite3_busy_timeout(handle, milliseconds) }
 
-    /// Tries again while somebody else is in the way, for what SQLite lets nobody wait for.
+    /// Retries `attempt` while another connection holds a lock for which SQLite's busy timeout does not apply.
     ///
-    /// - Throws: What `attempt` throws; `busy` when somebody is in the way for longer than five seconds.
+    /// - Throws: The error of `attempt`; `busy` if the lock is held for longer than five seconds.
     func patiently<T>(_ attempt: () throws(OutboxError) -> T) throws(OutboxError) -> T {
         let end = ContinuousClock.now + .milliseconds(Self.timeout)
         while true {
@@ -204,20 +204,20 @@ final class Connection {
         }
     }
 
-    /// Has the file keep a write-ahead log from now on.
+    /// Switches the file to write-ahead logging.
     ///
-    /// SQLite lets nobody wait who reads and then wants to write, lest two of them wait for each other.
+    /// SQLite's busy timeout does not apply to a reader that becomes a writer, because two of them could deadlock.
     ///
-    /// - Returns: The mode that the file has now: `wal`, where its volume allows that; `memory` for one without a file.
-    /// - Throws: `busy` when somebody is at a file without a log for longer than five seconds.
+    /// - Returns: The file's journal mode: `wal`, if its volume allows that; `memory` for a database without a file.
+    /// - Throws: `busy` if another connection uses a file without a log for longer than five seconds.
     func keepLog() throws(OutboxError) -> String? {
         try patiently { () throws(OutboxError) in try text("PRAGMA journal_mode = WAL") }
     }
 
-    /// The pages in the write-ahead log after the last commit of this connection.
+    /// The number of pages in the write-ahead log after the last commit of this connection.
     var logPages: Int { pages.count }
 
-    /// The pages that the last commit of this connection wrote.
+    /// The number of pages that the last commit of this connection wrote.
     var committedPages: Int { pages.added }
 
     private final class PageCount {
@@ -225,13 +225,13 @@ final class Connection {
         var added = 0
 
         func note(_ new: Int) {
-            // A log that begins anew is shorter than it was.
+            // A restarted log is shorter than before.
             added = new > count ? new - count : new
             count = new
         }
     }
 
-    /// Lets SQLite tell after each commit how long the log is; the log is copied elsewhere, off the path of commits.
+    /// Has SQLite report the log's length after each commit. The log is checkpointed elsewhere, off the commit path.
     private func watchLog() {
         sqlite3_wal_hook(
             handle,
@@ -243,18 +243,18 @@ final class Connection {
         )
     }
 
-    /// Takes over everything that another database holds, as it is at this moment.
+    /// Replaces this database by a copy of another one's current content.
     func become(copyOf other: Connection) throws(OutboxError) {
         guard let backup = sqlite3_backup_init(handle, "main", other.handle, "main") else {
             throw sqliteError(handle, sqlite3_extended_errcode(handle), name)
         }
-        // All pages in one step: nobody changes them in between.
+        // Copies all pages in one step, so that no other connection changes them in between.
         let result = sqlite3_backup_step(backup, -1)
         sqlite3_backup_finish(backup)
         if result != SQLITE_DONE { throw sqliteError(handle, result, other.name) }
     }
 
-    /// Returns everything that the database holds, as the bytes of a database file.
+    /// Returns the whole database as the bytes of a database file.
     func serialized() throws(OutboxError) -> [UInt8] {
         var size: sqlite3_int64 = 0
         guard let bytes = sqlite3_serialize(handle, "main", &size, 0) else {
@@ -264,25 +264,25 @@ final class Connection {
         return Array(UnsafeBufferPointer(start: bytes, count: Int(size)))
     }
 
-    /// Replaces what a private database in memory holds by the bytes of a database file.
+    /// Replaces the content of a private in-memory database by the bytes of a database file.
     func become(_ bytes: [UInt8]) throws(OutboxError) {
         let size = sqlite3_int64(bytes.count)
         guard let copy = sqlite3_malloc64(sqlite3_uint64(size)) else { throw OutboxError(.full, "\(name): no memory.") }
         copy.copyMemory(from: bytes, byteCount: bytes.count)
-        // SQLite frees the copy, also if this fails.
+        // SQLite frees the copy, even on failure.
         let flags = UInt32(SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_RESIZEABLE)
         let pages = copy.assumingMemoryBound(to: UInt8.self)
         let result = sqlite3_deserialize(handle, "main", pages, size, size, flags)
         if result != SQLITE_OK { throw sqliteError(handle, result, name) }
     }
 
-    /// The path of the write-ahead log; nil if there is no file.
+    /// The path of the write-ahead log; nil for a database without a file.
     var logPath: String? {
         guard let file = sqlite3_db_filename(handle, "main"), file.pointee != 0 else { return nil }
         return sqlite3_filename_wal(file).map { String(cString: $0) }
     }
 
-    /// Lends the file itself, as SQLite holds it open.
+    /// Passes SQLite's open file to `body`.
     func withFile<Output>(_ body: (sqlite3_io_methods, UnsafeMutablePointer<sqlite3_file>) -> Output?) -> Output? {
         var file: UnsafeMutablePointer<sqlite3_file>?
         guard sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK, let file,
@@ -291,18 +291,18 @@ final class Connection {
         return body(methods.pointee, file)
     }
 
-    /// What to say of a lock that could not be had.
+    /// The error for a lock that could not be taken.
     func lockingError(_ result: Int32) -> OutboxError {
         OutboxError(outboxCode(result), "\(name) cannot be locked for its recovery (SQLite \(result)).")
     }
 
-    /// Copies WAL frames into the file as far as readers allow, without waiting for anyone.
+    /// Copies WAL frames into the file as far as readers allow, without waiting.
     func passiveCheckpoint() throws(OutboxError) {
         let result = sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
         if result != SQLITE_OK, result & 0xFF != SQLITE_BUSY { throw sqliteError(handle, result, name) }
     }
 
-    /// Copies the whole WAL into the file and empties it; false if somebody reads or writes meanwhile.
+    /// Copies the whole WAL into the file and empties it. Returns false if another connection reads or writes meanwhile.
     func truncatingCheckpoint() throws(OutboxError) -> Bool {
         let result = sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
         if result != SQLITE_OK, result & 0xFF != SQLITE_BUSY { throw sqliteError(handle, result, name) }
@@ -311,7 +311,7 @@ final class Connection {
 }
 
 extension sqlite3_io_methods {
-    /// How many bytes there are.
+    /// Returns the file's size in bytes.
     func size(_ file: UnsafeMutablePointer<sqlite3_file>) -> Int64? {
         var size: sqlite3_int64 = 0
         return xFileSize(file, &size) == SQLITE_OK ? size : nil
@@ -324,18 +324,18 @@ extension OutboxLocation {
     }
 }
 
-/// Turns a SQLite result into the store's own error.
+/// Converts a SQLite result into an `OutboxError`.
 ///
-/// SQLite's texts name tables and columns, never values.
+/// SQLite's messages name tables and columns, never values.
 func sqliteError(_ handle: OpaquePointer?, _ result: Int32, _ name: String) -> OutboxError {
     let text = sqlite3_errmsg(handle).map { String(cString: $0) } ?? "unknown"
-    // A full volume, or a limit on a file's size, may reach SQLite as an error of reading or writing.
+    // SQLite may report a full volume or a file size limit as a read or write error.
     let system = handle.map(sqlite3_system_errno) ?? 0
     let isFull = result & 0xFF == SQLITE_IOERR && [EFBIG, ENOSPC, EDQUOT].contains(system)
     return OutboxError(isFull ? .full : outboxCode(result), "\(name): \(text) (SQLite \(result)).")
 }
 
-/// The outbox's code for a SQLite result.
+/// Returns the error code for a SQLite result.
 private func outboxCode(_ result: Int32) -> OutboxError.Code {
     switch result & 0xFF {
     case SQLITE_BUSY, SQLITE_LOCKED: .busy
@@ -349,7 +349,7 @@ private func outboxCode(_ result: Int32) -> OutboxError.Code {
     }
 }
 
-/// Gives a connection `row_checksum(table, column, …)` and `row_image(table, column, …)`.
+/// Registers the SQL functions `row_checksum(table, column, …)` and `row_image(table, column, …)`.
 private func registerRowFunctions(_ handle: OpaquePointer) {
     let flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS
     sqlite3_create_function_v2(
@@ -386,7 +386,7 @@ private func registerRowFunctions(_ handle: OpaquePointer) {
     )
 }
 
-/// Writes the arguments of a SQL function into a row's image.
+/// Writes the arguments of an SQL function into a row's image.
 private func write(_ values: UnsafeMutablePointer<OpaquePointer?>?, _ count: Int32, into image: inout some RowImage) {
     guard let values else { return }
     for value in UnsafeBufferPointer(start: values, count: Int(count)) { image.append(Cell(value)) }

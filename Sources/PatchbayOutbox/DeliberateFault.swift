@@ -1,85 +1,85 @@
-/// A fault that is put into the engine or the outbox on purpose, for the proof that random runs find it.
+/// A mutation of the engine or the outbox, used to prove that randomized runs detect it (mutation testing).
 ///
-/// Only a debug build can have one, and only inside ``present``'s scope; in a release build nothing of it is left.
+/// Mutations exist only in debug builds, and only in the scope of ``present``. Release builds contain no trace of them.
 package enum DeliberateFault: String, CaseIterable, Sendable {
-    /// Verdicts are stored, and what the adapter learnt is not.
+    /// Stores verdicts, but not the adapter's memory.
     case memoryNotStored
-    /// A request that may have worked counts as one that surely did not.
+    /// Treats a request that may have succeeded as one that certainly failed.
     case uncertaintyForgotten
-    /// What a request carried that failed is remembered as what the vendor took.
+    /// Records the content of a failed request as accepted by the vendor.
     case failureBelieved
-    /// What no request carried counts as accepted.
+    /// Counts an operation as accepted although no request carried it.
     case acceptedUnsent
-    /// A lane is shown the memory of another.
+    /// Passes another lane's memory to a lane.
     case memoryOfAnother
-    /// A request leaves that the journal should know, and it does not.
+    /// Sends a request without a journal entry.
     case journalNotWritten
-    /// What was in mid-flight when a process died is not asked about.
+    /// Does not treat requests that were in flight at a crash as uncertain.
     case interruptionForgotten
-    /// A provider that is paused is served.
+    /// Serves a paused provider.
     case pauseIgnored
-    /// A lane does not wait for the outcome of its request.
+    /// Does not wait for the outcome of a lane's request.
     case laneNotWaited
-    /// A queue that is closed until an instant is open.
+    /// Treats a queue that is closed until an instant as open.
     case waitIgnored
-    /// What nobody allowed yet is not held.
+    /// Does not hold operations that lack consent.
     case holdIgnored
-    /// What a person forbade is sent.
+    /// Sends operations that the person has forbidden.
     case denialIgnored
-    /// A person's no ends what another person did before.
+    /// Lets a person's opt-out end operations of another person.
     case denialOfOthers
-    /// After a reboot the timeline follows a wall clock that was put back.
+    /// Lets the timeline follow a wall clock that was set back, after a reboot.
     case timelineRunsBack
-    /// What closes a queue is not stored.
+    /// Does not store that a queue is closed.
     case blockNotStored
-    /// An ending is booked twice.
+    /// Books an outcome twice.
     case endingCountedTwice
-    /// What has ended stays on its way.
+    /// Leaves the route of a completed operation in place.
     case routeLeftBehind
-    /// An ending is booked and not remembered.
+    /// Books an outcome without adding it to the history.
     case endingNotRemembered
-    /// A plan is shown the newest first.
+    /// Shows the newest operations first to a plan.
     case newestFirst
-    /// The side of a percentage goes by the installation, not by the contact.
+    /// Assigns percentage rollouts by installation, not by contact.
     case shareByInstallation
-    /// What a shadow comes to counts as if it were real.
+    /// Counts the outcomes of a shadow run as real ones.
     case shadowRunCounted
-    /// The right to deliver is taken from a process that lives and has it.
+    /// Takes the delivery lease from a live process that holds it.
     case leaseSeized
-    /// A caller whose time is up is not answered.
+    /// Does not answer a caller whose deadline has passed.
     case deadlineIgnored
-    /// A capture is acknowledged before the disk has it.
+    /// Acknowledges a capture before it is on disk.
     case captureNotAwaited
-    /// A request leaves before the disk has its line in the journal.
+    /// Sends a request before its journal entry is on disk.
     case journalNotAwaited
-    /// A request leaves, and what it may change unseen is not doubted on the disk.
+    /// Sends a request without storing that its unconfirmed effects are uncertain.
     case uncertaintyNotStored
-    /// Two neighbours of a kind in one queue are shown in the wrong order.
+    /// Shows two adjacent operations of one kind in a queue in the wrong order.
     case neighboursSwapped
-    /// What has ended is put back on its way, once.
+    /// Makes a completed operation pending again, once.
     case endedPutBack
-    /// What has ended is put back on its way, once, and its second ending is not remembered.
+    /// Makes a completed operation pending again, once, and does not record its second outcome.
     case endedSentAgain
-    /// An erasure leaves a row on its way.
+    /// Lets an erasure leave one pending row.
     case erasureSparesOne
-    /// While one provider fails, the others are not served.
+    /// Serves no provider while one of them fails.
     case outageOfAll
-    /// A switch leaves a row with the old provider.
+    /// Leaves one row with the old provider when providers are switched.
     case retargetLeavesOne
-    /// A switch takes a row from the old provider and gives it to nobody.
+    /// Removes one row from the old provider when providers are switched, without assigning it to another.
     case retargetDropsOne
-    /// A caller is told its answer twice.
+    /// Answers a caller twice.
     case answerToldTwice
-    /// The app is asked for the credential of whoever is there now, whoever said what waits.
+    /// Requests the credential of the current user, even if another user's operation needs it.
     case credentialOfCurrent
 
     #if DEBUG
-    /// The fault that is there, in this task.
+    /// The active mutation of this task, if any.
     @TaskLocal package static var present: DeliberateFault?
-    /// Whether this fault is there.
+    /// Whether this mutation is active.
     package var isPresent: Bool { Self.present == self }
     #else
-    /// Whether this fault is there: never, and whoever asks knows it when it is compiled.
+    /// Whether this mutation is active: always false, known at compile time.
     @inlinable @inline(__always) package var isPresent: Bool { false }
     #endif
 }

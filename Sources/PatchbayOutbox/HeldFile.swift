@@ -1,35 +1,36 @@
-/// A damaged file to which nobody writes until it is released: a recovery reads it and moves it away meanwhile.
+/// A damaged file that is locked against writers until it is released. Meanwhile a recovery reads it and moves it away.
 ///
-/// What others want to commit waits for the lock, and finds inside it that the file has gone.
+/// Other processes that want to commit wait for the lock. When they get it, they notice that the file is gone.
 final class HeldFile {
-    /// What its rows are read from.
+    /// The connection from which its rows are read.
     let source: Connection
-    /// Has the lock where a transaction of the source can't: the header is damaged.
+    /// Holds the lock if a transaction of `source` cannot, because the header is damaged.
     private let keeper: Connection?
 
-    /// Waits until nobody writes.
+    /// Waits until no process writes.
     ///
-    /// - Throws: `busy` when somebody writes for longer than five seconds; what opening and locking throw.
+    /// - Throws: `busy` if another process writes for longer than five seconds; the errors of opening and locking.
     init(_ path: String) throws(OutboxError) {
         source = try Connection(.file(path), .readWrite)
-        // A damaged list of tables ends no reading.
+        // A damaged schema table does not stop the reading.
         try? source.script("PRAGMA writable_schema = ON")
         do {
             try source.script("BEGIN IMMEDIATE")
             keeper = nil
         } catch {
             guard error.code != .busy else { throw error }
-            // The index of the log is made by the first who reads, under the lock of writers: while it can still be had.
+            // The first reader creates the log's index under the writers' lock, so it must read while that lock is still
+            // available.
             _ = try? source.number("SELECT count(*) FROM sqlite_schema")
             let keeper = try Connection(.file(path), .readWrite)
             try keeper.lockWriters()
             self.keeper = keeper
-            // One read transaction: every look sees the same file, and none has to lock it anew.
+            // A single read transaction: every read sees the same file, and none has to lock it again.
             try? source.script("BEGIN")
         }
     }
 
-    /// Lets go of the lock.
+    /// Releases the lock.
     func release() {
         try? source.script("ROLLBACK")
         keeper?.unlockWriters()

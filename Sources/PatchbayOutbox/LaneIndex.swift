@@ -1,27 +1,27 @@
-/// How much is looked at and kept at once of what waits; a simulation of few operations takes less.
+/// Limits on how much of the pending rows is read and kept at once. Simulations of few operations use lower ones.
 package struct LookSizes: Sendable {
-    /// Rows of one look along the order of capture, at most.
+    /// The maximum number of rows read at once in the order of capture.
     package var portion = 1_088
-    /// Queues, and rows of one queue, that an index keeps.
+    /// The maximum number of queues, and of rows per queue, that an index keeps.
     package var kept = 4_096
 
     package init() {}
 }
 
-/// What is known of the ready rows of one lane: which queues there are, and which rows stand in them, in order.
+/// An index of one lane's ready rows: which queues there are, and which rows they contain, in order.
 ///
-/// Kept from one window to the next, so that a row is looked for once and not at every plan. Whoever keeps it tells it what
-/// entered and what left; everything else that may happen to a lane's rows makes it stale, and it is then built anew.
+/// It is kept from one window to the next, so that a row is searched for once and not at every plan. Its owner reports every
+/// row that enters or leaves. Every other change to the lane's rows makes the index stale; it is then rebuilt.
 package struct LaneIndex: Sendable {
     /// The known rows of one queue.
     struct Queue {
         let name: String
         var known: ArraySlice<Int64>
-        /// Every row of the queue up to this one is known, or has ended.
+        /// The sequence up to which every row of the queue is known, or has completed.
         var end: Int64
-        /// Whether it is closed: then its rows are known, and not shown.
+        /// Whether the queue is closed. Rows of a closed queue are known but not shown.
         var isClosed: Bool
-        /// Nothing stands in the queue behind what is known.
+        /// Whether the queue has no rows beyond the known ones.
         var isComplete: Bool { end == .max }
     }
 
@@ -31,44 +31,44 @@ package struct LaneIndex: Sendable {
         let place: Int
     }
 
-    /// How much of the lane is known.
+    /// The known part of the lane.
     enum Reach: Equatable {
-        /// Too little to choose from.
+        /// Too little to select rows.
         case nothing
-        /// Every open queue that begins with this row or before it.
+        /// Every open queue whose first row is at or before this sequence.
         case rows(upTo: Int64)
         /// Every queue that has a row.
         case everyQueue
     }
 
-    /// Queues by place; a place stays while its queue is known, and is then given to another.
+    /// The queues by index. An index belongs to one queue while that queue is known, and is reused afterwards.
     private(set) var queues: [Queue] = []
     private var places: [String: Int] = [:]
     private var free: [Int] = []
-    /// The queues with a known row, the oldest first.
+    /// The queues with a known row, oldest first.
     private(set) var heads: ArraySlice<Head> = []
-    /// The queues of which no row is known, and some may be there.
+    /// The queues without a known row that may still have some.
     private(set) var unread: [Int] = []
     var reach = Reach.nothing
-    /// The row up to which the lane was looked through in the order of capture; 0 where that does not count.
+    /// The sequence up to which the lane was read in the order of capture; 0 if that does not apply.
     var end: Int64 { if case .rows(let end) = reach { end } else { 0 } }
-    /// The state of the store that this is about.
+    /// The state of the store that this index describes.
     package internal(set) var version: IndexVersion?
-    /// Whether the rows selected last come from one queue alone, or are all that is known of theirs: then what ends among
-    /// them leaves no queue without its share of the places, and they may be used on for a while.
+    /// Whether the last selected rows come from a single queue, or are all known rows of their queues. If so, outcomes among
+    /// them take no queue's share of the places, and the selection may be reused for a while.
     package internal(set) var isEven = false
     /// Whether any queue of the lane may be closed.
     var mayBeClosed = false
-    /// Whether there are closed queues that are not known: then looking through the lane makes not every queue known.
+    /// Whether there are closed queues that are not known. If so, reading the whole lane does not make every queue known.
     private var hasForgotten = false
 
-    /// So many queues, and rows of one queue, are kept at most: what stands behind is looked for when its turn comes.
+    /// The maximum number of queues, and of rows per queue, to keep. Rows beyond it are searched for when their turn comes.
     var capacity = LookSizes().kept
 
-    /// Nothing known.
+    /// Creates an empty index.
     package init() {}
 
-    /// A row that was just captured entered, and is ready.
+    /// Adds a row that was just captured and is ready.
     package mutating func enter(_ sequence: Int64, queue name: String) {
         if let place = places[name] {
             guard queues[place].isComplete else { return }
@@ -78,19 +78,19 @@ package struct LaneIndex: Sendable {
                 queues[place].end = sequence - 1
             }
         } else if reach == .everyQueue {
-            // One that is not known may be closed: it is looked for in its turn.
+            // An unknown queue may be closed, so it is searched for later.
             guard places.count < capacity, !mayBeClosed else { return reach = .rows(upTo: sequence - 1) }
             add(name, [sequence], upTo: .max)
         }
     }
 
-    /// A queue was closed.
+    /// Marks a queue as closed.
     package mutating func close(_ name: String) {
         mayBeClosed = true
         if let place = places[name] { queues[place].isClosed = true }
     }
 
-    /// Closed queues were opened.
+    /// Marks closed queues as open.
     package mutating func open(_ names: [String]) {
         for name in names {
             if let place = places[name] {
@@ -104,11 +104,11 @@ package struct LaneIndex: Sendable {
         if places.count > capacity { clear() }
     }
 
-    /// A row ended.
+    /// Removes a completed row.
     package mutating func leave(_ sequence: Int64, queue name: String) {
         guard let place = places[name] else { return }
         guard queues[place].known.first == sequence else {
-            // Where it is not the first, the head stays as it is.
+            // If it is not the first row, the head stays as it is.
             if let offset = queues[place].known.offset(of: sequence) {
                 queues[place].known.remove(at: queues[place].known.startIndex + offset)
             }
@@ -128,7 +128,7 @@ package struct LaneIndex: Sendable {
         }
     }
 
-    /// Whether rows of a queue may be there that are neither known nor found when the lane is looked through further.
+    /// Whether a queue may have rows that are neither known nor found by reading the lane further.
     private func mayHaveMore(_ queue: Queue) -> Bool {
         switch reach {
         case .nothing: false
@@ -137,23 +137,23 @@ package struct LaneIndex: Sendable {
         }
     }
 
-    // MARK: Rows that were looked for
+    // MARK: Adding rows that were read
 
-    /// Forgets everything but the version, and whether any queue may be closed.
+    /// Removes everything except the version and whether any queue may be closed.
     mutating func clear() { self = LaneIndex(version: version, capacity, mayBeClosed: mayBeClosed) }
 
     init(version: IndexVersion?, _ capacity: Int, mayBeClosed: Bool = false) {
         (self.version, self.capacity, self.mayBeClosed) = (version, capacity, mayBeClosed)
     }
 
-    /// The place of a queue.
+    /// Returns the index of a queue.
     func place(of name: String) -> Int? { places[name] }
 
-    /// Rows of the lane that stand next behind what the index reaches, in order; whether they are all there are.
+    /// Adds the next rows of the lane beyond the known part, in order. `isAll` states whether they are all that remain.
     ///
-    /// A closed queue that is not known stays so: it may have begun before them. It is told of when it opens.
+    /// An unknown closed queue stays unknown, because it may have earlier rows. The owner reports when it opens.
     ///
-    /// - Returns: How many queues were not known before.
+    /// - Returns: The number of queues that were not known before.
     mutating func add(_ rows: [QueueReader.Row], isAll: Bool) -> Int {
         let before = self.end
         let end = rows.last?.sequence ?? before
@@ -175,7 +175,7 @@ package struct LaneIndex: Sendable {
         return news
     }
 
-    /// Forgets the closed queues, when there are too many; they are told of when they open.
+    /// Removes the closed queues if there are too many. The owner reports when they open.
     private mutating func forgetClosed() {
         guard mayBeClosed else { return }
         hasForgotten = true
@@ -185,7 +185,7 @@ package struct LaneIndex: Sendable {
         for place in Array(places.values) where queues[place].isClosed { forget(place) }
     }
 
-    /// A queue that was not known, with its first rows; its place.
+    /// Adds a queue that was not known, with its first rows. Returns its index.
     @discardableResult
     mutating func add(_ name: String, _ known: ArraySlice<Int64>, upTo end: Int64, isClosed: Bool = false) -> Int {
         let queue = Queue(name: name, known: known, end: end, isClosed: isClosed)
@@ -196,7 +196,7 @@ package struct LaneIndex: Sendable {
         return place
     }
 
-    /// More rows of a queue, which stand next behind those that are known.
+    /// Adds the next rows of a queue, which follow the known ones.
     mutating func append(_ rows: [Int64], to place: Int) {
         guard let first = rows.first, let last = rows.last else { return }
         if queues[place].known.isEmpty {
@@ -207,7 +207,7 @@ package struct LaneIndex: Sendable {
         queues[place].end = max(queues[place].end, last)
     }
 
-    /// Nothing stands in a queue behind what is known.
+    /// Records that a queue has no rows beyond the known ones.
     mutating func complete(_ place: Int) {
         queues[place].end = .max
         guard queues[place].known.isEmpty else { return }
@@ -220,7 +220,7 @@ package struct LaneIndex: Sendable {
         free.append(place)
     }
 
-    /// Puts a head in the place of the oldest one, if that is the right place for it: nothing has to move.
+    /// Replaces the oldest head if the new head belongs in the same position, so that no other head has to move.
     private mutating func replaceHead(_ sequence: Int64, with head: Head) -> Bool {
         guard let first = heads.first, first.sequence == sequence else { return false }
         if let second = heads.dropFirst().first, second.sequence < head.sequence { return false }
@@ -243,7 +243,7 @@ package struct LaneIndex: Sendable {
         }
     }
 
-    /// Where a head stands, or would.
+    /// Returns the position of a head, or the position to insert it at.
     private func position(of sequence: Int64) -> Int {
         var (low, high) = (heads.startIndex, heads.endIndex)
         while low < high {
@@ -253,7 +253,7 @@ package struct LaneIndex: Sendable {
         return low
     }
 
-    /// Whether the open queues with the oldest heads, at most `limit`, are surely among the known ones.
+    /// Whether the known queues certainly include the open queues with the oldest heads, at most `limit`.
     func isEnough(for limit: Int) -> Bool {
         switch reach {
         case .nothing: return false
@@ -272,7 +272,7 @@ package struct LaneIndex: Sendable {
 }
 
 extension ArraySlice<Int64> {
-    /// How far behind the start a number stands; they rise.
+    /// Returns the offset of a number from the start; the numbers are in ascending order.
     package func offset(of number: Int64) -> Int? {
         var (low, high) = (startIndex, endIndex)
         while low < high {
@@ -282,29 +282,30 @@ extension ArraySlice<Int64> {
         return low < endIndex && self[low] == number ? low - startIndex : nil
     }
 }
-/// Tells one state of a store's rows from another, as far as an index can't follow by itself.
+/// Identifies a state of a store's rows, as far as an index cannot follow the changes itself.
 package struct IndexVersion: Equatable, Sendable {
-    /// Changes that this store made and tells no index of.
+    /// The number of changes by this store that are not reported to any index.
     var upheavals: Int
-    /// Changes when another connection commits.
+    /// A number that changes when another connection commits.
     var data: Int64
 }
 
 extension OutboxStore {
-    /// The rows of lanes changed otherwise than by capture and settlement: every index is stale.
+    /// Records that a lane's rows changed other than by capture and settlement, which makes every index stale.
     func noteUpheaval() { upheavals += 1 }
 
     func indexVersion() throws(OutboxError) -> IndexVersion {
         IndexVersion(upheavals: upheavals, data: try foreignVersion())
     }
 
-    /// As if another process had committed something: for tests that play it on this store's connection.
+    /// Simulates a commit by another process on this store's connection, for tests.
     package func noteForeignCommit() {
         foreignCommits += 1
         (versionAtHand, notedEndings) = (nil, nil)
     }
 
-    /// Changes when another process has committed something, or may have while the store was suspended, and only then.
+    /// Returns a number that changes only when another process has committed, or may have committed while the store was
+    /// suspended.
     package func foreignVersion() throws(OutboxError) -> Int64 {
         guard isLooking || connection.isInTransaction else { return try readForeignVersion() }
         if let versionAtHand { return versionAtHand }
@@ -313,9 +314,9 @@ extension OutboxStore {
         return version
     }
 
-    /// Runs what rests on one state of the file: what others commit meanwhile is seen at the next look. A transaction in it
-    /// sees what is there when it begins, as any does, and what it saw holds for the rest of the look. A look inside another
-    /// is a part of it.
+    /// Runs `body` on one observed state of the file: commits by other processes become visible at the next call. A transaction
+    /// inside `body` sees the state at its start, and that state then applies to the rest of `body`. A nested call belongs to
+    /// the outer one.
     package func look<T>(_ body: () throws -> T) rethrows -> T {
         if isLooking { return try body() }
         (isLooking, versionAtHand) = (true, nil)
@@ -327,7 +328,7 @@ extension OutboxStore {
         try foreignCommits << 32 + (connection.number(Self.dataVersion) ?? 0)
     }
 
-    /// Whether nothing but what the index was told of has happened to its rows.
+    /// Whether the index was notified of every change to its rows.
     package func isCurrent(_ version: IndexVersion?) throws(OutboxError) -> Bool { try version == indexVersion() }
 
     private static let dataVersion = Query("PRAGMA data_version")

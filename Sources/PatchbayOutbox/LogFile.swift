@@ -2,15 +2,16 @@
 import PatchbaySystem
 import Synchronization
 
-/// The write-ahead log's file, which is made longer ahead of time by whoever has nothing else to do.
+/// The write-ahead log's file, which is extended ahead of time while the engine is idle.
 ///
-/// No lock is needed for it. The zeros are appended: where the file ends is decided by the system at each write, so that they never
-/// stand where a commit of this or another process does, whichever of the two comes first; a commit may stand where they do.
-/// For SQLite, zeros behind the last commit are the end of the log. They are synced before a commit is likely to need them.
-/// Whoever is at it has the file open a few milliseconds longer than a store that lets go of it meanwhile, without a lock.
+/// No lock is needed. The zeros are appended, and the system determines the end of the file at each write. They therefore never
+/// overwrite a commit of this or another process; a commit may overwrite the zeros. To SQLite, zeros after the last commit are
+/// the end of the log. The zeros are synced before a commit is likely to need them.
+///
+/// If the store is suspended while the file is being extended, the file stays open for a few more milliseconds, without a lock.
 final class LogFile: Sendable {
     private struct State {
-        /// The bytes that the file had at last, as far as known; the highest number once there was no making it longer.
+        /// The last known size of the file in bytes; the maximum value once the file could not be extended.
         var size: Int64 = 0
         var isGrowing = false
     }
@@ -18,25 +19,25 @@ final class LogFile: Sendable {
     private let path: String
     private let state = Mutex(State())
 
-    /// - Parameter path: where it is; there need be none yet.
+    /// - Parameter path: The path of the file, which need not exist yet.
     init(_ path: String) { self.path = path }
 
-    /// Where fewer bytes than these are left …
+    /// The file is extended if fewer bytes than this are left.
     private static let leastRoom: Int64 = 512 << 10
-    /// … as many more are added as there are, but no fewer and no more than these: half of the time that it takes is the
-    /// same however many bytes they are.
+    /// The minimum and maximum number of bytes to add. Within these bounds the file doubles in size. About half of the time
+    /// that an extension takes does not depend on its size.
     private static let (leastGrowth, mostGrowth): (Int64, Int64) = (1 << 20, 4 << 20)
 
-    /// The bytes that must stay free on the volume: 16 MiB.
+    /// The number of bytes that must stay free on the volume: 16 MiB.
     private static let leastFree: UInt64 = 16 << 20
 
     /// Returns whether a volume with `free` bytes may give some of them to the log ahead of time.
     static func mayGrow(by count: UInt64, free: UInt64) -> Bool { free >= leastFree + count }
 
-    /// Asks whether somebody has to make the file longer; says so only once until that is done.
+    /// Checks whether the caller should extend the file with ``grow(behind:)``.
     ///
-    /// - Parameter end: where the last commit ends.
-    /// - Returns: whether the caller should ``grow(behind:)``.
+    /// - Parameter end: The end of the last commit, as a file offset.
+    /// - Returns: Whether to extend it. The result is true only once until ``grow(behind:)`` has been called.
     func isShort(behind end: Int64) -> Bool {
         state.withLock { state in
             guard !state.isGrowing, state.size - end < Self.leastRoom else { return false }
@@ -45,23 +46,24 @@ final class LogFile: Sendable {
         }
     }
 
-    /// Makes the file longer if its end is near. Called from any thread; where there is no room, that was the last try.
+    /// Extends the file if its end is near. May be called from any thread. If there is no space, the file is never extended
+    /// again.
     func grow(behind end: Int64) {
         let size = lengthened(behind: end) ?? .max
         state.withLock { $0 = State(size: size) }
     }
 
-    /// - Returns: the bytes that the file has now; nil if it can't be made longer.
+    /// - Returns: The new size of the file in bytes; nil if it cannot be extended.
     private func lengthened(behind end: Int64) -> Int64? {
         let file = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard file >= 0 else { return nil }
         defer { close(file) }
-        // Asked for by its place: behind a look at the file's record Linux gives the next write a time of its own.
+        // `lseek` instead of `fstat`: after an `fstat`, Linux gives the next write its own timestamp.
         let size = Int64(lseek(file, 0, Int32(SEEK_END)))
         guard size >= 0 else { return nil }
         guard size - end < Self.leastRoom else { return size }
         var left = Int(min(max(Self.leastGrowth, size), Self.mostGrowth))
-        // The last free space is for commits.
+        // The last free space is reserved for commits.
         var volume = statvfs()
         guard fstatvfs(file, &volume) == 0,
             Self.mayGrow(by: UInt64(left), free: UInt64(volume.f_bavail) * UInt64(volume.f_frsize))

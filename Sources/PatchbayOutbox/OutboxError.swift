@@ -1,8 +1,8 @@
-/// What went wrong in the outbox's storage, where, and how to mend it.
+/// An error of the outbox's storage: what happened, where, and how to fix it.
 ///
-/// Texts name files, tables and sizes; they never hold a stored value.
+/// Its texts name files, tables, and sizes, never a stored value.
 package struct OutboxError: Error, Equatable, CustomStringConvertible {
-    /// The closed list of things that can go wrong.
+    /// The kinds of error.
     package enum Code: String, Sendable, CaseIterable {
         /// The file or its folder cannot be opened, or the file is not an outbox.
         case cannotOpen
@@ -12,13 +12,13 @@ package struct OutboxError: Error, Equatable, CustomStringConvertible {
         case full
         /// Another process holds the file longer than the busy timeout.
         case busy
-        /// The file has another version of the schema; it was left untouched.
+        /// The file has a different schema version; it is left unchanged.
         case otherVersion
         /// The file's structure is damaged.
         case corrupt
         /// The operating system failed to read or write.
         case io
-        /// A call that the store's rules forbid.
+        /// A call that violates the store's rules.
         case misuse
     }
 
@@ -36,7 +36,7 @@ package struct OutboxError: Error, Equatable, CustomStringConvertible {
 }
 
 extension OutboxError.Code {
-    /// The advice that holds for every error of this code.
+    /// The remedy that applies to every error of this code.
     var remedy: String {
         switch self {
         case .cannotOpen: "Check that the folder exists and that this user may create files in it."

@@ -1,18 +1,19 @@
-/// What tells a damaged outbox from a file that never was one.
+/// Distinguishes a damaged outbox from a file that never was one.
 extension OutboxFile {
-    /// So many bytes are looked at: the schema of an outbox stands in its first forty pages.
+    /// The number of bytes to examine. The schema of an outbox is in its first forty pages.
     private static let look = 64 * 4096
 
-    /// Fails for a folder, and for a file that is no database and holds no trace of an outbox: another program's, or a person's.
+    /// Throws an error for a folder, and for a file that is neither a database nor a damaged outbox. Such a file is left
+    /// unchanged.
     ///
-    /// It is left as it is. A damaged outbox shows its header, the mark in it, its log, or its schema; where a disk left
-    /// nothing but zeros, nobody's words are lost.
+    /// A damaged outbox is recognized by its header, the application id in the header, its log, or its schema. A file of zeros
+    /// is treated as a damaged outbox, because replacing it loses no content.
     func requireOutboxFormat() throws(OutboxError) {
         guard !Self.isFolder(path) else {
             throw OutboxError(.cannotOpen, "\(path) is a folder.", remedy: "Name the outbox file in this folder.")
         }
         guard let size = Self.size(path), size > 0, (Self.size(path + "-wal") ?? 0) == 0 else { return }
-        // What can't be read is named when it is opened.
+        // If the file cannot be read, opening it reports the error.
         guard let head = try? Self.read(path, at: 0, count: 100), !head.isEmpty, !Self.isHeader(head) else { return }
         guard let bytes = try? Self.read(path, at: 0, count: Self.look), !Self.isOutbox(bytes) else { return }
         throw OutboxError(
@@ -22,14 +23,14 @@ extension OutboxFile {
         )
     }
 
-    /// Whether a file begins as a database does, or carries an outbox's mark there.
+    /// Whether a file begins with a database header or an outbox's application id.
     private static func isHeader(_ head: [UInt8]) -> Bool {
         let magic = Array("SQLite format 3".utf8) + [0]
         let mark = (0..<4).map { UInt8(truncatingIfNeeded: OutboxStore.applicationID >> (24 - 8 * $0)) }
         return head.starts(with: magic.prefix(head.count)) || head.dropFirst(68).starts(with: mark)
     }
 
-    /// Whether bytes are nothing but zeros, or hold the definition of an outbox's table.
+    /// Whether the bytes are all zeros, or contain the definition of an outbox table.
     private static func isOutbox(_ bytes: [UInt8]) -> Bool {
         if bytes.allSatisfy({ $0 == 0 }) { return true }
         let word = Array("CREATE TABLE ".utf8)

@@ -1,11 +1,11 @@
 import PatchbaySystem
 
-/// The file of an outbox, with the files SQLite keeps beside it, as the operating system sees them.
+/// An outbox file and the files that SQLite keeps beside it, as the operating system sees them.
 final class OutboxFile {
     let path: String
     private var identity: Identity?
 
-    /// Which file a path leads to.
+    /// The identity of the file at a path.
     struct Identity: Equatable {
         let device: UInt64
         let number: UInt64
@@ -23,7 +23,7 @@ final class OutboxFile {
 
     static func identity(of path: String) -> Identity? {
         var status = stat()
-        // Asked before every transaction: lent, the path is not copied.
+        // This runs before every transaction; `withCString` avoids a copy of the path.
         return path.withCString { stat($0, &status) } == 0 ? Identity(status) : nil
     }
 
@@ -45,38 +45,38 @@ final class OutboxFile {
         return Int(status.st_size)
     }
 
-    /// Makes the file, readable by this user only; SQLite gives the files beside it the same rights.
+    /// Creates the file, readable only by this user. SQLite gives the files beside it the same permissions.
     func make() throws(OutboxError) {
         let made = open(path, O_CREAT | O_RDWR | O_CLOEXEC | O_EXCL, 0o600)
         guard made >= 0 else { throw OutboxError(.cannotOpen, "\(path) cannot be made: \(Self.systemText()).") }
         close(made)
     }
 
-    /// Takes the file that stands at the path now for the right one, and the rights to it from everybody else.
+    /// Accepts the file now at the path as the right one, and removes the permissions of all other users.
     func adopt() {
         for name in [path, path + "-wal", path + "-shm"] { Self.tighten(name) }
         identity = Self.identity(of: path)
     }
 
-    /// Takes the rights of group and others away.
+    /// Removes the permissions of group and others.
     ///
-    /// A file of another user stays as it is.
+    /// A file of another user is left unchanged.
     private static func tighten(_ path: String) {
         var status = stat()
         guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o077 != 0 else { return }
         _ = chmod(path, 0o600)
     }
 
-    /// Whether this user may write the file and its folder.
+    /// Whether this user may write to the file and its folder.
     var isWritable: Bool {
         let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
         return access(path, W_OK) == 0 && access(folder, W_OK) == 0
     }
 
-    /// False once another process has moved the file away, as a recovery does.
+    /// Whether the file is still at its path. False after another process has moved it away, as a recovery does.
     var isUnmoved: Bool { Self.identity(of: path) == identity }
 
-    /// Fails when another process has moved the file away since it was opened.
+    /// Throws an error if another process has moved the file away since it was opened.
     func requireUnmoved() throws(OutboxError) {
         guard !isUnmoved else { return }
         throw OutboxError(
@@ -86,19 +86,19 @@ final class OutboxFile {
         )
     }
 
-    // MARK: The files that SQLite keeps beside it
+    // MARK: SQLite's sidecar files
 
-    /// Beside the file itself, where the path is a link to it.
+    /// The paths beside the file itself if the path is a symbolic link.
     private lazy var sidecarPaths: [String] = {
         let resolved = realpath(path, nil)
         defer { free(resolved) }
         return ["-wal", "-shm"].map { (resolved.map { String(cString: $0) } ?? path) + $0 }
     }()
-    /// The write-ahead log and its index, as the first commit found them.
+    /// The identities of the write-ahead log and its index at the first commit.
     private var sidecars: [Identity?]?
 
-    /// Fails when the write-ahead log or its index was deleted or replaced since the first commit: a commit into a file without a
-    /// name is lost with the process. Every transaction checks the outbox file itself when it begins.
+    /// Throws an error if the write-ahead log or its index was deleted or replaced since the first commit. A commit into an
+    /// unlinked file is lost when the process ends. The outbox file itself is checked at the start of every transaction.
     func requireSidecars() throws(OutboxError) {
         let present = sidecarPaths.map(Self.identity)
         let known = sidecars ?? present
@@ -111,12 +111,12 @@ final class OutboxFile {
         )
     }
 
-    /// Forgets them: the outbox is opened again.
+    /// Forgets the identities of the log and its index, because the outbox is opened again.
     func forgetSidecars() { sidecars = nil }
 
-    // MARK: The mark of a suspect file
+    // MARK: Mark of a suspect file
 
-    /// Present when the structure was found damaged while the file was in use.
+    /// The path of the mark that exists if the structure was found damaged while the file was in use.
     private var suspectMark: String { path + ".suspect" }
 
     var isSuspect: Bool { Self.exists(suspectMark) }
@@ -130,18 +130,18 @@ final class OutboxFile {
 
     static func systemText() -> String { String(cString: strerror(errno)) }
 
-    // MARK: Moving aside
+    // MARK: Damaged files
 
     func damagedPath(_ number: Int) -> String { "\(path).damaged-\(number)" }
 
-    /// The first number under which no damaged file stands.
+    /// Returns the first number that no damaged file has.
     func nextDamagedNumber() -> Int {
         var number = 1
         while Self.exists(damagedPath(number)) { number += 1 }
         return number
     }
 
-    /// Moves the write-ahead log away with its file; the index of the log is of no use any more.
+    /// Moves the write-ahead log away with its file. The log's index is no longer needed.
     func moveSidecarsAside(to other: String) throws(OutboxError) {
         if Self.exists(path + "-wal") { try Self.move(path + "-wal", to: other + "-wal") }
         Self.delete(path + "-shm")
@@ -155,7 +155,7 @@ final class OutboxFile {
 
     static func delete(_ path: String) { unlink(path) }
 
-    /// Deletes the damaged files that recoveries set aside, and what a recovery that was killed left of its copies.
+    /// Deletes the damaged files that recoveries set aside, and the temporary copies of interrupted recoveries.
     ///
     /// - Returns: The number of damaged files.
     func removeDamaged() -> Int {
@@ -169,7 +169,7 @@ final class OutboxFile {
         return count
     }
 
-    /// Makes renames in a file's folder last through a power failure.
+    /// Syncs a file's folder, so that renames survive a power failure.
     static func syncFolder(of path: String) {
         let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
         let descriptor = open(folder, O_RDONLY | O_CLOEXEC)
@@ -178,7 +178,7 @@ final class OutboxFile {
         close(descriptor)
     }
 
-    // MARK: Bytes of files that no connection holds
+    // MARK: Bytes of closed files
 
     static func read(_ path: String, at offset: Int, count: Int) throws(OutboxError) -> [UInt8] {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)

@@ -1,16 +1,16 @@
-/// What a disk holds for certain of an outbox in memory: everything up to the last transaction that waited for it.
+/// The durable content of an in-memory outbox: everything up to the last transaction that waited for the disk.
 ///
-/// For simulations of a machine that loses its power.
+/// Simulations of power failures use it.
 package final class OutboxImage {
     private let connection: Connection
 
-    /// An image of nothing.
+    /// Creates an empty image.
     package init() throws(OutboxError) { connection = try Connection(.memory, .readWrite) }
 
-    /// Takes over what a store holds now; call it between two transactions.
+    /// Copies the current content of a store. Call it between two transactions.
     package func take(from store: OutboxStore) throws(OutboxError) { try connection.become(copyOf: store.connection) }
 
-    /// A store in memory that holds what the image does.
+    /// Opens an in-memory store with the content of the image.
     package func open(_ location: OutboxLocation) throws(OutboxError) -> OutboxStore {
         let made = try Connection(location, .readWrite)
         try made.become(copyOf: connection)
@@ -21,14 +21,14 @@ package final class OutboxImage {
 }
 
 extension OutboxStore {
-    /// Returns everything that the store holds, for copies in memory; call it between two transactions.
+    /// Returns the whole content of the store for in-memory copies. Call it between two transactions.
     package func serialized() throws(OutboxError) -> [UInt8] { try connection.serialized() }
 
-    /// Opens a store in memory that holds what another one held when it was serialized.
+    /// Opens an in-memory store with the content of another store when that was serialized.
     package static func open(serialized bytes: [UInt8]) throws(OutboxError) -> OutboxStore {
         let made = try Connection(.memory, .readWrite)
         try made.become(bytes)
-        // The bytes come from a store that was prepared: nothing is missing in them.
+        // The bytes come from a prepared store, so the schema is complete.
         _ = try configure(made)
         return OutboxStore(made, file: nil, isReadOnly: false, report: OpenReport())
     }

@@ -14,11 +14,11 @@ package struct QueueBlock: Sendable, Equatable {
     }
 }
 
-/// A request that was about to leave: what stands here after a crash may have reached the vendor.
+/// A request that was about to be sent. An entry found after a crash may have reached the vendor.
 package struct JournalEntry: Sendable, Equatable {
     package var lane: String
     package var endpoint: String
-    /// Ids of the operations the request carried.
+    /// The ids of the operations in the request.
     package var operations: [String]
     package var request: [UInt8]
     package var startedAt: Int64
@@ -32,7 +32,7 @@ package struct JournalEntry: Sendable, Equatable {
     }
 }
 
-/// One line of a provider's balance.
+/// One line of a provider's accounts.
 package struct AccountLine: Sendable, Hashable {
     package var provider: String
     package var term: String
@@ -47,14 +47,14 @@ package struct AccountLine: Sendable, Hashable {
     }
 }
 
-/// What the outbox knows of a provider between two starts.
+/// The state of a provider that the outbox keeps between two starts.
 package struct ProviderRecord: Sendable, Equatable {
     package var name: String
     package var adapter: String
     package var stateVersion: Int
-    /// The route's state in the engine's own words ("live", "draining", "gone", …).
+    /// The state of the route as the engine names it ("live", "draining", "gone", …).
     package var state: String
-    /// Why the provider is suspended, as the engine wrote it; nil when it is not.
+    /// The reason for a suspension, as the engine encoded it; nil if the provider is not suspended.
     package var suspended: [UInt8]?
     package var settingsDigest: String
 
@@ -75,14 +75,14 @@ package struct ProviderRecord: Sendable, Equatable {
     }
 }
 
-/// What an adapter remembers for one lane, or for the whole provider under the lane name the engine chose.
+/// An adapter's memory for one lane, or for the whole provider under a lane name that the engine chose.
 package struct MemoryRecord: Sendable, Equatable {
     package var lane: String
     package var version: Int
     package var body: [UInt8]
 }
 
-/// How one operation ended on one route.
+/// The outcome of one operation for one provider.
 package struct HistoryEntry: Sendable, Equatable {
     package var provider: String
     package var id: String
@@ -91,33 +91,33 @@ package struct HistoryEntry: Sendable, Equatable {
     package var at: Int64
 }
 
-/// An ending with its place in the order of all of them.
+/// An outcome with its position in the order of all outcomes.
 package struct Ending: Sendable, Equatable {
     package var number: Int64
     package var entry: HistoryEntry
-    /// The finding of a reject as the engine wrote it (JSON).
+    /// The finding of a rejected operation, as the engine encoded it (JSON).
     package var finding: [UInt8]?
 }
 
 /// A rejected operation, kept for replay.
 package struct RejectRecord: Sendable, Equatable {
-    /// Names this record in `removeReject`; rising with time.
+    /// The number that identifies this record in `removeReject`. Numbers rise over time.
     package var number: Int64
     package var provider: String
     package var operation: OutboxOperation
     package var code: String
     package var at: Int64
-    /// The finding as the engine wrote it (JSON).
+    /// The finding, as the engine encoded it (JSON).
     package var finding: [UInt8]
 }
 
-/// A row whose checksum did not hold, set aside as it was found.
+/// A row whose checksum did not match, stored as it was found.
 package struct QuarantineRecord: Sendable, Equatable {
     package var number: Int64
-    /// The table the row stood in.
+    /// The table that contained the row.
     package var table: String
     package var sequence: Int64?
     package var provider: String?
-    /// All fields of the row, in the form the checksum is made of (see `RowImage`).
+    /// All fields of the row, in the encoding that the checksum covers (see `RowImage`).
     package var image: [UInt8]
 }

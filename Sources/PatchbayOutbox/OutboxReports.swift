@@ -1,41 +1,41 @@
-/// What happened while an outbox was opened.
+/// A report on opening an outbox.
 package struct OpenReport: Sendable, Equatable {
-    /// A new, empty outbox was made (also when nothing could be read from a damaged one).
+    /// Whether a new, empty outbox was created. This includes a damaged one from which no row could be read.
     package var created = false
-    /// Set when the file was damaged and rebuilt from what could still be read.
+    /// The recovery report if the file was damaged and rebuilt from the readable rows.
     package var recovery: RecoveryReport?
 
     package var recovered: Bool { recovery != nil }
     package var movedAside: String? { recovery?.movedAside }
 }
 
-/// What a recovery could save from a damaged file.
+/// The result of recovering a damaged file.
 package struct RecoveryReport: Sendable, Equatable {
-    /// Where the damaged file stands now.
+    /// The path to which the damaged file was moved.
     package var movedAside: String
-    /// What was wrong with it, in words without values.
+    /// A description of the damage, without stored values.
     package var reason: String
-    /// Rows saved, by table.
+    /// The number of saved rows, by table.
     package var saved: [String: Int] = [:]
-    /// Rows that were read but whose checksum does not hold, by table.
+    /// The number of rows that were read but whose checksum does not match, by table.
     package var rejected: [String: Int] = [:]
-    /// Routes saved without their operation, and operations without a route; both are left behind.
+    /// The number of routes without their operation, and of operations without a route. Neither are copied.
     package var orphans = 0
-    /// Pending rows that the accounts knew and the file no longer gave, by provider; booked as quarantined.
+    /// The number of pending rows that the accounts contained but that could not be read, by provider; booked as quarantined.
     package var lost: [String: Int64] = [:]
-    /// Rows that the accounts did not know, by provider; booked as captured.
+    /// The number of rows that the accounts did not contain, by provider; booked as captured.
     package var unaccounted: [String: Int64] = [:]
-    /// True when the file gave nothing at all.
+    /// Whether no row could be read.
     package var isEmpty: Bool { saved.values.allSatisfy { $0 == 0 } }
 
-    /// Operations that wait still, on each provider's route, and captures without a place.
+    /// The number of saved routes of pending operations, plus saved staged captures.
     package var savedOperations: Int { (saved[Table.route.name] ?? 0) + (saved[Table.stagedCapture.name] ?? 0) }
-    /// Pending operations that are gone, as far as the accounts tell.
+    /// The number of lost pending operations, according to the accounts.
     package var lostOperations: Int { Int(lost.values.reduce(0, +)) }
-    /// Rows that were read and are damaged, or belong to nothing.
+    /// The number of rows that were read but are damaged or orphaned.
     package var damagedRows: Int { rejected.values.reduce(0, +) + orphans }
 
-    /// The numbers, and where the damaged file stands, in words.
+    /// The counts and the path of the damaged file as text.
     package var counts: String {
         let name = movedAside.split(separator: "/").last.map(String.init) ?? ""
         return "\(savedOperations) pending rows were saved, \(lostOperations) are known to be lost, "
@@ -43,11 +43,11 @@ package struct RecoveryReport: Sendable, Equatable {
     }
 }
 
-/// The result of an offline proof of the whole file.
+/// The result of verifying the whole file offline.
 package struct VerifyReport: Sendable, Equatable {
-    /// One thing that is wrong.
+    /// One detected problem.
     package struct Fault: Sendable, Equatable {
-        /// The kinds of fault.
+        /// The kinds of problem.
         package enum Kind: String, Sendable {
             case structure, checksum, orphanOperation, orphanRoute, balance, usage
         }
@@ -62,12 +62,12 @@ package struct VerifyReport: Sendable, Equatable {
     package var isSound: Bool { faults.isEmpty }
 }
 
-/// A moment inside a transaction at which a test may let the process die.
+/// A point inside a transaction at which a test may simulate the death of the process.
 package enum StoragePoint: Sendable, Equatable {
-    /// Nothing has been done yet.
+    /// No change has been made yet.
     case begin(Durability)
-    /// Everything is written, nothing is committed: throwing here loses the transaction.
+    /// Everything is written but not committed. An error thrown here discards the transaction.
     case beforeCommit(Durability)
-    /// The commit is done: throwing here does not undo it.
+    /// The commit is done. An error thrown here does not undo it.
     case afterCommit(Durability)
 }

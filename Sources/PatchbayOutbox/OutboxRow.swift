@@ -1,29 +1,29 @@
-/// Where an outbox lives.
+/// The location of an outbox.
 package enum OutboxLocation: Sendable, Equatable {
     case file(String)
     case memory
-    /// In memory, shared by all that open that name in this process: for simulations of several processes.
+    /// In memory, shared by all stores in this process that open the same name. Simulations of several processes use it.
     case shared(String)
 }
 
-/// How far a commit must have got before it returns.
+/// How durable a commit must be before it returns.
 package enum Durability: Sendable, Equatable {
-    /// Synced to the disk: survives a power failure.
+    /// Synced to disk; survives a power failure.
     case full
-    /// Handed to the operating system: survives the death of the process.
+    /// Handed to the operating system; survives the death of the process.
     case normal
 }
 
-/// One captured operation, as the outbox sees it: an opaque body with the columns that queries need.
+/// A captured operation as the outbox stores it: an opaque body with the columns that queries need.
 package struct OutboxOperation: Sendable, Equatable {
-    /// Order of capture; assigned by `insert`, strictly rising, never used twice.
+    /// The position in the order of capture. `insert` assigns it; it rises strictly and is never reused.
     package var sequence: Int64
     package var id: String
     package var subject: String
     package var group: String?
-    /// Milliseconds by the wall clock.
+    /// The time of capture by the wall clock, in milliseconds.
     package var capturedAt: Int64
-    /// Milliseconds on the engine's own timeline.
+    /// The time of capture on the engine's own timeline, in milliseconds.
     package var since: Int64
     package var body: [UInt8]
 
@@ -46,32 +46,32 @@ package struct OutboxOperation: Sendable, Equatable {
     }
 }
 
-/// What became of the requests that carried an operation to one provider.
+/// The history of the requests that carried an operation to one provider.
 package struct RequestHistory: OptionSet, Sendable {
     package let rawValue: Int64
 
     package init(rawValue: Int64) { self.rawValue = rawValue }
 
-    /// The last request left, and no reply says what became of it.
+    /// The last request was sent, and no reply reports its result.
     package static let uncertain = RequestHistory(rawValue: 1)
-    /// The vendor acknowledged a request, after which the operation continued at its next step.
+    /// The vendor acknowledged a request, after which the operation continued with its next step.
     package static let acknowledged = RequestHistory(rawValue: 2)
 }
 
-/// One operation on its way to one provider.
+/// A pending operation of one provider.
 package struct OutboxRow: Sendable, Equatable {
     package var operation: OutboxOperation
     package var provider: String
     package var lane: String
     package var queue: String
-    /// The named reason why this row may not be planned; nil when it may.
+    /// The name of the hold that prevents planning this row; nil if there is none.
     package var hold: String?
     package var step: [UInt8]?
     package var failures: Int
     package var refusals: Int
-    /// The kind of operation, where the caller wants to find it by kind; nil for the bulk of operations.
+    /// The kind of operation, if the caller needs to find it by kind; nil for most operations.
     package var kind: String?
-    /// What became of the requests that carried the operation so far.
+    /// The history of the requests that carried the operation so far.
     package var requests: RequestHistory
 
     package init(

@@ -1,4 +1,4 @@
-/// The terms of a provider's balance: captured + created = all the others together + pending.
+/// The terms of a provider's accounts. They balance: captured + created = the sum of all other terms + pending.
 enum AccountTerm {
     static let captured = "captured"
     static let created = "created"
@@ -10,7 +10,7 @@ enum AccountTerm {
 }
 
 extension OutboxStore {
-    /// Adds to a line of a provider's balance; it is written once, before the transaction commits.
+    /// Adds to a line of a provider's accounts. Each line is written once, before the transaction commits.
     package func count(provider: String, term: String, code: String, by number: Int64) throws(OutboxError) {
         try atomically { () throws(OutboxError) in
             for place in unwrittenCounts.indices
@@ -24,13 +24,14 @@ extension OutboxStore {
         }
     }
 
-    /// Writes what was counted in this transaction.
+    /// Writes the counts of this transaction.
     func writeCounts() throws(OutboxError) {
         while let line = unwrittenCounts.popLast() {
             let values: [SQLValue] = [.text(line.provider), .text(line.term), .text(line.code), .integer(line.count)]
             let row = values + [Table.account.checksum(of: values)]
             if try connection.run(Self.addToAccount, row) > 0 { continue }
-            // The line is damaged. Reading the accounts sets it aside; then it starts anew, and the commit balances the books.
+            // The line is damaged. Reading the accounts quarantines it; then it starts at zero, and the commit balances the
+            // accounts.
             let others = unwrittenCounts
             unwrittenCounts = []
             _ = try accounts()
@@ -48,7 +49,7 @@ extension OutboxStore {
         """
     )
 
-    /// Every line of every balance.
+    /// Returns every line of every provider's accounts.
     package func accounts() throws(OutboxError) -> [AccountLine] {
         let lines: () throws(OutboxError) -> [AccountLine] = { () throws(OutboxError) in
             try self.soundRows(.account, where: "TRUE", order: "provider, term, code") { row in
@@ -63,7 +64,7 @@ extension OutboxStore {
         return damagedSoFar == before ? found : try lines()
     }
 
-    /// How many operations are still on their way to a provider.
+    /// Returns the number of pending operations of a provider.
     package func pendingCount(provider: String) throws(OutboxError) -> Int {
         try guarded { () throws(OutboxError) in
             try carryOutEndingsNow()
@@ -73,7 +74,7 @@ extension OutboxStore {
         }
     }
 
-    /// The named holds of a provider and how many rows each keeps back.
+    /// Returns the named holds of a provider with the number of rows that each one holds.
     package func holds(provider: String) throws(OutboxError) -> [(hold: String, count: Int)] {
         try guarded { () throws(OutboxError) in
             try carryOutEndingsNow()
@@ -90,7 +91,8 @@ extension OutboxStore {
         }
     }
 
-    /// Releases the rows of a subject that wait under one name, of a provider or of all; or lets them wait under another.
+    /// Releases the rows of a subject that are under a named hold, or moves them to another hold. Applies to one provider or
+    /// all.
     ///
     /// - Returns: The number of rows.
     @discardableResult
@@ -115,7 +117,7 @@ extension OutboxStore {
         )
     }
 
-    /// Keeps back the free rows of a subject under a named hold: of a provider, or of all.
+    /// Puts the rows of a subject that are not held under a named hold. Applies to one provider or all.
     ///
     /// - Returns: The number of rows.
     @discardableResult

@@ -1,17 +1,17 @@
-/// What is known of the closed queues of one lane, but not which they are: that may be very many.
+/// A summary of the closed queues of one lane. It does not list the queues, because there may be very many.
 package struct QueueClosings: Sendable, Equatable {
     /// Whether any queue is closed.
     package var isAny = false
-    /// When the first of them opens by itself, in milliseconds on the engine's timeline; nil if none does.
+    /// The time at which the first of them opens by itself, in milliseconds on the engine's timeline; nil if none does.
     package var first: Int64?
-    /// Whether a wake may open any.
+    /// Whether a wake may open any of them.
     package var mayBeWoken = false
-    /// Whether a capture or a read may open any: those that no instant opens.
+    /// Whether a capture or a read may open any of them, which applies to queues that do not open at an instant.
     package var mayBeOpenedByCapture = false
 
     package init() {}
 
-    /// One more queue is closed.
+    /// Adds a closed queue.
     package mutating func add(until: Int64?, orWoken: Bool) {
         isAny = true
         mayBeWoken = mayBeWoken || orWoken
@@ -19,16 +19,16 @@ package struct QueueClosings: Sendable, Equatable {
         if let until { first = min(first ?? until, until) }
     }
 
-    /// What a wake opens is open; with `timed` also what an instant opens.
+    /// Records that a wake opened its queues. If `timed` is true, this includes queues that an instant opens.
     package mutating func noteOpened(timed: Bool) {
         mayBeOpenedByCapture = false
         if timed { mayBeWoken = false }
     }
 }
 
-/// Closed queues: a queue is closed as long as its row is there.
+/// Closed queues. A queue is closed while its row exists.
 extension OutboxStore {
-    /// Closes a queue; the newest word replaces the one before.
+    /// Closes a queue. A later call replaces the earlier one.
     package func setBlock(
         provider: String,
         lane: String,
@@ -40,7 +40,7 @@ extension OutboxStore {
         try put(.block, .text(provider), .text(lane), .text(queue), .optional(until), .integer(orWoken ? 1 : 0))
     }
 
-    /// Opens queues of a lane whose time has come, those that have waited longest first; their names.
+    /// Opens the due queues of a lane, those due longest first. Returns their names.
     package func openDueQueues(
         provider: String,
         lane: String,
@@ -61,8 +61,8 @@ extension OutboxStore {
         }
     }
 
-    /// Opens every queue of a provider, or of one of its lanes, that a wake opens; without `timed` only those that no instant
-    /// opens.
+    /// Opens the queues of a provider, or of one of its lanes, that a wake opens. If `timed` is false, opens only those that do
+    /// not open at an instant.
     package func openWokenQueues(provider: String, lane: String? = nil, timed: Bool = true) throws(OutboxError) {
         let place = lane == nil ? "?2 IS NULL" : "lane = ?2"
         let opened = try change(
@@ -80,7 +80,7 @@ extension OutboxStore {
         WHERE provider = ?1 AND lane = ?2 AND until <= ?3 ORDER BY until, rowid LIMIT ?4
         """
 
-    /// What is known of the closed queues of a lane; every row is read, and damaged ones are set aside.
+    /// Summarizes the closed queues of a lane. Reads every row and quarantines damaged ones.
     package func closings(provider: String, lane: String) throws(OutboxError) -> QueueClosings {
         var closings = QueueClosings()
         _ = try soundRows(
@@ -95,7 +95,7 @@ extension OutboxStore {
         return closings
     }
 
-    /// The same behind an opening, from keys alone.
+    /// Updates a summary after queues were opened, from keys alone.
     package func refresh(_ closings: inout QueueClosings, provider: String, lane: String) throws(OutboxError) {
         let isAny = try connection.number(Self.anyBlock, .text(provider), .text(lane))
         closings.isAny = isAny != nil
@@ -112,7 +112,7 @@ extension OutboxStore {
         """
     )
 
-    /// The closed queues of one lane, or of the whole provider.
+    /// Returns the closed queues of one lane, or of the whole provider.
     package func blocks(provider: String, lane: String?) throws(OutboxError) -> [QueueBlock] {
         try soundRows(
             .block,

@@ -1,8 +1,9 @@
 extension OutboxStore {
-    /// Stores an operation and gives it the next sequence; the one it brings is ignored. With `hasGap` one sequence stays free in
-    /// front of it. `place` is a free sequence to use instead.
+    /// Stores an operation and assigns the next sequence; the operation's own sequence is ignored.
     ///
-    /// - Throws: `misuse` when an operation of the same id is stored already.
+    /// If `hasGap` is true, one sequence before it stays free. If `place` is given, that free sequence is used instead.
+    ///
+    /// - Throws: `misuse` if an operation with the same id is already stored.
     package func insert(
         _ operation: OutboxOperation,
         behindGap hasGap: Bool = false,
@@ -35,8 +36,8 @@ extension OutboxStore {
 
     private static let lastOperation = Query("SELECT seq FROM sqlite_sequence WHERE name = 'operation'")
 
-    /// Puts an operation on its way to a provider. By its `kind` the row is found with ``hidden(provider:lane:shown:)``; the
-    /// bulk of operations has none.
+    /// Makes an operation pending for a provider. ``hidden(provider:lane:shown:)`` finds the row by its `kind`; most operations
+    /// have none.
     package func enter(
         _ sequence: Int64,
         provider: String,
@@ -59,12 +60,12 @@ extension OutboxStore {
                 .optional(kind),
                 .integer(0)
             )
-            // What is not new may stand before what an index knows.
+            // A row that is not the newest may come before rows in an index.
             if sequence != lastSequence { noteUpheaval() }
         }
     }
 
-    /// Deletes an operation that is on its way to nobody.
+    /// Deletes an operation that is not pending for any provider.
     package func discardIfUnrouted(_ sequence: Int64) throws(OutboxError) {
         try atomically { () throws(OutboxError) in
             try deleteOperation(sequence)

@@ -2,32 +2,32 @@
 package struct PendingGroup: Sendable, Equatable {
     package var lane: String
     package var queue: String
-    /// What holds them back, if something does.
+    /// The name of the hold on these operations; nil if there is none.
     package var hold: String?
     /// The kind of action, as the operation's JSON names it.
     package var kind: String
-    /// Whether an attempt failed before.
+    /// Whether an earlier attempt failed.
     package var hasFailed: Bool
-    /// Number of operations.
+    /// The number of operations.
     package var count: Int
-    /// When the first of them was captured, by the wall clock.
+    /// The time at which the first of them was captured, by the wall clock.
     package var firstCapturedAt: Int64
-    /// How the queue is closed; nil for an open queue.
+    /// The queue's closing; nil for an open queue.
     package var closing: Closing?
 
-    /// Until when a queue is closed.
+    /// Describes until when a queue is closed.
     package struct Closing: Sendable, Equatable {
-        /// When it opens, on the engine's timeline; nil without such a time.
+        /// The time at which it opens, on the engine's timeline; nil if there is none.
         package var until: Int64?
-        /// Whether a wake opens it, too.
+        /// Whether a wake also opens it.
         package var orWoken: Bool
     }
 }
 
 extension OutboxStore {
-    /// Shows the pending operations of a provider by lane, queue and kind.
+    /// Passes the pending operations of a provider to `body`, grouped by lane, queue, and kind.
     ///
-    /// Reads every pending row once: it is for people, not for delivery.
+    /// Reads every pending row once. It is meant for reports to people, not for delivery.
     package func forEachPendingGroup(provider: String, _ body: (PendingGroup) throws -> Void) throws {
         try carryOutEndingsNow()
         let statement = try connection.statement(Self.pendingGroups)

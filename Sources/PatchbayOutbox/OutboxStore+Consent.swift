@@ -1,6 +1,6 @@
-/// One change of what a person allows, as the trail keeps it: nothing in it says who the person is.
+/// A change of a person's consent as the consent trail stores it. It contains nothing that identifies the person.
 package struct ConsentRecord: Sendable, Equatable {
-    /// What the change did to what was pending, by provider.
+    /// The effect of the change on the pending operations of one provider.
     package struct Effect: Sendable, Equatable {
         package var released = 0
         package var held = 0
@@ -9,18 +9,18 @@ package struct ConsentRecord: Sendable, Equatable {
         package init() {}
     }
 
-    /// Rising with time.
+    /// The number of the record, rising over time.
     package var number: Int64 = 0
-    /// By the wall clock, in milliseconds.
+    /// The time of the change by the wall clock, in milliseconds.
     package var at: Int64
     /// The subject's digest.
     package var subject: String
     package var purpose: String
     package var channel: String?
-    /// The effective answer before and after.
+    /// The effective consent before and after the change.
     package var before: String
     package var after: String
-    /// The id of the operation that changed it.
+    /// The id of the operation that made the change.
     package var operation: String
     package var effects: [String: Effect]
 
@@ -61,7 +61,7 @@ package struct ConsentRecord: Sendable, Equatable {
 extension OutboxStore {
     // MARK: Holds
 
-    /// The named holds of a subject's rows, by provider, and how many rows each keeps back.
+    /// Returns the named holds on a subject's rows, by provider, with the number of rows that each one holds.
     package func holds(subject: String) throws(OutboxError) -> [(provider: String, hold: String, count: Int)] {
         try guarded { () throws(OutboxError) in
             try carryOutEndingsNow()
@@ -81,7 +81,7 @@ extension OutboxStore {
         }
     }
 
-    /// Keeps one row back under a named hold, or frees it; false if it is not there.
+    /// Puts one row under a named hold, or releases it. Returns false if there is no such row.
     @discardableResult
     package func setHold(_ hold: String?, provider: String, sequence: Int64) throws(OutboxError) -> Bool {
         noteUpheaval()
@@ -97,9 +97,9 @@ extension OutboxStore {
         ) > 0
     }
 
-    // MARK: The trail
+    // MARK: Consent trail
 
-    /// Adds a change to the trail, and forgets the oldest beyond `historyLimit`.
+    /// Adds a change to the trail and deletes the oldest records beyond `historyLimit`.
     package func recordConsent(_ record: ConsentRecord) throws(OutboxError) {
         try atomically { () throws(OutboxError) in
             let number = (try connection.number("SELECT seq FROM sqlite_sequence WHERE name = 'consent'") ?? 0) + 1
@@ -119,7 +119,7 @@ extension OutboxStore {
         }
     }
 
-    /// The changes of what people allow, oldest first; of one subject by its digest, or of all.
+    /// Returns the consent changes, oldest first, of one subject (by its digest) or of all subjects.
     package func consentTrail(subject: String?) throws(OutboxError) -> [ConsentRecord] {
         try soundRows(
             .consent,

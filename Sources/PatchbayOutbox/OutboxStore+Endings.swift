@@ -1,4 +1,4 @@
-/// An operation that ended on one route, for good and without anything to keep of it.
+/// The final outcome of an operation for one provider, without a finding to keep.
 package struct PlainEnding: Sendable {
     package var sequence: Int64
     package var id: String
@@ -11,7 +11,7 @@ package struct PlainEnding: Sendable {
 }
 
 extension [AccountLine] {
-    /// These lines with others added to them, in the order of their keys.
+    /// Returns these lines with others added to them, ordered by key.
     func adding(_ others: [AccountLine]) -> [AccountLine] {
         var sums = self
         for other in others {
@@ -27,34 +27,34 @@ extension [AccountLine] {
     }
 }
 
-/// What was told to end is noted first, a short row each, and carried out later, many at once: with one operation a request
-/// a verdict touches one page of the file, and not eleven. Where one answer ends many, they are carried out at once.
+/// Outcomes are first noted as short rows and applied later in batches. If every request carries one operation, a verdict then
+/// changes one page of the file instead of eleven. If one reply settles many operations, their outcomes are applied at once.
 ///
-/// Until then the tables are as if the operation were still on its way: every reader of them carries the endings out first.
+/// Until an outcome is applied, the tables show the operation as pending. Therefore every reader first applies noted outcomes.
 extension OutboxStore {
-    /// So many endings wait at most.
+    /// The maximum number of noted outcomes.
     private static let mostNoted = 256
-    /// So many at once are not noted: the next window would have them carried out anyway.
+    /// The number of outcomes at once from which they are applied immediately; the next window would apply them anyway.
     private static let many = 16
 
-    /// Notes endings of one provider; their rows must be on their way there, and the index of the lane is told of them.
-    package func note(_ endings: [PlainEnding], provider: String, at: Int64) throws(OutboxError) {
+    /// Notes outcomes of one provider. Their rows must be pending for it; the caller reports them to the lane's index.
+    package func note(_ outcomes: [PlainEnding], provider: String, at: Int64) throws(OutboxError) {
         try guarded { () throws(OutboxError) in
             var number = try notedCount()
-            guard endings.count < Self.many, number + endings.count < Self.mostNoted else {
+            guard outcomes.count < Self.many, number + outcomes.count < Self.mostNoted else {
                 try carryOutEndings()
-                return try carryOut(endings.map { NotedEnding(provider: provider, at: at, ending: $0) }[...])
+                return try carryOut(outcomes.map { NotedOutcome(provider: provider, at: at, outcome: $0) }[...])
             }
-            for ending in endings {
+            for outcome in outcomes {
                 number += 1
                 try add(
                     .ending,
                     .integer(number),
                     .text(provider),
-                    .integer(ending.sequence),
-                    .text(ending.id),
-                    .text(ending.term),
-                    .text(ending.code),
+                    .integer(outcome.sequence),
+                    .text(outcome.id),
+                    .text(outcome.term),
+                    .text(outcome.code),
                     .integer(at)
                 )
             }
@@ -62,17 +62,17 @@ extension OutboxStore {
         }
     }
 
-    /// Carries out what is noted, if anything is: whoever reads what is on its way calls this before.
+    /// Applies the noted outcomes, if there are any. Every reader of pending rows calls this first.
     package func carryOutEndingsNow() throws(OutboxError) {
         guard !isReadOnly, !isSuspended, !connection.isInTransaction, try notedCount() > 0 else { return }
-        // What a test lets die or fail is what the caller does, and this is nothing that the caller does.
+        // A test's fault point applies only to the caller's own transactions, and this is not one of them.
         let hook = faultPoint
         faultPoint = nil
         defer { faultPoint = hook }
         try atomically { () throws(OutboxError) in try carryOutEndings() }
     }
 
-    /// How many endings are noted.
+    /// Returns the number of noted outcomes.
     private func notedCount() throws(OutboxError) -> Int {
         if let notedEndings { return notedEndings }
         let count = Int(try connection.number(Self.newest) ?? 0)
@@ -80,7 +80,7 @@ extension OutboxStore {
         return count
     }
 
-    /// What is noted, counted as it will be booked: for a reader that carries nothing out.
+    /// Returns the account lines that the noted outcomes will add, for a reader that does not apply them.
     func notedLines() throws(OutboxError) -> [AccountLine] {
         try guarded { () throws(OutboxError) in
             let statement = try connection.statement(Self.sums)
@@ -100,24 +100,25 @@ extension OutboxStore {
         }
     }
 
-    /// An ending with where and when it was noted.
-    private struct NotedEnding {
+    /// An outcome with the provider and the time at which it was noted.
+    private struct NotedOutcome {
         let provider: String
         let at: Int64
-        let ending: PlainEnding
+        let outcome: PlainEnding
     }
 
-    /// Carries out what is noted, in the transaction at hand.
+    /// Applies the noted outcomes in the current transaction.
     ///
-    /// One whose row is gone has ended otherwise; one that was damaged is set aside, and its operation is on its way still.
+    /// A noted outcome whose row is gone is ignored, because the operation was completed in another way. A damaged one is
+    /// quarantined, and its operation stays pending.
     func carryOutEndings() throws(OutboxError) {
-        // Another process may have noted some.
+        // Another process may have noted outcomes.
         guard try connection.number(Self.newest) != nil else { return notedEndings = 0 }
-        var noted: [NotedEnding] = []
+        var noted: [NotedOutcome] = []
         do {
             let statement = try connection.statement(Self.everyNote)
             defer { statement.reset() }
-            // Mostly the same from one to the next.
+            // Consecutive rows mostly have the same values.
             var (provider, term, code) = ("", "", "")
             while try statement.step() {
                 guard statement.isSound(.ending, from: 0) else {
@@ -127,33 +128,33 @@ extension OutboxStore {
                 provider = statement.text(1, like: provider)
                 term = statement.text(4, like: term)
                 code = statement.text(5, like: code)
-                let ending = PlainEnding(
+                let outcome = PlainEnding(
                     sequence: statement.integer(2),
                     id: statement.text(3),
                     term: term,
                     code: code
                 )
-                noted.append(NotedEnding(provider: provider, at: statement.integer(6), ending: ending))
+                noted.append(NotedOutcome(provider: provider, at: statement.integer(6), outcome: outcome))
             }
         }
         try quarantineDamagedRows()
         try carryOut(noted[...])
-        try connection.run(Self.deleteEndings)
+        try connection.run(Self.deleteNoted)
         notedEndings = 0
     }
 
-    /// Books and remembers endings, and takes what has ended from its way, one run of sequences at a time.
-    private func carryOut(_ endings: ArraySlice<NotedEnding>) throws(OutboxError) {
-        var rest = endings
+    /// Books outcomes, adds them to the history, and deletes their routes, one run of consecutive sequences at a time.
+    private func carryOut(_ outcomes: ArraySlice<NotedOutcome>) throws(OutboxError) {
+        var rest = outcomes
         while let first = rest.first {
-            var next = first.ending.sequence
+            var next = first.outcome.sequence
             let run = rest.prefix { noted in
-                guard noted.ending.sequence == next, noted.provider == first.provider else { return false }
+                guard noted.outcome.sequence == next, noted.provider == first.provider else { return false }
                 next += 1
                 return true
             }
             rest = rest.dropFirst(run.count)
-            let range = first.ending.sequence...next - 1
+            let range = first.outcome.sequence...next - 1
             let found = try connection.number(
                 Self.routesInRange,
                 .integer(range.lowerBound),
@@ -163,23 +164,23 @@ extension OutboxStore {
             if found == Int64(run.count) {
                 try carryOut(run, range, provider: first.provider)
             } else if run.count > 1 {
-                for ending in run { try carryOut([ending]) }
+                for outcome in run { try carryOut([outcome]) }
             }
         }
     }
 
     private func carryOut(
-        _ run: ArraySlice<NotedEnding>,
+        _ run: ArraySlice<NotedOutcome>,
         _ range: ClosedRange<Int64>,
         provider: String
     ) throws(OutboxError) {
         let times: Int64 = DeliberateFault.endingCountedTwice.isPresent ? 2 : 1
         var rest = run
-        while let first = rest.first?.ending {
-            let alike = rest.prefix { ($0.ending.term, $0.ending.code) == (first.term, first.code) }
-            let endings = alike.lazy.map { (id: $0.ending.id, at: $0.at) }
+        while let first = rest.first?.outcome {
+            let alike = rest.prefix { ($0.outcome.term, $0.outcome.code) == (first.term, first.code) }
+            let outcomes = alike.lazy.map { (id: $0.outcome.id, at: $0.at) }
             if try !isSecondTime(range, provider: provider) {
-                try remember(provider: provider, term: first.term, code: first.code, endings)
+                try remember(provider: provider, term: first.term, code: first.code, outcomes)
             }
             try count(provider: provider, term: first.term, code: first.code, by: times * Int64(alike.count))
             rest = rest.dropFirst(alike.count)
@@ -189,10 +190,10 @@ extension OutboxStore {
         let (start, end) = (SQLValue.integer(range.lowerBound), SQLValue.integer(range.upperBound))
         try deleteRoutes(range, provider: provider, count: run.count)
         guard try connection.number(Self.otherRoutes, start, end) == nil else {
-            // Some are on their way to others still.
+            // Some of the operations are still pending for other providers.
             rest = run
-            while let first = rest.first?.ending {
-                let alike = rest.prefix { $0.ending.term == first.term }
+            while let first = rest.first?.outcome {
+                let alike = rest.prefix { $0.outcome.term == first.term }
                 let last = first.sequence + Int64(alike.count) - 1
                 try noteHearing(first.sequence...last, provider: provider, term: first.term)
                 rest = rest.dropFirst(alike.count)
@@ -203,10 +204,10 @@ extension OutboxStore {
         try deleteOperations(range)
     }
 
-    /// Deletes so many routes of a provider in a range.
+    /// Deletes `count` routes of a provider in a range of sequences.
     ///
-    /// Mostly all of them stand in one lane. Then they are found through an index of that lane, whose entries go with them: to
-    /// look for each entry of it again costs more than to look for the row.
+    /// Mostly all of them are in one lane. Then they are found through an index of that lane, and its entries are deleted
+    /// during the scan. Searching for each index entry again would cost more than searching for the row.
     private func deleteRoutes(_ range: ClosedRange<Int64>, provider: String, count: Int) throws(OutboxError) {
         let (start, end) = (SQLValue.integer(range.lowerBound), SQLValue.integer(range.upperBound))
         var deleted = 0
@@ -216,7 +217,7 @@ extension OutboxStore {
         if deleted < count { try connection.run(Self.deleteRoutes, start, end, .text(provider)) }
     }
 
-    /// Deletes the operations of a range, through the index of one person's if they are all of one.
+    /// Deletes the operations in a range, through the index by subject if all of them have the same subject.
     private func deleteOperations(_ range: ClosedRange<Int64>) throws(OutboxError) {
         let (start, end) = (SQLValue.integer(range.lowerBound), SQLValue.integer(range.upperBound))
         var count: Int64 = 0
@@ -244,7 +245,7 @@ extension OutboxStore {
         """
     )
     private static let everyNote = Query("SELECT \(Table.ending.list()), checksum FROM ending ORDER BY number")
-    // The plus keeps SQLite from walking through all of a provider's routes for each run.
+    // The plus prevents SQLite from scanning all of a provider's routes for each run.
     private static let routesInRange = Query(
         "SELECT count(*) FROM route WHERE sequence BETWEEN ?1 AND ?2 AND +provider = ?3"
     )
@@ -268,7 +269,7 @@ extension OutboxStore {
         """
     )
     private static let deleteOperations = Query("DELETE FROM operation WHERE sequence BETWEEN ?1 AND ?2")
-    private static let deleteEndings = Query("DELETE FROM ending")
+    private static let deleteNoted = Query("DELETE FROM ending")
     static let carryingOut = [
         sums, routesInRange, otherRoutes, size, laneOfRoute, deleteRoutes, deleteRoutesOfLane, deleteOperations,
         deleteOperationsOfSubject,

@@ -1,12 +1,12 @@
 extension OutboxStore {
-    /// The subjects whose state, as it is stored, has a text in it; the caller looks where it stands there.
+    /// Returns the subjects whose stored state contains a text. The caller checks where in the state it occurs.
     package func subjects(mentioning text: [UInt8]) throws(OutboxError) -> [(subject: String, body: [UInt8])] {
         try soundRows(.snapshot, where: "instr(body, ?1) > 0", order: "subject", .blob(text)) { row in
             (subject: row.text(0), body: row.blob(1))
         }
     }
 
-    /// How many operations that are still on their way have a text in them; each counts once for each provider.
+    /// Returns the number of pending operations that contain a text. An operation counts once per provider.
     package func pendingCount(mentioning text: [UInt8]) throws(OutboxError) -> Int {
         try guarded { () throws(OutboxError) in
             try carryOutEndingsNow()
@@ -19,8 +19,8 @@ extension OutboxStore {
         }
     }
 
-    /// Shows every operation on its way that has a text in it, the oldest first, a page at a time; `body` may end what it is
-    /// shown.
+    /// Passes every pending operation that contains a text to `body`, oldest first, one page at a time. `body` may complete the
+    /// operation.
     package func forEachOperation(mentioning text: [UInt8], _ body: (OutboxOperation) throws -> Void) throws {
         try carryOutEndingsNow()
         try walk(
@@ -34,12 +34,12 @@ extension OutboxStore {
         )
     }
 
-    /// How many subjects have a state.
+    /// Returns the number of subjects with a stored state.
     package func snapshotCount() throws(OutboxError) -> Int {
         try guarded { () throws(OutboxError) in Int(try connection.number("SELECT count(*) FROM snapshot") ?? 0) }
     }
 
-    /// Replaces what a lane's journal keeps of its request; who was in it stays.
+    /// Replaces the request in a lane's journal entry. The list of its operations stays.
     package func setJournalRequest(_ request: [UInt8], provider: String, lane: String) throws(OutboxError) {
         try change(
             """
@@ -65,30 +65,30 @@ extension OutboxStore {
         )
     }
 
-    /// Forgets the damaged rows in whose bytes a text can still be read.
+    /// Deletes the quarantined rows whose bytes contain a text.
     ///
-    /// - Returns: How many there were.
+    /// - Returns: The number of deleted rows.
     package func removeQuarantine(mentioning text: [UInt8]) throws(OutboxError) -> Int {
         try change("DELETE FROM quarantine WHERE instr(image, ?1) > 0", .blob(text))
     }
 
-    // MARK: Bytes on the disk
+    // MARK: Bytes on disk
 
-    /// Deletes the damaged files that recoveries set aside: no row of theirs can be erased alone.
+    /// Deletes the damaged files that recoveries set aside, because their rows cannot be erased individually.
     ///
     /// - Returns: The number of files.
     package func removeDamagedFiles() -> Int { isReadOnly ? 0 : file?.removeDamaged() ?? 0 }
 
     private static let unswept = "unswept"
 
-    /// Notes, with the transaction at hand, that the write-ahead log holds what must not stay on the disk.
+    /// Records, with the current transaction, that the write-ahead log contains data that must not stay on disk.
     package func requireSweep() throws(OutboxError) { try setMeta(Self.unswept, "1") }
 
-    /// Copies the write-ahead log into the file and empties it, if what it held must not stay on the disk.
+    /// Copies the write-ahead log into the file and empties it, if it contains data that must not stay on disk.
     ///
-    /// Rows are overwritten when they are deleted; their older images stand in the log until then.
+    /// Deleted rows are overwritten in the file, but their older images stay in the log until then.
     ///
-    /// - Returns: False while a reader stands in the way; then the next call tries again.
+    /// - Returns: False if a reader prevents it; the next call tries again.
     @discardableResult
     package func sweep() throws(OutboxError) -> Bool {
         guard file != nil, !isReadOnly, try meta(Self.unswept) != nil else { return true }

@@ -1,13 +1,13 @@
-/// What became of an operation at a provider.
+/// What a provider did with an operation.
 package enum Hearing: Int64, Sendable, Comparable {
-    /// The provider never had it, or let it move away.
+    /// The provider never had the operation, or it was moved to another provider.
     case none
-    /// It refused it.
+    /// The provider rejected the operation.
     case refused
-    /// It waits there, or ended otherwise.
+    /// The operation is pending there, or has another outcome.
     case taken
 
-    /// By the term of an ending.
+    /// Creates the value for the term of an outcome.
     init(ofTerm term: String) {
         switch term {
         case "moved", "shadowed": self = .none
@@ -19,13 +19,13 @@ package enum Hearing: Int64, Sendable, Comparable {
     package static func < (left: Hearing, right: Hearing) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// Which operations were ever heard of, asked one by one: the ids are never all in memory.
+/// Lookups of whether an operation is known. They query one id at a time, because all ids may not fit in memory.
 extension OutboxStore {
-    /// Whether an operation is pending, or ended as far back as the history goes.
+    /// Whether an operation is pending, or its outcome is still in the history.
     package func knows(_ id: String) throws(OutboxError) -> Bool {
         try guarded { () throws(OutboxError) in
             try carryOutEndingsNow()
-            try fillHeard()
+            try updateOutcomeIndex()
             return try connection.number(
                 "SELECT 1 WHERE EXISTS (SELECT 1 FROM operation WHERE id = ?1) OR EXISTS (SELECT 1 FROM heard WHERE id = ?1)",
                 .text(id)
@@ -33,11 +33,11 @@ extension OutboxStore {
         }
     }
 
-    /// What became of an operation at a provider: whatever is pending, and otherwise as far back as the history goes.
+    /// Returns what a provider did with an operation, from the pending operations and the history.
     package func hearing(of id: String, provider: String) throws(OutboxError) -> Hearing {
         try guarded { () throws(OutboxError) in
             try carryOutEndingsNow()
-            try fillHeard()
+            try updateOutcomeIndex()
             let most = try connection.number(
                 """
                 SELECT max(hearing) FROM (
@@ -54,14 +54,14 @@ extension OutboxStore {
         }
     }
 
-    // MARK: What is pending elsewhere
+    // MARK: Operations pending for other providers
 
-    /// Notes that a provider is done with the operations of a range that are on their way to others still. The history may
-    /// forget that before they have all arrived.
+    /// Notes that a provider has completed the operations of a range while they are still pending for other providers. Without
+    /// this note, the history could delete that outcome before the other providers are done.
     ///
-    /// A row holds each provider and what became of the operation there, as a text and an integer of a row's image, one behind
-    /// the other. It goes with its operation, so there are never more of them than operations; with one provider there is none.
-    /// Where others are expected to follow, it does not matter that there are none yet.
+    /// A row contains each provider and its result, encoded consecutively as a text and an integer of a row's image. The row is
+    /// deleted with its operation, so there are never more of these rows than operations. With a single provider there are
+    /// none. `othersAreExpected` notes the operations even if they have no other routes yet.
     func noteHearing(
         _ range: ClosedRange<Int64>,
         provider: String,
@@ -83,7 +83,7 @@ extension OutboxStore {
         )
     }
 
-    /// Forgets what is noted of operations that are gone.
+    /// Deletes the notes of operations that are gone.
     func removeHearings(_ range: ClosedRange<Int64>) throws(OutboxError) {
         try connection.run(Self.deleteHearings, .integer(range.lowerBound), .integer(range.upperBound))
     }
@@ -118,8 +118,8 @@ extension OutboxStore {
 
     // MARK: The history by id
 
-    /// Brings an index of the history by id up to date; it lies beside the file, on the disk, and goes with the connection.
-    private func fillHeard() throws(OutboxError) {
+    /// Updates an index of the history by id. It is a temporary table on disk and is deleted with the connection.
+    private func updateOutcomeIndex() throws(OutboxError) {
         if heardEnd == nil {
             try connection.script(
                 """
@@ -133,14 +133,14 @@ extension OutboxStore {
         }
         let end = try historyEnd()
         guard var known = heardEnd, known < end else { return }
-        // A part at a time: the ids are never all in memory.
+        // Reads in parts, because all ids may not fit in memory.
         while case let part = try remembered(behind: known, limit: 1_024), let last = part.last {
-            for ending in part {
+            for outcome in part {
                 try connection.run(
-                    Self.hear,
-                    .text(ending.entry.id),
-                    .text(ending.entry.provider),
-                    .integer(Hearing(ofTerm: ending.entry.term).rawValue)
+                    Self.recordOutcome,
+                    .text(outcome.entry.id),
+                    .text(outcome.entry.provider),
+                    .integer(Hearing(ofTerm: outcome.entry.term).rawValue)
                 )
             }
             known = last.number
@@ -148,5 +148,5 @@ extension OutboxStore {
         heardEnd = end
     }
 
-    private static let hear = Query("INSERT OR IGNORE INTO heard (id, provider, hearing) VALUES (?1, ?2, ?3)")
+    private static let recordOutcome = Query("INSERT OR IGNORE INTO heard (id, provider, hearing) VALUES (?1, ?2, ?3)")
 }

@@ -1,38 +1,39 @@
 import PatchbayJSON
 
-/// How operations ended, as far back as `historyLimit` goes.
+/// The outcomes of operations, as far back as `historyLimit` allows.
 ///
-/// One ending by itself is a row of `history`. Endings that are carried out together and are alike share a row of `outcomeBatch`:
-/// their ids and times stand one behind the other, each as a text and an integer of a row's image. Both are numbered together,
-/// in the order of their commits; an outcome batch bears its last ending's number, and is forgotten when that one is.
+/// A single outcome is a row of `history`. Consecutive outcomes that are applied together and have the same provider, term, and
+/// code share a row of `outcomeBatch`. Their ids and times are encoded consecutively, each as a text and an integer of a row's
+/// image. Both tables share one numbering, in the order of commits. An outcome batch has the number of its last outcome, and is
+/// deleted together with it.
 extension OutboxStore {
-    /// So many endings share a row at most: it fits into one page.
+    /// The maximum number of outcomes in one batch row, chosen so that it fits into one page.
     private static let longestOutcomeBatch = 48
 
-    /// Adds an ending to the history.
+    /// Adds an outcome to the history.
     func remember(provider: String, id: String, term: String, code: String, at: Int64) throws(OutboxError) {
         if DeliberateFault.endingNotRemembered.isPresent { return }
         let number = try newHistoryNumbers(1)
         try add(.history, .integer(number), .text(provider), .text(id), .text(term), .text(code), .integer(at))
     }
 
-    /// Adds endings that are alike to the history, in their order.
+    /// Adds outcomes with the same provider, term, and code to the history, in order.
     func remember(
         provider: String,
         term: String,
         code: String,
-        _ endings: some Collection<(id: String, at: Int64)>
+        _ outcomes: some Collection<(id: String, at: Int64)>
     ) throws(OutboxError) {
         if DeliberateFault.endingNotRemembered.isPresent { return }
-        var rest = endings[...]
+        var rest = outcomes[...]
         while !rest.isEmpty {
             var image = StoredImage()
             let part = rest.prefix(Self.longestOutcomeBatch)
             image.bytes.reserveCapacity(64 * part.count)
-            for ending in part {
-                var id = ending.id
+            for outcome in part {
+                var id = outcome.id
                 id.withUTF8 { image.append(text: UnsafeRawBufferPointer($0)) }
-                image.append(integer: ending.at)
+                image.append(integer: outcome.at)
             }
             let first = try newHistoryNumbers(part.count)
             try add(
@@ -48,7 +49,7 @@ extension OutboxStore {
         }
     }
 
-    /// Takes so many numbers, and gives the first.
+    /// Reserves `count` numbers and returns the first.
     private func newHistoryNumbers(_ count: Int) throws(OutboxError) -> Int64 {
         let last: Int64
         if let lastHistoryNumber { last = lastHistoryNumber } else { last = try historyEnd() }
@@ -59,7 +60,7 @@ extension OutboxStore {
         return last + 1
     }
 
-    /// Forgets the oldest endings beyond `historyLimit`, if this transaction added any.
+    /// Deletes the oldest outcomes beyond `historyLimit`, if this transaction added any.
     func trimHistory() throws(OutboxError) {
         guard let lastHistoryNumber, lastHistoryNumber > Int64(historyLimit) else { return }
         let end = SQLValue.integer(lastHistoryNumber - Int64(historyLimit))
@@ -72,7 +73,7 @@ extension OutboxStore {
 
     // MARK: Reading
 
-    /// The number of the newest ending; 0 before the first. Endings are numbered in the order of their commits.
+    /// Returns the number of the newest outcome; 0 before the first. Outcomes are numbered in the order of their commits.
     package func historyEnd() throws(OutboxError) -> Int64 {
         try guarded { () throws(OutboxError) in
             try carryOutEndingsNow()
@@ -84,7 +85,7 @@ extension OutboxStore {
         "SELECT max(seq) FROM sqlite_sequence WHERE name IN ('history', 'outcomeBatch')"
     )
 
-    /// The number that the newest ending has in the history, or will have when it is carried out.
+    /// Returns the number that the newest outcome has in the history, or will have when it is applied.
     package func newestEnding() throws(OutboxError) -> Int64 {
         try guarded { () throws(OutboxError) in
             try (connection.number(Self.newestRemembered) ?? 0)
@@ -92,10 +93,10 @@ extension OutboxStore {
         }
     }
 
-    /// How operations ended, newest first.
+    /// Returns the outcomes of operations, newest first.
     package func history(provider: String?, limit: Int) throws(OutboxError) -> [HistoryEntry] {
         try carryOutEndingsNow()
-        let found = try endings(
+        let found = try outcomes(
             where: "(?1 IS NULL OR provider = ?1)",
             order: "number DESC LIMIT ?2",
             .optional(provider),
@@ -104,15 +105,15 @@ extension OutboxStore {
         return found.sorted { $0.number > $1.number }.prefix(limit).map(\.entry)
     }
 
-    /// How operations ended behind that number, oldest first, with the finding where a reject is kept.
+    /// Returns the outcomes after `number`, oldest first, with the finding if the rejected operation is kept.
     package func endings(behind number: Int64, limit: Int) throws -> [Ending] {
         try carryOutEndingsNow()
-        // Endings stand in two tables: of one state of both none is missed that others add meanwhile.
-        var endings = try snapshot { try remembered(behind: number, limit: limit) }
-        let rejected = endings.indices.filter { endings[$0].entry.term == "rejected" }
-        guard !rejected.isEmpty else { return endings }
-        // One walk for all of them: rejects are found by their number, and there may be as many as endings.
-        let ids = JSONValue.array(rejected.map { .string(endings[$0].entry.id) }).text
+        // Outcomes are in two tables. A snapshot of both misses none that another process adds meanwhile.
+        var outcomes = try snapshot { try remembered(behind: number, limit: limit) }
+        let rejected = outcomes.indices.filter { outcomes[$0].entry.term == "rejected" }
+        guard !rejected.isEmpty else { return outcomes }
+        // A single scan finds all of them: rejects are indexed by number only, and there may be as many as outcomes.
+        let ids = JSONValue.array(rejected.map { .string(outcomes[$0].entry.id) }).text
         var findings: [String: [String: [UInt8]]] = [:]
         let rejects = try soundRows(
             .reject,
@@ -122,19 +123,19 @@ extension OutboxStore {
         ) { row in (provider: row.text(1), id: row.text(3), finding: row.blob(11)) }
         for reject in rejects { findings[reject.provider, default: [:]][reject.id] = reject.finding }
         for place in rejected {
-            endings[place].finding = findings[endings[place].entry.provider]?[endings[place].entry.id]
+            outcomes[place].finding = findings[outcomes[place].entry.provider]?[outcomes[place].entry.id]
         }
-        return endings
+        return outcomes
     }
 
-    /// What the history holds behind a number, oldest first; at most so many.
+    /// Returns the outcomes in the history after a number, oldest first, at most `limit`.
     func remembered(behind number: Int64, limit: Int) throws(OutboxError) -> [Ending] {
-        let found = try endings(where: "number > ?1", order: "number LIMIT ?2", .integer(number), .integer(limit))
+        let found = try outcomes(where: "number > ?1", order: "number LIMIT ?2", .integer(number), .integer(limit))
         return Array(found.filter { $0.number > number }.sorted { $0.number < $1.number }.prefix(limit))
     }
 
-    /// What rows of both kinds hold, those of one by itself first.
-    private func endings(
+    /// Returns the outcomes in rows of both tables, single ones first.
+    private func outcomes(
         where condition: String,
         order: String,
         _ first: SQLValue,
@@ -154,7 +155,7 @@ extension OutboxStore {
 }
 
 extension Ending {
-    /// An ending that has a row for itself.
+    /// Creates an outcome from a row of `history`.
     fileprivate init(row: Statement) {
         number = row.integer(0)
         entry = HistoryEntry(
@@ -166,17 +167,17 @@ extension Ending {
         )
     }
 
-    /// The endings of an outcome batch, in order; the checksum of its row says that they are whole.
+    /// Returns the outcomes of an outcome batch, in order. The row's checksum guarantees that they are complete.
     fileprivate static func outcomeBatch(_ row: Statement) -> [Ending] {
         var number = row.integer(1)
         let (provider, term, code) = (row.text(2), row.text(3), row.text(4))
-        var endings: [Ending] = []
+        var outcomes: [Ending] = []
         var image = ImageReader(row.blob(5))
         while let id = image.text(), let at = image.integer() {
             let entry = HistoryEntry(provider: provider, id: id, term: term, code: code, at: at)
-            endings.append(Ending(number: number, entry: entry))
+            outcomes.append(Ending(number: number, entry: entry))
             number += 1
         }
-        return endings
+        return outcomes
     }
 }

@@ -1,5 +1,5 @@
 extension OutboxStore {
-    /// The rejected operations that are kept for replay, newest first.
+    /// Returns the rejected operations kept for replay, newest first.
     package func rejects(provider: String?, before number: Int64 = .max, limit: Int) throws(OutboxError)
         -> [RejectRecord]
     {
@@ -14,8 +14,8 @@ extension OutboxStore {
         )
     }
 
-    /// Shows every rejected operation that is kept, or all that have a text in them, the oldest first, a page at a time; `body`
-    /// may remove what it is shown.
+    /// Passes every kept reject, or every one that contains a text, to `body`, oldest first, one page at a time. `body` may
+    /// remove it.
     package func forEachReject(
         provider: String?,
         upTo newest: Int64 = .max,
@@ -35,7 +35,7 @@ extension OutboxStore {
         )
     }
 
-    /// The rejected operations of one id that a provider refused, the newest first.
+    /// Returns the rejects of one operation id at a provider, newest first.
     package func rejects(provider: String, id: String) throws(OutboxError) -> [RejectRecord] {
         try soundRows(
             .reject,
@@ -47,17 +47,17 @@ extension OutboxStore {
         )
     }
 
-    /// How many rejected operations are kept.
+    /// Returns the number of kept rejects.
     package func rejectCount() throws(OutboxError) -> Int { try rowCount(.reject) }
 
-    /// How many captures have arrived and have no place on a route yet.
+    /// Returns the number of staged captures that are not yet assigned to a route.
     package func stagedCaptureCount() throws(OutboxError) -> Int {
         var count = 0
         for number in try stagedCaptures() { count += try stagedCapture(number)?.captures.count ?? 0 }
         return count
     }
 
-    /// How many damaged rows were set aside.
+    /// Returns the number of quarantined rows.
     package func quarantineCount() throws(OutboxError) -> Int { try rowCount(.quarantine) }
 
     private func rowCount(_ table: Table) throws(OutboxError) -> Int {
@@ -66,16 +66,16 @@ extension OutboxStore {
         }
     }
 
-    /// Forgets one rejected operation: it was replayed, or given up.
+    /// Deletes one reject, after it was replayed or dismissed.
     package func removeReject(_ number: Int64) throws(OutboxError) {
         try atomically { () throws(OutboxError) in
             usageChange.rejects -= Int64(try connection.run("DELETE FROM reject WHERE number = ?1", .integer(number)))
         }
     }
 
-    /// Forgets the rejected operations of a subject: of a provider, or of all.
+    /// Deletes the rejects of a subject, of one provider or of all.
     ///
-    /// - Returns: How many there were.
+    /// - Returns: The number of deleted rejects.
     @discardableResult
     package func removeRejects(provider: String?, subject: String) throws(OutboxError) -> Int {
         try atomically { () throws(OutboxError) in
@@ -89,7 +89,7 @@ extension OutboxStore {
         }
     }
 
-    /// The rows that were set aside because their checksum did not hold, newest first.
+    /// Returns the rows that were quarantined because their checksum did not match, newest first.
     package func quarantine(limit: Int) throws(OutboxError) -> [QuarantineRecord] {
         try quarantine(where: "TRUE", limit: limit)
     }
@@ -114,9 +114,9 @@ extension OutboxStore {
         }
     }
 
-    /// Proves the file: structure, every checksum, no orphans, every provider's balance, the counts that the bounds rest on.
+    /// Verifies the file: its structure, every checksum, missing references, every provider's accounts, and the usage counts.
     ///
-    /// All of it is one state of the file, whoever writes meanwhile. Changes nothing.
+    /// The check sees a single state of the file, even if other processes write meanwhile. It changes nothing.
     package func verify() throws -> VerifyReport { try snapshot(proof) }
 
     private func proof() throws(OutboxError) -> VerifyReport {
@@ -169,7 +169,7 @@ extension OutboxStore {
 }
 
 extension RejectRecord {
-    /// A record from the columns of its table.
+    /// Creates a record from the columns of its table.
     init(row: Statement) {
         self.init(
             number: row.integer(0),

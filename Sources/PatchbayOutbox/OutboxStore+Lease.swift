@@ -1,9 +1,9 @@
-/// The right to deliver, held by one process at a time; every process may capture.
+/// The delivery lease, which one process holds at a time. Every process may capture.
 extension OutboxStore {
-    /// Takes the lease until `now + duration` (milliseconds) and gives its new epoch; nil while another owner holds it.
+    /// Takes the lease until `now + duration` (milliseconds) and returns its new epoch; nil while another owner holds it.
     ///
-    /// The same owner always gets it, with a new epoch; so does everybody while the holder `isDead`. `uptime` is a clock that
-    /// nobody sets, in milliseconds; without one it is `now`.
+    /// The current owner always gets the lease, with a new epoch. Every other process gets it if `isDead` reports that the
+    /// holder is dead. `uptime` is the time of a clock that is never set, in milliseconds; it defaults to `now`.
     package func acquireLease(
         owner: String,
         now: Int64,
@@ -17,7 +17,7 @@ extension OutboxStore {
             if DeliberateFault.leaseSeized.isPresent { return false }
             return !isDead(held.owner)
         }
-        // Whoever only looks holds up nobody.
+        // Checking first avoids a write transaction, which would block other writers.
         if try isTaken() { return nil }
         return try atomically { () throws(OutboxError) in
             let held = try lease()
@@ -28,9 +28,9 @@ extension OutboxStore {
         }
     }
 
-    /// Whether a lease claims to last longer than any does, and has stood so, unchanged, for the time that one lasts.
+    /// Whether a lease expires later than any lease could, and has been unchanged for the duration of a lease.
     ///
-    /// It was taken before the clock was set back. Whoever holds it and lives extends it, by the clock as it is now.
+    /// Such a lease was taken before the clock was set back. A live holder would have extended it by the current clock.
     private func hasOutlived(
         _ epoch: Int64,
         _ expiresAt: Int64,
@@ -49,7 +49,7 @@ extension OutboxStore {
         return false
     }
 
-    /// Extends the lease; false when another epoch has begun, and then nothing may be settled any more.
+    /// Extends the lease. Returns false if another epoch has begun; then the caller must not settle any more operations.
     package func renewLease(owner: String, epoch: Int64, now: Int64, duration: Int64) throws(OutboxError) -> Bool {
         try atomically { () throws(OutboxError) in
             guard let held = try lease(), held.owner == owner, held.epoch == epoch else { return false }
@@ -58,7 +58,7 @@ extension OutboxStore {
         }
     }
 
-    /// Gives the lease back, if it is still this one; its epoch is never used again.
+    /// Releases the lease if it is still the given one. Its epoch is never reused.
     package func releaseLease(owner: String, epoch: Int64) throws(OutboxError) {
         try atomically { () throws(OutboxError) in
             guard let held = try lease(), held.owner == owner, held.epoch == epoch else { return }
@@ -66,9 +66,9 @@ extension OutboxStore {
         }
     }
 
-    /// The epoch in force; 0 before the first lease.
+    /// Returns the current epoch; 0 before the first lease.
     ///
-    /// A settle compares it inside its transaction.
+    /// Settlements compare it inside their transaction.
     package func leaseEpoch() throws(OutboxError) -> Int64 {
         let version = try foreignVersion()
         if let knownEpoch, knownEpoch.version == version { return knownEpoch.epoch }

@@ -1,18 +1,17 @@
 import CSQLite
 
 extension OutboxStore {
-    /// Stands in every outbox file's header, so that another program's file is never taken for one: "Pbay".
+    /// The application id in every outbox file's header ("Pbay"), which identifies the file as an outbox.
     static let applicationID: Int64 = 0x5062_6179
 
-    /// Opens an outbox; makes or recovers the file where needed.
+    /// Opens an outbox. Creates or recovers the file if necessary.
     ///
     /// - Parameters:
-    ///   - location: The file, or a private store in memory.
-    ///   - readOnly: Looks only: nothing is made or recovered.
-    /// - Returns: The store; its `openReport` says what happened.
-    /// - Throws: `cannotOpen`, also for a file of another program; `otherVersion` for a file of another schema, left
-    ///   untouched;
-    ///   `readOnly`, `full`, `busy`, `io`; with `readOnly` also `corrupt`.
+    ///   - location: The file, or a private in-memory store.
+    ///   - readOnly: Whether to open the outbox only for reading. If true, nothing is created or recovered.
+    /// - Returns: The store; its `openReport` describes what happened.
+    /// - Throws: `cannotOpen`, also for another program's file; `otherVersion` for a file of another schema, which is left
+    ///   unchanged; `readOnly`, `full`, `busy`, `io`; with `readOnly` also `corrupt`.
     package static func open(_ location: OutboxLocation, readOnly: Bool = false) throws(OutboxError) -> OutboxStore {
         switch location {
         case .memory, .shared:
@@ -24,7 +23,7 @@ extension OutboxStore {
             do throws(OutboxError) {
                 return try openForLooking(path)
             } catch  where error.code == .misuse {
-                // What is asked here is understood unless the schema is another.
+                // These queries work unless the schema is another one.
                 throw OutboxError(.corrupt, error.detail)
             }
         case .file(let path):
@@ -45,7 +44,7 @@ extension OutboxStore {
         return OutboxStore(connection, file: OutboxFile(path), isReadOnly: true, report: OpenReport())
     }
 
-    /// Opens for looking; a file in a folder that cannot be written is read as it stands, if it has no write-ahead log.
+    /// Opens a file for reading. A file in a read-only folder is read as it is, if it has no write-ahead log.
     private static func openForReading(_ path: String) throws(OutboxError) -> Connection {
         guard OutboxFile.exists(path) else {
             throw OutboxError(.cannotOpen, "\(path) does not exist.", remedy: "Check the path.")
@@ -75,7 +74,7 @@ extension OutboxStore {
             if !report.created { try requireSound(connection, file) }
             return OutboxStore(connection, file: file, isReadOnly: false, report: report)
         } catch  where isDamage(error, file) || !file.isUnmoved {
-            // Where it was moved away, another process recovers it: this waits for that.
+            // If the file was moved away, another process is recovering it. The next attempt waits for that process.
             report = OpenReport()
             report.recovery = try Recovery.run(on: file, reason: error.detail)
         }
@@ -85,9 +84,10 @@ extension OutboxStore {
         return OutboxStore(connection, file: file, isReadOnly: false, report: report)
     }
 
-    /// Whether an error on opening means that the file's bytes are wrong, and not its surroundings.
+    /// Whether an error on opening means that the file's content is damaged, and not that its environment prevents the access.
     ///
-    /// A damaged header also shows as an unknown format, a schema that does not parse, or a file that claims to be read-only.
+    /// A damaged header can also appear as an unknown format, a schema that does not parse, or a file that claims to be
+    /// read-only.
     private static func isDamage(_ error: OutboxError, _ file: OutboxFile) -> Bool {
         switch error.code {
         case .corrupt, .misuse: true
@@ -96,17 +96,18 @@ extension OutboxStore {
         }
     }
 
-    /// Files up to this many pages (2 MiB) are proved whole at every start, each index against its table.
+    /// Files of at most this many pages (2 MiB) are verified completely at every start, each index against its table.
     private static let pagesProvedAtStart = 512
-    /// Up to this many (16 MiB) the pages are proved, and not that each index agrees: that takes ten times as long.
+    /// Files of at most this many pages (16 MiB) are verified without comparing the indexes, which would take ten times as
+    /// long.
     private static let pagesScannedAtStart = 4096
 
-    /// Proves the structure of a small file, and of one that was found damaged while in use.
+    /// Verifies the structure of a small file, and of a file that was found damaged while in use.
     ///
-    /// A large one shows its damage when it is read; then it is marked and proved at the next start.
+    /// Damage in a large file is detected when it is read; the file is then marked and verified at the next start.
     private static func requireSound(_ connection: Connection, _ file: OutboxFile) throws(OutboxError) {
         try requireSoundSchema(connection, file.path)
-        // A header that lets nobody write, where this user may.
+        // The header forbids writing, although this user may write to the file.
         guard !connection.isReadOnly || !file.isWritable else {
             throw OutboxError(.corrupt, "\(file.path): the header is damaged.")
         }
@@ -120,7 +121,7 @@ extension OutboxStore {
         file.clearSuspectMark()
     }
 
-    /// Proves that the tables and indexes are those that this release makes.
+    /// Verifies that the tables and indexes are the ones that this release creates.
     private static func requireSoundSchema(_ connection: Connection, _ path: String) throws(OutboxError) {
         let reference = try Connection(.memory, .readWrite)
         try makeTables(reference)
@@ -135,14 +136,15 @@ extension OutboxStore {
         )
     }
 
-    /// What stands in a database file.
+    /// The kind of content found in a database file.
     enum Content {
         case empty, outbox
     }
 
-    /// Looks at a file without writing to it.
+    /// Examines a file without writing to it.
     ///
-    /// - Throws: `cannotOpen` for another program's file, `otherVersion` for one of another version, `corrupt` for a damaged one.
+    /// - Throws: `cannotOpen` for another program's file, `otherVersion` for another schema version, `corrupt` for a damaged
+    ///   file.
     static func examine(_ connection: Connection) throws(OutboxError) -> Content {
         let tables = try connection.number("SELECT count(*) FROM sqlite_schema") ?? 0
         let identity = try connection.number("PRAGMA application_id") ?? 0
@@ -161,7 +163,7 @@ extension OutboxStore {
                 remedy: "Choose another path for the outbox."
             )
         }
-        // A statement of ours would run what they say.
+        // The outbox has no views or triggers, and one in the file would run as part of our statements.
         guard try connection.number("SELECT count(*) FROM sqlite_schema WHERE type IN ('view', 'trigger')") == 0 else {
             throw OutboxError(
                 .cannotOpen,
@@ -186,7 +188,7 @@ extension OutboxStore {
         return statement.text(0)
     }
 
-    /// Brings a connection and its file into working order.
+    /// Configures a connection and prepares its file.
     static func prepare(
         _ connection: Connection,
         _ report: inout OpenReport,
@@ -209,15 +211,15 @@ extension OutboxStore {
     /// - Returns: The journal mode.
     static func configure(_ connection: Connection) throws(OutboxError) -> String? {
         let mode = try connection.keepLog()
-        // What is deleted is overwritten: an outbox holds what people said. That no commit copies the log is due to the hook
-        // of the connection; the pragma that says so too would take the hook away.
+        // Deleted content is overwritten, because an outbox contains personal data. The connection's hook replaces automatic
+        // checkpoints; `PRAGMA wal_autocheckpoint` would remove the hook.
         try connection.script("PRAGMA trusted_schema = OFF; PRAGMA secure_delete = ON")
         return mode
     }
 
-    /// Makes the tables of an empty file in one transaction; another process may have been faster.
+    /// Creates the tables of an empty file in one transaction, unless another process has already done so.
     ///
-    /// - Returns: Whether this call made them.
+    /// - Returns: Whether this call created them.
     @discardableResult
     static func makeTables(_ connection: Connection, of file: OutboxFile? = nil) throws(OutboxError) -> Bool {
         try connection.script("BEGIN IMMEDIATE")

@@ -1,10 +1,10 @@
-/// What deliberate faults do with an operation that has ended; without one of them, nothing.
+/// Mutations that make a completed operation pending again. Without an active mutation, these methods have no effect.
 ///
-/// A row that was put back bears more refusals than any adapter counts.
+/// A row that was made pending again is marked by a refusal count that no adapter reaches.
 extension OutboxStore {
     private static let mark: Int64 = 1_000_000
 
-    /// Puts what has ended back on its way, as if it were new, unless that was done before.
+    /// Makes completed operations pending again, as if they were new. Does so only once per operation.
     func putBack(_ range: ClosedRange<Int64>, provider: String) throws(OutboxError) -> Bool {
         guard DeliberateFault.endedPutBack.isPresent || DeliberateFault.endedSentAgain.isPresent,
             try !isMarked(range, provider: provider)
@@ -25,7 +25,7 @@ extension OutboxStore {
         return true
     }
 
-    /// Whether this ending is one of a row that was put back, and is not to be remembered.
+    /// Whether this is the second outcome of a row that was made pending again, so that it must not be added to the history.
     func isSecondTime(_ range: ClosedRange<Int64>, provider: String) throws(OutboxError) -> Bool {
         guard DeliberateFault.endedSentAgain.isPresent else { return false }
         return try isMarked(range, provider: provider)

@@ -1,30 +1,30 @@
-/// A row that was read and whose checksum does not hold.
+/// A row that was read and whose checksum does not match.
 struct DamagedRow: Hashable {
     let table: String
-    /// The row's whole number in its table (for a route: its sequence).
+    /// The row number in its table (for a route: its sequence).
     let number: Int64
-    /// A route's second key; nil for other tables.
+    /// The provider of a route; nil for other tables.
     var provider: String?
 }
 
 extension OutboxStore {
-    /// Rises with every damaged row that is found; tells a reader whether its last look met one.
+    /// The number of damaged rows found so far. A reader compares it to detect damage during its last read.
     var damagedSoFar: Int { damagedCount }
 
-    /// Notes a damaged row that was met while reading.
+    /// Records a damaged row that was found while reading.
     func noteDamaged(_ row: DamagedRow) {
         if damaged.insert(row).inserted { damagedCount += 1 }
     }
 
-    /// Sets the damaged rows met so far aside: in the transaction at hand, or in one of its own.
+    /// Quarantines the damaged rows found so far, in the current transaction or in a new one.
     ///
-    /// A read-only store leaves them where they are; its readers skip them, and `verify` lists them.
+    /// A read-only store leaves them in place. Its readers skip them, and `verify` lists them.
     func setDamagedRowsAside() throws(OutboxError) {
         guard !damaged.isEmpty, !isReadOnly, !isInSnapshot else { return }
         try atomically { () throws(OutboxError) in try quarantineDamagedRows() }
     }
 
-    /// Moves the damaged rows met so far to the quarantine and books their routes.
+    /// Moves the damaged rows found so far to the quarantine and books their routes.
     func quarantineDamagedRows() throws(OutboxError) {
         while let row = damaged.popFirst() {
             switch row.table {
@@ -35,20 +35,20 @@ extension OutboxStore {
         }
     }
 
-    /// Sets a route, or its operation, aside if its checksum does not hold; true when that was so.
+    /// Quarantines a route, or its operation, if its checksum does not match. Returns whether it did.
     @discardableResult
     func quarantineIfDamaged(provider: String, sequence: Int64) throws(OutboxError) -> Bool {
         guard let found = try soundness(provider: provider, sequence: sequence) else { return false }
         return try quarantine(found, provider: provider, sequence: sequence)
     }
 
-    /// Whether a route and its operation are sound, and the operation's id.
+    /// Whether a route and its operation are sound, with the operation's id.
     struct Soundness {
         let isRouteSound, isOperationSound: Bool
         let id: String?
     }
 
-    /// Looks at a route and its operation; nil if there is no such route.
+    /// Checks a route and its operation; nil if there is no such route.
     func soundness(provider: String, sequence: Int64) throws(OutboxError) -> Soundness? {
         let statement = try connection.statement(Self.soundnessOfRoute)
         defer { statement.reset() }
@@ -69,7 +69,7 @@ extension OutboxStore {
         """
     )
 
-    /// Sets a route, or its operation, aside if it was found damaged; true when that was so.
+    /// Quarantines a route, or its operation, if it was found damaged. Returns whether it did.
     func quarantine(_ found: Soundness, provider: String, sequence: Int64) throws(OutboxError) -> Bool {
         if !found.isOperationSound {
             noteDamaged(DamagedRow(table: Table.operation.name, number: sequence))
@@ -82,7 +82,7 @@ extension OutboxStore {
         return true
     }
 
-    /// An operation that cannot be trusted leaves with all its routes, each booked as quarantined.
+    /// Removes a damaged operation with all of its routes, each booked as quarantined.
     private func quarantineOperation(_ sequence: Int64) throws(OutboxError) {
         try keepImage(
             of: .operation,
@@ -93,7 +93,7 @@ extension OutboxStore {
         )
         for provider in try routeProviders(sequence) { try quarantineRoute(sequence, provider: provider) }
         try deleteOperation(sequence, evenRouted: true)
-        // What it counted for before it was damaged is not known.
+        // The usage of the operation before the damage is unknown.
         mustRecount = true
     }
 
@@ -115,7 +115,7 @@ extension OutboxStore {
         try discardIfUnrouted(sequence)
     }
 
-    /// Remembers the ending under the operation's id, as far as its row still gives one, and tells the observer.
+    /// Records the outcome under the operation's id, if its row still has one, and notifies the observer.
     private func tellLoss(of sequence: Int64, provider: String) throws(OutboxError) {
         guard
             let id = try connection.text(
@@ -127,7 +127,7 @@ extension OutboxStore {
         onLoss?(provider, id)
     }
 
-    /// Sets a subject's state aside: its row is sound, and its reader can't read it.
+    /// Quarantines a subject's state whose row is sound but which its reader cannot decode.
     package func setSnapshotAside(subject: String) throws(OutboxError) {
         try atomically { () throws(OutboxError) in
             guard let number = try connection.number("SELECT rowid FROM snapshot WHERE subject = ?1", .text(subject))
@@ -136,7 +136,7 @@ extension OutboxStore {
         }
     }
 
-    /// Sets a row of staged captures aside: it is sound, and its reader can't read all of it.
+    /// Quarantines a row of staged captures that is sound but which its reader cannot decode completely.
     package func setStagedCaptureAside(_ number: Int64) throws(OutboxError) {
         try atomically { () throws(OutboxError) in
             try quarantineRow(DamagedRow(table: Table.stagedCapture.name, number: number))
@@ -155,7 +155,7 @@ extension OutboxStore {
         }
     }
 
-    /// Writes a row's image to the quarantine and tells the observer.
+    /// Writes a row's image to the quarantine and notifies the observer.
     private func keepImage(
         of table: Table,
         sequence: String,
@@ -186,9 +186,9 @@ extension OutboxStore {
         return names
     }
 
-    /// Makes each provider's account agree with what is pending, after lines or rows were lost.
+    /// Corrects each provider's accounts to match the pending rows, after account lines or rows were lost.
     ///
-    /// Missing endings are booked as quarantined, missing sources as captured, both with the code `recovery`.
+    /// Missing outcomes are booked as quarantined, missing sources as captured, both with the code `recovery`.
     @discardableResult
     func balance() throws(OutboxError) -> (lost: [String: Int64], unaccounted: [String: Int64]) {
         var lost: [String: Int64] = [:]
@@ -205,17 +205,17 @@ extension OutboxStore {
         return (lost, unaccounted)
     }
 
-    /// By provider: what its account still owes.
+    /// Returns, by provider, the difference between its accounts and its pending rows.
     ///
-    /// Zero when the balance holds, above it when rows are missing.
+    /// It is zero if the accounts balance, and positive if rows are missing.
     func balances() throws(OutboxError) -> [String: Int64] {
         if connection.isInTransaction, !isInSnapshot { try writeCounts() }
         let sources = AccountTerm.sources.map { "'\($0)'" }.joined(separator: ", ")
-        let endings = AccountTerm.endings.map { "'\($0)'" }.joined(separator: ", ")
+        let outcomes = AccountTerm.endings.map { "'\($0)'" }.joined(separator: ", ")
         let statement = try connection.statement(
             """
             SELECT provider, sum(number) FROM (
-                SELECT provider, CASE WHEN term IN (\(sources)) THEN count WHEN term IN (\(endings)) THEN -count ELSE 0 END AS number
+                SELECT provider, CASE WHEN term IN (\(sources)) THEN count WHEN term IN (\(outcomes)) THEN -count ELSE 0 END AS number
                 FROM account
                 UNION ALL SELECT provider, -count(*) FROM route GROUP BY provider)
             GROUP BY provider

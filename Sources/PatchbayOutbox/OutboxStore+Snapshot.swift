@@ -1,9 +1,9 @@
-/// Several looks at one state of the file.
+/// Consistent reads of one state of the file.
 extension OutboxStore {
-    /// Runs looks that rest on one state of the file, whatever others commit meanwhile; nothing may be written in it. In a
-    /// transaction it is that one's state.
+    /// Runs reads on a single state of the file, whatever other processes commit meanwhile. `body` must not write. Inside a
+    /// transaction, that transaction's state applies.
     ///
-    /// Where a damaged row is met, it is set aside and everything is looked at once more.
+    /// If a read finds a damaged row, the row is quarantined and `body` runs again.
     package func snapshot<T>(_ body: () throws -> T) throws -> T {
         guard !connection.isInTransaction else { return try body() }
         let before = damagedSoFar

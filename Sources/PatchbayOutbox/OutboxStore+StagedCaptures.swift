@@ -1,4 +1,4 @@
-/// One capture as it arrived: its body, and since when it waits on the engine's timeline (milliseconds).
+/// A staged capture: its body, and the time since which it waits on the engine's timeline, in milliseconds.
 package struct StagedCapture: Sendable, Equatable {
     package var since: Int64
     package var body: [UInt8]
@@ -6,14 +6,14 @@ package struct StagedCapture: Sendable, Equatable {
     package init(since: Int64, body: [UInt8]) { (self.since, self.body) = (since, body) }
 }
 
-/// What was captured and has no place on a route yet. A row holds all that was captured in one breath: it is one write, and one
-/// wait for the disk, however many they were.
+/// Captures that are not assigned to routes yet. A row contains all captures of one commit interval, so that they need one
+/// write and one sync, whatever their number.
 ///
-/// A row's captures stand one behind the other, each as an integer (`since`) and a blob (the body) of a row's image, or as what
-/// distinguishes it from the capture before it: a ``BodyDelta``.
+/// The captures in a row are consecutive. Each is encoded as an integer (`since`) and a blob (the body) of a row's image, or as
+/// a ``BodyDelta`` to the previous capture.
 extension OutboxStore {
-    /// Keeps captures, in order, behind all that arrived before, with who hears them, in the engine's words; gives the number
-    /// of their row.
+    /// Stages captures, in order, after all earlier ones. `routes` names their recipients, as the engine encodes them. Returns
+    /// the number of their row.
     package func takeIn(_ captures: [StagedCapture], routes: String) throws(OutboxError) -> Int64 {
         try atomically { () throws(OutboxError) in
             let number = (try connection.number(Self.newestStagedCapture) ?? 0) + 1
@@ -22,7 +22,7 @@ extension OutboxStore {
         }
     }
 
-    /// Leaves these captures of a row, in its place; without any the row goes.
+    /// Replaces the captures of a row by these. Without any, deletes the row.
     package func keepOfStagedCapture(_ number: Int64, _ captures: [StagedCapture], routes: String) throws(OutboxError) {
         try atomically { () throws(OutboxError) in
             try removeStagedCapture(number)
@@ -33,7 +33,7 @@ extension OutboxStore {
     private func addStagedCapture(_ number: Int64, _ captures: [StagedCapture], _ routes: String) throws(OutboxError) {
         var image = StoredImage()
         swap(&image, &stagedCaptureImage)
-        // An integer, and what stands before the bytes of a blob, take three words each at most; one is written behind the end.
+        // An integer, and the prefix of a blob, take at most three words each. One word may be written beyond the end.
         let size = captures.reduce(0) { $0 + $1.body.count + 56 }
         image.append(atMost: size) { image in
             var (before, deltas): (StagedCapture?, Int) = (nil, 0)
@@ -53,7 +53,7 @@ extension OutboxStore {
         swap(&image, &stagedCaptureImage)
     }
 
-    /// The numbers of the rows that wait for their places, oldest first.
+    /// Returns the numbers of the rows that are not assigned to routes yet, oldest first.
     package func stagedCaptures() throws(OutboxError) -> [Int64] {
         try guarded { () throws(OutboxError) in
             let statement = try connection.statement(Self.everyStagedCapture)
@@ -64,7 +64,7 @@ extension OutboxStore {
         }
     }
 
-    /// The captures of one row, and who hears them; nil if it is gone, or damaged and set aside.
+    /// Returns the captures of one row and their routes; nil if the row is gone, or was damaged and is now quarantined.
     package func stagedCapture(_ number: Int64) throws(OutboxError) -> (routes: String, captures: [StagedCapture])? {
         try soundRows(.stagedCapture, Self.oneStagedCapture, .integer(number)) { row in
             (row.text(1), Self.read(row.blob(2)))
@@ -72,23 +72,24 @@ extension OutboxStore {
         .first
     }
 
-    /// Forgets a row: its captures have their places.
+    /// Deletes a row whose captures were assigned to routes.
     package func removeStagedCapture(_ number: Int64) throws(OutboxError) {
         try atomically { () throws(OutboxError) in
             _ = try connection.run(Self.deleteStagedCapture, .integer(number))
         }
     }
 
-    /// So many deltas follow each other at most: what is read is never out of all measure to what is stored.
+    /// The maximum number of consecutive deltas, which limits the size of the decoded captures relative to the stored bytes.
     private static let mostDeltas = 64
-    /// The room that the image of a row leaves for the next one, at most.
+    /// The maximum capacity in bytes that a row's image keeps for the next one.
     private static let mostImage = 1 << 16
     private static let newestStagedCapture = Query("SELECT max(number) FROM stagedCapture")
     private static let everyStagedCapture = Query("SELECT number FROM stagedCapture ORDER BY number")
     private static let oneStagedCapture = Query(Table.stagedCapture.select(where: "number = ?1", order: "number"))
     private static let deleteStagedCapture = Query("DELETE FROM stagedCapture WHERE number = ?1")
 
-    /// Reads what `takeIn` wrote; the checksum of its row says that it is whole. What can't be read is a capture of these bytes.
+    /// Reads what `takeIn` wrote. The row's checksum guarantees that it is complete. Bytes that cannot be decoded become one
+    /// capture.
     private static func read(_ bytes: [UInt8]) -> [StagedCapture] {
         var (stagedCaptures, deltas): ([StagedCapture], Int) = ([], 0)
         var image = ImageReader(bytes)
@@ -118,7 +119,7 @@ extension OutboxStore {
 }
 
 extension LentImage {
-    /// Writes a capture as its delta to the one before it, if that takes less than half of the room.
+    /// Writes a capture as its delta to the previous one, if that takes less than half of the space.
     fileprivate mutating func append(deltaOf capture: StagedCapture, after other: StagedCapture) -> Bool {
         let since = capture.since.subtractingReportingOverflow(other.since)
         let most = capture.body.count / 2

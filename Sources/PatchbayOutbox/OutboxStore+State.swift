@@ -1,12 +1,12 @@
 extension OutboxStore {
-    /// Stores one row of a table with a key; the newest word replaces the one before.
+    /// Stores one row of a table with a key. A later call replaces the earlier one.
     func put(_ table: Table, _ values: SQLValue...) throws(OutboxError) {
         try atomically { () throws(OutboxError) in
             _ = try connection.run(table.replace, values, last: table.checksum(of: values))
         }
     }
 
-    /// Runs one statement that changes rows; gives their number.
+    /// Runs one statement that changes rows and returns their number.
     @discardableResult
     func change(_ sql: String, _ values: SQLValue...) throws(OutboxError) -> Int {
         try atomically { () throws(OutboxError) in
@@ -16,7 +16,7 @@ extension OutboxStore {
 
     /// Reads rows of one table.
     ///
-    /// Rows whose checksum does not hold are set aside and left out.
+    /// Rows whose checksum does not match are quarantined and omitted.
     func soundRows<Element>(
         _ table: Table,
         where condition: String,
@@ -30,7 +30,7 @@ extension OutboxStore {
         }
     }
 
-    /// Reads rows of one table, with what its `select` made.
+    /// Reads rows of one table with a query made by its `select`.
     func soundRows<Element>(
         _ table: Table,
         _ query: Query,
@@ -67,7 +67,7 @@ extension OutboxStore {
 
     // MARK: Memory
 
-    /// What an adapter remembers for a lane.
+    /// Returns an adapter's memory for a lane.
     package func memory(provider: String, lane: String) throws(OutboxError) -> (version: Int, body: [UInt8])? {
         try soundRows(.memory, Self.memoryOfLane, .text(provider), .text(lane)) { row in
             (version: Int(row.integer(2)), body: row.blob(3))
@@ -76,17 +76,17 @@ extension OutboxStore {
 
     private static let memoryOfLane = Query(Table.memory.select(where: "provider = ?1 AND lane = ?2", order: "rowid"))
 
-    /// Replaces what an adapter remembers for a lane.
+    /// Replaces an adapter's memory for a lane.
     package func setMemory(provider: String, lane: String, version: Int, body: [UInt8]) throws(OutboxError) {
         try put(.memory, .text(provider), .text(lane), .integer(version), .blob(body))
     }
 
-    /// What an adapter remembers, by lane.
+    /// Returns an adapter's memory of all lanes, ordered by lane.
     package func memories(provider: String) throws(OutboxError) -> [MemoryRecord] {
         try soundRows(.memory, where: "provider = ?1", order: "lane", .text(provider), make: MemoryRecord.init(row:))
     }
 
-    /// What an adapter remembers where a text is in it, by lane.
+    /// Returns an adapter's memory of all lanes in which it contains a text, ordered by lane.
     package func memories(provider: String, mentioning text: [UInt8]) throws(OutboxError) -> [MemoryRecord] {
         try soundRows(
             .memory,
@@ -98,7 +98,8 @@ extension OutboxStore {
         )
     }
 
-    /// Shows all memory of a provider, by lane, a page at a time; `body` may write to the store.
+    /// Passes the memory of each lane of a provider to `body`, ordered by lane, one page at a time. `body` may write to the
+    /// store.
     package func forEachMemory(provider: String, _ body: (MemoryRecord) throws -> Void) throws {
         try walk(
             .memory,
@@ -111,7 +112,7 @@ extension OutboxStore {
         )
     }
 
-    /// Forgets one lane's memory, or all of the provider.
+    /// Deletes the memory of one lane, or of all lanes of the provider.
     package func clearMemory(provider: String, lane: String?) throws(OutboxError) {
         try change(
             "DELETE FROM memory WHERE provider = ?1 AND (?2 IS NULL OR lane = ?2)",
@@ -122,7 +123,7 @@ extension OutboxStore {
 
     // MARK: Journal
 
-    /// The requests that were about to leave or in flight.
+    /// Returns the requests that were about to be sent or in flight.
     package func journal(provider: String) throws(OutboxError) -> [JournalEntry] {
         try soundRows(.journal, where: "provider = ?1", order: "started_at, lane", .text(provider)) { row in
             JournalEntry(
@@ -135,7 +136,7 @@ extension OutboxStore {
         }
     }
 
-    /// Notes a request before its first byte leaves; there is one in flight per lane.
+    /// Records a request before its first byte is sent. Each lane has at most one request in flight.
     package func setJournal(provider: String, _ entry: JournalEntry) throws(OutboxError) {
         try put(
             .journal,
@@ -148,31 +149,31 @@ extension OutboxStore {
         )
     }
 
-    /// Removes a lane's request from the journal: its outcome is settled.
+    /// Removes a lane's request from the journal, because its outcome is settled.
     package func clearJournal(provider: String, lane: String) throws(OutboxError) {
         try change("DELETE FROM journal WHERE provider = ?1 AND lane = ?2", .text(provider), .text(lane))
     }
 
     // MARK: Subject snapshot
 
-    /// The last neutral state of a subject.
+    /// Returns the last snapshot of a subject.
     package func snapshot(subject: String) throws(OutboxError) -> [UInt8]? {
         try soundRows(.snapshot, Self.snapshotOfSubject, .text(subject)) { row in row.blob(1) }.first
     }
 
     private static let snapshotOfSubject = Query(Table.snapshot.select(where: "subject = ?1", order: "rowid"))
 
-    /// Replaces the last neutral state of a subject.
+    /// Replaces the last snapshot of a subject.
     package func setSnapshot(subject: String, body: [UInt8]) throws(OutboxError) {
         try put(.snapshot, .text(subject), .blob(body))
     }
 
-    /// Forgets a subject's state.
+    /// Deletes a subject's snapshot.
     package func clearSnapshot(subject: String) throws(OutboxError) {
         try change("DELETE FROM snapshot WHERE subject = ?1", .text(subject))
     }
 
-    /// Shows every subject's state, ordered by subject, a page at a time; `body` may write to the store.
+    /// Passes every subject's snapshot to `body`, ordered by subject, one page at a time. `body` may write to the store.
     package func forEachSnapshot(_ body: (String, [UInt8]) throws -> Void) throws {
         try walk(.snapshot, by: "subject", from: .text("")) { row in
             (subject: row.text(0), body: row.blob(1))
@@ -183,12 +184,12 @@ extension OutboxStore {
 
     // MARK: Meta
 
-    /// A value the engine keeps under a name (last instant, boot id, …).
+    /// Returns a value that the engine stores under a name (last instant, boot id, …).
     package func meta(_ key: String) throws(OutboxError) -> String? {
         try soundRows(.meta, where: "key = ?1", order: "rowid", .text(key)) { row in row.text(1) }.first
     }
 
-    /// Replaces the value kept under a name; nil removes it.
+    /// Replaces the value stored under a name; nil removes it.
     package func setMeta(_ key: String, _ value: String?) throws(OutboxError) {
         if let value {
             try put(.meta, .text(key), .text(value))
@@ -199,7 +200,7 @@ extension OutboxStore {
 
     // MARK: Providers
 
-    /// Every provider the outbox has known, by name.
+    /// Returns every provider that the outbox has known, ordered by name.
     package func providers() throws(OutboxError) -> [ProviderRecord] {
         try soundRows(.provider, where: "TRUE", order: "name") { row in
             ProviderRecord(
@@ -213,7 +214,7 @@ extension OutboxStore {
         }
     }
 
-    /// Replaces what is known of a provider.
+    /// Replaces the record of a provider.
     package func setProvider(_ record: ProviderRecord) throws(OutboxError) {
         try put(
             .provider,
@@ -228,6 +229,6 @@ extension OutboxStore {
 }
 
 extension MemoryRecord {
-    /// A record from the columns of its table.
+    /// Creates a record from the columns of its table.
     init(row: Statement) { self.init(lane: row.text(1), version: Int(row.integer(2)), body: row.blob(3)) }
 }

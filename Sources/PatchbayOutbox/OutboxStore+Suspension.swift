@@ -1,25 +1,26 @@
-/// A store that lets go of its file for a while: no lock, no open descriptor, nothing that the system must end a process for.
+/// Suspends a store: it closes its file and holds no lock and no descriptor for which the system would end a suspended process.
 extension OutboxStore {
-    /// Closes the file until ``wakeUp()``; every call that needs it fails meanwhile. A store in memory stays as it is.
+    /// Closes the file until ``wakeUp()``. Meanwhile every call that needs the file fails. An in-memory store is not affected.
     ///
-    /// `unregister` is the last that is done with the file; it is done only where the store lets go of it.
-    package func suspend(after unregister: () -> Void = {}) throws(OutboxError) {
-        guard file != nil, !isSuspended else { return unregister() }
+    /// Calls `finish` as the last step before the file is closed, or if there is nothing to close. It is not called if an error
+    /// is thrown.
+    package func suspend(after finish: () -> Void = {}) throws(OutboxError) {
+        guard file != nil, !isSuspended else { return finish() }
         guard !connection.isInTransaction else {
             throw OutboxError(.misuse, "A transaction was under way when the store was to be suspended.")
         }
         let nowhere = try Connection(.memory, .readWrite)
-        // What can't be set aside now is met again: letting go of the file must not wait.
+        // Rows that cannot be quarantined now will be found again. Closing the file must not wait.
         try? setDamagedRowsAside()
-        unregister()
+        finish()
         connection = nowhere
         isSuspended = true
     }
 
     /// Opens the file again.
     ///
-    /// - Throws: `io` if another process has moved it away (a recovery): then it must be opened anew. And what opening
-    ///   throws.
+    /// - Throws: `io` if another process has moved the file away, as a recovery does; then open a new store. Also the errors of
+    ///   opening.
     package func wakeUp() throws(OutboxError) {
         guard isSuspended, let file else { return }
         try file.requireUnmoved()

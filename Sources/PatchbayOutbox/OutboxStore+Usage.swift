@@ -1,16 +1,17 @@
-/// What an outbox holds, as its bounds count it.
+/// The quantities that an outbox's limits apply to.
 package struct OutboxUsage: Sendable, Equatable, CustomStringConvertible {
-    /// Operations that are on their way to somebody.
+    /// The number of operations that are pending for at least one provider.
     package var operations: Int64 = 0
-    /// The bytes of their bodies.
+    /// The number of bytes in their bodies.
     package var bytes: Int64 = 0
-    /// Rejected operations that are kept for replay.
+    /// The number of rejected operations kept for replay.
     package var rejects: Int64 = 0
 
-    /// What an operation takes in the file besides its body, about: its other columns, a route and the indexes.
+    /// The approximate number of bytes that an operation takes in addition to its body: its other columns, a route, and the
+    /// indexes.
     private static let overhead: Int64 = 512
 
-    /// What the operations take in the file, about.
+    /// The approximate number of bytes that the operations take in the file.
     package var size: Int64 { bytes + Self.overhead * operations }
 
     package var description: String { "\(operations) operations of \(bytes) bytes and \(rejects) rejects" }
@@ -30,9 +31,9 @@ package struct OutboxUsage: Sendable, Equatable, CustomStringConvertible {
     }
 }
 
-/// The counts that the bounds rest on are kept in the transactions that change them: no capture ever has to count.
+/// The usage counts are updated in the transactions that change them, so that no capture has to count rows.
 extension OutboxStore {
-    /// What the outbox holds now, in the transaction at hand too.
+    /// Returns the current usage, including the changes of the current transaction.
     package func usage() throws(OutboxError) -> OutboxUsage {
         try carryOutEndingsNow()
         guard var usage = try notedUsage() else { return try countedUsage() }
@@ -40,14 +41,14 @@ extension OutboxStore {
         return usage
     }
 
-    /// What the outbox noted at its last commit; nil if that was damaged.
+    /// Returns the usage stored by the last commit; nil if that row was damaged.
     func notedUsage() throws(OutboxError) -> OutboxUsage? {
         try soundRows(.usage, Self.noted) { row in
             OutboxUsage(operations: row.integer(1), bytes: row.integer(2), rejects: row.integer(3))
         }.first
     }
 
-    /// What the outbox holds, counted row by row.
+    /// Returns the usage, counted row by row.
     func countedUsage() throws(OutboxError) -> OutboxUsage {
         try guarded { () throws(OutboxError) in
             let statement = try connection.statement(
@@ -65,7 +66,7 @@ extension OutboxStore {
         }
     }
 
-    /// Notes what this transaction changed, at its end.
+    /// Stores the changes of this transaction, at its end.
     func storeUsage() throws(OutboxError) {
         if !mustRecount {
             guard usageChange != OutboxUsage() else { return }
@@ -104,7 +105,7 @@ extension OutboxStore {
         """
     )
 
-    /// Deletes an operation; one that is still on its way to somebody only if that does not matter.
+    /// Deletes an operation. If it is still pending for a provider, it is deleted only with `evenRouted`.
     func deleteOperation(_ sequence: Int64, evenRouted: Bool = false) throws(OutboxError) {
         let statement = try connection.statement(evenRouted ? Self.delete : Self.deleteUnrouted)
         defer { statement.reset() }
@@ -117,7 +118,7 @@ extension OutboxStore {
         if isGone { try removeHearings(sequence...sequence) }
     }
 
-    /// Forgets the oldest rejected operations beyond `rejectLimit`, if this transaction added any.
+    /// Deletes the oldest rejects beyond `rejectLimit`, if this transaction added any.
     func trimRejects() throws(OutboxError) {
         guard usageChange.rejects > 0, rejectLimit < .max else { return }
         let surplus = try usage().rejects - Int64(rejectLimit)
@@ -139,9 +140,9 @@ extension OutboxStore {
         }
     }
 
-    // MARK: What may have to go
+    // MARK: Pending operations
 
-    /// Pending operations behind a sequence, the oldest first.
+    /// Returns pending operations after a sequence, oldest first.
     package func operations(behind sequence: Int64, limit: Int) throws(OutboxError) -> [OutboxOperation] {
         try carryOutEndingsNow()
         return try soundRows(
@@ -154,7 +155,7 @@ extension OutboxStore {
         )
     }
 
-    /// The pending operation of an id.
+    /// Returns the pending operation with an id.
     package func operation(id: String) throws(OutboxError) -> OutboxOperation? {
         try carryOutEndingsNow()
         return try soundRows(
@@ -167,7 +168,7 @@ extension OutboxStore {
         .first
     }
 
-    /// Pending operations of one subject behind a sequence, the oldest first.
+    /// Returns pending operations of one subject after a sequence, oldest first.
     package func operations(of subject: String, behind sequence: Int64, limit: Int) throws(OutboxError)
         -> [OutboxOperation]
     {
@@ -183,7 +184,7 @@ extension OutboxStore {
         )
     }
 
-    /// The providers that an operation is on its way to, and whether one of them has begun with it.
+    /// Returns the providers that an operation is pending for, and whether one of them has started to process it.
     package func routes(of sequence: Int64) throws(OutboxError) -> (providers: [String], areBegun: Bool) {
         try guarded { () throws(OutboxError) in
             try carryOutEndingsNow()
@@ -201,7 +202,7 @@ extension OutboxStore {
         }
     }
 
-    /// The highest sequence that was given out.
+    /// Returns the highest sequence that was assigned.
     package func newestSequence() throws(OutboxError) -> Int64 {
         if let lastSequence, connection.isInTransaction { return lastSequence }
         return try guarded { () throws(OutboxError) in
@@ -211,7 +212,7 @@ extension OutboxStore {
 }
 
 extension OutboxOperation {
-    /// An operation from the columns of its table.
+    /// Creates an operation from the columns of its table.
     init(row: Statement) {
         self.init(
             sequence: row.integer(0),

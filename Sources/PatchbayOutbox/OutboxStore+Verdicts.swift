@@ -1,7 +1,7 @@
 extension OutboxStore {
-    /// Stores how far an operation got on its way to one provider.
+    /// Stores the progress of an operation at one provider.
     ///
-    /// - Returns: Whether it is still on its way there.
+    /// - Returns: Whether the operation is still pending there.
     @discardableResult
     package func progress(
         provider: String,
@@ -34,14 +34,14 @@ extension OutboxStore {
         """
     )
 
-    /// Ends an operation's way to one provider and books it.
+    /// Completes an operation at one provider and books the outcome.
     ///
-    /// Deletes the route, adds one to the account, remembers the ending, keeps a copy when `reject` (the finding, as JSON) is
-    /// given, and deletes the operation with its last route, unless more routes are to come (`keepingOperation`). Does
-    /// nothing when there is no such route. A caller who tells the index of the lane says so (`isIndexed`); otherwise every
-    /// index is stale.
+    /// Deletes the route, adds one to the account, and adds the outcome to the history. If `reject` (the finding, as JSON) is
+    /// given, keeps a copy for replay. Deletes the operation with its last route, unless more routes will follow
+    /// (`keepingOperation`). Does nothing if there is no such route. Pass `isIndexed` if you report the change to the lane's
+    /// index; otherwise every index becomes stale.
     ///
-    /// - Returns: Whether it ended so; false when it was not there, or had to be set aside.
+    /// - Returns: Whether the operation was completed; false if there was no such route or it had to be quarantined.
     @discardableResult
     package func end(
         provider: String,
@@ -96,7 +96,7 @@ extension OutboxStore {
         }
     }
 
-    /// Takes a route away without booking it; the operation stays until `discardIfUnrouted`.
+    /// Deletes a route without booking it. The operation stays until `discardIfUnrouted`.
     package func remove(provider: String, sequence: Int64) throws(OutboxError) {
         try atomically { () throws(OutboxError) in
             try removeRoute(provider: provider, sequence: sequence)
@@ -115,7 +115,7 @@ extension OutboxStore {
         _ = try connection.run(table.insert, values, last: table.checksum(of: values))
     }
 
-    /// Gives the row just added its checksum, now that its number is known; returns the number.
+    /// Sets the checksum of the row just added, now that its number is known, and returns the number.
     func seal(_ table: Table) throws(OutboxError) -> Int64 {
         try connection.run(
             "UPDATE \(table.name) SET checksum = \(table.checksum()) WHERE \(table.rowid) = last_insert_rowid()"

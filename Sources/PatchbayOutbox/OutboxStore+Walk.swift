@@ -1,10 +1,10 @@
-/// Rows of a table one after the other, however many there are.
+/// Iteration over the rows of a table in constant memory.
 extension OutboxStore {
-    /// Shows the sound rows of a table that meet a condition, in the order of a column that tells them apart, a page at a time;
-    /// `body` may change and remove what it is shown.
+    /// Passes the sound rows that meet a condition to `body`, ordered by a column with unique values, one page at a time.
+    /// `body` may change and remove its row.
     ///
-    /// A page ends at a row, whether its checksum holds or not, so damaged ones hide nothing behind them. The column has no
-    /// value below `start`; the condition's values are `?1` and so on.
+    /// A page may end at a damaged row, so damaged rows hide no later ones. No value of the column is below `start`. The values
+    /// of the condition are `?1` and so on.
     func walk<Element>(
         _ table: Table,
         by column: String,

@@ -1,5 +1,5 @@
 extension OutboxStore {
-    /// The lanes of a provider in which anything is pending, held or not.
+    /// Returns the lanes of a provider that have pending rows, held or not.
     package func lanes(provider: String) throws(OutboxError) -> [String] {
         try guarded { () throws(OutboxError) in
             try carryOutEndingsNow()
@@ -20,7 +20,7 @@ extension OutboxStore {
         }
     }
 
-    /// The next lanes of a provider in which anything is pending, by name, behind one of them.
+    /// Returns the next lanes of a provider that have pending rows, ordered by name, after `last`.
     package func lanes(provider: String, behind last: String?, limit: Int) throws(OutboxError) -> [String] {
         try guarded { () throws(OutboxError) in
             try carryOutEndingsNow()
@@ -40,7 +40,7 @@ extension OutboxStore {
         }
     }
 
-    /// The lanes of a provider in which anything of a subject is pending.
+    /// Returns the lanes of a provider that have pending rows of a subject.
     package func lanes(provider: String, subject: String) throws(OutboxError) -> [String] {
         try guarded { () throws(OutboxError) in
             try carryOutEndingsNow()
@@ -58,13 +58,13 @@ extension OutboxStore {
         }
     }
 
-    /// What may be planned next in a lane, in order of capture.
+    /// Returns the rows of a lane that may be planned next, in the order of capture.
     ///
-    /// At most `limit` queues take part, those whose heads are oldest. The places are shared fairly: a queue that wants less
-    /// than its share gives the rest to the others. Held rows and closed queues are never shown. Where the
-    /// last row taken from a queue belongs to an explicit group, the rest of that group comes too, beyond `limit` if need be.
+    /// At most `limit` queues take part: those with the oldest heads. They share the places equally, and a queue that needs
+    /// fewer than its share leaves the rest to the others. Held rows and closed queues are excluded. If the last row taken from
+    /// a queue belongs to an explicit group, the rest of that group is included, even beyond `limit`.
     ///
-    /// - Returns: The rows, and whether more wait: behind them, or in a closed queue.
+    /// - Returns: The rows, and whether more rows wait: after them, or in a closed queue.
     package func window(
         provider: String,
         lane: String,
@@ -85,20 +85,20 @@ extension OutboxStore {
         return (window.sequences.compactMap { rows[$0] }, window.hasMore)
     }
 
-    /// What a loader of rows found.
+    /// The result of loading a row.
     package enum Loaded {
         case row(group: String?)
-        /// No such row, or a damaged one.
+        /// The row does not exist or is damaged.
         case nothing
     }
 
-    /// What may be planned next in a lane, for a caller that keeps the index of the lane and the rows from window to window.
+    /// Returns the rows of a lane that may be planned next, for a caller that keeps the lane's index and rows between windows.
     ///
-    /// `index` is what is known of the lane; it is read on where it is not enough, and built anew where it is stale. `known`
-    /// are rows that the caller kept, in order, and that belong to no group. Where no queue of the lane is closed, `mayBeClosed`
-    /// may say so, which saves asking. `prepare` is told, in order, which rows will be
-    /// asked for, so that they can be read together; `load` gets each, from what the caller kept or read, or with
-    /// `row(_:provider:)`. Sequences come in order.
+    /// - `index` is the index of the lane. It is extended if necessary, and rebuilt if it is stale.
+    /// - `known` contains rows that the caller kept, in order, and that belong to no group.
+    /// - `mayBeClosed` is false if no queue of the lane is closed, which saves a query.
+    /// - `prepare` receives the sequences of the rows that will be loaded, in order, so that the caller can read them together.
+    /// - `load` returns each row, from the caller's rows or from `row(_:provider:)`. Sequences come in order.
     package func window(
         provider: String,
         lane: String,
@@ -150,7 +150,7 @@ extension OutboxStore {
         }
     }
 
-    /// Loads the rows selected from one queue, and the rest of the group that the last of them belongs to.
+    /// Loads the rows selected from one queue, and the rest of the last row's group.
     private func take(
         from selection: inout QueueSelection,
         _ number: Int,
@@ -182,10 +182,10 @@ extension OutboxStore {
         }
     }
 
-    /// The first and the last row of each kind that waits in a lane and is not shown, in order of capture.
+    /// Returns the first and the last row of each kind that is pending in a lane and not shown, in the order of capture.
     ///
-    /// Held rows and rows without a kind are left out. The cost grows with the number of shown rows, not of pending ones.
-    /// `shown` are the sequences that the window shows, rising.
+    /// Held rows and rows without a kind are excluded. The cost grows with the number of shown rows, not of pending ones.
+    /// `shown` contains the sequences that the window shows, in ascending order.
     package func hidden(
         provider: String,
         lane: String,
@@ -210,7 +210,7 @@ extension OutboxStore {
         }
     }
 
-    /// The first row that is not shown, in the order of the query.
+    /// Returns the first row that is not shown, in the order of the query.
     private func hidden(
         _ query: Query,
         _ provider: String,
@@ -239,7 +239,7 @@ extension OutboxStore {
     private static let firstOfKind = Query(ofKind + " ORDER BY sequence")
     private static let lastOfKind = Query(ofKind + " ORDER BY sequence DESC")
 
-    /// One row by its key; nil when it is not there or is damaged, which is then noted.
+    /// Returns one row by its key. Returns nil if it does not exist or is damaged; damage is recorded.
     package func row(_ sequence: Int64, provider: String) throws(OutboxError) -> OutboxRow? {
         let statement = try connection.statement(RowReader.one)
         defer { statement.reset() }
@@ -247,9 +247,9 @@ extension OutboxStore {
         return try statement.step() ? RowReader.read(statement, noting: noteDamaged) : nil
     }
 
-    /// Hands over rows by their sequences, which rise; those that stand close together are read with one statement.
+    /// Passes rows to `body` by their sequences, which must be ascending. Rows close to each other are read with one statement.
     ///
-    /// What is not there is left out, and what is damaged is noted and left out.
+    /// Missing rows are skipped. Damaged rows are skipped and recorded.
     package func forEachRow(
         _ sequences: [Int64],
         provider: String,
@@ -268,7 +268,7 @@ extension OutboxStore {
         }
     }
 
-    /// Other rows between two that are wanted cost less than another statement, up to so many.
+    /// The maximum number of unwanted rows between two wanted ones. Reading them costs less than another statement.
     private static let gap: Int64 = 4
 
     private func read(_ run: ArraySlice<Int64>, provider: String, _ body: (OutboxRow) throws -> Void) throws {
@@ -286,9 +286,9 @@ extension OutboxStore {
         }
     }
 
-    /// The rows of these operations in a lane, held or not, in order of capture.
+    /// Returns the rows of these operations in a lane, held or not, in the order of capture.
     ///
-    /// What is not there is left out.
+    /// Missing rows are omitted.
     package func rows(provider: String, lane: String, ids: [String]) throws(OutboxError) -> [OutboxRow] {
         try guarded { () throws(OutboxError) in
             try carryOutEndingsNow()
@@ -305,12 +305,13 @@ extension OutboxStore {
         }
     }
 
-    /// The rows of a provider in order of capture, behind a sequence; for looking inside.
+    /// Returns the rows of a provider in the order of capture, after a sequence. It is meant for inspection.
     package func list(provider: String, limit: Int, after: Int64 = 0) throws(OutboxError) -> [OutboxRow] {
         try page(provider: provider, subject: nil, limit: limit, after: after).rows
     }
 
-    /// Shows every row of a provider, or of one subject, in order of capture, a page at a time; `body` may write to the store.
+    /// Passes the rows of a provider, or of one subject, to `body` in the order of capture, one page at a time. `body` may
+    /// write to the store.
     package func forEachRow(provider: String, subject: String?, _ body: (OutboxRow) throws -> Void) throws {
         var after: Int64 = 0
         while true {
@@ -321,7 +322,7 @@ extension OutboxStore {
         }
     }
 
-    /// A page of rows, and the sequence it ends with; nil when nothing is behind it.
+    /// Returns a page of rows and the last sequence of the page; nil if no rows are left.
     private func page(
         provider: String,
         subject: String?,
@@ -335,7 +336,7 @@ extension OutboxStore {
             do {
                 let statement = try connection.statement(
                     subject == nil
-                        // The plus keeps SQLite from reading and sorting all of a provider's rows for each page.
+                        // The plus prevents SQLite from reading and sorting all of a provider's rows for each page.
                         ? RowReader.select + "WHERE +r.provider = ?1 AND r.sequence > ?3 ORDER BY r.sequence LIMIT ?4"
                         : RowReader.selectBySubject
                             + "WHERE o.subject = ?2 AND o.sequence > ?3 AND r.provider = ?1 ORDER BY o.sequence LIMIT ?4"
@@ -355,18 +356,18 @@ extension OutboxStore {
 
 /// Reads routes with their operations from the columns of one SELECT.
 enum RowReader {
-    /// The columns of both tables in the order of the schema, each with its checksum behind them.
+    /// The columns of both tables in the order of the schema, each table's followed by its checksum.
     private static let columns = """
         SELECT \(Table.route.list("r.")), r.checksum, \(Table.operation.list("o.")), o.checksum
 
         """
     private static let route: Int32 = 0
     private static let operation = Int32(Table.route.columns.count + 1)
-    /// Routes first; an operation that is missing leaves its columns NULL.
+    /// Routes first. If the operation is missing, its columns are NULL.
     static let select = columns + "FROM route r LEFT JOIN operation o ON o.sequence = r.sequence "
     /// The row of a sequence and a provider.
     static let one = Query(select + "WHERE r.sequence = ?1 AND r.provider = ?2")
-    /// The rows of a provider from one sequence to another; the plus keeps SQLite from walking through all of its routes.
+    /// The rows of a provider in a range of sequences. The plus prevents SQLite from scanning all of the provider's routes.
     static let range = Query(
         select + "WHERE r.sequence BETWEEN ?1 AND ?2 AND +r.provider = ?3 ORDER BY r.sequence"
     )
@@ -375,18 +376,18 @@ enum RowReader {
 
     static func sequence(_ row: Statement) -> Int64 { row.integer(route) }
 
-    /// Texts that mostly are the same in one row as in the row before.
+    /// Texts that are mostly equal in consecutive rows.
     struct Words {
         var (subject, provider, lane, queue) = ("", "", "", "")
     }
 
-    /// The row at hand, or nil after telling `note` which of its two parts is damaged.
+    /// Returns the current row; nil if one of its two parts is damaged, which is reported to `note`.
     static func read(_ row: Statement, noting note: (DamagedRow) -> Void) -> OutboxRow? {
         var words = Words()
         return read(row, &words, noting: note)
     }
 
-    /// The same, one row after the other.
+    /// Returns the current row, reusing the texts of the previous one.
     static func read(_ row: Statement, _ words: inout Words, noting note: (DamagedRow) -> Void) -> OutboxRow? {
         guard row.isSound(.operation, from: operation) else {
             note(DamagedRow(table: Table.operation.name, number: sequence(row)))

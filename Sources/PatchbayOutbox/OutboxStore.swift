@@ -1,82 +1,83 @@
-/// The durable queue under the delivery engine: one SQLite file of operations, their routes, and what the engine remembers.
+/// The delivery engine's durable queue: one SQLite file with operations, their routes, and the engine's state.
 ///
-/// Every call is synchronous. A store belongs to one serial executor; several stores, also of several processes, may hold
-/// the same file open. Calls that write run in the transaction at hand, or in one of their own (`normal`) without one.
+/// Every call is synchronous. A store belongs to one serial executor. Several stores, also of several processes, may have the
+/// same file open. Calls that write run in the current transaction; if there is none, in one of their own (`normal`).
 package final class OutboxStore {
-    /// What happened while this store was opened.
+    /// The report on opening this store.
     package let openReport: OpenReport
 
-    /// How many endings are remembered, and some more where many share a row; older ones are forgotten at the end of a
-    /// transaction.
+    /// The maximum number of outcomes in the history; a few more if the oldest ones share a row. Older ones are deleted at the
+    /// end of a transaction.
     package var historyLimit = Int.max
 
-    /// How many rejected operations are kept for replay; the oldest beyond are forgotten at the end of a transaction.
+    /// The maximum number of rejected operations kept for replay. The oldest beyond it are deleted at the end of a transaction.
     package var rejectLimit = Int.max
 
-    /// Told of rejected operations that were forgotten for want of room, before the transaction commits.
+    /// Called for rejected operations that were deleted because of `rejectLimit`, before the transaction commits.
     package var onForgotten: ((_ provider: String, _ count: Int) -> Void)?
 
-    /// A test's hook: throwing here plays the death of the process at that point.
+    /// A hook for tests. An error thrown here simulates the death of the process at that point.
     package var faultPoint: ((StoragePoint) throws -> Void)?
 
-    /// Told of every row that is set aside because its checksum does not hold, before the transaction commits.
+    /// Called for every row that is quarantined because its checksum does not match, before the transaction commits.
     package var onQuarantine: ((QuarantineRecord) -> Void)?
 
-    /// Told of every operation that leaves a provider's route because its row, or the route's, was damaged.
+    /// Called for every operation that loses a provider's route because its row, or the route's, was damaged.
     package var onLoss: ((_ provider: String, _ id: String) -> Void)?
 
-    /// The wall clock in milliseconds, for endings that the store books by itself.
+    /// The wall clock in milliseconds, for outcomes that the store books itself.
     package var date: () -> Int64 = { 0 }
 
-    /// Leads nowhere while the store is suspended.
+    /// The connection to the file; to an empty in-memory database while the store is suspended.
     var connection: Connection
     let file: OutboxFile?
     let isReadOnly: Bool
     var synchronous: Durability?
-    /// Where the search for queue heads goes on, by provider and lane, when a lane has too many queues for one look.
+    /// The position at which the search for queue heads resumes, by provider and lane, if a lane has too many queues for one
+    /// search.
     var headSearch: [[String]: String] = [:]
-    /// How much is looked at and kept at once.
+    /// The limits on how much is read and kept at once.
     package var looks = LookSizes()
-    /// How often rows changed in a way that no kept index is told of.
+    /// The number of row changes that are not reported to any index.
     var upheavals = 0
-    /// The highest sequence given out in this transaction.
+    /// The highest sequence assigned in this transaction.
     var lastSequence: Int64?
     var lastHistoryNumber: Int64?
-    /// What was counted in this transaction and is not written yet.
+    /// The counts of this transaction that are not written yet.
     var unwrittenCounts: [AccountLine] = []
-    /// The number of the last ending that this store has committed; 0 before the first.
+    /// The number of the last outcome that this store has committed; 0 before the first.
     package private(set) var newestHistoryNumber: Int64 = 0
     var damaged: Set<DamagedRow> = []
     var damagedCount = 0
-    /// An account line was lost in this transaction: the books are balanced before it commits.
+    /// Whether an account line was lost in this transaction, so that the accounts must be balanced before it commits.
     var mustBalance = false
-    /// What this transaction adds to what the file holds.
+    /// The usage change of this transaction.
     var usageChange = OutboxUsage()
-    /// The count of what the file holds was lost in this transaction: it is counted anew before it commits.
+    /// Whether the usage row was lost in this transaction, so that the usage must be counted again before it commits.
     var mustRecount = false
-    /// The epoch of the lease, and what others had committed when it was read.
+    /// The epoch of the lease, and the foreign version at which it was read.
     var knownEpoch: (epoch: Int64, version: Int64)?
-    /// A lease that ends further ahead than any lasts, and since when it is seen.
+    /// A lease that expires later than any lease could, and the time since which it has been seen.
     var overlongLease: (epoch: Int64, expiresAt: Int64, since: Int64)?
-    /// How many endings are noted and not carried out; nil if that is to be looked up.
+    /// The number of noted outcomes that are not applied yet; nil if it must be read from the file.
     var notedEndings: Int?
-    /// What others had committed when the transaction or the look at hand began, once it was asked for.
+    /// The foreign version at the start of the current transaction or look; nil until it is first read.
     var versionAtHand: Int64?
     var isLooking = false
-    /// Whether several looks rest on one state of the file: nothing is written meanwhile.
+    /// Whether several reads share one state of the file, so that nothing may be written.
     var isInSnapshot = false
-    /// The end of the history up to which `heard` is filled.
+    /// The number of the last outcome in the temporary table `heard`.
     var heardEnd: Int64?
-    /// Room for the image of the next row that arrives.
+    /// The buffer for the image of the next row of staged captures.
     var stagedCaptureImage = StoredImage()
-    /// How long a transaction waits for another process, in milliseconds.
+    /// The busy timeout of a transaction, in milliseconds.
     var timeout = Connection.timeout
     package internal(set) var isSuspended = false
     #if os(Linux)
-    /// The log's file, where it is made longer ahead of time.
+    /// The log's file, if it is extended ahead of time.
     private var log: LogFile?
     #endif
-    /// How often others may have committed without a trace on this connection.
+    /// The number of times that other connections may have committed without this connection detecting it.
     var foreignCommits: Int64 = 0
 
     init(_ connection: Connection, file: OutboxFile?, isReadOnly: Bool, report: OpenReport) {
@@ -87,13 +88,13 @@ package final class OutboxStore {
         noteLog()
     }
 
-    /// Runs `body` as one transaction: all of it is stored, or nothing.
+    /// Runs `body` as one transaction: all of its changes are stored, or none.
     ///
-    /// What was only noted as ended is carried out first, so that `body` finds every table as it is. One that `appends` only
-    /// notes (staged captures, endings) or replaces what it knows the key of, and leaves that to the next.
+    /// Noted outcomes are applied first, so that `body` sees complete tables. A transaction with `appends` leaves them to the
+    /// next one; it must only append notes (staged captures, outcomes) or replace rows whose keys it knows.
     ///
-    /// - Throws: What `body` throws, after a rollback; ``OutboxError`` when the storage fails, or `misuse` when a transaction
-    ///   is already under way.
+    /// - Throws: The error of `body`, after a rollback; ``OutboxError`` if the storage fails, or `misuse` if a transaction is
+    ///   already in progress.
     package func transaction<T>(
         _ durability: Durability,
         appends: Bool = false,
@@ -117,7 +118,8 @@ package final class OutboxStore {
         defer { if !isLooking { versionAtHand = nil } }
         let result: T
         do {
-            // Under the lock: whoever recovers the file has it from the first look until the file has been moved away.
+            // This runs under the lock, because a recovering process holds the lock from its first read until the file has been
+            // moved away.
             try file?.requireUnmoved()
             try quarantineDamagedRows()
             if !appends { try guarded(carryOutEndings) }
@@ -147,7 +149,7 @@ package final class OutboxStore {
     private static let begin = Query("BEGIN IMMEDIATE")
     private static let commit = Query("COMMIT")
 
-    /// Runs `body` in the transaction at hand, or in one of its own.
+    /// Runs `body` in the current transaction, or in a new one.
     func atomically<T>(_ body: () throws(OutboxError) -> T) throws(OutboxError) -> T {
         guard !connection.isInTransaction else { return try guarded(body) }
         do {
@@ -159,7 +161,7 @@ package final class OutboxStore {
         }
     }
 
-    /// Runs `body` and leaves a mark beside the file when it finds the structure damaged, so that the next start recovers it.
+    /// Runs `body`. If it finds the structure damaged, marks the file so that the next start recovers it.
     func guarded<T>(_ body: () throws(OutboxError) -> T) throws(OutboxError) -> T {
         do {
             return try body()
@@ -179,26 +181,26 @@ package final class OutboxStore {
         }
     }
 
-    /// How long a transaction waits for another process that writes, in milliseconds, before it fails as `busy`.
+    /// Sets the busy timeout of a transaction, in milliseconds. After it, the transaction fails as `busy`.
     package func setTimeout(_ milliseconds: Int32) {
         timeout = milliseconds
         connection.setTimeout(milliseconds)
     }
 
-    /// Past so many pages (16 MiB) the write-ahead log is copied at the next chance.
+    /// The number of pages (16 MiB) above which the write-ahead log is checkpointed.
     private static let longLog = 4096
 
-    /// Copies what was committed into the file if the write-ahead log has become long; never waits.
+    /// Checkpoints the write-ahead log if it has become long. Never waits.
     package func checkpointIfLong() throws(OutboxError) {
         if connection.logPages > Self.longLog { try checkpoint() }
     }
 
-    /// Has the write-ahead log's file made longer where its end is near: a commit that writes over bytes that the file has waits
-    /// for the disk half as long as one that makes it longer.
+    /// Extends the write-ahead log's file if its end is near. A commit that overwrites existing bytes waits half as long for
+    /// the disk as a commit that extends the file.
     ///
-    /// After a large commit nothing is done, because there the bytes themselves take the time.
+    /// Does nothing after a large commit, because there most of the time is spent on the bytes themselves.
     ///
-    /// - Parameter run: has it done, on any thread: nobody waits for it, and commits go on meanwhile.
+    /// - Parameter run: Runs the extension on any thread. The store does not wait for it, and commits continue meanwhile.
     package func lengthenLogIfShort(_ run: (@escaping @Sendable () -> Void) -> Void) {
         #if os(Linux)
         guard let log, !isReadOnly, !isSuspended, connection.committedPages <= Self.smallCommit else { return }
@@ -207,7 +209,7 @@ package final class OutboxStore {
         #endif
     }
 
-    /// Forgets what was known of the log's file: it is another one.
+    /// Discards the state of the log's file, because it was replaced.
     func noteLog() {
         file?.forgetSidecars()
         #if os(Linux)
@@ -215,14 +217,14 @@ package final class OutboxStore {
         #endif
     }
 
-    /// The bytes of a page in the log.
+    /// The number of bytes of a page in the log, including its frame header.
     private static let frame = 4096 + 24
-    /// A commit of more pages than this is a large one.
+    /// The maximum number of pages in a small commit.
     private static let smallCommit = 32
 
-    /// Copies what was committed from the write-ahead log into the file, as far as readers allow; never waits.
+    /// Copies committed pages from the write-ahead log into the file, as far as readers allow. Never waits.
     ///
-    /// The engine calls this off the commit path: commits themselves never do it.
+    /// The engine calls this off the commit path. Commits never do it themselves.
     package func checkpoint() throws(OutboxError) {
         guard file != nil, !isReadOnly, !isSuspended else { return }
         try guarded { () throws(OutboxError) in try connection.passiveCheckpoint() }

@@ -1,11 +1,11 @@
 import Synchronization
 
-/// The text of a statement that is run often: it is found again by its number, not by its letters.
+/// A frequently used SQL statement that is looked up by number instead of by its text.
 ///
-/// Make it once, as a `static let`.
+/// Create it once, as a `static let`.
 final class Query: Sendable {
     let text: String
-    /// Its place among all queries of the process.
+    /// The number of the query, unique in the process.
     let number: Int
     private static let count = Atomic(0)
 

@@ -1,6 +1,6 @@
-/// Shares the places of a window between the open queues of a lane, from indexes alone.
+/// Distributes the places of a window among the open queues of a lane, using indexes alone.
 struct QueueSelection {
-    /// One open queue, by its place in the index, and how many of its rows were taken.
+    /// An open queue, by its position in the index, and the number of rows taken from it.
     struct Queue {
         let place: Int
         var count = 0
@@ -10,24 +10,24 @@ struct QueueSelection {
     let limit: Int
     let portion: Int
     var index: LaneIndex
-    /// The chosen queues, the oldest head first.
+    /// The selected queues, oldest head first.
     private(set) var queues: [Queue] = []
-    /// Whether the lane was looked through to its end.
+    /// Whether the lane was read to its end.
     private var isAtEnd = false
-    /// More open queues than places were seen, or could not all be looked for.
+    /// Whether there are more open queues than places, or not all of them could be searched for.
     private var mayHaveOtherQueues = false
 
     init(_ reader: QueueReader, limit: Int, portion: Int, index: LaneIndex) {
         (self.reader, self.limit, self.portion, self.index) = (reader, limit, portion, index)
     }
 
-    // MARK: Which queues
+    // MARK: Selecting queues
 
     /// Finds the open queues with the oldest heads, at most `limit`.
     ///
-    /// Where the index does not tell, the lane is looked through on from where it ends, in the order of capture. When long
-    /// queues fill that, the heads are looked up queue by queue; in a lane of very many queues that goes on, the next time,
-    /// where it stopped.
+    /// If the index does not suffice, the lane is read from the index's end on, in the order of capture. If long queues fill
+    /// that range, the heads are searched for queue by queue. In a lane with very many queues that search resumes at the next
+    /// call.
     mutating func findQueues(resumingIn places: inout [[String]: String]) throws(OutboxError) {
         if !index.isEnough(for: limit) {
             if index.reach == .nothing { index.clear() }
@@ -36,7 +36,8 @@ struct QueueSelection {
         try choose()
     }
 
-    /// Looks through the next rows, and on while there are new queues in them, closed or not; whether that was enough.
+    /// Reads the next rows of the lane, and continues while they contain new queues, closed or not. Returns whether that
+    /// sufficed.
     private mutating func lookAlongOrder() throws(OutboxError) -> Bool {
         let budget = min(4 * limit + 64, portion)
         while true {
@@ -50,7 +51,7 @@ struct QueueSelection {
 
     private mutating func lookQueueByQueue(resumingIn places: inout [[String]: String]) throws(OutboxError) {
         let lane = [reader.provider, reader.lane]
-        // Where every queue is closed, it takes a whole round to know that.
+        // If every queue is closed, only a complete pass can establish that.
         var hasOpen = index.heads.contains { !index.queues[$0.place].isClosed }
         var budget = max(1_024, 8 * limit)
         let start = places.removeValue(forKey: lane)
@@ -73,7 +74,7 @@ struct QueueSelection {
             budget -= 1
             hasOpen = hasOpen || !row.isClosed
             if index.place(of: row.queue) == nil {
-                // What there is too much of is not kept, and looked for again.
+                // Queues beyond the limit are not kept; they are searched for again later.
                 if budget < 0, row.isClosed {
                     index.reach = .nothing
                 } else {
@@ -98,9 +99,9 @@ struct QueueSelection {
         mayHaveOtherQueues = hasOthers || index.reach != .everyQueue && !isAtEnd
     }
 
-    // MARK: How many of each
+    // MARK: Selecting rows
 
-    /// Fills the places: equal shares, what one queue does not need goes to the rest, the last odd places to the oldest heads.
+    /// Distributes the places: equal shares, unused places to the other queues, and the remaining places to the oldest heads.
     mutating func share() throws(OutboxError) {
         var left = limit
         var hungry = Array(queues.indices)
@@ -119,15 +120,15 @@ struct QueueSelection {
         }
     }
 
-    /// The rows taken from a queue, in order.
+    /// Returns the rows taken from a queue, in order.
     func taken(_ number: Int) -> ArraySlice<Int64> {
         index.queues[queues[number].place].known.prefix(queues[number].count)
     }
 
-    /// Whether one queue has all the places, or no queue is known to want more than it has.
+    /// Whether one queue has all places, or no queue is known to need more than it has.
     var isEven: Bool { queues.count == 1 || queues.allSatisfy { $0.count == index.queues[$0.place].known.count } }
 
-    /// The rows taken from all queues, in order, without those that are known.
+    /// Returns the rows taken from all queues, in order, except the known ones.
     func taken(except known: ArraySlice<Int64>) -> [Int64] {
         var rows: [Int64] = []
         for number in queues.indices {
@@ -137,10 +138,10 @@ struct QueueSelection {
         return rows
     }
 
-    /// Takes the next row of a queue too.
+    /// Takes one more row from a queue.
     mutating func advance(_ number: Int) { queues[number].count += 1 }
 
-    /// The next row of a queue behind what was taken.
+    /// Returns the next row of a queue after those taken.
     mutating func peek(_ number: Int) throws(OutboxError) -> Int64? {
         let (place, count) = (queues[number].place, queues[number].count)
         guard try know(place, atLeast: count + 1) > count else { return nil }
@@ -148,16 +149,16 @@ struct QueueSelection {
         return known[known.startIndex + count]
     }
 
-    /// Whether anything ready was left behind.
+    /// Whether ready rows remain that were not taken.
     mutating func hasMore() throws(OutboxError) -> Bool {
         if mayHaveOtherQueues { return true }
         for number in queues.indices where try peek(number) != nil { return true }
         return try reader.hasClosedRows()
     }
 
-    /// Reads on in a queue until `count` of its rows are known, or all; returns how many are known.
+    /// Reads a queue until `count` of its rows, or all of them, are known. Returns the number of known rows.
     ///
-    /// Some more are read at once: the next windows will want them.
+    /// It reads a few more rows than necessary, because the next windows will need them.
     @discardableResult
     private mutating func know(_ place: Int, atLeast count: Int) throws(OutboxError) -> Int {
         let known = index.queues[place].known.count
@@ -170,45 +171,45 @@ struct QueueSelection {
     }
 }
 
-/// Asks the outbox which rows of a lane are ready, without reading the rows themselves.
+/// Queries which rows of a lane are ready, without reading the rows themselves.
 struct QueueReader {
     let connection: Connection
     let provider: String
     let lane: String
-    /// Whether any queue of the lane may be closed; if not, that is not asked.
+    /// Whether any queue of the lane may be closed. If false, closed queues are not queried.
     let mayBeClosed: Bool
-    /// Brings the rows up to date before they are read.
+    /// Updates the rows before they are read.
     let prepare: () throws(OutboxError) -> Void
 
-    /// A ready row: where it stands, in which queue, and whether that is closed.
+    /// A ready row: its sequence, its queue, and whether that queue is closed.
     struct Row {
         let sequence: Int64
         let queue: String
         let isClosed: Bool
     }
 
-    /// Where the search for a queue begins: at a name, or behind it.
+    /// Whether a search for a queue begins at a name or after it.
     enum Start { case from, behind }
 
-    /// Ready rows of a lane behind a sequence, oldest first.
+    /// Ready rows of a lane after a sequence, oldest first.
     static let byOrder = Variants { isClosed in
         """
         SELECT sequence, queue, \(isClosed) FROM route INDEXED BY route_by_order
         WHERE provider = ?1 AND lane = ?2 AND hold IS NULL AND sequence > ?3 ORDER BY sequence LIMIT ?4
         """
     }
-    /// The head of the first queue of a lane, by name.
+    /// The head of the first queue of a lane, ordered by name.
     static let firstQueue = nextQueue(">=")
-    /// The head of the queue behind another, by name.
+    /// The head of the next queue, ordered by name.
     static let followingQueue = nextQueue(">")
-    /// Ready rows of a queue behind a sequence.
+    /// Ready rows of a queue after a sequence.
     static let inQueue = Query(
         """
         SELECT sequence FROM route INDEXED BY route_by_queue
         WHERE provider = ?1 AND lane = ?2 AND hold IS NULL AND queue = ?3 AND sequence > ?4 ORDER BY sequence LIMIT ?5
         """
     )
-    /// Whether anything ready stands in a closed queue.
+    /// Whether a closed queue has ready rows.
     static let inClosedQueue = Query(
         """
         SELECT 1 FROM block WHERE provider = ?1 AND lane = ?2 AND EXISTS (
@@ -227,7 +228,8 @@ struct QueueReader {
         }
     }
 
-    /// A query that says of each row whether its queue is closed, and one for a lane in which none is.
+    /// Two variants of a query: one returns for each row whether its queue is closed, the other is for a lane without closed
+    /// queues.
     struct Variants: Sendable {
         let all: Query
         let open: Query
@@ -249,7 +251,7 @@ struct QueueReader {
         try connection.statement(mayBeClosed ? query.all : query.open)
     }
 
-    /// The ready rows of the lane behind a sequence, in order.
+    /// Returns the ready rows of the lane after a sequence, in order.
     func inOrder(behind last: Int64, limit: Int) throws(OutboxError) -> [Row] {
         try prepare()
         let statement = try statement(Self.byOrder)
@@ -260,7 +262,7 @@ struct QueueReader {
         return rows
     }
 
-    /// The head of the next queue, by name.
+    /// Returns the head of the next queue, ordered by name.
     func head(_ start: (Start, name: String)) throws(OutboxError) -> Row? {
         try prepare()
         let statement = try statement(start.0 == .from ? Self.firstQueue : Self.followingQueue)
@@ -269,7 +271,7 @@ struct QueueReader {
         return try statement.step() ? row(statement) : nil
     }
 
-    /// Whether anything ready stands in a closed queue.
+    /// Whether a closed queue has ready rows.
     func hasClosedRows() throws(OutboxError) -> Bool {
         guard mayBeClosed else { return false }
         let statement = try connection.statement(Self.inClosedQueue)
@@ -278,7 +280,7 @@ struct QueueReader {
         return try statement.step()
     }
 
-    /// Ready rows of a queue behind a sequence, in order.
+    /// Returns the ready rows of a queue after a sequence, in order.
     func rows(in queue: String, behind last: Int64, limit: Int) throws(OutboxError) -> [Int64] {
         try prepare()
         let statement = try connection.statement(Self.inQueue)

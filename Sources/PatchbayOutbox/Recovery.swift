@@ -1,10 +1,10 @@
 import PatchbaySystem
 
-/// Rebuilds a damaged outbox from every row that can still be read and whose checksum holds.
+/// Rebuilds a damaged outbox from every row that can still be read and whose checksum matches.
 ///
-/// The new file is made beside the damaged one and committed before anything is renamed, so that a crash at any moment leaves
-/// either the damaged file in place or a finished rebuild that the next start adopts. From before the first look until after
-/// the last rename nobody else can commit to the damaged file: what was stored there would be in no file that anybody opens.
+/// The new file is created beside the damaged one and committed before any rename. A crash at any moment therefore leaves
+/// either the damaged file in place or a finished rebuild that the next start adopts. From before the first read until after
+/// the last rename, no other process can commit to the damaged file, because such a commit would be lost.
 struct Recovery {
     private let file: OutboxFile
     private let held: HeldFile
@@ -15,7 +15,7 @@ struct Recovery {
     private static let rebuilding = ".rebuilding"
     private static let grafted = ".grafted"
     private static let template = ".template"
-    /// Sequences go on this far behind the last one seen: what the damaged pages held is never used again.
+    /// The gap between the last known sequence and the next one, so that sequences in the damaged pages are never reused.
     private static let sequenceGap: Int64 = 1_000_000
 
     private init(_ file: OutboxFile, _ held: HeldFile, reason: String) {
@@ -25,7 +25,7 @@ struct Recovery {
         report = RecoveryReport(movedAside: "", reason: reason)
     }
 
-    /// Recovers the file; nil when another process did so in the meantime.
+    /// Recovers the file; nil if another process did so in the meantime.
     static func run(on file: OutboxFile, reason: String) throws(OutboxError) -> RecoveryReport? {
         let lock = try FileLock(beside: file)
         defer { lock.release() }
@@ -37,9 +37,9 @@ struct Recovery {
         return recovery.report
     }
 
-    /// Sees to it that there is a file: a finished rebuild whose last rename was cut short, or an empty one.
+    /// Ensures that the file exists: completes the interrupted last rename of a finished rebuild, or creates an empty file.
     ///
-    /// While another process recovers there is none for a moment: that one is waited for.
+    /// While another process recovers the file, it is missing for a moment; this method waits for that process.
     static func provide(_ file: OutboxFile) throws(OutboxError) {
         guard !OutboxFile.exists(file.path) else { return }
         let lock = try FileLock(beside: file)
@@ -91,7 +91,7 @@ struct Recovery {
         store.mustRecount = true
     }
 
-    /// Copies what can be read with the schema of a fresh file.
+    /// Copies the readable rows with the schema of a new file.
     private mutating func copyGrafted(to store: OutboxStore) throws(OutboxError) {
         let template = OutboxFile(file.path + Self.template)
         defer { for end in ["", "-journal"] { OutboxFile.delete(template.path + end) } }
@@ -109,10 +109,10 @@ struct Recovery {
         _ = try copyRows(from: source, to: store)
     }
 
-    /// The last sequence that the damaged file says it gave out, if that is believable.
+    /// The last sequence that the damaged file claims to have assigned, if it is plausible.
     private var lastSequence: Int64 = 0
 
-    /// Copies what can be read; false when the schema itself, or a whole table, could not be read.
+    /// Copies the readable rows. Returns false if the schema itself, or a whole table, could not be read.
     private mutating func copyRows(from source: Connection, to store: OutboxStore) throws(OutboxError) -> Bool {
         var isComplete = true
         for table in Table.all where !table.isDerived {
@@ -131,10 +131,10 @@ struct Recovery {
         return isComplete
     }
 
-    /// Copies a sound row; sets a damaged one aside.
+    /// Copies a sound row. Quarantines a damaged one.
     private mutating func keep(_ row: TableScan.Row, of table: Table, in store: OutboxStore) throws(OutboxError) {
         if row.isSound {
-            // OR IGNORE: a row that both ways of reading found is kept once.
+            // OR IGNORE: a row that both reading methods found is kept once.
             let sql = table.insert.text.replacingPrefix("INSERT", with: "INSERT OR IGNORE")
             let values = row.values + [table.checksum(of: row.values)]
             if try store.connection.run(sql, values) > 0 { report.saved[table.name, default: 0] += 1 }
@@ -151,7 +151,7 @@ struct Recovery {
         }
     }
 
-    /// Sets aside routes whose operation was lost, and operations whose routes were.
+    /// Quarantines routes whose operation was lost, and operations whose routes were lost.
     private mutating func leaveOrphans(_ store: OutboxStore) throws(OutboxError) {
         let orphans: [(table: Table, provider: String, other: String)] = [
             (.route, "provider", "operation"), (.operation, "NULL", "route"),
@@ -173,18 +173,18 @@ struct Recovery {
 }
 
 extension String {
-    /// The text with one word at its start changed.
+    /// Returns the text with a prefix replaced.
     fileprivate func replacingPrefix(_ prefix: String, with other: String) -> String {
         hasPrefix(prefix) ? other + dropFirst(prefix.count) : self
     }
 }
 
-/// Keeps others from recovering or making the same file at the same time.
+/// A lock that prevents other processes from recovering or creating the same file at the same time.
 struct FileLock {
     private let path: String
     private let descriptor: Int32
 
-    /// Waits for the lock; when the time is over it fails as `busy`.
+    /// Waits for the lock. Throws `busy` after the timeout.
     init(beside file: OutboxFile, waitingFor seconds: Int = 60) throws(OutboxError) {
         path = file.path + ".recovering"
         while true {
@@ -203,7 +203,7 @@ struct FileLock {
                     remedy: "Wait until it has recovered the outbox, or end it."
                 )
             }
-            // Who had the lock before took its file away: a lock on that one keeps nobody off.
+            // The previous holder may have deleted the lock file; a lock on a deleted file excludes no process.
             if let mine = OutboxFile.identity(of: opened), mine == OutboxFile.identity(of: path) {
                 descriptor = opened
                 return

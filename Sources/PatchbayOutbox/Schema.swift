@@ -1,8 +1,8 @@
 /// The tables and indexes of an outbox.
 enum Schema {
-    /// The version that the file names. A change of the tables raises it; files of another version are refused.
+    /// The schema version in the file. Every change of the tables raises it; files of another version are rejected.
     static let version: Int64 = 1
-    /// The key of the version among the facts about the file.
+    /// The key of the version in the table of file properties.
     static let versionKey = "schema"
 
     static let script = """
@@ -76,22 +76,22 @@ enum Schema {
         """
 }
 
-/// A table whose rows carry a checksum: its columns in the order of the schema, the checksum left out.
+/// A table whose rows have a checksum, with its columns in the order of the schema, without the checksum.
 struct Table {
     let name: String
     let columns: [String]
-    /// The whole number by which rows are read range by range.
+    /// The integer column by which rows are read in ranges.
     let rowid: String
-    /// Adds a row; its values are bound in the order of the columns, its checksum behind them.
+    /// Inserts a row. Its values are bound in the order of the columns, followed by the checksum.
     let insert: Query
-    /// Adds a row, or writes it over the one with the same key; bound as for `insert`.
+    /// Inserts a row, or replaces the one with the same key. Bound as for `insert`.
     let replace: Query
-    /// How the image of each row begins.
+    /// The checksum state after the common prefix of every row's image.
     let image: ChecksumImage
-    /// It only sums up what other tables hold: after a loss it is made anew.
+    /// Whether the table only summarizes other tables, so that it can be rebuilt after a loss.
     var isDerived: Bool { name == Self.usage.name }
 
-    /// A table whose first columns, `key` of them, name a row; 0 where rows are never replaced.
+    /// Creates a table. Its first `key` columns identify a row; 0 if rows are never replaced.
     init(_ name: String, rowid: String = "rowid", key: Int = 0, _ columns: String...) {
         self.name = name
         self.rowid = rowid
@@ -108,23 +108,23 @@ struct Table {
         )
     }
 
-    /// Lists the columns, each with a prefix such as `route.`.
+    /// Returns the list of columns, each with a prefix such as `route.`.
     func list(_ prefix: String = "") -> String { columns.map { prefix + $0 }.joined(separator: ", ") }
 
-    /// The checksum that a row of these columns must have.
+    /// Returns an SQL expression for the checksum of a row.
     func checksum(_ prefix: String = "") -> String { "row_checksum('\(name)', \(list(prefix)))" }
 
-    /// The checksum of a row with these values, in the order of the columns.
+    /// Returns the checksum of a row with these values, in the order of the columns.
     func checksum(of values: [SQLValue]) -> SQLValue {
         var image = image
         for value in values { image.append(value) }
         return .integer(Int64(image.checksum.value))
     }
 
-    /// True for a row whose checksum holds.
+    /// Returns an SQL condition that is true if a row's checksum matches.
     func isSound(_ prefix: String = "") -> String { "(\(prefix)checksum = \(checksum(prefix)))" }
 
-    /// Reads the rows that fulfil a condition, each with its soundness and its number behind the columns.
+    /// Returns a SELECT of the rows that meet a condition. The columns are followed by the row's soundness and its number.
     func select(where condition: String, order: String) -> String {
         "SELECT \(list()), \(isSound()), \(rowid) FROM \(name) WHERE \(condition) ORDER BY \(order)"
     }
@@ -214,7 +214,7 @@ struct Table {
         "code",
         "at"
     )
-    /// Endings that stand one behind the other in the history and are alike: `number` is the last one's.
+    /// Consecutive outcomes in the history with equal provider, term, and code. `number` is the number of the last one.
     static let outcomeBatch = Table(
         "outcomeBatch",
         rowid: "number",
@@ -225,11 +225,11 @@ struct Table {
         "code",
         "endings"
     )
-    /// Who is done with an operation that is on its way to others still.
+    /// The providers that have completed an operation that is still pending for others.
     static let hearing = Table("hearing", rowid: "sequence", key: 1, "sequence", "providers")
     static let usage = Table("usage", rowid: "number", key: 1, "number", "operations", "bytes", "rejects")
 
-    /// Every table with checksums, what others refer to first.
+    /// Every table with checksums; referenced tables come first.
     static let all = [
         operation, route, account, block, memory, journal, snapshot, meta, provider, history, reject, quarantine, lease,
         consent, usage, stagedCapture, ending, outcomeBatch, hearing,

@@ -2,7 +2,7 @@ import PatchbaySystem
 
 /// A copy of a damaged file whose header and schema pages come from a new, empty outbox.
 ///
-/// A table begins on the same page in every file of the same schema. The checksums of the rows keep anything wrong out.
+/// Each table begins on the same page in every file of the same schema. The row checksums exclude wrong content.
 struct SchemaGraft {
     let path: String
     private static let pageSize = 4096
@@ -10,7 +10,7 @@ struct SchemaGraft {
     init(damaged: Connection, template: String, copy: String) throws(OutboxError) {
         path = copy
         remove()
-        // The file before its log: what is copied from the log into the file meanwhile stands in the log still.
+        // Copy the file before its log: content copied from the log into the file meanwhile is still in the log.
         try damaged.copyBytes(to: copy)
         let log = damaged.name + "-wal"
         let hasLog = (OutboxFile.size(log) ?? 0) > 0
@@ -21,7 +21,8 @@ struct SchemaGraft {
             let bytes = try OutboxFile.read(template, at: (page - 1) * Self.pageSize, count: Self.pageSize)
             try OutboxFile.write(bytes, to: copy, at: (page - 1) * Self.pageSize)
         }
-        // Read and write version: 2 means that the write-ahead log counts. Page count and free list: as the file's size says.
+        // The read and write versions: 2 enables the write-ahead log. The page count and the free list follow from the file's
+        // size.
         for index in 18...19 { first[index] = hasLog ? 2 : 1 }
         for index in 28...39 { first[index] = 0 }
         try OutboxFile.write(first, to: copy, at: 0)
@@ -29,7 +30,7 @@ struct SchemaGraft {
 
     func remove() { for end in ["", "-wal", "-shm", "-journal"] { OutboxFile.delete(path + end) } }
 
-    /// The pages beside the first that the list of tables stands on: the children of the root in page 1, if it has any.
+    /// Returns the pages that contain the schema table besides page 1: the children of its root in page 1, if there are any.
     private static func schemaPages(_ first: [UInt8]) -> [Int] {
         let interior: UInt8 = 5
         guard first[100] == interior else { return [] }

@@ -14,10 +14,10 @@ enum SQLValue {
     static func integer(_ number: Int) -> SQLValue { .integer(Int64(number)) }
 }
 
-/// Tells SQLite to copy what is bound before the call returns.
+/// Instructs SQLite to copy a bound value before the call returns.
 let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 
-/// One prepared statement; finalised when it goes.
+/// A prepared statement, finalized when it is deallocated.
 final class Statement {
     private let handle: OpaquePointer
     private let connection: OpaquePointer
@@ -37,14 +37,14 @@ final class Statement {
         room.deallocate()
     }
 
-    /// The bytes of what is bound now. They stay until the statement is reset, so SQLite need not copy them; nothing is bound to
-    /// a statement before that.
+    /// A buffer for the bytes of the bound values. They stay valid until the statement is reset, so SQLite need not copy them.
+    /// No value may be bound again before the reset.
     private var room = UnsafeMutableRawBufferPointer(start: nil, count: 0)
     private var used = 0
-    /// What is longer SQLite copies for itself: this much room stays with each statement.
+    /// The buffer's maximum capacity in bytes. SQLite copies longer values itself.
     private static let longest = 2_048
 
-    /// Binds values in order; `last` stands behind them.
+    /// Binds values in order, followed by `last`.
     func bind(_ values: [SQLValue], last: SQLValue? = nil) throws(OutboxError) {
         var count = last.map(Self.size) ?? 0
         for value in values { count += Self.size(value) }
@@ -65,7 +65,7 @@ final class Statement {
         if result != SQLITE_OK { throw sqliteError(connection, result, name) }
     }
 
-    /// The room that a value needs.
+    /// Returns the number of bytes that a value needs in the buffer.
     private static func size(_ value: SQLValue) -> Int {
         let count =
             switch value {
@@ -76,7 +76,7 @@ final class Statement {
         return count > longest ? 0 : count
     }
 
-    /// Puts bytes into the room; nil where there is none for so many.
+    /// Copies bytes into the buffer; returns nil if they do not fit.
     private func keep(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawPointer? {
         guard bytes.count <= Self.longest, used + bytes.count <= room.count, let start = room.baseAddress else {
             return nil
@@ -120,7 +120,7 @@ final class Statement {
         }
     }
 
-    /// Goes to the next row; false at the end.
+    /// Steps to the next row. Returns false at the end.
     func step() throws(OutboxError) -> Bool {
         let result = sqlite3_step(handle)
         switch result {
@@ -130,7 +130,7 @@ final class Statement {
         }
     }
 
-    /// Goes to the next row of a file that may be damaged; nil where it cannot be read, without making an error.
+    /// Steps to the next row of a file that may be damaged. Returns nil if it cannot be read, instead of throwing an error.
     func stepIfReadable() -> Bool? {
         switch sqlite3_step(handle) {
         case SQLITE_ROW: true
@@ -144,10 +144,10 @@ final class Statement {
         sqlite3_clear_bindings(handle)
     }
 
-    /// The work this statement has cost since the last time it was asked, in steps of SQLite's machine.
+    /// Returns the number of virtual machine steps of this statement since the last call.
     func takeSteps() -> Int { Int(sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_VM_STEP, 1)) }
 
-    /// What stands in a column of the row at hand.
+    /// Returns the value of a column of the current row.
     private func cell(_ column: Int32) -> Cell { Cell(sqlite3_column_value(handle, column)) }
 
     func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
@@ -161,7 +161,7 @@ final class Statement {
 
     func text(_ column: Int32) -> String { cell(column).text }
 
-    /// A text that is probably a known one, and then not made anew.
+    /// Returns the text of a column. If it equals `known`, returns that string instead of creating a new one.
     func text(_ column: Int32, like known: String) -> String {
         let cell = cell(column)
         let bytes = cell.bytes
@@ -186,7 +186,7 @@ final class Statement {
         return cell.isNull ? nil : [UInt8](cell.bytes)
     }
 
-    /// Any column as it is stored, for copying rows.
+    /// Returns any column as it is stored, for copying rows.
     func value(_ column: Int32) -> SQLValue {
         let cell = cell(column)
         return switch cell.type {
@@ -197,8 +197,8 @@ final class Statement {
         }
     }
 
-    /// Whether the columns from one on are a sound row of a table, its checksum behind them: what `row_checksum` says too,
-    /// without handing every value over to a function of SQL.
+    /// Whether the columns from `first` on are a sound row of a table, followed by its checksum. Computes the same result as
+    /// `row_checksum`, without passing every value to an SQL function.
     func isSound(_ table: Table, from first: Int32) -> Bool {
         let last = first + Int32(table.columns.count)
         let checksum = cell(last)

@@ -1,15 +1,15 @@
-/// Reads a table of a damaged file, as much of it as the file still gives.
+/// Reads as many rows as possible from a table of a damaged file.
 ///
-/// It is walked from both ends, page after page: no number decides where a walk goes, because any number may be what is
-/// damaged. Where a bad page ends both walks, what lies between is searched in smaller and smaller ranges of row numbers.
+/// It scans the table from both ends, page by page, without using row numbers to navigate, because any of them may be damaged.
+/// If bad pages stop both scans, the range between them is searched in smaller and smaller ranges of row numbers.
 struct TableScan {
-    /// One row as it stands in the file.
+    /// A row as it is stored in the file.
     struct Row {
         let number: Int64
         let isSound: Bool
         let values: [SQLValue]
         let image: [UInt8]
-        /// A route's second key.
+        /// The provider of a route.
         let provider: String?
     }
 
@@ -17,34 +17,34 @@ struct TableScan {
     private let range: Ways
     private let table: Table
 
-    /// One reading, from either end.
+    /// The statements that read in either direction.
     private struct Ways {
         let forward: Statement
         let backward: Statement
     }
 
-    /// How far a reading came.
+    /// The extent of a scan.
     private struct Sight {
-        /// Whether nothing ended it early.
+        /// Whether the scan reached the end.
         var isWhole = false
-        /// The number of the last sound row: the fault is behind it. Nil where there was none, or where they came out of order.
+        /// The number of the last sound row before the fault; nil if there was none, or if rows came out of order.
         var edge: Int64?
     }
 
-    /// How many looks may fail from both ends before the rest is given up; a look at a bad page costs microseconds.
+    /// The maximum number of reads that may fail before the rest is abandoned. A read of a bad page takes microseconds.
     ///
-    /// While nothing at all was found, the root page is to blame and every look is in vain: then it is given up soon. Where
-    /// most pages are good, a handful of looks finds one.
-    private static func timeout(found: Int) -> Int { found > 0 ? 25_000 : 60 }
+    /// If nothing at all was found, the root page is probably damaged and every read fails, so the limit is low. If most pages
+    /// are sound, a few reads find one.
+    private static func maximumFailures(found: Int) -> Int { found > 0 ? 25_000 : 60 }
 
-    /// Row numbers above this are not believed.
+    /// The highest plausible row number.
     private static let highest: Int64 = 1 << 48
-    /// Above this a range is cut into pieces that double, so that few looks reach the far end.
+    /// The size from which a range is split into pieces of doubling length, so that few reads reach the far end.
     private static let hugeRange: Int64 = 1 << 20
 
     init(_ table: Table, _ source: Connection) throws(OutboxError) {
         self.table = table
-        // NOT INDEXED: an index may be damaged where its table is not.
+        // NOT INDEXED: an index may be damaged even if its table is not.
         let select = """
             SELECT \(table.list()), \(table.isSound()), \(table.rowid),
                 CASE WHEN \(table.isSound()) THEN NULL ELSE row_image('\(table.name)', \(table.list())) END
@@ -58,8 +58,8 @@ struct TableScan {
         range = try ways("WHERE \(table.rowid) BETWEEN ?1 AND ?2")
     }
 
-    /// Shows every row that can be read, some more than once; false when nothing at all could be, and something seems to be
-    /// there.
+    /// Passes every readable row to `body`, some of them more than once. Returns false if no row could be read although the
+    /// table does not seem to be empty.
     func everyRow(_ body: (Row) throws(OutboxError) -> Void) throws(OutboxError) -> Bool {
         var found = 0
         let counting = { (row: Row) throws(OutboxError) in
@@ -69,19 +69,20 @@ struct TableScan {
         guard let rest = try look(whole, 0...Self.highest, [], counting) else { return true }
         var failures = 1
         var ranges = Self.pieces(of: rest)
-        while let next = ranges.popLast(), failures < Self.timeout(found: found) {
+        while let next = ranges.popLast(), failures < Self.maximumFailures(found: found) {
             let bounds: [SQLValue] = [.integer(next.lowerBound), .integer(next.upperBound)]
             guard let rest = try look(range, next, bounds, counting) else { continue }
             failures += 1
-            // One number alone is not looked at again: it has been tried both ways.
+            // A single row number is not searched again, because both directions have been tried.
             if next.lowerBound < next.upperBound { ranges.append(contentsOf: Self.pieces(of: rest)) }
         }
         return found > 0
     }
 
-    /// Shows the rows of a range from both ends; what lies between the two, or nil when all of it was read.
+    /// Passes the rows of a range to `body`, from both ends. Returns the range between the two scans, or nil if all rows were
+    /// read.
     ///
-    /// Rows may share a number, so the last ones read belong to what lies between.
+    /// Rows may share a number, so the returned range includes the last rows read.
     private func look(
         _ ways: Ways,
         _ range: ClosedRange<Int64>,

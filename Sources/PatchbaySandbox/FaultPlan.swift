@@ -1,4 +1,4 @@
-/// The rules in force, each with what it has seen and done so far.
+/// The active rules, each with its counters.
 struct FaultPlan {
     private struct Entry {
         let rule: FaultRule
@@ -29,10 +29,10 @@ struct FaultPlan {
 
     private var entries: [Entry]
 
-    /// A plan of rules that have seen nothing yet.
+    /// Creates a plan with new counters for these rules.
     init(_ rules: [FaultRule]) { entries = rules.map(Entry.init) }
 
-    /// The effect of the first rule that strikes this request; nil leaves it alone.
+    /// Returns the effect of the first rule that applies to this request; nil if none does.
     mutating func effect(vendor: String, method: String, path: String) -> FaultRule.Effect? {
         for index in entries.indices where entries[index].rule.covers(vendor: vendor, method: method, path: path) {
             if entries[index].strikesNext() { return entries[index].rule.effect }

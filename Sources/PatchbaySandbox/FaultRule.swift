@@ -1,50 +1,53 @@
 public import PatchbayAdapterKit
 
-/// One fault on request: which vendor requests it looks at, how often it strikes, and what happens then.
+/// A rule that injects a fault: the vendor requests it matches, how often it applies, and its effect.
 ///
-/// Rules are tried in their order and the first that strikes decides, so a rule counts only the requests that the rules
-/// before it let pass: `first: 2` with status 503 and then `first: 1` with a drop gives 503, 503, drop, and peace.
+/// Rules are evaluated in order, and the first that applies determines the effect. A rule therefore counts only the requests
+/// that no earlier rule applied to: `first: 2` with status 503 followed by `first: 1` with a drop gives 503, 503, a drop, and
+/// then no faults.
 public struct FaultRule: Hashable, Sendable {
-    /// How often a rule strikes among the requests that it sees.
+    /// How often a rule applies to the requests that it matches.
     public enum Occurrence: Hashable, Sendable {
-        /// Each time.
+        /// To every request.
         case always
-        /// The first so many times.
+        /// To the given number of first requests.
         case first(Int)
-        /// Each so-manieth time: `every(3)` strikes the 3rd, 6th, 9th request.
+        /// To every nth request: `every(3)` applies to the 3rd, 6th, 9th request.
         case every(Int)
-        /// By chance, 0 to 1, from a generator that starts at `seed`: the same seed gives the same strikes.
+        /// With a probability from 0 to 1, using a generator that starts at `seed`. The same seed gives the same results.
         case probability(Double, seed: UInt64)
     }
 
-    /// What a strike does.
+    /// The effect of a rule.
     public enum Effect: Hashable, Sendable {
-        /// This answer goes out in place of the vendor's; `processed` says whether the vendor did its work all the same.
+        /// Sends this response instead of the vendor's. `processed` states whether the vendor nevertheless processes the
+        /// request.
         case answer(WireResponse, processed: Bool)
-        /// The vendor does its work at once, and its answer goes out so many milliseconds late.
+        /// The vendor processes the request at once, and its response is sent after a delay in milliseconds.
         case delay(milliseconds: Int)
-        /// The vendor does its work, then the connection is closed without an answer.
+        /// The vendor processes the request, and the connection is closed without a response.
         case drop
-        /// The vendor never hears of the request, and the connection is reset.
+        /// The vendor does not receive the request, and the connection is reset.
         case reset
-        /// The vendor never hears of the request, and the connection stays open without an answer until somebody leaves.
+        /// The vendor does not receive the request, and the connection stays open without a response until the client closes
+        /// it.
         case hang
     }
 
-    /// The vendor whose requests it looks at; nil for all.
+    /// The vendor whose requests the rule matches; nil for all.
     public var vendor: String?
-    /// How the path after the vendor's prefix must begin; nil for any.
+    /// The prefix of the path after the vendor's own prefix; nil for any.
     public var pathPrefix: String?
-    /// The request's method; nil for any.
+    /// The request method; nil for any.
     public var method: String?
-    /// How often it strikes.
+    /// How often the rule applies.
     public var occurrence: Occurrence
-    /// The most strikes in all; nil for no limit.
+    /// The maximum number of times that the rule applies; nil for no limit.
     public var count: Int?
-    /// What a strike does.
+    /// The effect of the rule.
     public var effect: Effect
 
-    /// A rule; what is not given does not narrow it.
+    /// Creates a rule. Omitted conditions match every request.
     public init(
         _ effect: Effect,
         vendor: String? = nil,
@@ -61,7 +64,7 @@ public struct FaultRule: Hashable, Sendable {
         self.count = count
     }
 
-    /// Whether the rule looks at such a request.
+    /// Whether the rule matches a request.
     func covers(vendor: String, method: String, path: String) -> Bool {
         (self.vendor ?? vendor) == vendor
             && (self.method ?? method) == method
@@ -70,7 +73,7 @@ public struct FaultRule: Hashable, Sendable {
 }
 
 extension FaultRule.Effect: CustomStringConvertible {
-    /// The effect as the log names it: `status 503`, `delay 200 ms`, `drop`, `reset`, `hang`.
+    /// The effect as it appears in the log: `status 503`, `delay 200 ms`, `drop`, `reset`, `hang`.
     public var description: String {
         switch self {
         case .answer(let response, _): "status \(response.status)"

@@ -2,7 +2,7 @@ import PatchbayAdapterKit
 public import PatchbayJSON
 
 extension FaultRule {
-    /// Reads a list of rules; all that is wrong with them is reported at once.
+    /// Reads a list of rules. Reports all errors at once.
     ///
     /// ```json
     /// [
@@ -10,7 +10,7 @@ extension FaultRule {
     ///   {"probability": 0.1, "seed": 7, "count": 5, "effect": "drop"}
     /// ]
     /// ```
-    /// - Throws: ``SandboxError`` of the code ``SandboxError/Code/badFaultRule``.
+    /// - Throws: ``SandboxError`` with the code ``SandboxError/Code/badFaultRule``.
     public static func list(from json: JSONValue) throws(SandboxError) -> [FaultRule] {
         var reader = FaultRuleReader()
         let rules = reader.rules(json)
@@ -19,7 +19,7 @@ extension FaultRule {
     }
 }
 
-/// Reads rules from JSON and gathers what is wrong with them.
+/// Reads rules from JSON and collects the errors in them.
 private struct FaultRuleReader {
     private(set) var problems: [SandboxError.Problem] = []
 

@@ -1,14 +1,14 @@
 import PatchbayAdapterKit
 
-/// What happens on the socket.
+/// The server's action on the socket.
 enum HTTPAnswer: Sendable {
-    /// This response, perhaps late.
+    /// Sends a response, optionally after a delay.
     case reply(WireResponse, delayMilliseconds: Int = 0)
-    /// Nothing, and the connection ends in order.
+    /// Closes the connection properly, without a response.
     case close
-    /// Nothing, and the connection is reset.
+    /// Resets the connection, without a response.
     case reset
-    /// Nothing, until the client leaves or the daemon stops.
+    /// Sends nothing until the client disconnects or the daemon stops.
     case hang
 
     /// The response's status, if there is one.

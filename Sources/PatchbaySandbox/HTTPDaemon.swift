@@ -4,20 +4,20 @@ import PatchbayAdapterKit
 import PatchbaySystem
 import Synchronization
 
-/// An HTTP/1.1 server on the loopback interface by GNU libmicrohttpd, one thread per connection, so that a request
-/// that waits holds nobody else.
+/// An HTTP/1.1 server on the loopback interface, based on GNU libmicrohttpd. Each connection has its own thread, so that a
+/// waiting request does not block others.
 ///
-/// The only file of the house that calls the library.
+/// This is the only file that calls the library.
 final class HTTPDaemon {
-    /// The maximum number of bytes of all bodies that are being read, in multiples of the limit of one.
+    /// The maximum number of bytes in all bodies being read, as a multiple of the limit for one.
     private static let bodiesAtOnce = 4
 
-    /// What the callbacks reach: everything that does not change while the daemon runs.
+    /// The immutable state that the callbacks access while the daemon runs.
     fileprivate final class Context: Sendable {
         let origin: String
         let bodyLimit: Int
         let stopSignal: StopSignal
-        /// The bytes of all bodies that are being read.
+        /// The number of bytes in all bodies being read.
         let bodyBytes = Atomic(0)
         let answer: @Sendable (HTTPRequest) -> HTTPAnswer
 
@@ -34,7 +34,7 @@ final class HTTPDaemon {
         }
     }
 
-    /// A request that is coming in; only the thread of its connection sees it.
+    /// A request that is being received. Only its connection's thread accesses it.
     fileprivate final class Incoming {
         let target: String
         var isBegun = false
@@ -45,7 +45,7 @@ final class HTTPDaemon {
         init(target: String, _ context: Context?) { (self.target, self.context) = (target, context) }
         deinit { context?.bodyBytes.subtract(body.count, ordering: .relaxed) }
 
-        /// Keeps a piece of the body, or forgets the body if it is over the limit, or all bodies are over theirs.
+        /// Stores a part of the body. Discards the body if it or all bodies together exceed their limit.
         func take(_ piece: UnsafeRawBufferPointer) {
             guard !isTooLarge, let context else { return }
             let all = context.bodyBytes.add(piece.count, ordering: .relaxed).newValue
@@ -57,20 +57,20 @@ final class HTTPDaemon {
         }
     }
 
-    /// The port that it listens on.
+    /// The port on which the server listens.
     let port: UInt16
     private let daemon: OpaquePointer
     private let context: Unmanaged<Context>
     private let stopSignal: StopSignal
 
-    /// Opens the port and begins to answer.
+    /// Opens the port and starts the server.
     ///
     /// - Parameters:
     ///   - port: The port; 0 for any free one.
-    ///   - bodyLimit: The most bytes of a body; a longer one is thrown away, and the answer hears of it.
+    ///   - bodyLimit: The maximum number of bytes in a body. A longer body is discarded, and ``HTTPRequest/isTooLarge`` is set.
     ///   - limits: The limits of connections.
     ///   - answer: Called on the thread of the request's connection.
-    /// - Throws: ``SandboxError`` if the port can't be opened or the server can't start.
+    /// - Throws: ``SandboxError`` if the port cannot be opened or the server cannot start.
     init(
         port: UInt16,
         bodyLimit: Int,
@@ -108,7 +108,7 @@ final class HTTPDaemon {
             MHD_OptionItem(option: .END, value: 0, ptr_value: nil),
         ]
         guard let daemon = Self.start(flags, options: &options, context: context.toOpaque()) else {
-            // The socket may be closed already: the library owns it from its first line on.
+            // The socket may already be closed, because the library owns it from the start.
             context.release()
             throw SandboxError(
                 .serverFailed,
@@ -123,7 +123,7 @@ final class HTTPDaemon {
         self.stopSignal = stopSignal
     }
 
-    /// Closes the port and every connection, and returns when no thread of the daemon is left.
+    /// Closes the port and every connection. Returns when all threads of the daemon have ended.
     deinit {
         stopSignal.raise()
         MHD_stop_daemon(daemon)
@@ -140,7 +140,7 @@ final class HTTPDaemon {
         }
     }
 
-    /// The request line was read: a place for the rest of the request.
+    /// Called when the request line has been read. Returns the context of the request.
     private static let began:
         @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?, OpaquePointer?) -> UnsafeMutableRawPointer? = {
             context,
@@ -150,7 +150,7 @@ final class HTTPDaemon {
             return Unmanaged.passRetained(Incoming(target: target.map(String.init(cString:)) ?? "", context)).toOpaque()
         }
 
-    /// The request is over, one way or the other.
+    /// Called when the request is completed or aborted.
     private static let completed:
         @convention(c) (
             UnsafeMutableRawPointer?, OpaquePointer?, UnsafeMutablePointer<UnsafeMutableRawPointer?>?,
@@ -161,7 +161,7 @@ final class HTTPDaemon {
             place.pointee = nil
         }
 
-    /// Called when the headers are there, then for each piece of the body, then once without one.
+    /// Called once after the headers, then for each part of the body, then once without data.
     private static let access: MHD_AccessHandlerCallback = {
         context,
         connection,
@@ -214,7 +214,7 @@ final class HTTPDaemon {
         return headers
     }
 
-    /// Does with the connection what the answer says; `MHD_NO` closes it.
+    /// Performs the answer on the connection; `MHD_NO` closes it.
     private static func give(
         _ answer: HTTPAnswer,
         on connection: OpaquePointer,
@@ -235,9 +235,9 @@ final class HTTPDaemon {
         }
     }
 
-    /// Statuses that can end a request.
+    /// The statuses that can complete a request.
     private static let sendable = 200...599
-    /// Headers that the library writes itself.
+    /// The headers that the library writes itself.
     private static let framing: Set = ["content-length", "transfer-encoding"]
 
     private static func send(_ response: WireResponse, on connection: OpaquePointer) -> MHD_Result {
@@ -256,8 +256,8 @@ final class HTTPDaemon {
         return MHD_queue_response(connection, UInt32(response.status), message)
     }
 
-    /// Resets the connection at once: a socket that lingers for no time is put out of its descriptor, which sends RST;
-    /// the descriptor stays the library's to close.
+    /// Resets the connection at once: closing a socket with a linger time of zero sends RST. The library remains responsible
+    /// for closing the descriptor.
     private static func reset(_ descriptor: Int32) {
         var noTime = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &noTime, socklen_t(MemoryLayout<linger>.size))

@@ -1,6 +1,6 @@
 import PatchbayAdapterKit
 
-/// One request as it came over the socket.
+/// A request as it was received on the socket.
 struct HTTPRequest: Sendable {
     let method: String
     /// `http://127.0.0.1:port`, without a slash at the end.
@@ -8,9 +8,9 @@ struct HTTPRequest: Sendable {
     let target: RequestTarget
     let headers: [WireHeader]
     let body: [UInt8]
-    /// The body went over the limit; it was read to its end and thrown away.
+    /// Whether the body exceeded the limit. Such a body is read to its end and discarded.
     let isTooLarge: Bool
 
-    /// The first header of a name, whatever its case.
+    /// Returns the first header with a name, compared without regard to case.
     func header(_ name: String) -> String? { headers.first { $0.name.lowercased() == name.lowercased() }?.value }
 }

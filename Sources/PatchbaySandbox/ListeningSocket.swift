@@ -8,7 +8,7 @@ struct ListeningSocket {
     /// The port that it listens on.
     let port: UInt16
 
-    /// Opens `port`, or with 0 any free one.
+    /// Opens a port; 0 for any free one.
     init(port wanted: UInt16) throws(SandboxError) {
         descriptor = socket(AF_INET, System.streamSocket, 0)
         var yes: Int32 = 1

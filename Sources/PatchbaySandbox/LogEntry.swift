@@ -3,9 +3,9 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// One request as the log shows it.
+/// A request as it appears in the log.
 ///
-/// Headers and body are made into JSON once, before any lock is taken.
+/// Headers and body are converted to JSON once, before any lock is taken.
 struct LogEntry {
     let vendor: String
     let method: String
@@ -14,7 +14,7 @@ struct LogEntry {
     private let headers: String
     private let body: String
 
-    /// What is known when the request has come in.
+    /// Creates an entry from a received request.
     init(vendor: String, request: WireRequest, path: String, query: String?) {
         self.vendor = vendor
         self.method = request.method
@@ -29,7 +29,7 @@ struct LogEntry {
         self.body = LogEntry.json(request.body).text
     }
 
-    /// The line: what came in, and what became of it; `status` is nil if no answer goes out.
+    /// Returns the log line with the request and its result. `status` is nil if no response is sent.
     func line(number: Int, at instant: Instant, fault: String?, status: Int?, processed: Bool) -> [UInt8] {
         var writer = JSONWriter()
         writer.beginObject()
@@ -55,7 +55,7 @@ struct LogEntry {
         return writer.bytes
     }
 
-    /// A body as a string, or as `{"base64": …}` if it is not UTF-8.
+    /// Returns a body as a string, or as `{"base64": …}` if it is not UTF-8.
     private static func json(_ body: [UInt8]) -> JSONValue {
         if let text = String(validating: body, as: UTF8.self) { return .string(Redaction.shown(text)) }
         return ["base64": .string(Data(body).base64EncodedString())]

@@ -1,20 +1,20 @@
 import PatchbayAdapterKit
 import PatchbayJSON
 
-/// What the log shows of headers and bodies that carry secrets.
+/// The redacted form of headers and bodies that contain secrets, for the log.
 enum Redaction {
-    /// Parts of names, in lower case, that mark a header as secret.
+    /// Parts of names, in lower case, that identify a secret header.
     private static let marks = [
         "authorization", "cookie", "token", "secret", "api-key", "apikey", "password", "signature",
     ]
 
-    /// Whether a header of that name carries a secret.
+    /// Whether a header with this name contains a secret.
     static func isSecret(_ name: String) -> Bool {
         let name = name.lowercased()
         return marks.contains { name.contains($0) }
     }
 
-    /// The header's value, or for a secret its scheme (`Bearer`) and the length of the rest.
+    /// Returns the header's value; for a secret, its scheme (`Bearer`) and the length of the rest.
     static func shown(_ header: WireHeader) -> String {
         guard header.isSecret else { return header.value }
         let parts = header.value.split(separator: " ", maxSplits: 1)
@@ -24,8 +24,7 @@ enum Redaction {
         return "\(parts[0]) (\(parts[1].utf8.count) bytes)"
     }
 
-    /// A body as it came; where it is a form, or a JSON object, whose members are called secret, their lengths in place of
-    /// them.
+    /// Returns a body for the log. In a form or a JSON object, members with secret names are replaced by their lengths.
     static func shown(_ body: String) -> String {
         if body.contains("ecret=") || body.contains("refresh_token=") { return shownForm(body) }
         guard body.contains("ecret\""), var object = (try? JSONValue(parsing: body))?.object else { return body }

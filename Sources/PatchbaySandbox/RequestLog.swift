@@ -1,9 +1,9 @@
 import Foundation
 import Synchronization
 
-/// The requests of all vendors as lines of JSON, numbered from 1, appended to a file before their answers go out.
+/// The requests to all vendors as lines of JSON, numbered from 1. A line is appended to a file before the response is sent.
 ///
-/// A line is written with one `write`, so it survives the death of the process, and a reader never sees half of it.
+/// Each line is written with a single `write`, so that it survives the death of the process and readers never see half a line.
 final class RequestLog: Sendable {
     private struct Line {
         let vendor: String
@@ -22,8 +22,8 @@ final class RequestLog: Sendable {
     private let firstNumber: Int
     private let state: Mutex<State>
 
-    /// Opens a log on a file, which is appended to if it is there (its numbers go on), or with nil on a file without
-    /// a name that ends with the log.
+    /// Opens a log. An existing file is appended to, and its numbers continue. Without a path, the log uses a temporary file
+    /// without a name.
     init(path: String?) throws(SandboxError) {
         if let path {
             name = path
@@ -44,7 +44,7 @@ final class RequestLog: Sendable {
             )
         }
         var status = stat()
-        // A device or a pipe has nothing to read back, or no end.
+        // A device or a pipe cannot be read back, or has no end.
         isPlain = fstat(file, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
         var size = 0
         var linesBefore = 0
@@ -59,10 +59,10 @@ final class RequestLog: Sendable {
 
     deinit { close(file) }
 
-    /// The number of the newest line; 0 before the first.
+    /// The number of the last line; 0 before the first.
     var lastNumber: Int { state.withLock { firstNumber - 1 + $0.lines.count } }
 
-    /// Numbers a line and writes it; `line` makes its text, without its end, from its number.
+    /// Assigns a number to a line and writes it. `line` creates its text, without the line end, from its number.
     func append(vendor: String, _ line: (_ number: Int) -> [UInt8]) throws(SandboxError) {
         let failure: Int32? = state.withLock { state in
             let bytes = line(firstNumber + state.lines.count) + [0x0A]
@@ -90,7 +90,7 @@ final class RequestLog: Sendable {
         )
     }
 
-    /// The lines of this run after number `after`, of one vendor or of all, each with its end.
+    /// Returns this run's lines after the number `after`, for one vendor or all, each with its line end.
     func lines(vendor: String?, after: Int) throws(SandboxError) -> [UInt8] {
         guard isPlain else {
             throw SandboxError(

@@ -1,13 +1,13 @@
 import Foundation
 
-/// A request's path and query, percent-encoded as they came.
+/// A request's path and query, percent-encoded as received.
 struct RequestTarget: Hashable, Sendable {
     /// The path, with its leading slash.
     let path: String
-    /// What stands after the question mark; nil without one.
+    /// The text after the question mark; nil if there is none.
     let query: String?
 
-    /// A target from the text of a request line.
+    /// Creates a target from the text in a request line.
     init(_ text: some StringProtocol) {
         let parts = text.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         path = parts[0].isEmpty ? "/" : String(parts[0])
@@ -19,10 +19,10 @@ struct RequestTarget: Hashable, Sendable {
         self.query = query
     }
 
-    /// Path and query as they stand in a request line.
+    /// The path and the query as in a request line.
     var text: String { query.map { "\(path)?\($0)" } ?? path }
 
-    /// The path's first part, and the target that remains without it.
+    /// Returns the first path segment, and the target without it.
     func splitFirstPart() -> (first: String, rest: RequestTarget) {
         let inner = path.dropFirst()
         let end = inner.firstIndex(of: "/") ?? inner.endIndex
@@ -30,7 +30,7 @@ struct RequestTarget: Hashable, Sendable {
         return (String(inner[..<end]), RequestTarget(path: rest, query: query))
     }
 
-    /// The first value of that name in the query, decoded; nil if it is not there.
+    /// Returns the decoded value of the first query item with a name; nil if there is none.
     func queryValue(_ name: String) -> String? {
         var components = URLComponents()
         components.percentEncodedQuery = query

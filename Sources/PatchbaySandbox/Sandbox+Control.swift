@@ -1,9 +1,9 @@
 import PatchbayAdapterKit
 import PatchbayJSON
 
-/// The endpoints under `/sandbox/`, by which a test or a person looks at the sandbox and arranges its faults.
+/// The endpoints under `/sandbox/`, with which a test or a person inspects the sandbox and configures its faults.
 extension Sandbox {
-    /// One control endpoint: what it answers to, and what it does with the rest of the path and the query.
+    /// A control endpoint: the requests it handles, and its handler for the rest of the path and the query.
     private struct Endpoint: Sendable {
         let method: String
         let path: String
@@ -48,7 +48,7 @@ extension Sandbox {
         },
     ]
 
-    /// The answer of a control endpoint; `target` is what follows `/sandbox`.
+    /// Returns the response of a control endpoint; `target` is the part after `/sandbox`.
     func control(_ request: HTTPRequest, _ target: RequestTarget) -> WireResponse {
         if request.isTooLarge { return .tooLarge }
         let here = Sandbox.endpoints.filter {

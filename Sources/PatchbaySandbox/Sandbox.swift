@@ -3,9 +3,9 @@ import PatchbayJSON
 import PatchbayModel
 import Synchronization
 
-/// All that the sandbox does with a request, without the network: vendors, faults, log, and the control endpoints.
+/// The sandbox without the network: vendors, faults, log, and control endpoints.
 final class Sandbox: Sendable {
-    /// The first part of the control endpoints' paths.
+    /// The first path segment of the control endpoints.
     static let controlName = "sandbox"
     /// The header that a browser's request to a control endpoint needs.
     static let tokenHeader = "X-Sandbox-Token"
@@ -48,13 +48,13 @@ final class Sandbox: Sendable {
         try refuseUnknownNames(in: faults)
     }
 
-    /// Puts rules in force that have seen nothing yet.
+    /// Activates rules with new counters.
     func setFaults(_ rules: [FaultRule]) throws(SandboxError) {
         try refuseUnknownNames(in: rules)
         faults.withLock { $0 = FaultPlan(rules) }
     }
 
-    /// The sandbox's answer to a request for one of its vendors, or for itself.
+    /// Returns the answer to a request for a vendor or a control endpoint.
     func answer(to request: HTTPRequest) -> HTTPAnswer {
         if let refusal = refusal(of: request) { return .reply(refusal) }
         let (first, rest) = request.target.splitFirstPart()
@@ -65,7 +65,7 @@ final class Sandbox: Sendable {
         return answer(to: request, at: rest, through: api)
     }
 
-    /// Why a request is refused: another site in a browser of this machine may have made it.
+    /// Returns the reason for refusing a request that may come from another website in a browser on this machine.
     private func refusal(of request: HTTPRequest) -> WireResponse? {
         let port = request.origin.split(separator: ":").last ?? ""
         let hosts = ["127.0.0.1", "localhost", "[::1]"].flatMap { [$0, "\($0):\(port)"] }
@@ -88,13 +88,13 @@ final class Sandbox: Sendable {
         )
     }
 
-    /// Takes the vendors and the faults back to where they started; the log goes on.
+    /// Resets the vendors and the faults to their initial states. The log continues.
     func reset() {
         for api in apis.values { api.reset() }
         faults.withLock { $0 = FaultPlan(startFaults) }
     }
 
-    /// The vendors' names for people.
+    /// The vendors' names for display.
     var vendorNames: String { apis.keys.sorted().joined(separator: ", ") }
 
     private func answer(to request: HTTPRequest, at target: RequestTarget, through api: any SandboxAPI) -> HTTPAnswer {
@@ -117,7 +117,7 @@ final class Sandbox: Sendable {
         }
     }
 
-    /// What becomes of one request.
+    /// The processing of one request.
     private struct Course {
         let answer: HTTPAnswer
         let fault: FaultRule.Effect?
@@ -140,7 +140,7 @@ final class Sandbox: Sendable {
         }
     }
 
-    /// The course's answer, after its line stands in the log; without the line no answer counts.
+    /// Writes the log line and returns the answer; if the line cannot be written, returns an error instead.
     private func logged(_ entry: LogEntry, _ course: Course, at now: Instant) -> HTTPAnswer {
         do throws(SandboxError) {
             try log.append(vendor: entry.vendor) { number in
@@ -158,7 +158,7 @@ final class Sandbox: Sendable {
         }
     }
 
-    /// A rule for a vendor that is not here would never strike, and nobody would know why.
+    /// Rejects rules for an unknown vendor, which would never apply without any indication.
     private func refuseUnknownNames(in rules: [FaultRule]) throws(SandboxError) {
         let problems = rules.enumerated().compactMap { index, rule -> SandboxError.Problem? in
             guard let vendor = rule.vendor, apis[vendor] == nil else { return nil }

@@ -3,18 +3,18 @@ import PatchbayAdapterKit
 import PatchbayModel
 import Synchronization
 
-/// A simulator with its state behind a lock, whatever the state's type.
+/// A simulator with its state behind a lock, independent of the state's type.
 protocol SandboxAPI: Sendable {
-    /// The simulator's id, and the first part of its paths.
+    /// The simulator's id, which is also its first path segment.
     var id: String { get }
 
-    /// Runs `body` while no other request of this vendor is at work; `body` may let the vendor respond, once.
+    /// Runs `body` while no other request of this vendor is processed. `body` may call `respond` once.
     func exclusively<Result: Sendable>(_ body: (_ respond: (WireRequest, Instant) -> WireResponse) -> Result) -> Result
 
     /// The state as JSON text, members sorted.
     func stateText() throws -> [UInt8]
 
-    /// Forgets everything since the start.
+    /// Resets the state to the initial one.
     func reset()
 }
 

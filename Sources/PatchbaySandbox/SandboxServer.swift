@@ -2,10 +2,10 @@ public import PatchbayAdapterKit
 public import PatchbayModel
 import Synchronization
 
-/// The vendors' simulators behind real HTTP on the loopback interface.
+/// An HTTP server on the loopback interface for the vendors' simulators.
 ///
-/// Each simulator answers under its id (`http://127.0.0.1:port/<id>/…`), and sees the URL without that part. Under
-/// `/sandbox/` stand health, states, log, faults and reset:
+/// Each simulator is available under its id (`http://127.0.0.1:port/<id>/…`), and receives URLs without that part. The control
+/// endpoints are under `/sandbox/`:
 ///
 /// | request | does |
 /// |---|---|
@@ -14,11 +14,11 @@ import Synchronization
 /// | `GET /sandbox/log?vendor=&after=n` | the lines of the log after number n |
 /// | `PUT /sandbox/faults` | replaces the fault rules (``FaultRule/list(from:)``) |
 /// | `DELETE /sandbox/faults` | removes them |
-/// | `POST /sandbox/reset` | takes states and rules back to the start; the log goes on |
+/// | `POST /sandbox/reset` | resets states and rules; the log continues |
 ///
-/// It is a tool for development, not for a network: it listens on the loopback interface alone, and refuses requests for
-/// another host or from another site in a browser. ``Limits`` bounds connections, idle time and the memory of headers; the memory
-/// of all bodies together is at most four times the limit of one.
+/// The server is a development tool. It listens only on the loopback interface, and refuses requests for another host or from
+/// another website in a browser. ``Limits`` limits connections, idle time, and the memory for headers. The memory for all
+/// bodies together is at most four times the limit for one.
 public final class SandboxServer: Sendable {
     /// The limits of connections.
     public struct Limits: Sendable {
@@ -26,18 +26,18 @@ public final class SandboxServer: Sendable {
         public var connections = 256
         /// The time after which an idle connection is closed, in seconds: 60.
         public var idleSeconds = 60
-        /// The memory of one connection for the request line and the headers, in bytes: 256 KiB. Longer headers are answered
-        /// with 431, and longer request lines with 414.
+        /// The memory of one connection for the request line and the headers, in bytes: 256 KiB. The server replies to longer
+        /// headers with 431, and to longer request lines with 414.
         public var headerBytes = 256 << 10
 
-        /// The default limits.
+        /// Creates the default limits.
         public init() {}
     }
 
-    /// Bytes of a request's body that are taken unless the caller says otherwise: 16 MiB.
+    /// The default maximum number of bytes in a request's body: 16 MiB.
     public static let defaultBodyLimit = 16 << 20
 
-    /// The port that it listens on.
+    /// The port on which the server listens.
     public let port: UInt16
     private let daemon: Mutex<HTTPDaemon?>
 
@@ -49,20 +49,20 @@ public final class SandboxServer: Sendable {
         self.daemon = Mutex(daemon)
     }
 
-    /// Starts a server that answers until it is stopped or let go.
+    /// Starts a server that runs until it is stopped or deallocated.
     ///
     /// - Parameters:
-    ///   - simulators: The vendors, each once.
-    ///   - port: The port on 127.0.0.1; 0 for any free one, told afterwards by ``port``.
-    ///   - faults: The fault rules in force from the start, and again after a reset.
-    ///   - logPath: The file that gets a line of JSON for each vendor request before its answer goes out. It is
-    ///     appended to; nil keeps the lines for the control endpoint only.
-    ///   - bodyLimit: The most bytes of a request's body; a longer one is answered with 413.
+    ///   - simulators: The vendors' simulators, with unique ids.
+    ///   - port: The port on 127.0.0.1; 0 for any free one, which ``port`` then returns.
+    ///   - faults: The initial fault rules, which also apply after a reset.
+    ///   - logPath: The file to which a line of JSON for each vendor request is appended before the response is sent. If it is
+    ///     nil, only the control endpoint provides the lines.
+    ///   - bodyLimit: The maximum number of bytes in a request's body. The server replies to a longer one with 413.
     ///   - limits: The limits of connections.
-    ///   - clock: The time that the simulators and the log are told.
-    /// - Returns: The server, which answers already.
-    /// - Throws: ``SandboxError`` if the port or the log can't be opened, or two simulators share an id, or a rule
-    ///   names a vendor that is not there.
+    ///   - clock: Returns the time for the simulators and the log.
+    /// - Returns: The running server.
+    /// - Throws: ``SandboxError`` if the port or the log cannot be opened, two simulators have the same id, or a rule names an
+    ///   unknown vendor.
     public static func start(
         _ simulators: [any VendorSimulator],
         port: UInt16 = 0,
@@ -80,10 +80,10 @@ public final class SandboxServer: Sendable {
     /// `http://127.0.0.1:port`, without a slash at the end.
     public var url: String { "http://127.0.0.1:\(port)" }
 
-    /// Where a vendor's API begins, without a slash at the end: the base for its adapter's settings.
+    /// Returns the base URL of a vendor's API for its adapter's settings, without a slash at the end.
     public func url(of vendor: String) -> String { "\(url)/\(vendor)" }
 
-    /// Closes the port and every connection, also those that hang, and returns when it is done.
+    /// Closes the port and every connection, including those that hang. Returns when this is done.
     ///
     /// A second call does nothing.
     public func stop() { daemon.withLock { $0 = nil } }

@@ -1,10 +1,10 @@
-/// A small generator with a seed (Steele, Lea and Flood, 2014): the same on every machine and in every version.
+/// A small seeded generator (Steele, Lea and Flood, 2014). Its numbers are equal on every machine and in every version.
 struct SplitMix64 {
     private var state: UInt64
 
     init(seed: UInt64) { state = seed }
 
-    /// The next number, 0 to below 1.
+    /// Returns the next number, from 0 up to, but not including, 1.
     mutating func nextUnit() -> Double { Double(next() >> 11) * 0x1p-53 }
 
     private mutating func next() -> UInt64 {

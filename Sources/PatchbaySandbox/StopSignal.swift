@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// A pipe whose end tells every thread that waits: the server stops.
+/// A pipe that signals to all waiting threads that the server stops.
 final class StopSignal: Sendable {
     private let readEnd: Int32
     private let writeEnd: Mutex<Int32?>
@@ -26,7 +26,7 @@ final class StopSignal: Sendable {
         close(readEnd)
     }
 
-    /// Ends every wait, now and later.
+    /// Ends all current and future waits.
     func raise() {
         writeEnd.withLock { end in
             if let open = end { close(open) }
@@ -34,7 +34,7 @@ final class StopSignal: Sendable {
         }
     }
 
-    /// Waits for so long (nil: for ever), or until the peer of `socket` hangs up, or until the signal is raised.
+    /// Waits for a duration (nil: without limit), until the peer of `socket` disconnects, or until the signal is raised.
     func wait(milliseconds: Int?, orHangUpOf socket: Int32) {
         let clock = ContinuousClock()
         let end = milliseconds.map { clock.now + .milliseconds($0) }
@@ -51,10 +51,10 @@ final class StopSignal: Sendable {
     }
 
     #if os(Linux)
-    /// What poll is asked for to hear that the peer has closed; `POLLRDHUP`, which only Linux has.
+    /// The poll event for a peer that has disconnected: `POLLRDHUP`, which exists only on Linux.
     private static let hangUp: Int16 = 0x2000
     #else
-    /// Elsewhere a full hang-up is always reported.
+    /// Other platforms always report a complete hang-up.
     private static let hangUp: Int16 = 0
     #endif
 }

@@ -1,14 +1,14 @@
 import PatchbayAdapterKit
 import PatchbayJSON
 
-/// The sandbox's own answers.
+/// The sandbox's own responses.
 extension WireResponse {
-    /// A body of a media type, with status 200.
+    /// Returns a response with a body of a media type and status 200.
     static func bytes(_ body: [UInt8], type: String) -> WireResponse {
         WireResponse(200, headers: [WireHeader("Content-Type", type)], body: body)
     }
 
-    /// JSON with its status.
+    /// Returns a response with JSON and a status.
     static func json(_ value: JSONValue, status: Int = 200) -> WireResponse {
         WireResponse(
             status,
@@ -17,7 +17,7 @@ extension WireResponse {
         )
     }
 
-    /// A refusal that names each problem, its place and its remedy.
+    /// Returns an error response with the place and the remedy of each problem.
     static func problem(_ status: Int, _ error: SandboxError) -> WireResponse {
         let problems = error.problems.map { problem -> JSONValue in
             [
@@ -28,12 +28,12 @@ extension WireResponse {
         return .json(["errors": .array(problems)], status: status)
     }
 
-    /// A refusal of one problem.
+    /// Returns an error response with one problem.
     static func problem(_ status: Int, at place: String, _ problem: String, remedy: String) -> WireResponse {
         .problem(status, SandboxError(.badRequest, at: place, problem, remedy: remedy))
     }
 
-    /// The refusal of a body that is over the limit.
+    /// The response for a body that exceeds the limit.
     static let tooLarge = problem(
         413,
         at: "body",
@@ -41,7 +41,7 @@ extension WireResponse {
         remedy: "Send less at once, or start the sandbox with a higher limit."
     )
 
-    /// The answer when a header or the status of a simulator's answer can't be written to the wire.
+    /// Returns the response for a simulator's response whose status or header is invalid in HTTP.
     static func unsendable(_ name: String) -> WireResponse {
         .problem(
             500,

@@ -1,29 +1,29 @@
 public import PatchbayModel
 
-/// Sorts of operations, several at once: tells at a glance what a window does not hold.
+/// A set of operation kinds, which quickly shows what a window does not contain.
 public struct ActionKinds: OptionSet, Hashable, Sendable {
     public let rawValue: UInt16
 
     @inlinable public init(rawValue: UInt16) { self.rawValue = rawValue }
 
-    /// A registration of the installation.
+    /// Registers the installation.
     public static let registerDevice = ActionKinds(rawValue: 1)
-    /// A word of the person on what is allowed.
+    /// Sets the person's consent.
     public static let setConsent = ActionKinds(rawValue: 1 << 1)
-    /// A change of person.
+    /// Switches to another contact.
     public static let switchContact = ActionKinds(rawValue: 1 << 2)
-    /// The vendor is left, or the person forgotten.
+    /// Unregisters the device from the vendor, or erases the person.
     public static let leave = ActionKinds(rawValue: 1 << 3)
-    /// A question to the vendor.
+    /// Queries the vendor.
     public static let readBack = ActionKinds(rawValue: 1 << 4)
-    /// What is known of the person: identifiers, attributes, tags, subscriptions.
+    /// Changes the person's data: identifiers, attributes, tags, or subscriptions.
     public static let changes = ActionKinds(rawValue: 1 << 5)
-    /// The begin or the end of a session.
+    /// Starts or ends a session.
     public static let session = ActionKinds(rawValue: 1 << 6)
-    /// Any other event.
+    /// Records any other event.
     public static let event = ActionKinds(rawValue: 1 << 7)
 
-    /// The sort of one action.
+    /// Creates the kind of one action.
     public init(_ action: Action) {
         self =
             switch action {
@@ -40,8 +40,8 @@ public struct ActionKinds: OptionSet, Hashable, Sendable {
 }
 
 extension Action {
-    /// The state of a consent that decides whether push messages are allowed: to messages or to a profile on that channel. Nil
-    /// for any other action.
+    /// The consent state that decides whether push messages are allowed: for the purpose messaging or profile on the channel
+    /// push. Nil for any other action.
     public var pushMessageConsent: Consent.State? {
         guard case .setConsent(let consent) = self,
             consent.scope.covers(Consent.Scope(.messaging, channel: .push))

@@ -1,54 +1,53 @@
 public import PatchbayModel
 
-/// Whose memory it is.
+/// The scope of an adapter's memory.
 public enum MemoryScope: Sendable {
-    /// One for each lane: what this installation's vendor side is known to hold.
+    /// One memory for each lane: the expected state of the vendor for this installation.
     case lane
-    /// One for the provider: what all lanes share.
+    /// One memory for the provider, shared by all lanes.
     case provider
 }
 
-/// A limit that a vendor states.
+/// A limit that the vendor documents.
 public struct VendorLimit: Hashable, Sendable {
-    /// What is limited: `attribute key length`.
+    /// The limited quantity, for example `attribute key length`.
     public var what: String
-    /// The limit with its unit: `128 characters`.
+    /// The limit with its unit, for example `128 characters`.
     public var limit: String
-    /// The rule behind it.
+    /// The rule that states the limit.
     public var rule: RuleID?
 
-    /// A limit.
+    /// Creates a limit.
     public init(_ what: String, _ limit: String, rule: RuleID? = nil) {
         (self.what, self.limit, self.rule) = (what, limit, rule)
     }
 }
 
-/// What an API of a vendor is, can do and knows.
+/// The description of a vendor API: its identity, capabilities, limits, and rules.
 public struct AdapterDescriptor: Sendable {
-    /// Which side of the vendor.
+    /// The kinds of vendor API.
     public enum Side: String, Sendable {
-        /// May live in an app.
+        /// A device API, which an app may use.
         case device
-        /// Needs secrets; never in an app.
+        /// A server API, which needs secrets and must never be used in an app.
         case server
     }
 
     /// The id that configurations use.
     public var id: AdapterID
-    /// The vendor's product, for people.
+    /// The name of the vendor's product, for display.
     public var title: String
-    /// Which side of the vendor.
+    /// Whether it is a device API or a server API.
     public var side: Side
-    /// Whose memory it is.
+    /// The scope of the adapter's memory.
     public var memory: MemoryScope
-    /// Version of the form of memory and step.
+    /// The version of the encoding of memory and steps.
     public var stateVersion: Int
-    /// Most operations that one plan looks at.
+    /// The maximum number of operations that a plan examines.
     public var window: Int
-    /// Most requests in flight for the provider, over all lanes.
+    /// The maximum number of requests in flight for the provider, over all lanes.
     public var concurrency: Int
-    /// How often the vendor may be asked, over all lanes; nil where its documents state no rate. A configuration may say
-    /// otherwise.
+    /// The maximum request rate over all lanes; nil if the vendor documents none. A configuration may override it.
     public var rate: Rate?
     /// Whether operations carry their contact's credential (``Pending/credential``).
     ///
@@ -57,25 +56,25 @@ public struct AdapterDescriptor: Sendable {
     /// 401), the engine discards that interpretation and keeps the operations pending, unless a second, different credential
     /// was refused.
     public var usesCredentials: Bool
-    /// How long the engine waits for an answer.
+    /// The time that the engine waits for a reply.
     public var timeout: Duration
-    /// What it can do.
+    /// The capabilities of the API.
     public var capabilities: Capabilities
-    /// Limits that the vendor states.
+    /// The limits that the vendor documents.
     public var limits: [VendorLimit]
     /// The vendor's rules.
     public var rules: [Rule]
-    /// Everything that the adapter may say about an operation.
+    /// All findings that the adapter may report about an operation.
     public var findings: [FindingRow]
-    /// Codes of findings with which `plan` may reject an operation that `examine` let pass: reasons of state.
+    /// The finding codes with which `plan` may reject an operation that `examine` accepted, for reasons of state.
     public var reasonsOfState: [String]
-    /// The fields of each wire record: for documentation and proofs, made when they are asked for.
+    /// The fields of each wire record, for documentation and tests. They are computed on access.
     public var fields: [FieldTableSummary] { makeFields() }
     private let makeFields: @Sendable () -> [FieldTableSummary]
-    /// What the vendor's answers mean.
+    /// The meanings of the vendor's replies.
     public var replies: ReplyTable
 
-    /// A descriptor.
+    /// Creates a descriptor.
     public init(
         id: AdapterID,
         title: String,
@@ -104,20 +103,20 @@ public struct AdapterDescriptor: Sendable {
     }
 }
 
-/// What one vendor's module offers to a composition root: its APIs and its files.
+/// The APIs and file formats of one vendor's module, which a composition root registers.
 public struct AdapterModule: Sendable {
-    /// The vendor's id: the same as its device API's.
+    /// The vendor's id, which equals the id of its device API.
     public let id: AdapterID
-    /// The vendor's product, for people.
+    /// The name of the vendor's product, for display.
     public let title: String
-    /// Its APIs.
+    /// The vendor's APIs.
     public let apis: [any VendorAdapter.Type]
-    /// How contacts get into the vendor in bulk, as its documents state it.
+    /// The bulk import routes that the vendor documents.
     public let loads: [ImportRoute]
-    /// Its export and import files.
+    /// The vendor's export and import file formats.
     public let formats: [RecordFormat]
 
-    /// A module.
+    /// Creates a module.
     public init(
         id: AdapterID,
         title: String,

@@ -1,53 +1,53 @@
 public import PatchbayModel
 
-/// Something that a vendor's API can do, or not: an open set.
+/// A capability that a vendor's API may have. The set is open.
 public struct Capability: NeutralKey {
     public let rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// Operations of that kind.
+    /// Operations of a kind.
     public static func operation(_ kind: Action.Kind) -> Capability {
         Capability(rawValue: "operation.\(kind.rawValue)")
     }
-    /// Events of that kind.
+    /// Events of a kind.
     public static func event(_ kind: TrackingEvent.Kind) -> Capability {
         Capability(rawValue: "event.\(kind.rawValue)")
     }
-    /// Push interactions of that kind.
+    /// Push interactions of a kind.
     public static func push(_ interaction: PushInteraction) -> Capability {
         Capability(rawValue: "push.\(interaction.rawValue)")
     }
-    /// Attribute values of that type.
+    /// Attribute values of a type.
     public static func attribute(_ type: AttributeType) -> Capability {
         Capability(rawValue: "attribute.\(type.rawValue)")
     }
-    /// Subscriptions on that channel.
+    /// Subscriptions on a channel.
     public static func subscription(_ channel: Channel) -> Capability {
         Capability(rawValue: "subscription.\(channel.rawValue)")
     }
-    /// Topics within the subscriptions on that channel.
+    /// Topics within the subscriptions on a channel.
     public static func topics(_ channel: Channel) -> Capability {
         Capability(rawValue: "subscription.\(channel.rawValue).topics")
     }
-    /// A contact who comes to an installation, or leaves it: `contact.logIn`, `contact.logOut`.
+    /// Logging a contact in or out at an installation: `contact.logIn`, `contact.logOut`.
     public static func contact(_ direction: ContactSwitch.Direction) -> Capability {
         Capability(rawValue: "contact.\(direction.rawValue)")
     }
-    /// Identifiers of that kind.
+    /// Identifiers of a kind.
     public static func identifier(_ kind: IdentifierKind) -> Capability {
         Capability(rawValue: "identifier.\(kind.rawValue)")
     }
 
     /// Removing an attribute.
     public static let attributeUnset: Capability = "change.unset"
-    /// Adding to a number at the vendor.
+    /// Incrementing a number at the vendor.
     public static let attributeIncrement: Capability = "change.increment"
-    /// Adding to and taking out of a list at the vendor.
+    /// Adding items to a list at the vendor, and removing them.
     public static let attributeAppend: Capability = "change.append"
     /// Tags as labels.
     public static let tags: Capability = "tags"
 
-    /// What every API has to say something about: each kind that the model knows, once.
+    /// The capabilities that every API must state its support for: one for each kind in the model.
     public static let known: [Capability] =
         Action.Kind.allCases.map(operation) + ContactSwitch.Direction.allCases.map(contact)
         + TrackingEvent.Kind.allCases.map(event) + PushInteraction.allCases.map(push)
@@ -56,19 +56,19 @@ public struct Capability: NeutralKey {
         + [IdentifierKind.external, .email, .phone].map(identifier)
 }
 
-/// How well a vendor's API can do something.
+/// The degree to which a vendor's API supports a capability.
 public enum Support: Hashable, Sendable {
-    /// The vendor has it.
+    /// The vendor supports it.
     case native(note: String? = nil)
-    /// The adapter makes it out of something else, at a cost.
+    /// The adapter emulates it by other means, at a cost.
     case emulated(how: String, cost: String)
-    /// It can't be had; the adapter refuses it with a remedy.
+    /// It is not available; the adapter rejects it with a remedy.
     case unsupported(reason: String)
 
-    /// Whether it can be had at all.
+    /// Whether the capability is available, natively or emulated.
     public var isAvailable: Bool { if case .unsupported = self { false } else { true } }
 
-    /// One word: `native`, `emulated`, `unsupported`.
+    /// The degree as one word: `native`, `emulated`, or `unsupported`.
     public var word: String {
         switch self {
         case .native: "native"
@@ -77,7 +77,7 @@ public enum Support: Hashable, Sendable {
         }
     }
 
-    /// The note, how and cost, or the reason.
+    /// The note, the emulation and its cost, or the reason.
     public var note: String {
         switch self {
         case .native(let note): note ?? ""
@@ -87,29 +87,29 @@ public enum Support: Hashable, Sendable {
     }
 }
 
-/// What a vendor's API can do. What is not listed is not claimed, and must be refused.
+/// The capabilities of a vendor's API. Capabilities that are not listed are unsupported, and the adapter must reject them.
 public struct Capabilities: Sendable, ExpressibleByDictionaryLiteral {
     private let supports: [Capability: Support]
 
-    /// Capabilities from a list; a name that stands twice keeps its last word.
+    /// Creates capabilities from a list. If a name occurs twice, the last value applies.
     public init(dictionaryLiteral elements: (Capability, Support)...) { self.init(elements) }
 
-    /// Capabilities from pairs; a name that stands twice keeps its last word.
+    /// Creates capabilities from pairs. If a name occurs twice, the last value applies.
     public init(_ pairs: some Sequence<(Capability, Support)>) {
         supports = Dictionary(pairs) { _, last in last }
     }
 
-    /// How well something can be done.
+    /// The support for a capability.
     public subscript(capability: Capability) -> Support {
         supports[capability] ?? .unsupported(reason: "The adapter does not claim it.")
     }
 
-    /// What is listed, sorted by name.
+    /// The listed capabilities, sorted by name.
     public var listed: [(capability: Capability, support: Support)] {
         supports.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
-    /// The capabilities that an operation needs, each once, attributes in the order of their names.
+    /// Returns the capabilities that an operation needs, without duplicates; those of attributes are ordered by attribute name.
     public static func needs(of operation: EngagementOperation) -> [Capability] {
         var needs: [Capability] = [.operation(operation.action.kind)]
         switch operation.action {

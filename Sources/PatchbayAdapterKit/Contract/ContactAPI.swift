@@ -1,104 +1,104 @@
 public import PatchbayJSON
 public import PatchbayModel
 
-/// A server API that contacts can be moved through and, where the vendor shows what it holds, back from.
+/// A server API through which contacts can be migrated, in both directions if the vendor can be queried.
 ///
-/// Operations name their contact by its key (`EngagementOperation.contact`); everything else of the contract stands in
-/// ``VendorAdapter``. What is read back is told in neutral terms, in the forms that the vendor keeps: a day may come back as
-/// a text. ``image(of:)`` tells in the same forms what an operation would leave there, so that the two can be compared.
+/// Operations identify their contact by its key (`EngagementOperation.contact`); see ``VendorAdapter`` for the rest of the
+/// contract. Queries return neutral values in the form in which the vendor stores them: for example, a date may be returned as
+/// text. ``image(of:)`` returns the expected result of operations in the same form, so that both can be compared.
 public protocol ContactAPI: VendorAdapter {
-    /// The kind of identifier whose value is a contact's key.
+    /// The kind of identifier that serves as a contact's key.
     var keyKind: IdentifierKind { get }
-    /// How contacts are asked for; nil where the API can't show what it holds.
+    /// The way to query contacts; nil if the API cannot return what it stores.
     var reading: ContactReading? { get }
-    /// Options of an erasure that takes back a contact which was added, and reaches nothing else; nil where there is none.
+    /// The options of an erasure that removes only a contact that was just added; nil if the API has no such erasure.
     var removal: JSONObject? { get }
 
-    /// The options that each operation about a contact bears, because every request needs what another of them says: a request
-    /// may carry any of them without the others.
+    /// Returns the options that every operation about a contact carries. They exist because each request may contain any of the
+    /// contact's operations alone, and still needs this information.
     func options(for contact: Contact) -> JSONObject?
-    /// A contact's key as the vendor compares it: two spellings that are one contact there have one text.
+    /// Returns a contact's key in the form that the vendor compares: spellings that identify the same contact give the same
+    /// text.
     func key(of text: String) -> String
-    /// The attribute that stands for an identifier, so that it can be unset; nil where it can't.
+    /// Returns the attribute that represents an identifier, so that it can be unset; nil if there is none.
     func attribute(for kind: IdentifierKind) -> AttributeName?
-    /// The question in this API's words.
+    /// Returns the query in this API's form.
     func question(for wanted: ContactQuestion) -> ReadRequest
-    /// What an answer shows, each contact under the key that was asked for.
+    /// Returns the contacts in an answer, each with the key that the query used.
     func contacts(in answer: JSONValue, to wanted: ContactQuestion) -> ContactPage
-    /// What would be read back of a contact of whom nothing was known, once these operations were taken.
+    /// Returns the expected query result for a contact that did not exist before these operations were accepted.
     func image(of operations: [EngagementOperation]) -> Contact
-    /// The attributes that these operations leave empty, where the API shows an empty one as none: ``image(of:)`` has no
-    /// place for them. The names are those under which they are read back.
+    /// Returns the attributes that these operations leave empty, if the API does not return empty attributes. ``image(of:)``
+    /// cannot express them. The names are those that a query returns.
     func emptied(by operations: [EngagementOperation]) -> Set<AttributeName>
-    /// The attributes that the vendor fills in by itself, under the names under which they are read back: where they stand,
-    /// nobody has said anything of the contact.
+    /// The attributes that the vendor sets itself, by the names that a query returns. Their values are not data about the
+    /// contact.
     var vendorAttributes: Set<AttributeName> { get }
-    /// The codes by which the API says that a no found nobody to leave alone: of such a no the vendor has nothing to show.
+    /// The finding codes for an opt-out of a contact that the vendor does not have. The vendor has no state to return for it.
     var unneededOptOuts: Set<String> { get }
-    /// What is shown of a contact of whom nobody has said anything: where a subscription stands so, nobody has.
+    /// The subscriptions that the vendor returns for a contact without any recorded decision.
     var vendorSubscriptions: [Subscription] { get }
-    /// The requests that it takes to ask for so many contacts by their keys, or to read so many page by page, for a plan.
+    /// Returns the number of requests for querying this number of contacts, by key or page by page, for an estimate.
     func requests(toRead contacts: Int) -> Int
-    /// The requests that so many operations make, by kind, for a plan.
+    /// Returns the requests for these operations, by kind, for an estimate.
     func work(for amount: ServerAmount) -> [ServerWork]
 }
 
 extension Subscription {
-    /// An opt-out that stands for a status which the vendor shows and the adapter cannot read.
+    /// Returns an opt-out that represents a status that the vendor returned and the adapter cannot interpret.
     public static func unreadable(_ key: Key) -> Subscription {
         Subscription(channel: key.channel, topic: key.topic, state: .unsubscribed, evidence: unreadableStatus)
     }
 
-    /// Whether it stands for a status that cannot be read.
+    /// Whether the subscription represents a status that cannot be interpreted.
     package var isUnreadable: Bool { evidence == Self.unreadableStatus }
 
     private static let unreadableStatus = "unreadable status"
 }
 
-/// How an API's contacts are asked for.
+/// The ways to query an API's contacts.
 public enum ContactReading: Hashable, Sendable {
-    /// By their keys, so many at once.
+    /// By key, with a maximum number of keys per query.
     case byKeys(atMost: Int)
-    /// Page by page, all that there are; so many a page.
+    /// Page by page through all contacts, with a number of contacts per page.
     case inPages(of: Int)
 }
 
-/// Which contacts are asked for.
+/// The contacts to query.
 public enum ContactQuestion: Hashable, Sendable {
-    /// Those of these keys.
+    /// The contacts with these keys.
     case keys([String])
-    /// A page: the one to which ``ContactPage/next`` led; nil is the first of all contacts.
+    /// The page identified by ``ContactPage/next`` of the previous page; nil for the first page of all contacts.
     case page(JSONValue?)
 }
 
-/// Contacts that an API showed.
+/// A page of contacts that an API returned.
 public struct ContactPage: Sendable {
-    /// Each contact that is there, under its key.
+    /// The contacts found, each with its key.
     public var contacts: [(key: String, contact: Contact)]
-    /// What leads to the next page; nil at the end. An answer about contacts that were asked for by their keys may lead to one,
-    /// too: it holds more of them.
+    /// The identifier of the next page; nil at the end. A query by keys may also have further pages.
     public var next: JSONValue?
 
-    /// A page.
+    /// Creates a page.
     public init(_ contacts: [(key: String, contact: Contact)] = [], next: JSONValue? = nil) {
         (self.contacts, self.next) = (contacts, next)
     }
 }
 
-/// How much is to be said through an API.
+/// The amount of data to migrate through an API.
 public struct ServerAmount: Hashable, Sendable {
-    /// Contacts of whom something is said.
+    /// The number of contacts.
     public var contacts: Int
-    /// Operations by their kind.
+    /// The number of operations by kind.
     public var operations: [Action.Kind: Int]
-    /// Changes of subscriptions that end messages.
+    /// The number of subscription changes that opt out.
     public var optOuts: Int
-    /// Changes of subscriptions that name a topic.
+    /// The number of subscription changes that name a topic.
     public var topics: Int
-    /// How long a job of the vendor's takes, where somebody says so; nil: the API's documents or its own assumption count.
+    /// The duration of a job at the vendor, if the caller provides it; nil for the documented or assumed duration.
     public var jobTime: Duration?
 
-    /// An amount; nothing unless said otherwise.
+    /// Creates an amount. All numbers default to zero.
     public init(
         contacts: Int = 0,
         operations: [Action.Kind: Int] = [:],
@@ -110,73 +110,73 @@ public struct ServerAmount: Hashable, Sendable {
         self.jobTime = jobTime
     }
 
-    /// Operations of a kind.
+    /// The number of operations of a kind.
     public subscript(kind: Action.Kind) -> Int { operations[kind] ?? 0 }
-    /// All operations.
+    /// The number of all operations.
     public var all: Int { operations.values.reduce(0, +) }
 }
 
-/// Requests of one kind that a migration makes.
+/// The requests of one kind in a migration.
 public struct ServerWork: Hashable, Sendable {
-    /// The request, in the vendor's word.
+    /// The name of the request as the vendor uses it.
     public var name: String
-    /// How many, about.
+    /// The approximate number of requests.
     public var requests: Int
-    /// Limits behind the number, what is assumed, and what it leaves out.
+    /// The limits and assumptions of the estimate, and what it omits.
     public var note: String
-    /// How long what was handed in waits for its verdict, whatever the rate; nil where the answer is the verdict.
+    /// The time until the vendor's verdict on a submitted job, regardless of the rate; nil if the reply is the verdict.
     public var wait: Duration?
 
-    /// Some work.
+    /// Creates an estimate.
     public init(_ name: String, requests: Int, note: String, wait: Duration? = nil) {
         (self.name, self.requests, self.note, self.wait) = (name, requests, note, wait)
     }
 
-    /// So many things, so many at once.
+    /// Creates an estimate for `count` items with at most `most` items per request.
     public init(_ name: String, of count: Int, atMost most: Int, note: String) {
         self.init(name, requests: (count + most - 1) / max(1, most), note: note)
     }
 }
 
-/// Of an API that can't show what the vendor holds.
+/// Defaults for an API that cannot return what it stores.
 extension ContactAPI {
-    /// None: each operation says all that its request needs.
+    /// Returns nil: each operation contains everything that its request needs.
     public func options(for contact: Contact) -> JSONObject? { nil }
-    /// Each spelling is a contact of its own.
+    /// Returns the text unchanged: each spelling is a separate contact.
     public func key(of text: String) -> String { text }
-    /// It shows nothing.
+    /// Nil: the API cannot be queried.
     public var reading: ContactReading? { nil }
-    /// As many contacts in a request as the API takes, or shows in a page; none of an API that shows nothing.
+    /// Returns the number of requests that follows from ``reading``; 0 if the API cannot be queried.
     public func requests(toRead contacts: Int) -> Int {
         switch reading {
         case .byKeys(let most)?: (contacts + most - 1) / max(1, most)
-        // The page that says that there is none is asked for, too.
+        // The final empty page is also requested.
         case .inPages(let size)?: max(1, (contacts + size - 1) / max(1, size))
         case nil: 0
         }
     }
 
-    /// It takes nothing away.
+    /// Nil: the API removes nothing.
     public var removal: JSONObject? { nil }
-    /// No attribute stands for an identifier.
+    /// Returns nil: no attribute represents an identifier.
     public func attribute(for kind: IdentifierKind) -> AttributeName? { nil }
-    /// No question is ever put.
+    /// Returns a placeholder, because the API is never queried.
     public func question(for wanted: ContactQuestion) -> ReadRequest { ReadRequest("nothing") }
-    /// No answer ever comes.
+    /// Returns an empty page, because the API is never queried.
     public func contacts(in answer: JSONValue, to wanted: ContactQuestion) -> ContactPage { ContactPage() }
 
-    /// Nothing.
+    /// Empty: the vendor sets no attributes itself.
     public var vendorAttributes: Set<AttributeName> { [] }
-    /// Nothing.
+    /// Empty: the vendor returns no subscriptions without a decision.
     public var vendorSubscriptions: [Subscription] { [] }
 
-    /// Every no has a place.
+    /// Empty: the vendor records every opt-out.
     public var unneededOptOuts: Set<String> { [] }
 
-    /// What is empty is shown as empty.
+    /// Returns an empty set: the API returns empty attributes.
     public func emptied(by operations: [EngagementOperation]) -> Set<AttributeName> { [] }
 
-    /// What the operations say, as they say it.
+    /// Returns the values of the operations, unchanged.
     public func image(of operations: [EngagementOperation]) -> Contact {
         var snapshot = SubjectSnapshot()
         for operation in operations { snapshot.apply(operation) }

@@ -1,24 +1,24 @@
 public import PatchbayModel
 
-/// A value with the place in a record where it stands: a column, a field.
+/// A value with its place in a record: a column or a field.
 public protocol PlacedValue: Sendable {
-    /// The place. What the vendor takes for the same place has the same text here, whatever its letters.
+    /// The place. Names that the vendor treats as equal have the same text here.
     var place: String { get }
 }
 
-/// What several operations write into one record, folded: of several values for one place the last.
+/// The combined values of several operations for one record. If several values have the same place, the last one applies.
 public struct Folding<Value: PlacedValue>: Sendable {
     /// The operations, in order.
     public private(set) var operations: [OperationID] = []
-    /// The values, each place once, where it was first written.
+    /// The values, one per place, in the order in which the places were first written.
     public private(set) var values: [Value] = []
-    /// Where a place's value stands, and the last operation that wrote it.
+    /// The offset of each place's value, and the last operation that wrote it.
     private var written: [String: (offset: Int, by: OperationID)] = [:]
 
-    /// Nothing yet.
+    /// Creates an empty value.
     public init() {}
 
-    /// Adds what an operation writes.
+    /// Adds the values of an operation.
     public mutating func add(_ id: OperationID, _ new: [Value]) {
         operations.append(id)
         for value in new {
@@ -29,7 +29,8 @@ public struct Folding<Value: PlacedValue>: Sendable {
         }
     }
 
-    /// The operation that replaced the last of what another wrote; nil where some of that left, and where it wrote nothing.
+    /// Returns the operation that replaced the last remaining value of another one. Returns nil if a value of that operation is
+    /// still included, or if it wrote none.
     public func replacement(of id: OperationID, _ values: [Value]) -> OperationID? {
         let last = values.compactMap { written[$0.place]?.by }
         guard last.count == values.count, !last.contains(id) else { return nil }

@@ -1,26 +1,27 @@
 public import PatchbayModel
 
-/// One operation that waits, as `plan` sees it. A value that never changes; held by reference, because windows are long and
-/// are handed on at every plan.
+/// A pending operation, as `plan` receives it.
+///
+/// It is immutable. It is a class because windows are long and are passed on at every plan.
 public final class Pending<Adapter: VendorAdapter>: Sendable {
     /// The operation.
     public let operation: EngagementOperation
-    /// The order of capture.
+    /// The position in the order of capture.
     public let sequence: Int64
-    /// When it was captured, on the timeline of ``Moment/now``.
+    /// The time of capture, on the timeline of ``Moment/now``.
     public let since: Instant
     /// Its queue.
     public let queue: String
-    /// Whether it is a read whose caller waits: not stored, and first in the window.
+    /// Whether it is a query whose caller is waiting. Such a query is not stored and comes first in the window.
     public let isImmediate: Bool
-    /// How far it got; nil is not begun.
+    /// The progress of the operation; nil if it has not started.
     @inlinable public var step: Adapter.Step? { steps.first }
-    /// One step or none. An array is made and let go without the metadata of an optional of an adapter's type, which is
-    /// looked up anew at every operation.
+    /// An array of one step or none. Creating and releasing an array does not need the metadata of an optional of an adapter's
+    /// type, which Swift would look up again for every operation.
     @usableFromInline let steps: [Adapter.Step]
-    /// Retry verdicts since the last progress.
+    /// The number of retry verdicts since the last progress.
     public let failures: Int
-    /// Those of them that had an answer from the vendor: an outage does not count.
+    /// The number of these failures to which the vendor replied; outages do not count.
     public let refusals: Int
     /// The credential of this operation's contact; nil while no usable one is known.
     ///
@@ -28,7 +29,7 @@ public final class Pending<Adapter: VendorAdapter>: Sendable {
     /// plans again as soon as a credential is known. Expired and refused credentials are not shown.
     public let credential: Secret?
 
-    /// A pending operation with one step or none, as it is kept.
+    /// Creates a pending operation with one step or none, in the stored form.
     package init(
         _ operation: EngagementOperation,
         sequence: Int64,
@@ -45,7 +46,7 @@ public final class Pending<Adapter: VendorAdapter>: Sendable {
         (self.refusals, self.credential) = (refusals, credential)
     }
 
-    /// A pending operation.
+    /// Creates a pending operation.
     public init(
         operation: EngagementOperation,
         sequence: Int64,
@@ -67,13 +68,14 @@ public final class Pending<Adapter: VendorAdapter>: Sendable {
     @inlinable public var id: OperationID { operation.id }
 }
 
-/// The window: immediate reads first, then what is not blocked or held, in order of capture. Never empty.
+/// A window of a lane's pending operations: immediate queries first, then the operations that are neither blocked nor held, in
+/// the order of capture. It is never empty.
 public struct PendingOperations<Adapter: VendorAdapter>: RandomAccessCollection, Sendable {
-    /// The operations: a part of what is kept from plan to plan, so that nothing is copied for a plan.
+    /// The operations, as a slice of the array that is kept between plans, so that nothing is copied.
     public let operations: ArraySlice<Pending<Adapter>>
-    /// Sorts of operations: no other is among them, and not every one must be.
+    /// A superset of the kinds of operations in the window.
     public let kinds: ActionKinds
-    /// Whether more wait than the window shows: behind it, or in a queue that is closed for now.
+    /// Whether more operations are pending than the window contains: after it, or in a closed queue.
     public let hasMore: Bool
     /// The pending operations of the lane that the window does not show, summarized by kind.
     public var hidden = HiddenOperations()
@@ -91,49 +93,49 @@ public struct PendingOperations<Adapter: VendorAdapter>: RandomAccessCollection,
     /// disabled while this is false, and disables push that the vendor may have enabled. The engine plans again when a
     /// consent or a subscription is captured, because the capture enters the lane.
     public var allowsPushMessages = true
-    /// Whether the person who is there now has ended or paused the subscription to push as a whole, at this provider or at
-    /// another. Always false where the vendor has no such subscription, and in a lane that several subjects share.
+    /// Whether the current person has ended or paused the subscription to push as a whole, at this provider or at another.
+    /// Always false if the vendor has no such subscription, and in a lane that several subjects share.
     public var hasEndedPush = false
     /// The contacts who used the installation before and did not allow push messages when they left. Empty in a lane that
     /// several subjects share.
     public var formerlyWithoutPush: Set<String> = []
-    /// The sequence after which the person came who is there; nil if no other person was there before, and in a lane that several
+    /// The sequence after which the current person came; nil if there was no other person before, and in a lane that several
     /// subjects share. The change of person itself may be held for a consent, so that no pending operation shows it.
     public var cameAfter: Int64?
 
-    /// Whether the vendor may be made to send push messages to a contact: the person who is there allows them and has not ended
-    /// them, and neither had the contact when leaving.
+    /// Whether the vendor may send push messages to a contact. The current person must allow push messages and not have opted
+    /// out of them. A contact who has left must not have done so either.
     ///
-    /// While a log-in or a log-out is pending, or where the vendor has no log-out, the vendor still holds the contact of a
-    /// person who has left. Ask about the contact that the vendor holds after the request, not about the operation's.
+    /// While a log-in or a log-out is pending, or if the vendor has no log-out, the vendor still has the contact of a person
+    /// who has left. Pass the contact that the vendor will have after the request, not the operation's contact.
     public func allowsPushMessages(to contact: String?) -> Bool {
         allowsPushMessages && !hasEndedPush && !(contact.map(formerlyWithoutPush.contains) ?? false)
     }
 
-    /// A window.
+    /// Creates a window.
     @inlinable public init(_ operations: [Pending<Adapter>], hasMore: Bool = false) {
         self.init(operations[operations.startIndex..<operations.endIndex], hasMore: hasMore)
     }
 
-    /// A window.
+    /// Creates a window.
     @inlinable public init(_ operations: ArraySlice<Pending<Adapter>>, hasMore: Bool = false) {
         var kinds: ActionKinds = []
         for pending in operations { kinds.formUnion(ActionKinds(pending.operation.action)) }
         self.init(operations, kinds: kinds, hasMore: hasMore)
     }
 
-    /// A window of which is known what sorts of operations may be in it.
+    /// Creates a window with a superset of the kinds of operations in it.
     @inlinable public init(_ operations: ArraySlice<Pending<Adapter>>, kinds: ActionKinds, hasMore: Bool) {
         (self.operations, self.kinds, self.hasMore) = (operations, kinds, hasMore)
     }
 
-    /// The operations of these sorts. Mostly there are none, and then nobody looks at each.
+    /// Returns the operations of these kinds. If the window contains none of the kinds, it is not searched.
     @inlinable public func all(_ wanted: ActionKinds) -> [Pending<Adapter>] {
         guard !kinds.isDisjoint(with: wanted) else { return [] }
         return operations.filter { wanted.contains(ActionKinds($0.operation.action)) }
     }
 
-    /// Walks over the operations themselves, which is faster than over positions.
+    /// Iterates over the operations directly, which is faster than by index.
     @inlinable public func makeIterator() -> IndexingIterator<ArraySlice<Pending<Adapter>>> {
         operations.makeIterator()
     }
@@ -141,7 +143,8 @@ public struct PendingOperations<Adapter: VendorAdapter>: RandomAccessCollection,
     @inlinable public var endIndex: Int { operations.count }
     @inlinable public subscript(position: Int) -> Pending<Adapter> { operations[operations.startIndex + position] }
 
-    /// Plans the head of each queue, in order of capture, until one acts; else the shortest wait. Nil without any.
+    /// Plans the head of each queue, in the order of capture, until one plan acts. Otherwise returns the shortest wait, or nil
+    /// if no plan exists.
     @inlinable public func soonest(_ plan: (Pending<Adapter>) -> Plan<Adapter>) -> Plan<Adapter>? {
         var best: Plan<Adapter>?
         var waiting: Set<String> = []
@@ -153,7 +156,7 @@ public struct PendingOperations<Adapter: VendorAdapter>: RandomAccessCollection,
         return best
     }
 
-    /// Up to `limit` operations that pass, never one before an earlier one of its own queue.
+    /// Returns up to `limit` operations that pass, never one before an earlier operation of its own queue.
     @inlinable public func batch(
         _ limit: Int,
         oncePerQueue: Bool = false,
@@ -172,7 +175,7 @@ public struct PendingOperations<Adapter: VendorAdapter>: RandomAccessCollection,
 }
 
 extension Collection {
-    /// The size of the leading half, at least one: what a bisection sends next.
+    /// The size of the first half, at least 1, which a bisection sends next.
     public var halfCount: Int { Swift.max(1, (count + 1) / 2) }
 }
 

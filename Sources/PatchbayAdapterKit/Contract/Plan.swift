@@ -1,23 +1,23 @@
 public import PatchbayJSON
 public import PatchbayModel
 
-/// What is to be done now.
+/// The next step for the pending operations of a lane.
 public enum Plan<Adapter: VendorAdapter>: Sendable, Equatable {
-    /// Send this; its bytes leave at once.
+    /// Sends a request immediately.
     case send(Transmission<Adapter>)
-    /// These operations end without a request: unchanged, gated, learnt.
+    /// Completes operations without a request, for example because nothing has changed. May update the adapter's memory.
     case settle([OperationID: Verdict<Adapter>], remembering: Adapter.Memory? = nil)
-    /// Nothing before that instant, or until something happens (nil). `plan` is asked again at every event all the same.
+    /// Waits until an instant, or for the next event if it is nil. The engine calls `plan` again at every event in any case.
     case wait(until: Instant?, because: Finding)
 
-    /// Joins the plans of several queues: the first that acts, else the shortest wait. Nil if there is none.
+    /// Returns the first plan that acts, otherwise the shortest wait; nil if there is no plan.
     public static func soonest(_ plans: Plan?...) -> Plan? {
         var best: Plan?
         for plan in plans { best = sooner(best, plan) }
         return best
     }
 
-    /// Joins the plans of two queues: the first that acts, else the shorter wait. Nil if there is none.
+    /// Returns the first of two plans that acts, otherwise the shorter wait; nil if there is no plan.
     @inlinable public static func sooner(_ first: Plan?, _ second: Plan?) -> Plan? {
         guard let second else { return first }
         guard case .wait(let earlier, _)? = first else { return first ?? second }
@@ -27,34 +27,37 @@ public enum Plan<Adapter: VendorAdapter>: Sendable, Equatable {
     }
 }
 
-/// One request and what it is made for.
+/// A request and the operations that it is made for.
 public struct Transmission<Adapter: VendorAdapter>: Sendable, Equatable {
-    /// What kind of request.
+    /// The kind of request.
     public var endpoint: Adapter.Endpoint
     /// The request.
     public var request: WireRequest
-    /// The operations that it carries, or on whose behalf it is made; each gets a verdict. None is a maintenance request (a token).
+    /// The operations that the request carries or is made for; each gets a verdict. Empty for a maintenance request (a token).
     public var operations: [OperationID]
-    /// What is remembered if the process dies while the request is under way: memory without what the request may change at
-    /// the vendor unseen. Nil where memory knows nothing of that, where lanes share it, and where the endpoint is journaled,
-    /// so that `interpret` is told.
+    /// The memory to store before the request is sent: the memory without everything that the request may change at the vendor.
     ///
-    /// What died may be gone before it is planned again: moved to another vendor, withdrawn, refused.
+    /// The engine uses it if the process dies during the request. Nil if the memory does not describe that state, if lanes
+    /// share the memory, or if the endpoint is journaled, because then `interpret` receives the interruption.
+    ///
+    /// The operations of an interrupted request may be gone before they are planned again: moved to another vendor, withdrawn,
+    /// or rejected.
     public var unacknowledged: Adapter.Memory?
 
-    /// A transmission.
+    /// Creates a transmission.
     @inlinable public init(
         _ endpoint: Adapter.Endpoint,
         _ request: WireRequest,
         carrying operations: some Sequence<Pending<Adapter>>,
         unacknowledged: Adapter.Memory? = nil
     ) {
-        // A key path of a generic type is made anew at every call; a closure is not.
+        // A closure, because Swift would create a key path of a generic type again at every call.
         (self.endpoint, self.request, self.operations) = (endpoint, request, operations.map { $0.id })
         self.unacknowledged = unacknowledged
     }
 
-    /// A maintenance request: a request on nobody's behalf, which one lane does for all that share the memory.
+    /// Creates a maintenance request, which serves no particular operation. One lane sends it for all lanes that share the
+    /// memory.
     public init(maintenanceRequest endpoint: Adapter.Endpoint, _ request: WireRequest) {
         (self.endpoint, self.request, self.operations) = (endpoint, request, [])
     }
@@ -62,20 +65,20 @@ public struct Transmission<Adapter: VendorAdapter>: Sendable, Equatable {
 
 /// A finished exchange.
 public struct Exchange<Adapter: VendorAdapter>: Sendable {
-    /// What kind of request.
+    /// The kind of request.
     public let endpoint: Adapter.Endpoint
-    /// The operations that it carried, as they were at `plan`.
+    /// The operations that the request carried, in their state at `plan`.
     public let operations: [Pending<Adapter>]
-    /// The request; after a crash without the values of its secret headers.
+    /// The request. After a crash, its secret headers have no values.
     public let request: WireRequest
-    /// How it ended.
+    /// The outcome of the exchange.
     public let outcome: Outcome
-    /// When it left, on the engine's timeline.
+    /// The time at which the request was sent, on the engine's timeline.
     public let startedAt: Instant
-    /// When the outcome was known.
+    /// The time at which the outcome was known.
     public let moment: Moment
 
-    /// An exchange.
+    /// Creates an exchange.
     public init(
         endpoint: Adapter.Endpoint,
         operations: [Pending<Adapter>],
@@ -88,7 +91,8 @@ public struct Exchange<Adapter: VendorAdapter>: Sendable {
         (self.outcome, self.startedAt, self.moment) = (outcome, startedAt, moment)
     }
 
-    /// Whether the vendor may have done it without a clear yes: forget what this request may have changed there.
+    /// Whether the vendor may have processed the request without confirming it. If true, discard what the request may have
+    /// changed from the memory.
     public var mayHaveWorked: Bool {
         switch outcome {
         case .replied(let response):
@@ -98,18 +102,18 @@ public struct Exchange<Adapter: VendorAdapter>: Sendable {
     }
 }
 
-/// What an exchange means.
+/// The result of interpreting an exchange.
 public struct Interpretation<Adapter: VendorAdapter>: Sendable, Equatable {
     /// A verdict for every carried operation.
     public var verdicts: [OperationID: Verdict<Adapter>]
-    /// New operations for this provider alone, at the end of their queue.
+    /// New operations for this provider only, added at the end of their queue.
     public var followUps: [FollowUp]
     /// Content for the app, such as a message to show; not stored.
     public var incoming: [JSONValue]
-    /// Stop this provider and keep its data: a person has to act.
+    /// A finding that suspends this provider. Its data is kept until a person acts.
     public var suspension: Finding?
 
-    /// An interpretation.
+    /// Creates an interpretation.
     public init(
         _ verdicts: [OperationID: Verdict<Adapter>] = [:],
         followUps: [FollowUp] = [],
@@ -119,7 +123,7 @@ public struct Interpretation<Adapter: VendorAdapter>: Sendable, Equatable {
         (self.verdicts, self.followUps, self.incoming, self.suspension) = (verdicts, followUps, incoming, suspension)
     }
 
-    /// The same question answered for each operation.
+    /// Creates an interpretation by asking `verdict` for each operation.
     @inlinable public init(
         _ operations: some Sequence<Pending<Adapter>>,
         _ verdict: (Pending<Adapter>) -> Verdict<Adapter>
@@ -130,36 +134,36 @@ public struct Interpretation<Adapter: VendorAdapter>: Sendable, Equatable {
     }
 }
 
-/// A new operation that a reply asks for.
+/// A new operation that a reply requires.
 public struct FollowUp: Hashable, Sendable {
-    /// The operation whose exchange asked for it; it gives subject and contact.
+    /// The operation whose exchange requires it. It determines the subject and the contact.
     public var cause: OperationID
-    /// What is to be done.
+    /// The action to perform.
     public var action: Action
 
-    /// A follow-up.
+    /// Creates a follow-up.
     public init(cause: OperationID, action: Action) { (self.cause, self.action) = (cause, action) }
 }
 
-/// What became of one operation.
+/// The result of an exchange or a plan for one operation.
 public enum Verdict<Adapter: VendorAdapter>: Sendable, Equatable {
-    /// Final: the vendor took it. The finding says how far (visible later, partly); the answer goes to whoever waits. Of an
-    /// operation that no request carried the engine says `unchanged` instead.
+    /// Final: the vendor accepted the operation. The finding describes limitations (visible later, in part); the answer goes to
+    /// the waiting caller. If no request carried the operation, the engine reports `unchanged` instead.
     case accepted(Finding? = nil, answer: JSONValue? = nil)
-    /// Final: nothing was left to send. The vendor holds it already, or it is for this device alone; the finding says which.
+    /// Final: nothing had to be sent. The vendor already has it, or it concerns only this device; the finding says which.
     case unchanged(Finding? = nil)
-    /// Final: a later operation replaced it before it left.
+    /// Final: a later operation replaced it before it was sent.
     case superseded(by: OperationID)
-    /// Final: the vendor or the adapter says no, or gives up. Kept for replay.
+    /// Final: the vendor or the adapter rejected it or gave up. It is kept for replay.
     case rejected(Finding, answer: JSONValue? = nil)
-    /// Final: a rule says that it must not be sent.
+    /// Final: a rule forbids sending it.
     case dropped(Finding)
-    /// Pending, now at this step (nil is as if new); its failures are forgotten.
+    /// Pending with this step (nil resets it to the beginning). Its failures are reset.
     case underway(Adapter.Step?, When = .now)
-    /// Pending, at the same step, one failure more.
+    /// Pending with the same step; one more failure is counted.
     case retry(When)
 
-    /// Whether the operation ends here.
+    /// Whether the operation is completed.
     public var isFinal: Bool {
         switch self {
         case .accepted, .unchanged, .superseded, .rejected, .dropped: true
@@ -168,25 +172,25 @@ public enum Verdict<Adapter: VendorAdapter>: Sendable, Equatable {
     }
 }
 
-/// When an operation's whole queue is looked at again.
+/// The time at which an operation's whole queue is planned again.
 public struct When: Hashable, Sendable {
-    /// Not before that instant.
+    /// The instant before which the queue is not planned; nil if there is none.
     public var until: Instant?
-    /// But at once when the lane is woken: the network, the foreground, a flush, a start. A capture or a read opens only what
-    /// names no instant, so that captures during an outage do not shorten the intervals between attempts.
+    /// Whether a wake opens the queue at once: the network, the foreground, a flush, or a start. A capture or a query opens
+    /// only queues without an instant, so that captures during an outage do not shorten the intervals between attempts.
     public var orWoken: Bool
 
-    /// A moment to look again.
+    /// Creates a time.
     public init(until: Instant?, orWoken: Bool) { (self.until, self.orWoken) = (until, orWoken) }
 
-    /// Not blocked at all.
+    /// The queue is not blocked.
     public static let now = When(until: nil, orWoken: false)
-    /// Blocked until the lane is woken.
+    /// The queue is blocked until the lane is woken.
     public static let woken = When(until: nil, orWoken: true)
 
-    /// Blocked until that instant, or until the lane is woken if that is said.
+    /// The queue is blocked until an instant or, if `orWoken` is true, until the lane is woken.
     public static func at(_ instant: Instant, orWoken: Bool = false) -> When { When(until: instant, orWoken: orWoken) }
 
-    /// Whether nothing is blocked.
+    /// Whether the queue is not blocked.
     public var isNow: Bool { until == nil && !orWoken }
 }

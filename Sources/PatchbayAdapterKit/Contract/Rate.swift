@@ -1,21 +1,21 @@
-/// How often a provider may be asked, over all its lanes and kinds of request.
+/// The maximum request rate for a provider, over all lanes and kinds of requests.
 ///
-/// Requests leave evenly, one each `per / requests`, so that no span of that length ever sees more than `requests`. A burst
-/// allows some to leave at once after a pause: then a span may see as many more as the burst is above 1.
+/// Requests are sent evenly, one every `per / requests`, so that no period of length `per` contains more than `requests`. A
+/// burst above 1 allows several requests at once after a pause. A period may then contain `burst - 1` additional requests.
 public struct Rate: Hashable, Sendable {
-    /// So many requests.
+    /// The number of requests per period.
     public let requests: Int
-    /// In that time.
+    /// The length of the period.
     public let per: Duration
-    /// Most requests that leave at once after a pause.
+    /// The maximum number of requests sent at once after a pause.
     public let burst: Int
 
-    /// A rate; numbers under 1 count as 1.
+    /// Creates a rate. Numbers below 1 count as 1.
     public init(_ requests: Int, per: Duration, burst: Int = 1) {
         (self.requests, self.per, self.burst) = (max(1, requests), per, max(1, burst))
     }
 
-    /// The time that one request takes of it.
+    /// The interval between two requests.
     public var interval: Duration { per / requests }
 }
 

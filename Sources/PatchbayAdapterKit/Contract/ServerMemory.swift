@@ -1,51 +1,52 @@
 import PatchbayJSON
 public import PatchbayModel
 
-/// What all lanes of a server API share where the vendor wants a token: the token, and the vendor's word to stay away.
-/// Nothing of a person.
+/// The state that all lanes of a server API share if the vendor uses tokens: the token, and until when requests must wait. It
+/// contains no personal data.
 ///
-/// One token serves all requests. It is asked for by a maintenance request when there is something to send, and kept until it ends. A
-/// refused one is renewed once; where a fresh one is refused too, a person has to act. What fails keeps every lane away.
+/// One token serves all requests. A maintenance request obtains it when there is something to send, and it is kept until it
+/// expires. A refused token is renewed once. If the new token is refused too, a person has to act. After a failure, every lane
+/// waits.
 public struct ServerMemory: AdapterMemory {
-    /// The token; nil while there is none that can be used.
+    /// The token; nil if there is no usable one.
     public private(set) var token: Secret?
-    /// When it came; nil where its text alone tells one token from another.
+    /// The time at which the token was received; nil if its text alone identifies it.
     public private(set) var tokenSince: Instant?
-    /// Until when it can be used.
+    /// The time at which the token expires.
     public private(set) var tokenUntil: Instant?
-    /// The host that came with it, where the vendor names one.
+    /// The host that the vendor returned with the token, if any.
     public var restURL: String?
-    /// Whether the last token was refused, and none was taken since.
+    /// Whether the vendor refused the last token and has accepted none since.
     public private(set) var isRefused = false
-    /// Failed requests for a token in a row.
+    /// The number of consecutive failed token requests.
     public private(set) var tokenFailures = 0
-    /// Whether the vendor refused to give a token, and has given none since.
+    /// Whether the vendor refused to issue a token and has issued none since.
     public private(set) var isTokenDenied: Bool?
-    /// When the next may leave.
+    /// The earliest time of the next token request.
     public private(set) var tokenNotBefore: Instant?
-    /// Failed requests in a row.
+    /// The number of consecutive failed requests.
     public private(set) var failures = 0
-    /// When the next may leave, whatever its lane.
+    /// The earliest time of the next request of any lane.
     public private(set) var closedUntil: Instant?
 
     public init() {}
 
     public var afterErase: Self { self }
 
-    /// The header that a request with this token carries.
+    /// The `Authorization` header value for a request with this token.
     public var authorization: String { "Bearer \(token?.value ?? "")" }
 }
 
-/// How a vendor hands out tokens.
+/// How a vendor issues tokens, and how to wait after failures.
 public struct TokenLaw: Sendable {
-    /// How long to wait after a failed request, for a token or with one.
+    /// The delays after a failed request, for a token or with one.
     public let backoff: Backoff
-    /// Seconds that a token lives where its reply does not say.
+    /// The lifetime of a token in seconds, if the vendor's reply does not state it.
     public let life: Int64
-    /// Whether the vendor hands out the same text again while it is good, so that the text does not tell two apart.
+    /// Whether the vendor returns the same text while a token is valid, so that the text does not identify the token.
     public let repeatsTexts: Bool
 
-    /// A law.
+    /// Creates a token policy.
     public init(backoff: Backoff, life: Int64, repeatsTexts: Bool = false) {
         (self.backoff, self.life, self.repeatsTexts) = (backoff, life, repeatsTexts)
     }
@@ -54,19 +55,19 @@ public struct TokenLaw: Sendable {
 // MARK: Before a request
 
 extension ServerMemory {
-    /// What stands between an API and its next request.
+    /// What an API needs before its next request.
     public enum Gate: Sendable, Equatable {
-        /// Nothing.
+        /// The request can be sent.
         case open
-        /// Every lane stays away until then.
+        /// Every lane waits until the instant.
         case closed(until: Instant)
-        /// A token, which is to be asked for now.
+        /// A token is needed and can be requested now.
         case needsToken
-        /// A token, which may be asked for then.
+        /// A token is needed and can be requested at the instant.
         case needsTokenLater(Instant)
     }
 
-    /// What stands between the API and its next request now.
+    /// Returns what the API needs before its next request.
     public func gate(at now: Instant) -> Gate {
         if let closedUntil, closedUntil > now { return .closed(until: closedUntil) }
         if token != nil, let tokenUntil, tokenUntil > now { return .open }
@@ -76,18 +77,20 @@ extension ServerMemory {
 }
 
 extension ServerMemory {
-    /// What an API does now: what needs no request ends at once, then come the vendor's word to stay away, the token, and the
-    /// first of the window with all that goes with it.
+    /// Plans the next step of an API.
+    ///
+    /// Operations that need no request are completed first. Otherwise the lane waits if the vendor asked for it, then requests
+    /// a token if necessary, then sends the first operation of the window with the operations that belong to its request.
     ///
     /// - Parameters:
-    ///   - pending: the window.
-    ///   - moment: now.
-    ///   - closed: why every lane stays away.
-    ///   - tokenLater: why a token can't be asked for yet.
-    ///   - ending: how an operation ends that needs no request; nil where it needs one.
-    ///   - token: the question for a token.
-    ///   - work: the request for the first of the window.
-    /// - Returns: the plan.
+    ///   - pending: The window.
+    ///   - moment: The current time.
+    ///   - closed: Returns the finding to report while every lane waits.
+    ///   - tokenLater: Returns the finding to report while no token can be requested yet.
+    ///   - ending: Returns the verdict of an operation that needs no request; nil if it needs one.
+    ///   - token: Returns the request for a token.
+    ///   - work: Returns the request for the first operation of the window.
+    /// - Returns: The plan.
     public func plan<Adapter>(
         _ pending: PendingOperations<Adapter>,
         at moment: Moment,
@@ -111,59 +114,61 @@ extension ServerMemory {
 // MARK: After a request
 
 extension ServerMemory {
-    /// Whoever says yes, or no by name, took the token, and is there.
+    /// Records that the vendor accepted a request or rejected it with a specific error, which shows that it is available and
+    /// accepted the token.
     public mutating func heard(at now: Instant) {
         (isRefused, failures) = (false, 0)
         if let closed = closedUntil, closed <= now { closedUntil = nil }
     }
 
-    /// The answer to the question for a token.
+    /// Interprets the reply to a token request.
     ///
     /// - Parameters:
-    ///   - exchange: the maintenance request.
-    ///   - meaning: what the API's reply table says of it; a 401 is a refusal of the client, whatever stands there.
-    ///   - asked: how long the vendor asks to wait.
-    ///   - law: how this vendor hands out tokens.
-    /// - Returns: nil where the client was refused: a person has to act.
+    ///   - exchange: The maintenance request.
+    ///   - meaning: The meaning of the reply in the API's reply table. Status 401 always means that the client was refused.
+    ///   - asked: The delay that the vendor asks for.
+    ///   - policy: The vendor's token policy.
+    /// - Returns: The interpretation; nil if the client was refused, so that a person has to act.
     public mutating func interpretToken<Adapter>(
         _ exchange: Exchange<Adapter>,
         _ meaning: ReplyMeaning,
         asked: Duration?,
-        _ law: TokenLaw
+        _ policy: TokenLaw
     ) -> Interpretation<Adapter>? {
         let reply = exchange.outcome.reply
         if meaning != .accepted, meaning != .retry || reply?.status == 401 { return nil }
         guard meaning == .accepted, let new = reply?.accessToken else {
-            tokenNotBefore = law.backoff.next(after: tokenFailures, asked: asked, at: exchange.moment)
+            tokenNotBefore = policy.backoff.next(after: tokenFailures, asked: asked, at: exchange.moment)
             tokenFailures += 1
             return Interpretation()
         }
         let now = exchange.moment.now
-        let life = reply?.json?["expires_in"]?.integer.map { min(max(60, $0), 86_400) } ?? law.life
-        (token, tokenSince) = (new, law.repeatsTexts ? now : nil)
+        let life = reply?.json?["expires_in"]?.integer.map { min(max(60, $0), 86_400) } ?? policy.life
+        (token, tokenSince) = (new, policy.repeatsTexts ? now : nil)
         tokenUntil = max(exchange.startedAt + .seconds(life), now + .seconds(1))
         (tokenFailures, tokenNotBefore, isTokenDenied) = (0, nil, nil)
         return Interpretation()
     }
 
-    /// Notes that the vendor refused to give a token, and returns whether it is asked once more: the first refusal in a row
-    /// may be a passing one.
-    public mutating func asksForTokenAgain<Adapter>(_ exchange: Exchange<Adapter>, _ law: TokenLaw) -> Bool {
+    /// Records that the vendor refused to issue a token. Returns whether to request it once more, because the first of several
+    /// consecutive refusals may be temporary.
+    public mutating func asksForTokenAgain<Adapter>(_ exchange: Exchange<Adapter>, _ policy: TokenLaw) -> Bool {
         guard isTokenDenied != true else {
             isTokenDenied = nil
             return false
         }
         isTokenDenied = true
-        tokenNotBefore = law.backoff.next(after: tokenFailures, asked: nil, at: exchange.moment)
+        tokenNotBefore = policy.backoff.next(after: tokenFailures, asked: nil, at: exchange.moment)
         tokenFailures += 1
         return true
     }
 
-    /// The vendor refused the token: it is asked for once more, and the same goes again.
+    /// Interprets a reply that refuses the token: the token is requested once more, and the operations are sent again.
     ///
-    /// What left with an older token, or before the present one came, says nothing of the present one.
+    /// A reply to a request with an older token, or one sent before the current token was received, does not affect the current
+    /// token.
     ///
-    /// - Returns: nil where a fresh token was refused too: a person has to act.
+    /// - Returns: The interpretation; nil if a new token was refused too, so that a person has to act.
     public mutating func interpretRefusedToken<Adapter>(_ exchange: Exchange<Adapter>) -> Interpretation<Adapter>? {
         let again = Interpretation<Adapter>(exchange.operations) { _ in .retry(.now) }
         let isPresent =
@@ -176,31 +181,31 @@ extension ServerMemory {
         return again
     }
 
-    /// Not now: every lane stays away for a time, and what was carried for longer each time, unless `ending` ends it.
+    /// Delays all lanes after a failure. The failed operations wait longer each time, unless `ending` completes them.
     ///
     /// - Parameters:
-    ///   - exchange: what failed.
-    ///   - asked: how long the vendor asks to wait.
-    ///   - law: how long it is waited otherwise.
-    ///   - ending: how an operation ends that must not go again; nil where it goes again.
-    /// - Returns: a verdict for each.
+    ///   - exchange: The failed exchange.
+    ///   - asked: The delay that the vendor asks for.
+    ///   - policy: The policy that determines the delay otherwise.
+    ///   - ending: Returns the verdict of an operation that must not be sent again; nil to send it again.
+    /// - Returns: A verdict for each operation.
     public mutating func stayAway<Adapter>(
         _ exchange: Exchange<Adapter>,
         asked: Duration?,
-        _ law: TokenLaw,
+        _ policy: TokenLaw,
         ending: (Pending<Adapter>) -> Verdict<Adapter>? = { _ in nil }
     ) -> Interpretation<Adapter> {
         let moment = exchange.moment
-        let next = law.backoff.stayAway(&failures, until: &closedUntil, asked: asked, at: moment)
+        let next = policy.backoff.stayAway(&failures, until: &closedUntil, asked: asked, at: moment)
         return Interpretation(exchange.operations) { pending in
             if let end = ending(pending) { return end }
-            return .retry(.at(max(law.backoff.next(after: pending.failures, asked: asked, at: moment), next)))
+            return .retry(.at(max(policy.backoff.next(after: pending.failures, asked: asked, at: moment), next)))
         }
     }
 }
 
 extension WireResponse {
-    /// The token of a reply; nil if there is none that can stand in a header.
+    /// The access token of a reply; nil if there is none that is valid in a header.
     public var accessToken: Secret? {
         guard let text = json?["access_token"]?.string, (1...8192).contains(text.utf8.count),
             text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })

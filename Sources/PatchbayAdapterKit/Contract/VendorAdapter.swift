@@ -1,78 +1,88 @@
 public import PatchbayJSON
 public import PatchbayModel
 
-/// One API of one vendor: a value with pure transitions. The engine does everything else.
+/// Maps operations to one vendor API.
 ///
-/// An adapter never does I/O, reads a clock, makes an id or holds hidden state. What must be remembered stands in three
-/// places only: the adapter's ``Memory``, an operation's ``Step``, and the engine's own columns. `plan` may be called at
-/// any moment and decides from values alone.
+/// An adapter is a pure value. It performs no I/O, reads no clock, generates no identifiers, and has no hidden state; the
+/// engine does all of that. State that must survive between calls is explicit:
+///
+/// - ``Memory``: what the adapter knows about the vendor's state, stored per lane or per provider.
+/// - ``Step``: the progress of an operation that needs several requests.
+///
+/// The engine stores everything else in its own columns.
+///
+/// The engine may call `plan` at any time. Its result must depend only on its arguments.
 public protocol VendorAdapter: Sendable {
-    /// What a configuration may say. A device API's settings have no place for a server's secret.
+    /// The configurable settings. The settings of a device API must not contain a server's secret.
     associatedtype Settings: AdapterSettings
-    /// Every kind of request it makes.
+    /// The kinds of requests that the adapter makes.
     associatedtype Endpoint: AdapterEndpoint
-    /// What it remembers, per lane or per provider (`descriptor.memory`).
+    /// The adapter's memory, per lane or per provider (`descriptor.memory`).
     associatedtype Memory: AdapterMemory = NoMemory
-    /// What it remembers per operation: how far a talk of several requests has got.
+    /// The adapter's state per operation: the progress of a multi-step exchange.
     associatedtype Step: Codable & Sendable & Equatable = Never
 
-    /// What it is, can do and knows: id, capabilities, limits, tables.
+    /// The adapter's id, capabilities, limits, and tables.
     static var descriptor: AdapterDescriptor { get }
 
-    /// Most operations that one plan looks at, where the settings want fewer than the descriptor says: what no request can
-    /// carry would be read in vain.
+    /// The maximum number of operations that a plan examines. The default is the descriptor's value. Return a lower number if
+    /// the settings limit the size of a request, so that the engine does not read operations in vain.
     var window: Int { get }
 
-    /// An adapter with these settings.
+    /// Creates an adapter with these settings.
     ///
-    /// - Throws: ``SettingsError`` with every problem that shows only when settings are seen together.
+    /// - Throws: ``SettingsError`` with every problem that concerns a combination of settings.
     init(settings: Settings) throws(SettingsError)
 
-    /// Looks at an operation once, on its way into the route, and says all that is wrong with it.
+    /// Validates an operation once, before it becomes pending for this provider, and returns all findings.
     ///
-    /// An error rejects it for this route; `.foreign` says that it is another vendor's and does not enter at all.
+    /// A finding of severity `error` rejects the operation for this provider. A finding of severity `.foreign` means that the
+    /// operation does not apply to this vendor; it does not become pending.
     func examine(_ operation: EngagementOperation) -> [Finding]
 
-    /// Returns what is wrong with a contact's credential as far as its form shows, without its value; nil if nothing is.
+    /// Returns a finding if the form of a contact's credential is invalid; otherwise nil. The finding must not contain its
+    /// value.
     ///
     /// `patchbay check` and `Configuration` report it when a configuration is loaded. The default is nil.
     func examine(_ credential: Secret) -> Finding?
 
-    /// Names the operation's lane and queue, and a consent that it also needs. Depends on operation and settings only.
+    /// Returns the operation's lane and queue, and whether it waits for consent. The result depends only on operation and
+    /// settings.
     func place(_ operation: EngagementOperation) -> Place
 
-    /// Whether memory belongs to another account or app of the vendor than the settings name.
+    /// Whether the memory belongs to another account or app of the vendor than the settings name.
     ///
-    /// The engine asks when settings have changed. It then captures the installation's registration and its person's
-    /// identifiers once more, behind what is pending. The default is false.
+    /// The engine calls this when the settings have changed. If the result is true, it captures the installation's registration
+    /// and the person's identifiers again, after the pending operations. The default is false.
     func mustRegisterAgain(_ memory: Memory) -> Bool
 
-    /// Looks at a window of pending operations and says: send, settle or wait.
+    /// Decides what to do with a window of pending operations: send a request, complete operations without one, or wait.
     func plan(_ pending: PendingOperations<Self>, memory: Memory, at moment: Moment) -> Plan<Self>
 
-    /// Looks at a finished exchange and gives each carried operation a verdict.
+    /// Interprets a finished exchange and returns a verdict for each operation that it carried.
     func interpret(_ exchange: Exchange<Self>, memory: inout Memory) -> Interpretation<Self>
 
-    /// Turns stored state of an older version into the present form.
+    /// Converts stored state of an older version to the current form.
     static func upgrade(_ state: JSONValue, of part: StatePart, from version: Int) throws -> JSONValue
 }
 
 extension VendorAdapter {
-    /// As many as the descriptor says.
+    /// The descriptor's window.
     public var window: Int { Self.descriptor.window }
     public func examine(_ operation: EngagementOperation) -> [Finding] { [] }
     public func examine(_ credential: Secret) -> Finding? { nil }
-    /// An adapter without accounts of its own never has to.
+    /// Returns false, for adapters without accounts of their own.
     public func mustRegisterAgain(_ memory: Memory) -> Bool { false }
     public func place(_ operation: EngagementOperation) -> Place { Place(lane: operation.subject.rawValue) }
     public static func upgrade(_ state: JSONValue, of part: StatePart, from version: Int) throws -> JSONValue { state }
 }
 
-/// The requests an adapter makes, as one enum of strings.
+/// The kinds of requests that an adapter makes, as an enum of strings.
 public protocol AdapterEndpoint: RawRepresentable, Hashable, CaseIterable, Sendable where RawValue == String {
-    /// Whether a send must not be forgotten, because a repeat does harm or a rule counts it.
+    /// Whether a request must be recorded before it is sent, because repeating it does harm or counts against a rule.
     ///
-    /// After a crash in mid-flight the engine asks `interpret` (interrupted) first; otherwise it simply plans again.
+    /// After a crash during such a request, the engine first calls `interpret` with the outcome `interrupted`. Otherwise it
+    /// plans again.
     var isJournaled: Bool { get }
 }
 
@@ -80,12 +90,12 @@ extension AdapterEndpoint {
     public var isJournaled: Bool { false }
 }
 
-/// What an adapter remembers; `init()` is nothing known.
+/// The memory of an adapter. `init()` creates a memory without any knowledge of the vendor's state.
 public protocol AdapterMemory: Codable, Sendable, Equatable {
-    /// Nothing known.
+    /// Creates an empty memory.
     init()
 
-    /// What may be kept when the person is forgotten: the vendor's pacing, nothing of a person. The default is nothing.
+    /// The memory to keep when the person is erased: the vendor's pacing, but no personal data. The default is an empty memory.
     var afterErase: Self { get }
 
     /// Returns the memory without what a denied purpose and channel cover.
@@ -102,16 +112,18 @@ public protocol AdapterMemory: Codable, Sendable, Equatable {
 
     /// Returns the memory without an erased contact who used the installation before.
     ///
-    /// The engine calls it where the contact's text is in the stored memory and another person uses the installation. Keep
-    /// what concerns others, and what ends a subscription that the vendor may still have. The default changes nothing: an
+    /// The engine calls this if the contact's text occurs in the stored memory and another person uses the installation. Keep
+    /// data about other people, and data that is needed to end a subscription that the vendor may still have. The default
+    /// changes nothing. An adapter whose memory contains contact names must implement this method.
     /// adapter whose memory names contacts implements it.
     func withoutContact(_ contact: String) -> Self
 
-    /// The contacts under whose credentials the vendor may hold a registration or a subscription of this installation; nil
-    /// stands for the anonymous one.
+    /// The contacts under whose credentials the vendor may have a registration or a subscription of this installation; nil
+    /// represents the anonymous contact.
     ///
-    /// When the provider is left, the engine makes one unregister for each of them, beside one for the current contact, so
-    /// that each has its own credential. Only adapters that use credentials need it. The default is empty.
+    /// When the provider is removed, the engine makes one unregister operation for each of them, in addition to the one for the
+    /// current contact, so that each has its own credential. Only adapters that use credentials need this. The default is
+    /// empty.
     var registeredContacts: [String?] { get }
 }
 
@@ -127,11 +139,11 @@ public struct NoMemory: AdapterMemory {
     public init() {}
 }
 
-/// A value of the neutral model in an adapter's memory: stored as its JSON text, and read once when the memory is loaded,
+/// A value of the neutral model in an adapter's memory. It is stored as JSON text and decoded once when the memory is loaded,
 /// not at every plan.
 public struct Remembered<Value: NeutralValue>: Codable, Sendable, Equatable {
-    /// Held by reference, because a memory is copied at every plan; not as an optional, whose content would be copied to
-    /// look at a part of it.
+    /// A class, because a memory is copied at every plan. It is not an optional, because reading a part of an optional would
+    /// copy its content.
     @usableFromInline final class Content: Sendable {
         @usableFromInline let value: Value
 
@@ -141,13 +153,13 @@ public struct Remembered<Value: NeutralValue>: Codable, Sendable, Equatable {
     private let json: JSONValue
     @usableFromInline let content: Content?
 
-    /// A value to remember.
+    /// Creates a value to remember.
     public init(_ value: Value) { (json, content) = (value.json, Content(value)) }
 
-    /// The value; nil if what is stored is none any more.
+    /// The value; nil if the stored text is no longer valid.
     @inlinable public var value: Value? { content?.value }
 
-    /// What `body` finds in the value, without a copy of it; nil if what is stored is no value any more.
+    /// Returns the result of `body` for the value without copying it; nil if the stored text is no longer valid.
     @inlinable public func map<Output>(_ body: (borrowing Value) -> Output?) -> Output? {
         if let content { body(content.value) } else { nil }
     }
@@ -164,7 +176,7 @@ public struct Remembered<Value: NeutralValue>: Codable, Sendable, Equatable {
     }
 }
 
-/// Which stored state.
+/// The kinds of stored adapter state.
 public enum StatePart: String, Sendable {
     /// An adapter's memory.
     case memory
@@ -172,48 +184,49 @@ public enum StatePart: String, Sendable {
     case step
 }
 
-/// Where an operation waits: one request in flight per lane, order and blocking per queue in it.
+/// The lane and queue of an operation. Each lane has one request in flight; order and blocking apply to each queue in it.
 ///
-/// Subjects that look alike, as é in one scalar and in two, are two; as names they would be equal to Swift and different to the
-/// outbox. So lanes and queues have names in ASCII: whatever else a name holds is written in percents.
+/// Swift treats strings as equal if they are canonically equivalent (é as one scalar and as two), but the outbox does not. Such
+/// subjects are different. Therefore the names of lanes and queues are ASCII; all other characters are percent-encoded.
 public struct Place: Hashable, Sendable {
-    /// The lane. A device has one for its installation; a server API a small pool.
+    /// The lane. A device API has one for its installation; a server API has a small pool.
     public let lane: String
-    /// The queue in the lane: one per independent stream.
+    /// The queue in the lane: one for each independent stream of operations.
     public let queue: String
-    /// False: dropped with a finding while consent is unknown, instead of held.
+    /// Whether the operation is held while the consent is unknown. If false, it is dropped with a finding.
     public var waitsForConsent: Bool
 
-    /// A place.
+    /// Creates a place.
     public init(lane: String, queue: String = "", waitsForConsent: Bool = true) {
         (self.lane, self.queue, self.waitsForConsent) = (Self.name(lane), Self.name(queue), waitsForConsent)
     }
 
-    /// The name of the lane or queue that belongs to a text: ASCII, and another for each text. What begins with a percent sign is
-    /// written in percents too.
+    /// Returns the name of a lane or queue for a text. The name is ASCII and unique for each text. A text that begins with a
+    /// percent sign is percent-encoded too.
     package static func name(_ text: String) -> String {
         guard text.utf8.first == UInt8(ascii: "%") || !text.allBytes({ $0 < 0x80 }) else { return text }
         return "%" + URLText.encode(text)
     }
 
-    /// A subject's place in a pool of lanes: its queue is its own, its lane the same on every machine and for ever.
+    /// Creates the place of a subject in a pool of lanes. The subject has its own queue, and always the same lane on every
+    /// machine.
     public init(of subject: Subject, inPoolOf lanes: Int) {
         self.init(lane: "pool-\(TextMark.short(subject.rawValue) % UInt64(lanes))", queue: subject.rawValue)
     }
 }
 
-/// What time it is, in the words that an adapter may use.
+/// The time and related inputs that an adapter may use.
 public struct Moment: Hashable, Sendable {
-    /// The engine's timeline, which never runs back: for waiting and pacing.
+    /// The time on the engine's monotonic timeline, for waiting and pacing.
     public var now: Instant
-    /// The wall clock: only for what is written on the wire.
+    /// The wall clock time, only for values on the wire.
     public var date: Instant
-    /// The caller asked to send: courtesy delays are skipped, the vendor's pacing is not.
+    /// Whether the caller requested a flush: optional delays are skipped, the vendor's pacing is not.
     public var flush: Bool
-    /// 0 up to 1 from the injected source: for jitter.
+    /// A random number from 0 up to 1, for jitter.
     public var chance: Double
 
-    /// A moment.
+    /// Creates a moment.
     public init(now: Instant, date: Instant, flush: Bool = false, chance: Double = 0.5) {
         (self.now, self.date, self.flush, self.chance) = (now, date, flush, chance)
     }

@@ -1,106 +1,108 @@
 public import PatchbayJSON
 public import PatchbayModel
 
-/// What a file of delimited text with a header holds of contacts: what each column fills.
+/// The structure of a delimited text file with a header: which part of a contact each column fills.
 ///
-/// It is the fast way's description of what the format's ``RowReader`` does, which stays the truth: a row that is anything
-/// but plain goes to it, and so does the first one, with which a reader may say something of the whole file. A field's text
-/// counts without white space at both ends; one that is empty then is no value.
+/// The bulk path uses this description of the format's ``RowReader``, whose results remain authoritative. The reader handles
+/// every row that is not plain. It also handles the first row, for which it may report findings about the whole file. White
+/// space at the ends of a field is ignored; a field that is then empty has no value.
 public struct ColumnLayout: Sendable {
-    /// What a column fills.
+    /// The part of a contact that a column fills.
     public enum Role: Sendable {
-        /// An identifier. A contact has the external one first, then the others by the names of their kinds.
+        /// An identifier. In a contact, the external identifier comes first, the others are ordered by the names of their
+        /// kinds.
         case identifier(IdentifierKind)
-        /// An attribute of that type.
+        /// An attribute with a type.
         case attribute(AttributeName, AttributeType)
         /// The locale.
         case locale
         /// The time zone: a name, or the device's offset from UTC.
         case timeZone
-        /// Tags, between the separators of the layout's forms.
+        /// Tags, separated by the separator of the layout's forms.
         case tags
         /// Whether the contact has a tag.
         case tag(Tag, Words<Bool>)
-        /// A part of what the person wants of a channel, or of a topic on it. A word and dates on one thing say what allows
-        /// least of what each of them says; of two dates the later counts, and equal ones are a no.
+        /// A part of the consent decision for a channel or a topic. If a consent value and dates contradict each other, the
+        /// least permissive one applies. Of two dates the later one applies; equal dates are an opt-out.
         case wish(Subscription.Key, Wish)
-        /// Whether the person forbids a use of the data.
+        /// Whether the person denies consent to a purpose.
         case denied(Consent.Scope, Words<Bool>)
-        /// Nothing.
+        /// The column is ignored.
         case ignored
         /// A part of the contact's device.
         case device(ContactPlace.DevicePart)
     }
 
-    /// What the words of a column mean, by their spelling in lower case; any other is for the reader.
+    /// The meanings of a column's words, by the words in lower case. Other words are left to the reader.
     public typealias Words<Meaning> = [String: Meaning]
 
-    /// A part of what a person wants.
+    /// A part of a consent decision.
     public enum Wish: Sendable {
-        /// By a word; nil is one that says nothing.
+        /// A consent value; the meaning nil states nothing.
         case word(Words<Subscription.State?>)
-        /// By the date of a yes or a no.
+        /// The date of an opt-in or an opt-out.
         case optIn, optOut
-        /// When the person said so, and where; nothing by itself.
+        /// The time and the source of the decision, which have no meaning by themselves.
         case changedAt, source
     }
 
-    /// What a text must look like.
+    /// The required form of a text.
     public enum Form: Sendable {
-        /// Anything.
+        /// Any text.
         case any
-        /// One @, something before it, and a host with a point behind it; at most 254 characters, no white space.
+        /// An e-mail address: one @, something before it, and a host with a dot after it; at most 254 characters, no white
+        /// space.
         case email
-        /// Four to fifteen digits, with plus, minus, brackets, points and spaces between them.
+        /// A telephone number: four to fifteen digits, with plus, minus, brackets, dots, and spaces between them.
         case phone
     }
 
     /// A column.
     public struct Column: Sendable {
-        /// What it fills.
+        /// The part of a contact that the column fills.
         public var role: Role
-        /// The type of an attribute's texts that do not have the form of the role's type; nil where there is no other.
+        /// The attribute type for texts that do not match the role's type; nil if there is none.
         public var otherwise: AttributeType?
-        /// What its text must look like.
+        /// The required form of the texts.
         public var form: Form
-        /// Whether a row without it is a fault.
+        /// Whether a row without a value in the column is an error.
         public var isRequired: Bool
-        /// Its name in the file's header: a row that needs the column and has that in it, in whatever spelling, is for
-        /// the reader, because it may be the header once more.
+        /// The column's name in the file's header. If a row contains this name in the column, in any spelling, the row is left
+        /// to the reader, because it may be a repeated header.
         public var header = ""
-        /// Whether neither the format nor a setting says what the column holds.
+        /// Whether neither the format nor a setting defines the meaning of the column.
         public var isUnexplained = false
-        /// How its values are text, where they are not as in other columns.
+        /// The text forms of its values, if they differ from other columns.
         public var forms: FieldForms?
 
-        /// A column.
+        /// Creates a column.
         public init(_ role: Role, form: Form = .any, isRequired: Bool = false) {
             (self.role, self.form, self.isRequired) = (role, form, isRequired)
         }
     }
 
-    /// How the text is written.
+    /// The dialect of the delimited text.
     public var dialect: DelimitedDialect
-    /// How its characters are bytes. Bulk work converts the bytes to UTF-8 first.
+    /// The file's encoding. Bulk work first converts the bytes to UTF-8.
     public var encoding = FileEncoding.utf8
-    /// How values are text. A character that is written twice is a backslash or a control: a row that holds it is for the
-    /// reader, as is one with a NUL.
+    /// The text forms of values. A doubled character is a backslash or a control character. Rows that contain it, or a NUL, are
+    /// left to the reader.
     public var forms: FieldForms
-    /// What the columns of a header are; the reader has taken the same header.
+    /// Returns the columns for a header that the reader has already accepted.
     public var columns: @Sendable (_ header: [String]) -> [Column]
 
-    /// What every row states besides, whatever it holds: of it and the row's own statement the less permissive applies.
+    /// Consent decisions that apply to every row. If a row has its own decision, the less permissive one applies.
     public var everyRow: [Subscription] = []
 
-    /// Whether the cells of rejected rows get guards against spreadsheet programs.
+    /// Whether the cells of rejected rows are protected against formulas in spreadsheet programs.
     package var guardsRejects = false
-    /// The country of telephone numbers that name none.
+    /// The country of telephone numbers without a country code.
     public var defaultCountry: CountryCode?
 
-    /// The findings of the file's rows, and the name of the vendor's own device id; nil without a contact file.
+    /// The findings of the file's rows, and the name of the vendor's own device id; nil if the file is not a contact file.
     package var contactFile: (findings: ContactFileFindings, deviceIdentity: Device.IdentityName)?
 
-    /// A layout.
+    /// Creates a layout.
     public init(
         _ dialect: DelimitedDialect,
         _ forms: FieldForms,
@@ -110,14 +112,14 @@ public struct ColumnLayout: Sendable {
     }
 }
 
-/// A reader of rows that have nothing to do with each other, once it has taken the header.
+/// A reader of independent rows, which can be read individually once the header has been read.
 public protocol RowReader: ContactReader {
-    /// Whether it has taken the header: before that it reads no row alone.
+    /// Whether the header has been read. Before that, no row can be read by itself.
     var knowsColumns: Bool { get }
 
-    /// Reads one row, or says what is wrong with one that is none.
+    /// Reads one row, or reports why it is not a valid row.
     ///
-    /// - Parameter row: the row, with its number and line in the file.
-    /// - Returns: the record, with a contact or a reason.
+    /// - Parameter row: The row, with its number and line in the file.
+    /// - Returns: The record, with a contact or the reason why there is none.
     func record(_ row: Result<DelimitedRecord, DelimitedFault>) -> SourceRecord
 }

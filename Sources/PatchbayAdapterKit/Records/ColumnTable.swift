@@ -1,23 +1,23 @@
 import PatchbayModel
 
-/// The columns of one file with their places, as whoever reads or writes its rows looks them up: made once a file.
+/// The columns of one file with their indexes, for reading and writing rows. It is created once per file.
 final class ColumnTable: Sendable {
     let file: ContactFile
     let columns: [ContactColumn]
     let places: [ContactPlace: Int]
-    /// Those that no row may leave blank, by name.
+    /// The columns that no row may leave blank, by index.
     let required: [Int]
-    /// Kinds of identifiers with their columns; what finds a contact elsewhere, too, stands first.
+    /// The kinds of identifiers with their columns. The identifier that identifies a contact elsewhere comes first.
     let identifiers: [(kind: IdentifierKind, column: Int)]
     let attributes: [(name: AttributeName, column: Int)]
     let tags: [(tag: Tag, column: Int)]
-    /// What columns say a wish of, by a word or by dates.
+    /// The channels and topics for which columns state a decision, by a consent value or by dates.
     let wishes: [Subscription.Key]
-    /// The columns with words for a wish.
+    /// The columns with consent values.
     let states: [Subscription.Key: [Int]]
-    /// What columns forbid, with what their words mean.
+    /// The columns that state a denial, with the meanings of their words.
     let denials: [(scope: Consent.Scope, column: Int, words: [String: Bool])]
-    /// How the values of each column are read.
+    /// The text forms of each column's values.
     let forms: [FieldForms]
 
     init(_ file: ContactFile, _ columns: [ContactColumn]) {

@@ -1,8 +1,8 @@
 import PatchbayModel
 
-/// The words by which columns state consent, in lower case: one list for every delimited format.
+/// The common consent values, in lower case: one list for all delimited formats.
 enum ConsentAnswers {
-    /// Words that mean the same in each column of consent, whatever a yes means there.
+    /// Consent values whose meaning does not depend on the column.
     static let states: [String: Subscription.State] = {
         var states = Dictionary(uniqueKeysWithValues: Subscription.State.allCases.map { ($0.rawValue, $0) })
         for word in ["opted in", "opted-in", "optedin", "opt in", "opt-in", "optin"] { states[word] = .subscribed }
@@ -12,14 +12,14 @@ enum ConsentAnswers {
         return states
     }()
 
-    /// Answers, and whether each is a yes. The place of the column decides what a yes means.
+    /// Answers, and whether each is a yes. The column determines whether a yes is an opt-in or an opt-out.
     static let isYes: [String: Bool] = {
         let yes = ["yes", "y", "true", "t", "1", "on", "ja", "j", "oui", "si", "sì", "sí", "sim", "tak", "da", "kyllä"]
         let no = ["no", "n", "false", "f", "0", "off", "nein", "non", "nao", "não", "nie", "nee", "nej", "ei"]
         return Dictionary(uniqueKeysWithValues: yes.map { ($0, true) } + no.map { ($0, false) })
     }()
 
-    /// Pairs of answers by which an unexplained column may hold consent.
+    /// Pairs of answers that indicate that an unexplained column contains consent.
     fileprivate static let pairs: [Set<String>] = [
         ["yes", "no"], ["true", "false"], ["1", "0"], ["on", "off"], ["ja", "nein"], ["ja", "nee"], ["ja", "nej"],
         ["oui", "non"], ["si", "no"], ["sì", "no"], ["sí", "no"], ["sim", "não"], ["tak", "nie"], ["kyllä", "ei"],
@@ -27,10 +27,11 @@ enum ConsentAnswers {
     ]
 }
 
-/// Judges by a column's texts whether it may hold consent: a yes or no, or a status word, in every field that is not blank.
+/// Determines from a column's texts whether the column may contain consent: every field that is not blank is a yes or no, or a
+/// status.
 package struct ConsentContent {
     private var texts: Set<String> = []
-    /// Whether a text was something else.
+    /// Whether any text was something else.
     private(set) package var isOther = false
 
     package init() {}
@@ -43,7 +44,7 @@ package struct ConsentContent {
             !texts.isSubset(of: ConsentAnswers.states.keys) && !ConsentAnswers.pairs.contains(where: texts.isSubset)
     }
 
-    /// Whether the column may hold consent. Of single letters both are needed: one alone may be a code of anything.
+    /// Whether the column may contain consent. Single letters count only in pairs, because one alone may be any code.
     package var isLikely: Bool {
         guard !isOther, !texts.isEmpty, texts != [Subscription.State.unknown.rawValue] else { return false }
         return texts.count > 1 || texts.allSatisfy { $0.count > 1 || $0 == "0" || $0 == "1" }

@@ -1,6 +1,7 @@
 import PatchbayModel
 
-/// Judges by a column's name whether it may hold consent. The name alone decides nothing: settings must say what it means.
+/// Determines from a column's name whether the column may contain consent. The name alone has no effect: settings must define
+/// its meaning.
 enum ConsentColumnName {
     /// Words that name consent or its withdrawal in customer files.
     private static let words: Set<String> = [
@@ -13,13 +14,13 @@ enum ConsentColumnName {
         "desuscrito", "consenso", "iscritto", "disiscritto", "toestemming", "uitgeschreven", "samtycke", "samtykke",
         "suostumus", "markkinointilupa", "zgoda", "consentimento", "согласие",
     ]
-    /// Parts of words that name it in spellings such as `SMSOptOut` and `emailoptin`.
+    /// Parts of words that indicate consent in spellings such as `SMSOptOut` and `emailoptin`.
     private static let stems = ["optin", "optout", "unsubscri", "consent"]
     private static let channels = [
         "email", "emails", "mail", "mails", "sms", "text", "texts", "push", "phone", "call", "calls", "whatsapp",
         "marketing",
     ]
-    /// Words that speak of consent in front of or behind a channel.
+    /// Words that indicate consent before or after a channel.
     private static let states = ["ok", "okay", "allowed", "permitted", "enabled", "status", "erlaubt"]
     private static let verbs = [
         "allow", "allows", "accept", "accepts", "receive", "receives", "wants", "no", "not", "stop",
@@ -28,7 +29,7 @@ enum ConsentColumnName {
         Set(["opt in", "opt out", "opted in", "opted out", "no longer", "not contact", "not track", "not sell"])
         .union(channels.flatMap { channel in states.map { "\(channel) \($0)" } + verbs.map { "\($0) \(channel)" } })
 
-    /// Whether the name speaks of consent: `Email Opt In`, `unsubscribed`, `Do not call`, `Werbeeinwilligung`.
+    /// Whether the name indicates consent: `Email Opt In`, `unsubscribed`, `Do not call`, `Werbeeinwilligung`.
     static func isLikely(_ name: String) -> Bool {
         let parts = parts(of: name)
         let text = parts.joined()
@@ -36,21 +37,21 @@ enum ConsentColumnName {
             || zip(parts, parts.dropFirst()).contains { phrases.contains("\($0) \($1)") }
     }
 
-    /// Parts of names by which a yes is an opt-out.
+    /// Parts of names that indicate that a yes is an opt-out.
     private static let optOutStems = [
         "optout", "optedout", "unsub", "suppress", "denylist", "blacklist", "blocklist", "donot", "dnc", "nolonger",
         "abgemeldet", "abmeldung", "widerspruch", "sperre", "désinscrit", "desinscrit", "désabonné", "desabonne",
         "desuscrito", "disiscritto", "uitgeschreven", "blocked", "revoked", "withdrawn",
     ]
 
-    /// Whether a yes under the name probably is an opt-out: `Unsubscribed`, `noEmail`, `Do not call`.
+    /// Whether a yes in the column is probably an opt-out: `Unsubscribed`, `noEmail`, `Do not call`.
     static func isOptOut(_ name: String) -> Bool {
         let parts = parts(of: name)
         let text = parts.joined()
         return optOutStems.contains(where: text.contains) || ["no", "not", "stop"].contains(parts.first)
     }
 
-    /// The channel that the name speaks of; e-mail where it names none.
+    /// Returns the channel that the name indicates; e-mail by default.
     static func channel(of name: String) -> Channel {
         let parts = parts(of: name)
         if parts.contains(where: { ["sms", "text", "texts"].contains($0) }) { return .sms }

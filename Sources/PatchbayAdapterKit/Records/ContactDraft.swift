@@ -1,21 +1,21 @@
 import PatchbayJSON
 import PatchbayModel
 
-/// A contact in the making from a row's fields, with all that is wrong with them.
+/// A contact that is being built from a row's fields, with the findings about them.
 struct ContactDraft: Sendable {
     private(set) var findings: [Finding] = []
-    /// Wishes and denials whose words or dates can't be read.
+    /// The subscriptions and denials whose values or dates cannot be read.
     private var unread: (wishes: Set<Subscription.Key>, denials: Set<Consent.Scope>) = ([], [])
-    /// What of the device the row does not say.
+    /// The device properties that the row does not contain.
     private var assumed: [String] = []
     private let table: ColumnTable
-    /// A text for each column, without white space at its ends.
+    /// The text of each column, without white space at its ends.
     private var texts: [String]
-    /// Why the identifiers of columns cannot be anybody's, and the columns whose identifiers are read without what stands
-    /// around them.
+    /// The reasons why identifiers in columns cannot belong to a person, and the columns whose identifiers were read without
+    /// surrounding characters.
     private var damages: [Int: IdentifierText.Damage] = [:]
     private var cleaned: Set<Int> = []
-    /// The kinds of identifiers whose values are left out because they cannot be read.
+    /// The kinds of identifiers whose values are omitted because they cannot be read.
     private var leftOut: Set<IdentifierKind> = []
     /// The row's number and line, for findings.
     private let row: String
@@ -31,13 +31,13 @@ struct ContactDraft: Sendable {
         }
     }
 
-    /// The contact of all the fields.
+    /// Builds the contact from all fields.
     mutating func contact() -> Contact {
         var contact = Contact(identifiers: identifiers(), attributes: attributes(), tags: tags(), locale: text(.locale))
         let offset = utcOffset()
         contact.timeZone = zoneName
         contact.subscriptions = subscriptions()
-        // An opt-in counts for the address that is left out, and for no other.
+        // An opt-in applies only to the address that is omitted, not to another one.
         for kind in leftOut {
             let channel = ContactPlace.identifier(kind).reach
             contact.subscriptions.removeAll { $0.channel == channel && $0.state == .subscribed }
@@ -55,7 +55,7 @@ struct ContactDraft: Sendable {
         return contact
     }
 
-    /// What the row says of what its person allows, where it is refused.
+    /// Returns the consent decisions of the row, for a rejected row.
     func said(by contact: Contact) -> RefusedWords {
         RefusedWords(of: contact, unread: unread.wishes, unread.denials)
     }
@@ -63,10 +63,10 @@ struct ContactDraft: Sendable {
     private var rows: ContactFileFindings { table.file.kind.findings }
     private var forms: FieldForms { table.file.settings.forms }
 
-    /// How the values of the column at that place are read.
+    /// Returns the text forms of the column at a place.
     private func forms(_ place: ContactPlace) -> FieldForms { table.places[place].map { table.forms[$0] } ?? forms }
 
-    /// A field's text; nil if the file has no such column or the field is blank.
+    /// Returns a field's text; nil if the file has no such column or the field is blank.
     private func text(_ place: ContactPlace) -> String? {
         table.places[place].flatMap { texts[$0].isEmpty ? nil : texts[$0] }
     }
@@ -84,7 +84,8 @@ struct ContactDraft: Sendable {
         findings.append(found)
     }
 
-    /// Notes that a value cannot be read that is neither a key nor about consent: it is left out, unless settings reject the row.
+    /// Records that a value cannot be read that is neither a key nor about consent. It is omitted, unless settings reject the
+    /// row.
     private mutating func noteInvalid(
         _ finding: FindingRow,
         _ place: ContactPlace,
@@ -104,7 +105,7 @@ struct ContactDraft: Sendable {
         note(omitted, place, detail)
     }
 
-    /// Notes that a text is no date, or that it may be one of two.
+    /// Records that a text is not a date, or is an ambiguous one.
     private mutating func noteDate(_ place: ContactPlace, isOptional: Bool = false) {
         let (text, forms) = (text(place) ?? "", forms(place))
         if forms.readings(text).count > 1 { return noteAmbiguousDate(place) }
@@ -153,7 +154,7 @@ struct ContactDraft: Sendable {
         )
     }
 
-    /// The setting that gives a column one of these forms of dates.
+    /// Returns the setting that gives a column one of these date forms.
     private func dateSetting(_ place: ContactPlace, _ forms: [DayForm]) -> String {
         let name = JSONValue.string(table.places[place].map { table.columns[$0].name } ?? "").text
         let others = forms.dropFirst().map { " (or \"\($0.rawValue)\")" }.joined()
@@ -162,7 +163,7 @@ struct ContactDraft: Sendable {
 
     private static func words(_ forms: [DayForm]) -> String { forms.map(\.rawValue).joined(separator: " or ") }
 
-    /// Notes a finding with a reason and a remedy of its own.
+    /// Records a finding with its own reason and remedy.
     private mutating func note(
         _ row: FindingRow,
         _ place: ContactPlace,
@@ -174,12 +175,12 @@ struct ContactDraft: Sendable {
         if isOptional { noteInvalid(row, place) } else { note(row, place) }
     }
 
-    /// Notes that a text is no value of a type, and how such values are written.
+    /// Records that a text is not a value of a type, and how to write such a value.
     private mutating func noteValue(_ place: ContactPlace, _ type: AttributeType) {
         noteInvalid(rows.value, place, Self.expectations[type].map { "not \($0)" })
     }
 
-    /// What a column of a type takes, with an example.
+    /// The accepted texts of each type, with an example.
     private static let expectations: [AttributeType: String] = [
         .integer: "a whole number such as 12",
         .decimal: "a number such as 12.5",
@@ -202,7 +203,7 @@ struct ContactDraft: Sendable {
         for (kind, column) in table.identifiers {
             let (value, place) = (texts[column], ContactPlace.identifier(kind))
             if value.isEmpty { continue }
-            // A number that was a telephone's is rejected as such.
+            // A former telephone number is rejected as such.
             if let damage = damages[column], damage != .scientific || kind != .phone {
                 guard place == found || table.required.contains(column) else {
                     note(rows.identifierDamaged, place, damage.rawValue)
@@ -216,7 +217,7 @@ struct ContactDraft: Sendable {
             if cleaned.contains(column) { note(rows.identifierCleaned, place) }
             guard FieldForm.fits(value, kind) || kind != .email && kind != .phone else {
                 let row = kind == .email ? rows.email : rows.phone
-                // A number that has lost its digits shows a damaged export.
+                // A number without its digits indicates a damaged export.
                 guard
                     place == found || table.required.contains(column) || damages[column] == .scientific
                         || table.file.onInvalid(table.columns[column]) == .reject
@@ -234,10 +235,10 @@ struct ContactDraft: Sendable {
         return identifiers
     }
 
-    /// Whether the row has something at that place that can find a contact.
+    /// Whether the row has a value at a place that can identify a contact.
     private func finds(_ place: ContactPlace) -> Bool {
         guard let text = text(place), let column = table.places[place] else { return false }
-        // A damaged one has a finding of its own.
+        // A damaged identifier has its own finding.
         if damages[column] != nil { return true }
         if case .identifier(let kind) = place { return FieldForm.fits(text, kind) }
         return true
@@ -301,7 +302,7 @@ struct ContactDraft: Sendable {
         }
     }
 
-    /// Of a word and dates on one thing what allows least; where they agree the dates know since when.
+    /// Returns the least permissive of a consent value and dates. If they agree, the dates provide the time.
     private mutating func subscription(_ key: Subscription.Key) -> Subscription? {
         let words = (table.states[key] ?? []).compactMap { worded(key, $0) }
         let said = [dated(key, isAlone: words.isEmpty)].compactMap { $0 } + words
@@ -324,7 +325,7 @@ struct ContactDraft: Sendable {
         }
     }
 
-    /// By the word of a column.
+    /// Returns the decision that a consent value states.
     private mutating func worded(_ key: Subscription.Key, _ column: Int) -> Subscription? {
         let (word, states) = (texts[column], table.columns[column].states)
         if word.isEmpty { return nil }
@@ -341,9 +342,9 @@ struct ContactDraft: Sendable {
         return Subscription(channel: key.channel, topic: key.topic, state: state)
     }
 
-    /// Of opt-in and opt-out date the newer wins, a blank one loses, equal dates count as out.
+    /// Returns the decision that dates state. The later of opt-in and opt-out date applies; equal dates are an opt-out.
     ///
-    /// Nil where the row says nothing of it, or a date can't be read. Blank dates beside a word say nothing.
+    /// Returns nil if the row has no dates, or a date cannot be read. Blank dates beside a consent value state nothing.
     private mutating func dated(_ key: Subscription.Key, isAlone: Bool) -> Subscription? {
         let places = [ContactPlace.optIn(key), .optOut(key)]
         let columns = places.filter { table.places[$0] != nil }
@@ -359,7 +360,7 @@ struct ContactDraft: Sendable {
             return nil
         }
         var subscription = Subscription(channel: key.channel, topic: key.topic, state: .unknown)
-        // Of two readings the one that allows less counts.
+        // Of two possible readings, the less permissive one applies.
         switch (readings[0].map(\.timestamp).min(), readings[1].map(\.timestamp).max()) {
         case (nil, nil): note(rows.optInUnknown, first)
         case (let optIn?, let optOut) where optOut.map { $0 < optIn } ?? true:
@@ -447,7 +448,7 @@ struct ContactDraft: Sendable {
         )
     }
 
-    /// What the row says, or the plain value that stands for what it does not say: that is noted.
+    /// Returns the row's value, or a default, which is recorded as assumed.
     private mutating func assuming<Value>(_ name: String, _ said: Value?, _ plain: Value) -> Value {
         if said == nil { assumed.append(name) }
         return said ?? plain
@@ -460,14 +461,14 @@ struct ContactDraft: Sendable {
         return nil
     }
 
-    /// Says which columns have a text that no part of a device took.
+    /// Reports the columns whose text is not part of a device.
     private mutating func noteLeftParts(of device: Device?) {
         let left = ContactPlace.DevicePart.allCases.filter { part in
             switch part {
             case .deviceID, .pushToken: false
             case .platform, .locationEnabled: device == nil
             case .platformVersion, .model, .daylightSaving: device?.facts == nil
-            // What is no offset was told before.
+            // An invalid offset has already been reported.
             case .utcOffset:
                 device?.facts == nil && text(.device(part)).flatMap(ExactHours.init)?.seconds != nil
             case .pushAppID, .pushEnvironment: device?.pushToken == nil
@@ -478,7 +479,8 @@ struct ContactDraft: Sendable {
 
     private static let applePlatforms: Set<String> = ["ios", "ipados", "macos", "tvos", "watchos", "visionos"]
 
-    /// APNs' tokens alone are hexadecimal, and of 32 bytes or more where no platform confirms it.
+    /// Returns the push service of a token. Only APNs tokens are hexadecimal; without a known platform they need at least 32
+    /// bytes.
     private func service(of token: String) -> PushToken.Service {
         let platform = text(.device(.platform))?.lowercased() ?? ""
         guard platform != "android", token.utf8.allSatisfy(UUIDText.isHexDigit) else { return .fcm }
@@ -487,10 +489,10 @@ struct ContactDraft: Sendable {
 
     // MARK: Time zone
 
-    /// The zone's name, where the column holds one.
+    /// The name of the time zone, if the column contains one.
     private var zoneName: String? { text(.timeZone).flatMap { FieldForm.isZone($0) ? $0 : nil } }
 
-    /// The offset in seconds; nil where the row says none.
+    /// Returns the offset in seconds; nil if the row has none.
     private mutating func utcOffset() -> Int? {
         for place in [ContactPlace.device(.utcOffset), .timeZone] {
             guard let text = text(place), place != .timeZone || zoneName == nil, !text.utf8.contains(UInt8(ascii: "/"))
@@ -503,12 +505,12 @@ struct ContactDraft: Sendable {
 }
 
 extension Subscription {
-    /// Whether it is a yes; nil where nobody knows.
+    /// Whether the state is an opt-in; nil if it is unknown.
     fileprivate var isYes: Bool? { state == .unknown ? nil : state == .subscribed }
 }
 
 extension ContactColumn.States {
-    /// The words that are read, by what they mean; those that are written first, as they are written.
+    /// The accepted words by meaning. Words that are also written come first, as they are written.
     var words: [(meaning: String, words: [String])] {
         Subscription.State.allCases.compactMap { state in
             let own = written[state]
@@ -520,7 +522,7 @@ extension ContactColumn.States {
 }
 
 extension FindingRow {
-    /// What to do about an unknown word, with the words that a column knows.
+    /// Returns the remedy for an unknown word, with the words that the column accepts.
     fileprivate func remedy(listing words: [(meaning: String, words: [String])], of column: String) -> String {
         let list = words.filter { !$0.words.isEmpty }.map { "\($0.meaning): \($0.words.joined(separator: ", "))" }
         return

@@ -1,8 +1,8 @@
 import PatchbayModel
 
 extension ContactFile {
-    /// Whether some file could hold every part of a contact: columns that are known or that settings name, and attributes of
-    /// any name, of the types that a column's text may have.
+    /// Whether some file could represent every part of a contact. Its columns are the known ones and those in settings, and
+    /// attributes of any name with a type that a column's text may have.
     func canHold(_ sample: Contact) -> Bool {
         let columns = kind.columns + settings.columns.map { column(named: $0.name) }
         let places = Set(columns.map(\.place))
@@ -22,7 +22,7 @@ extension ContactFile {
             }
     }
 
-    /// A column that nobody knows is an attribute, of text unless settings say otherwise.
+    /// Returns the types of attributes. A column that is not known is a text attribute, unless settings define another type.
     private func attributeTypes(_ columns: [ContactColumn]) -> Set<AttributeType> {
         let known = columns.filter { if case .attribute = $0.place { true } else { false } }
         let types = known.flatMap { [type(of: $0)] + [likelyType(of: $0)].compactMap(\.self) }
@@ -40,14 +40,14 @@ extension ContactPlace {
 }
 
 extension ContactColumn {
-    /// Whether the column can say that of a subscription; whoever says a topic says one of that channel.
+    /// Whether the column can state a decision. A column for a topic also states a decision about that channel.
     fileprivate func canSay(_ wish: Subscription) -> Bool {
         func fits(_ key: Subscription.Key) -> Bool {
             key.channel == wish.channel && (key.topic == nil) == (wish.topic == nil)
         }
         return switch place {
         case .state(let key, _): fits(key) && states.read.values.contains(wish.state)
-        // Dates that are blank beside a device say that nobody knows.
+        // Blank dates beside a device mean that the decision is unknown.
         case .optIn(let key): fits(key) && (wish.state == .subscribed || wish.state == .unknown && key.channel == .push)
         case .optOut(let key): fits(key) && wish.state == .unsubscribed
         default: false

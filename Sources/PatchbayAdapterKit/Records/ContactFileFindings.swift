@@ -1,33 +1,33 @@
-/// The rules of a vendor behind its contact files, by what they are about.
+/// A vendor's rules for its contact files, by subject.
 public struct ContactFileRules: Sendable {
-    /// How the text is cut into fields; findings name the last.
+    /// How the text is divided into fields. Findings name the last rule.
     public var dialect: [RuleID]
-    /// How columns are found.
+    /// How columns are identified.
     public var header: RuleID
-    /// Files without data.
+    /// How files without data are treated.
     public var empty: RuleID
-    /// How many fields a row has.
+    /// The number of fields in a row.
     public var width: RuleID
-    /// How values are written.
+    /// The form of values.
     public var values: RuleID
-    /// How several values stand in one field.
+    /// The form of several values in one field.
     public var lists: RuleID
-    /// How days and points in time are written.
+    /// The form of days and points in time.
     public var moments: RuleID
-    /// How addresses and numbers are written.
+    /// The form of addresses and numbers.
     public var addresses: RuleID
-    /// What finds a contact.
+    /// The identifier that serves as the key.
     public var key: RuleID
-    /// What has a column.
+    /// The parts of a contact that have a column.
     public var home: RuleID
-    /// How it is told what a person wants.
+    /// The form of consent decisions.
     public var wishes: RuleID
-    /// What becomes of a no that has no column.
+    /// The treatment of an opt-out that has no column.
     public var optOuts: RuleID
-    /// What becomes of a device.
+    /// The treatment of a device.
     public var device: RuleID
 
-    /// Rules.
+    /// Creates the rules.
     public init(
         dialect: [RuleID],
         header: RuleID,
@@ -50,67 +50,67 @@ public struct ContactFileRules: Sendable {
     }
 }
 
-/// What may be said of a contact file and its rows, in both directions.
+/// The findings about a contact file and its rows, in both directions.
 public struct ContactFileFindings: Sendable {
-    // Of a file that is read.
+    // Findings about a file that is read.
     let empty: FindingRow
     let headerOnly: FindingRow
     let columnMissing: FindingRow
-    /// The same of a row that is a JSON object.
+    /// The same for a row that is a JSON object.
     let memberMissing: FindingRow
     let columnRepeated: FindingRow
     let wishAbsent: FindingRow
     let wishMisused: FindingRow
-    /// Settings name a column that the file lacks and that holds no consent.
+    /// Settings name a column without consent that the file does not have.
     let columnAbsent: FindingRow
-    /// A column that becomes an attribute has nearly the name of an identifier or of a consent decision.
+    /// A column that becomes an attribute has a name similar to an identifier or a consent decision.
     let columnSimilar: FindingRow
     let typeAbsent: FindingRow
     let columnUnnamed: FindingRow
     let encoding: FindingRow
-    /// The same of a file that begins as another encoding does.
+    /// The same for a file that begins like another encoding.
     let otherEncoding: FindingRow
-    /// A header line that is passed over has another number of columns than were named; only for formats whose settings
-    /// can say so, like the next one.
+    /// A skipped header line has another number of columns than the settings name. Like the next finding, it is only for
+    /// formats with such a setting.
     public let headerWidth: FindingRow
-    /// It names other columns than were named.
+    /// A skipped header line has other column names than the settings.
     public let headerOther: FindingRow
-    // Of a row that is read.
+    // Findings about a row that is read.
     let width: FindingRow
     let fault: FindingRow
-    /// The same of a row that is longer than any may be.
+    /// The same for a row that exceeds the maximum length.
     let faultLong: FindingRow
     let headerAgain: FindingRow
     let manyLines: FindingRow
-    /// Only for formats whose settings name the file's encoding.
+    /// Only for formats with a setting for the file's encoding.
     public let uncertain: FindingRow
     let control: FindingRow
     let keyBlank: FindingRow
-    /// The same of another column that no row may leave blank.
+    /// The same for another column that no row may leave blank.
     let cellBlank: FindingRow
-    /// The key cannot be anybody's: the row is rejected.
+    /// The key cannot belong to a person, so the row is rejected.
     let keyDamaged: FindingRow
-    /// The same of another identifier, which is left out.
+    /// The same for another identifier, which is omitted.
     let identifierDamaged: FindingRow
-    /// An identifier is read without what stands around it.
+    /// An identifier is read without surrounding characters.
     let identifierCleaned: FindingRow
     let date: FindingRow
-    /// The day may be one of two.
+    /// The date is ambiguous.
     let dateAmbiguous: FindingRow
     let email: FindingRow
     let phone: FindingRow
     let value: FindingRow
-    /// A value that cannot be read is left out; each reason has its own words.
+    /// A value that cannot be read is omitted. Each reason has its own text.
     let omitted: FindingRow
     /// All dates of a column have a form that no setting names.
     let dateForm: FindingRow
-    /// A setting has a value that only a file that is read may have.
+    /// A setting has a value that is only allowed for a file that is read.
     let onlyRead: FindingRow
-    /// The same of a column that tells by a word what the person wants.
+    /// The same for a column with consent values.
     let word: FindingRow
-    /// Settings ignore a column that says what a person wants.
+    /// Settings ignore a column with consent decisions.
     let consentIgnored: FindingRow
-    /// A column whose name speaks of consent and that neither the format nor the settings know.
+    /// The column's name indicates consent, but neither the format nor the settings define it.
     let consentUnnamed: FindingRow
     package let seconds: FindingRow
     let unused: FindingRow
@@ -118,18 +118,18 @@ public struct ContactFileFindings: Sendable {
     package let timeZone: FindingRow
     package let devicePart: FindingRow
     package let deviceAssumed: FindingRow
-    // Of a contact that is written.
+    // Findings about a contact that is written.
     let keyMissing: FindingRow
-    /// The same of another column that no row may leave blank.
+    /// The same for another column that no row may leave blank.
     let cellMissing: FindingRow
-    /// Another identifier stands for the key; only for formats that have a second one, as the next two are for those whose
-    /// import takes an address for a yes.
+    /// Another identifier serves as the key. Only for formats with a second kind of key. The next two findings are only for
+    /// formats whose import treats an address as an opt-in.
     public let keyOther: FindingRow
-    /// No yes is known, and the contact is not written.
+    /// No opt-in is known, so the contact is not written.
     public let withoutOptIn: FindingRow
-    /// No yes is known, and the contact is written all the same.
+    /// No opt-in is known, but the contact is written.
     public let writtenWithoutOptIn: FindingRow
-    /// The row has no key, and another column finds it; only for formats in which one does.
+    /// The row has no key, and another column identifies it. Only for formats with such a column.
     public let otherKey: FindingRow
     let optOutLost: FindingRow
     package let noColumn: FindingRow
@@ -151,7 +151,7 @@ public struct ContactFileFindings: Sendable {
     package let suspended: FindingRow
     package let undated: FindingRow
 
-    /// The usual settings by the codes of the findings that follow from them.
+    /// The settings that decide findings, by finding code.
     public var deciding: [String: String] {
         [
             keyBlank.code: "key", columnMissing.code: "key", keyMissing.code: "key", withoutOptIn.code: "withoutOptIn",
@@ -159,7 +159,7 @@ public struct ContactFileFindings: Sendable {
         ]
     }
 
-    /// Every row, for the descriptor.
+    /// All findings, for the descriptor.
     public var all: [FindingRow] {
         [
             empty, headerOnly, columnMissing, columnRepeated, wishAbsent, wishMisused, columnAbsent, columnSimilar,
@@ -179,15 +179,15 @@ public struct ContactFileFindings: Sendable {
         ]
     }
 
-    /// The usual rows.
+    /// Creates the usual findings.
     ///
     /// - Parameters:
-    ///   - adapter: the adapter's id, which codes begin with.
-    ///   - rules: the rules behind them.
-    ///   - key: what finds a contact, in words: `the contact key`.
-    ///   - canChooseKey: whether a setting `key` says which identifier that is.
-    ///   - own: rows of the vendor's own that stand for those of the same code.
-    ///   - ownKeyBlank: the vendor's own row for a blank key.
+    ///   - adapter: The adapter's id, with which the codes begin.
+    ///   - rules: The vendor's rules.
+    ///   - key: A description of the key, for example `the contact key`.
+    ///   - canChooseKey: Whether a setting `key` determines the kind of identifier.
+    ///   - own: Rows of the vendor that replace the usual ones with the same code.
+    ///   - ownKeyBlank: The vendor's own row for a blank key.
     public init(
         _ adapter: String,
         _ rules: ContactFileRules,
@@ -197,7 +197,7 @@ public struct ContactFileFindings: Sendable {
         keyBlank ownKeyBlank: FindingRow? = nil
     ) {
         let columns = "in the setting columns"
-        /// The vendor's own row of that code, or the usual one.
+        /// Returns the vendor's own row with a code, or the usual one.
         func row(
             _ code: String,
             _ severity: Finding.Severity,

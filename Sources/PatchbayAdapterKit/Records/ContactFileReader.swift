@@ -1,28 +1,28 @@
 public import PatchbayJSON
 public import PatchbayModel
 
-/// Reads a contact file row by row, as its table says: delimited text and, where the vendor has them, rows that are JSON objects.
+/// Reads a contact file row by row, as its table describes it: delimited text and, if the vendor supports them, JSON objects.
 ///
-/// Every value of delimited text is text; a blank field is no value. A row with any error is a record without contact that names every
-/// error, and reading goes on.
+/// Every value of delimited text is text; a blank field has no value. A row with an error becomes a record without a contact
+/// that names every error, and reading continues.
 public struct ContactFileReader: RowReader, Sendable {
     private let file: ContactFile
     private var reader: DelimitedReader
-    /// Reads the file once its first bytes show that its rows are JSON.
+    /// The reader to use once the first bytes show that the rows are JSON.
     private var json: JSONRowReader?
     private var table: ColumnTable?
-    /// The names of the header's columns, as they are compared.
+    /// The names of the header's columns, normalized for comparison.
     private var headerKeys: [String] = []
-    /// Whether a header line was passed over that names other columns.
+    /// Whether a skipped header line has other column names.
     private var passedOther = false
     private var rowCount = 0
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
     private static let takeMarkAway = "Take the mark away: its three bytes are EF BB BF."
 
-    /// What the file begins with, until there is enough to see what it is.
+    /// The first bytes of the file, until there are enough to determine its kind.
     private var head: [UInt8]? = []
 
-    /// A reader at the start of a file.
+    /// Creates a reader at the start of a file.
     public init(_ file: ContactFile) {
         self.file = file
         for rule in file.kind.rules.dialect { rule.fire() }
@@ -52,23 +52,23 @@ public struct ContactFileReader: RowReader, Sendable {
         if rowCount == 0 { throw SettingsError([findings.headerOnly.at()]) }
     }
 
-    /// Whether the file's columns, or attributes of any name, could hold every part of a contact.
+    /// Whether the file's columns, or attributes of any name, could represent every part of a contact.
     public func canHold(_ sample: Contact) -> Bool { file.canHold(sample) }
 
-    /// The number of rows without a value that were skipped since this was asked last.
+    /// Returns the number of blank rows skipped since the last call.
     public mutating func takeBlankRows() -> Int { reader.takeBlankRows() }
 
-    /// Whether the header was read, so that a row may be read by itself.
+    /// Whether the header was read, so that a row can be read by itself.
     public var knowsColumns: Bool { table != nil }
 
     private var findings: ContactFileFindings { file.kind.findings }
     private var columns: [ContactColumn] { table?.columns ?? [] }
 
-    /// The bytes to read; nil as long as nobody can tell what the file is.
+    /// Returns the bytes to read; nil until the kind of the file is known.
     private mutating func begun(_ bytes: [UInt8]) throws(SettingsError) -> [UInt8]? {
         guard let head else { return bytes }
         let all = head + bytes
-        // A line may be shorter than the longest of the marks, and holds none then.
+        // A line may be shorter than the longest mark; it then contains none.
         guard all.count >= 4 || all.contains(UInt8(ascii: "\n")), let isJSON = StrangeFile.isJSON(all) else {
             self.head = all
             return nil
@@ -99,7 +99,8 @@ public struct ContactFileReader: RowReader, Sendable {
         return all
     }
 
-    /// A row of more lines is told of: hardly a field has as many, and a quote that is never closed takes rows in.
+    /// The number of lines above which a row is reported. Fields rarely have that many, but an unclosed quote swallows
+    /// following rows.
     package static let usualLines = 100
 
     private mutating func drain(_ record: (SourceRecord) throws -> Void) throws {
@@ -117,9 +118,9 @@ public struct ContactFileReader: RowReader, Sendable {
 
     // MARK: Header
 
-    /// Refuses a file whose lines end in CR alone: it is one line for everybody else, too.
+    /// Rejects a file whose lines end with CR alone, because other programs also read it as a single line.
     ///
-    /// A header line with an end, or with nothing behind a CR, is none of those.
+    /// A header line with a proper line end, or with nothing after a CR, is accepted.
     private func refuseBareReturns() throws(SettingsError) {
         guard let line = reader.header?.bytes, line.last != UInt8(ascii: "\n"),
             line.dropLast().contains(UInt8(ascii: "\r"))
@@ -129,7 +130,7 @@ public struct ContactFileReader: RowReader, Sendable {
         throw SettingsError([findings.fault.at("header", detail: what, remedy: remedy)])
     }
 
-    /// Refuses the line `sep=;` with which Excel states the delimiter: the header is the line below it.
+    /// Rejects the line `sep=;` with which Excel states the delimiter. The header is on the line below it.
     private func refuseSeparatorLine(_ header: [String]) throws(SettingsError) {
         guard header.first?.trimmed.lowercased().hasPrefix("sep=") == true else { return }
         let what = "line 1, \"sep=\" states the delimiter for Excel and is not a header"
@@ -137,8 +138,8 @@ public struct ContactFileReader: RowReader, Sendable {
         throw SettingsError([findings.fault.at("header", detail: what, remedy: remedy)])
     }
 
-    /// Most columns of a file: as many as the widest sheets have. Who has more has another delimiter or no line ends, and a
-    /// row of theirs would take more memory than the whole migration.
+    /// The maximum number of columns, as in the largest spreadsheets. A file with more has another delimiter or no line ends,
+    /// and a single row could take more memory than the whole migration.
     package static let mostColumns = 16_384
 
     private func refuseWidth(_ count: Int, _ line: Int) throws(SettingsError) {
@@ -194,9 +195,9 @@ public struct ContactFileReader: RowReader, Sendable {
         headerKeys = (found.isEmpty ? names : found).map { ColumnName(rawValue: $0).key }
     }
 
-    /// What is wrong with a header without a column for the key: which columns it has, and the setting that probably helps.
+    /// Returns the finding for a header without a column for the key: its columns, and the setting that probably helps.
     private func keyMissing(in names: [String], _ line: Int) -> Finding {
-        // A line with a digit or an address in it may be a row of a person.
+        // A line with a digit or an address may be a row with personal data.
         let isHeader = names.allSatisfy { name in
             name.contains(where: \.isLetter) && !name.contains { $0.isNumber || $0 == "@" }
         }
@@ -228,7 +229,7 @@ public struct ContactFileReader: RowReader, Sendable {
         return finding
     }
 
-    /// What is said once for the whole file, with the first row.
+    /// Returns the findings about the whole file, which are reported with the first row.
     private func fileFindings(with number: Int) -> [Finding] {
         guard number == 1 else { return [] }
         let once = "said once for all rows"
@@ -256,7 +257,8 @@ public struct ContactFileReader: RowReader, Sendable {
         return other + said + dated + absentColumns(once) + similarColumns(once) + (absent.isEmpty ? [] : [untyped])
     }
 
-    /// Columns that settings name and the file lacks; those with consent are refused with the header.
+    /// Returns findings for columns in settings that the file does not have. Missing columns with consent are rejected with the
+    /// header.
     private func absentColumns(_ once: String) -> [Finding] {
         let (settings, names) = (file.settings, columns.map(\.name))
         let known = Set(names.map { ColumnName(rawValue: $0).key })
@@ -273,7 +275,7 @@ public struct ContactFileReader: RowReader, Sendable {
         }
     }
 
-    /// Columns without a meaning whose names resemble an identifier or a consent decision that the file lacks.
+    /// Returns findings for columns without a meaning whose names resemble a missing identifier or consent decision.
     private func similarColumns(_ once: String) -> [Finding] {
         let places = Set(columns.map(\.place))
         let missing = file.kind.columns.filter { column in
@@ -297,7 +299,7 @@ public struct ContactFileReader: RowReader, Sendable {
         }
     }
 
-    /// The names that may be meant by one that is not there, behind a semicolon; empty if none is near.
+    /// Returns names similar to a missing one, preceded by a semicolon; empty if there are none.
     private static func guess(_ name: String, in names: [String]) -> String {
         let near = name.near(in: names).map { "\"\($0.prefix(40))\"" }
         return near.isEmpty ? "" : "; did you mean \(near.joined(separator: " or "))?"
@@ -305,7 +307,7 @@ public struct ContactFileReader: RowReader, Sendable {
 
     // MARK: Rows
 
-    /// Reads one row, or says what is wrong with one that is none.
+    /// Reads one row, or reports why it is not a valid row.
     public func record(_ row: Result<DelimitedRecord, DelimitedFault>) -> SourceRecord {
         switch row {
         case .failure(let fault):
@@ -340,11 +342,12 @@ public struct ContactFileReader: RowReader, Sendable {
         return fields.map { FormulaGuard.unguarded(forms.undoubled($0.trimmed)).trimmed }
     }
 
-    // MARK: What refused rows say
+    // MARK: Consent decisions of rejected rows
 
-    /// What a row says of what its person allows that is refused for its signs.
+    /// Returns the consent decisions of a row that is rejected because of invalid characters.
     ///
-    /// A word with such a sign can't be read, and counts as one of those. Without a field for each column every word is one.
+    /// A consent value with such a character counts as unreadable. If the number of fields does not match the columns, every
+    /// value does.
     private func said(by fields: [String]) -> RefusedWords? {
         guard let table, !fields.isEmpty else { return nil }
         let isWhole = fields.count == columns.count
@@ -353,14 +356,14 @@ public struct ContactFileReader: RowReader, Sendable {
         var contact = draft.contact()
         if isWhole { return draft.said(by: contact) }
         (contact.subscriptions, contact.consents) = ([], [])
-        // An address is known wherever it is.
+        // An address identifies the person regardless of its column.
         contact.identifiers.removeAll { $0.kind == .email }
         contact.identifiers += texts(of: fields).filter(FieldForm.isEmail).map { Identifier(.email, $0) }
         return RefusedWords(of: contact, unread: Set(table.wishes), Set(table.denials.map(\.scope)))
     }
 
-    /// What bytes say that are no row: with a sign in the place of those that are no text, and with quotes as ordinary signs
-    /// where they do not fit together.
+    /// Returns the consent decisions of bytes that are not a valid row. Bytes that are not text are replaced, and misplaced
+    /// quotes are treated as ordinary characters.
     private func said(by fault: DelimitedFault) -> RefusedWords? {
         guard fault.code != .recordTooLong else { return nil }
         var dialect = file.dialect
@@ -374,7 +377,7 @@ public struct ContactFileReader: RowReader, Sendable {
         return said(by: isOfQuotes ? row.fields.map(\.unquoted) : row.fields)
     }
 
-    /// What looks as if the row were none, and can't be told for certain.
+    /// Returns findings for a row that may be damaged.
     private func uncertainties(of row: DelimitedRecord, _ bytes: [UInt8]) -> [Finding] {
         var uncertainties: [Finding] = []
         let last = row.line + bytes.count { $0 == UInt8(ascii: "\n") }
@@ -388,22 +391,22 @@ public struct ContactFileReader: RowReader, Sendable {
         return uncertainties
     }
 
-    /// Whether a row is the header once more, as where files were joined: it may spell the names otherwise, and begin
-    /// with a mark as its file did.
+    /// Whether a row is a repeated header, as in concatenated files. It may have another spelling, and begin with a byte-order
+    /// mark.
     private func isHeader(_ row: DelimitedRecord) -> Bool {
         guard let first = row.fields.first, let name = headerKeys.first else { return false }
-        // Most rows are none by their first sign: a letter or a digit begins a name's key, in lower case.
+        // Fast path: most rows differ from the header in the first character, if it is a letter or digit.
         if let sign = first.utf8.first, sign.isAlphanumeric, sign | 0x20 != name.utf8.first { return false }
         guard ColumnName(rawValue: first.unmarked).key == name else { return false }
         return zip(row.fields, headerKeys).dropFirst().allSatisfy { ColumnName(rawValue: $0).key == $1 }
     }
 
-    /// Reads a row's contact, or what can be read of it, and says what is wrong with it.
+    /// Reads as much of a row's contact as possible and returns the findings about it.
     private func read(_ row: DelimitedRecord, into record: inout SourceRecord) -> [Finding] {
         let place = "row \(row.number), line \(row.line)"
         guard let table else { return [findings.empty.at()] }
         guard row.fields.count == columns.count else {
-            // The first column without a field, or the place of the first field without a column.
+            // The first column without a field, or the index of the first field without a column.
             let isShort = row.fields.count < columns.count
             let first = isShort ? columns[row.fields.count].name : "\(columns.count + 1)"
             let sizes = "\(place), \(row.fields.count) fields for \(columns.count) columns"
@@ -436,13 +439,13 @@ public struct ContactFileReader: RowReader, Sendable {
 }
 
 extension FieldForms {
-    /// A text as it stands in a field, where a character is written twice.
+    /// Returns a text with the format's special character doubled.
     func doubled(_ text: String) -> String {
         guard let doubled, text.unicodeScalars.contains(doubled) else { return text }
         return String(text.unicodeScalars.replacing([doubled], with: [doubled, doubled]))
     }
 
-    /// What ``doubled(_:)`` made it of; a character alone stays.
+    /// Reverses ``doubled(_:)``; a single character stays.
     package func undoubled(_ text: String) -> String {
         guard let doubled, text.unicodeScalars.contains(doubled) else { return text }
         return String(text.unicodeScalars.replacing([doubled, doubled], with: [doubled]))
@@ -450,17 +453,17 @@ extension FieldForms {
 }
 
 extension ContactColumn {
-    /// Whether it fills something, or could if it were mapped.
+    /// Whether the column has a meaning, or could have one if it were mapped.
     var hasName: Bool { place != .ignored || !SnakeCase.text(name).isEmpty }
 }
 
 extension String {
-    /// The text behind a byte-order mark, without quotes, which behind a mark are none; a text without a mark stays.
+    /// The text after a byte-order mark, without quotes, which have no meaning there. A text without a mark stays.
     fileprivate var unmarked: String {
         unicodeScalars.first == "\u{FEFF}" ? String(unicodeScalars.dropFirst()).unquoted : self
     }
 
-    /// The text without one quote at each of its ends, if both are there.
+    /// The text without one quote at each end, if it has both.
     fileprivate var unquoted: String {
         let text = unicodeScalars
         let isQuoted = text.count > 1 && text.first == "\"" && text.last == "\""
@@ -478,7 +481,7 @@ extension UInt8 {
 }
 
 extension DelimitedFault {
-    /// What is wrong, in words without the row's text.
+    /// The reason, without the row's text.
     fileprivate var reason: String {
         switch code {
         case .textAfterQuote: "text after a closing quote"
@@ -490,11 +493,11 @@ extension DelimitedFault {
 }
 
 extension [UInt8] {
-    /// The bytes without one LF or CR LF at their end.
+    /// The bytes without a trailing LF or CR LF.
     package var withoutLineEnd: [UInt8] {
         guard last == UInt8(ascii: "\n") else { return self }
         let line = dropLast()
-        // A slice until here: what gives an array without one between copies byte by byte.
+        // The slice is converted only here; conversions between would copy byte by byte.
         return Array(line.last == UInt8(ascii: "\r") ? line.dropLast() : line)
     }
 }

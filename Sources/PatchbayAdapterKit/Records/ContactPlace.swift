@@ -1,7 +1,7 @@
 import PatchbayJSON
 public import PatchbayModel
 
-/// The part of a contact that a column of a file holds.
+/// The part of a contact that a column of a file contains.
 public enum ContactPlace: Hashable, Sendable {
     /// The first identifier of a kind.
     case identifier(IdentifierKind)
@@ -9,67 +9,67 @@ public enum ContactPlace: Hashable, Sendable {
     case attribute(AttributeName)
     /// All tags.
     case tags
-    /// Whether the contact has one tag.
+    /// Whether the contact has a tag.
     case tag(Tag)
     /// The locale.
     case locale
-    /// The time zone: a name, or where a device has none an offset.
+    /// The time zone: a name or, for a device without one, an offset.
     case timeZone
-    /// The person's consent to a channel, or to a topic on it, and what a yes in the column means.
+    /// The person's consent to a channel or a topic, and the meaning of a yes in the column.
     case state(Subscription.Key, Polarity = .consent)
-    /// Since when it is wanted.
+    /// The date of the opt-in.
     case optIn(Subscription.Key)
-    /// Since when it is not wanted.
+    /// The date of the opt-out.
     case optOut(Subscription.Key)
-    /// When the person said so.
+    /// The date of the consent decision.
     case changedAt(Subscription.Key)
-    /// Where the person said so.
+    /// The source of the consent decision.
     case source(Subscription.Key)
-    /// Whether the person forbids a use of the data, on a channel or on every one.
+    /// Whether the person denies consent to a purpose, on one channel or all.
     case denied(Consent.Scope)
     /// A part of the first device.
     case device(DevicePart)
-    /// Nothing.
+    /// The column is ignored.
     case ignored
 
-    /// What a yes in a column of consent means.
+    /// The meaning of a yes in a column of consent.
     public enum Polarity: String, Hashable, Sendable, CaseIterable {
-        /// Status words; a yes is an opt-in.
+        /// The column contains status values; a yes is an opt-in.
         case consent
-        /// Whether the person opted in.
+        /// The column states whether the person opted in.
         case optedIn
-        /// Whether the person opted out.
+        /// The column states whether the person opted out.
         case optedOut
     }
 
-    /// What a column may hold of a device.
+    /// The parts of a device that a column may contain.
     public enum DevicePart: String, Hashable, Sendable, CaseIterable {
-        /// The id that the vendor's own SDK gave it.
+        /// The device id of the vendor's own SDK.
         case deviceID
-        /// Where push notifications go.
+        /// The push token.
         case pushToken
-        /// `iOS`, `Android` ….
+        /// The platform: `iOS`, `Android`, ….
         case platform
-        /// The system's version.
+        /// The version of the operating system.
         case platformVersion
-        /// The hardware's model.
+        /// The hardware model.
         case model
         /// The offset from UTC, in hours or seconds.
         case utcOffset
-        /// Whether daylight saving is in force.
+        /// Whether daylight saving time is in effect.
         case daylightSaving
-        /// Whether geofences are on.
+        /// Whether geofences are enabled.
         case locationEnabled
-        /// The app to which the push token belongs, by the vendor's own id.
+        /// The vendor's id of the app that the push token belongs to.
         case pushAppID
-        /// Whether the push token is for released apps or for test builds: `production`, `sandbox`.
+        /// The environment of the push token: `production` or `sandbox`.
         case pushEnvironment
     }
 
-    /// Whether it says what a person allows or wants.
+    /// Whether the column contains consent.
     var isAboutConsent: Bool { subject != nil }
 
-    /// What it is about what a person wants or allows; nil where it says nothing of that.
+    /// The subject of the consent; nil if the column contains no consent.
     var subject: AnyHashable? {
         switch self {
         case .state(let key, _), .optIn(let key), .optOut(let key): AnyHashable(key)
@@ -78,21 +78,21 @@ public enum ContactPlace: Hashable, Sendable {
         }
     }
 
-    /// What a yes in the column means; nil if it holds no words of consent.
+    /// The meaning of a yes in the column; nil if it contains no consent values.
     var polarity: Polarity? { if case .state(_, let polarity) = self { polarity } else { nil } }
 
-    /// Whether columns of both places hold the same, a yes in both meaning the same.
+    /// Whether both places have the same subject and the same meaning of a yes.
     func isSame(as other: ContactPlace) -> Bool {
         self == other || polarity != nil && subject == other.subject && !isOpposite(of: other) && other.polarity != nil
     }
 
-    /// Whether a yes in a column of the other place would mean the opposite.
+    /// Whether both places have the same subject and opposite meanings of a yes.
     func isOpposite(of other: ContactPlace) -> Bool {
         guard let polarity, let others = other.polarity else { return false }
         return (polarity == .optedOut) != (others == .optedOut)
     }
 
-    /// The words that a setting may use, for error texts.
+    /// The texts that a setting may use, for error messages.
     public static let allowed =
         "identifier:<kind>, attribute:<name>, tag:<name>, consent:<channel>[/<topic>], optedIn:…, optedOut:…, "
         + "optIn:… and optOut:… for dates, changedAt:…, source:…, denied:<purpose>[/<channel>], "
@@ -109,7 +109,8 @@ public enum ContactPlace: Hashable, Sendable {
         return words
     }()
 
-    /// Reads `identifier:external`, `attribute:city`, `optedOut:email/weekly` or a word; nil if it is none of them.
+    /// Creates a place from a text such as `identifier:external`, `attribute:city`, `optedOut:email/weekly`, or a word; nil if
+    /// it is invalid.
     public init?(text: String) {
         let parts = text.split(separator: ":", maxSplits: 1).map { String($0).trimmed }
         switch (parts.first, parts.dropFirst().first) {
@@ -133,11 +134,11 @@ public enum ContactPlace: Hashable, Sendable {
         }
     }
 
-    /// The same consent about text messages, of a place that is about push messages; any other place stays.
+    /// The same consent place for text messages, if this one is for push messages; otherwise unchanged.
     var aboutTexts: ContactPlace {
         let sms = Subscription.Key(channel: .sms)
         return switch self {
-        // Besides a column of statuses that settings name, this is a second one.
+        // This is a second column, besides a column of statuses that settings name.
         case .state(ContactPlace.push, _): .state(sms, .optedOut)
         case .optIn(ContactPlace.push): .optIn(sms)
         case .optOut(ContactPlace.push): .optOut(sms)
@@ -145,7 +146,7 @@ public enum ContactPlace: Hashable, Sendable {
         }
     }
 
-    /// The channel on which a person is reached by what stands here.
+    /// The channel on which the value at this place reaches a person.
     package var reach: Channel? {
         switch self {
         case .identifier(.email): .email
@@ -155,7 +156,7 @@ public enum ContactPlace: Hashable, Sendable {
         }
     }
 
-    /// The text that ``init(text:)`` reads.
+    /// The text from which ``init(text:)`` creates the place.
     public var text: String {
         switch self {
         case .identifier(let kind): "identifier:\(kind.rawValue)"
@@ -177,23 +178,23 @@ public enum ContactPlace: Hashable, Sendable {
 }
 
 extension IdentifierKind {
-    /// Its place among the identifiers of a contact that is read: what finds a contact elsewhere, too, stands first.
+    /// The sort key among the identifiers of a contact that is read: the external identifier comes first.
     public var place: (Int, String) { (self == .external ? 0 : 1, rawValue) }
 }
 
 extension Subscription.Key {
-    /// Reads `email` or `email/weekly`.
+    /// Creates a key from `email` or `email/weekly`.
     package init(text: String) {
         let parts = text.split(separator: "/", maxSplits: 1).map(String.init)
         self.init(channel: Channel(rawValue: parts.first ?? ""), topic: parts.dropFirst().first)
     }
 
-    /// `email`, `email/weekly`.
+    /// The text `email` or `email/weekly`.
     package var text: String { topic.map { "\(channel.rawValue)/\($0)" } ?? channel.rawValue }
 }
 
 extension Consent.Scope {
-    /// Reads `messaging` or `messaging/email`.
+    /// Creates a scope from `messaging` or `messaging/email`.
     init(text: String) {
         let parts = text.split(separator: "/", maxSplits: 1).map(String.init)
         self.init(
@@ -202,7 +203,7 @@ extension Consent.Scope {
         )
     }
 
-    /// `messaging`, `messaging/email`.
+    /// The text `messaging` or `messaging/email`.
     var text: String { channel.map { "\(purpose.rawValue)/\($0.rawValue)" } ?? purpose.rawValue }
 }
 
@@ -211,17 +212,17 @@ public struct ColumnName: NeutralKey {
     public let rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// What two spellings of one column share: case, spaces, underscores and hyphens do not count, a leading underscore
-    /// does, because it marks a vendor's own columns.
+    /// The name for comparison, without regard to case, spaces, underscores, and hyphens. A leading underscore counts, because
+    /// it marks a vendor's own columns.
     public var key: String {
         let letters = rawValue.lowercased().filter { !$0.isWhitespace && $0 != "_" && $0 != "-" }
         return (rawValue.trimmed.hasPrefix("_") ? "_" : "") + letters
     }
 }
 
-/// Names in lower case with underscores.
+/// Conversion of names to snake case.
 public enum SnakeCase: Sendable {
-    /// `Loyalty Tier`, `LoyaltyTier` and `loyalty-tier` as `loyalty_tier`.
+    /// Returns `Loyalty Tier`, `LoyaltyTier`, or `loyalty-tier` as `loyalty_tier`.
     public static func text(_ name: String) -> String {
         var words: [String] = [""]
         var previous: Character?
@@ -237,7 +238,7 @@ public enum SnakeCase: Sendable {
 }
 
 extension [ContactPlace] {
-    /// The columns that fill a part of the contact for which there is one before, each with that one.
+    /// The columns that fill a part of the contact that an earlier column fills, each with that column.
     var repeated: [(column: Int, first: Int)] {
         var first: [ContactPlace: Int] = [:]
         return enumerated().compactMap { column, place in

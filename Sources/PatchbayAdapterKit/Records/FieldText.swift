@@ -1,6 +1,6 @@
 public import PatchbayModel
 
-/// The order and the marks of a day's numbers in a file.
+/// The order and the separators of a date's numbers in a file.
 public enum DayForm: String, NeutralWord {
     case iso = "yyyy-MM-dd"
     case slashed = "yyyy/MM/dd"
@@ -8,7 +8,7 @@ public enum DayForm: String, NeutralWord {
     case european = "dd/MM/yyyy"
     case dotted = "dd.MM.yyyy"
 
-    /// What stands between the numbers.
+    /// The separator between the numbers.
     package var mark: Unicode.Scalar {
         switch self {
         case .iso: "-"
@@ -17,7 +17,7 @@ public enum DayForm: String, NeutralWord {
         }
     }
 
-    /// The places of year, month and day among the numbers.
+    /// The positions of year, month, and day among the numbers.
     package var order: (year: Int, month: Int, day: Int) {
         switch self {
         case .iso, .slashed: (0, 1, 2)
@@ -26,7 +26,7 @@ public enum DayForm: String, NeutralWord {
         }
     }
 
-    /// A day in this form.
+    /// Returns a day in this form.
     func text(_ day: CalendarDate) -> String {
         let (iso, order) = (day.text.split(separator: "-").map(String.init), order)
         var parts = iso
@@ -34,7 +34,7 @@ public enum DayForm: String, NeutralWord {
         return parts.joined(separator: String(mark))
     }
 
-    /// Whether a text has numbers in this form, although the calendar has no such day.
+    /// Whether a text has this form, but the calendar has no such day.
     func isAbsentDay(_ text: String) -> Bool {
         guard day(text) == nil else { return false }
         let lengths = text.split(separator: Character(mark), omittingEmptySubsequences: false).map { part in
@@ -44,7 +44,7 @@ public enum DayForm: String, NeutralWord {
         return lengths[order.year] == 4 && [order.month, order.day].allSatisfy { (1...2).contains(lengths[$0]) }
     }
 
-    /// Reads a day of this form, with or without leading zeros in day and month.
+    /// Returns the day of a text in this form, with or without leading zeros in day and month.
     func day(_ text: String) -> CalendarDate? {
         let parts = text.split(separator: Character(mark), omittingEmptySubsequences: false)
         let numbers = parts.compactMap { part in part.allSatisfy(\.isASCIIDigit) ? Int(part) : nil }
@@ -56,16 +56,16 @@ public enum DayForm: String, NeutralWord {
     }
 }
 
-/// A clock's digits as a file writes them, of 24 or 12 hours; whether there is such a time, its reader says.
+/// The digits of a 24-hour or 12-hour clock time in a file. Its reader checks whether the time exists.
 private struct Clock {
     /// `HH:MM`.
     let minutes: String
-    /// What stands behind the minutes, if anything does.
+    /// The seconds; nil if there are none.
     let seconds: String?
-    /// Whether the text says which half of the day it is.
+    /// Whether the text has AM or PM.
     let isTwelveHour: Bool
 
-    /// Reads a time, and `AM` or `PM` behind it; nil for other words.
+    /// Creates a clock time from a time and an optional `AM` or `PM`; nil for other words.
     init?(_ words: [String]) {
         guard let time = words.first, words.count <= 2 else { return nil }
         let parts = time.split(separator: ":", omittingEmptySubsequences: false)
@@ -86,43 +86,43 @@ private struct Clock {
     }
 }
 
-/// A time of day as a file writes it.
+/// A time of day as written in a file.
 public struct FileTime: Hashable, Sendable {
     /// The time to the minute.
     public let time: LocalTime
-    /// Whether the text has seconds that the time has not.
+    /// Whether the text has seconds, which the time does not contain.
     public let isCut: Bool
 
-    /// Reads a time of 24 or 12 hours, with seconds or without; nil if the text is none.
+    /// Creates a time from a 24-hour or 12-hour clock time, with or without seconds; nil if the text is invalid.
     public init?(_ text: String) {
         guard let clock = Clock(text.split(whereSeparator: \.isWhitespace).map(String.init)),
             let time = LocalTime(text: clock.minutes)
         else { return nil }
         let seconds = clock.seconds ?? "00"
-        // Seconds are counted as minutes are.
+        // Seconds have the same range as minutes.
         guard LocalTime(text: "00:\(seconds)") != nil else { return nil }
         (self.time, isCut) = (time, seconds != "00")
     }
 }
 
-/// A day or a point in time as a file writes it.
+/// A date or a point in time as written in a file.
 public struct FileMoment: Hashable, Sendable {
-    /// The calendar day as it stands.
+    /// The calendar day in the text.
     public let day: CalendarDate
-    /// The point in time; midnight where the text has no time.
+    /// The point in time; midnight if the text has no time.
     public let timestamp: Timestamp
-    /// Whether the text names its zone.
+    /// Whether the text contains a time zone.
     let hasZone: Bool
-    /// Whether its clock has AM or PM.
+    /// Whether the time has AM or PM.
     let isTwelveHour: Bool
 
-    /// Reads RFC 3339, or a day in one of the forms, perhaps with a time of 24 or 12 hours, and perhaps with `GMT` behind
-    /// it; nil if the text is none.
+    /// Creates a moment from an RFC 3339 text, or from a day in one of the forms with an optional 24-hour or 12-hour time and
+    /// an optional `GMT`; nil if the text is invalid.
     ///
     /// - Parameters:
-    ///   - text: the column's text.
-    ///   - forms: the forms of days; `yyyy-MM-dd` is always one.
-    ///   - zone: `Z` or an offset such as `-06:00`, for texts that name none.
+    ///   - text: The column's text.
+    ///   - forms: The forms of days; `yyyy-MM-dd` is always accepted.
+    ///   - zone: `Z` or an offset such as `-06:00`, for texts without a zone.
     public init?(_ text: String, forms: [DayForm], zone: String) {
         let text = text.trimmed
         if let timestamp = Timestamp(text: text), let day = CalendarDate(text: String(text.prefix(10))) {
@@ -139,14 +139,14 @@ public struct FileMoment: Hashable, Sendable {
         (self.day, self.timestamp, self.hasZone, isTwelveHour) = (day, timestamp, hasZone, words.count > 2)
     }
 
-    /// `HH:MM:SS` with a fraction if there is one; midnight without words.
+    /// Returns `HH:MM:SS` with an optional fraction; midnight if there are no words.
     private static func clock(_ words: [String]) -> String? {
         if words.isEmpty { return "00:00:00" }
         guard let clock = Clock(words), clock.seconds != nil || clock.isTwelveHour else { return nil }
         return "\(clock.minutes):\(clock.seconds ?? "00")"
     }
 
-    /// The seconds by which an offset is east of UTC: `Z`, `-06:00`.
+    /// Returns the seconds by which an offset is east of UTC: `Z`, `-06:00`.
     package static func seconds(of zone: String) -> Int64 {
         guard let local = Timestamp(text: "2000-01-01T00:00:00\(zone)"),
             let utc = Timestamp(text: "2000-01-01T00:00:00Z")
@@ -155,30 +155,30 @@ public struct FileMoment: Hashable, Sendable {
     }
 }
 
-/// How values are written as the text of a field.
+/// The text forms of values in a field.
 public struct FieldForms: Sendable {
-    /// How days are written, and the days of timestamps.
+    /// The form of days in written dates and timestamps.
     public var day: DayForm
-    /// Other forms that are read.
+    /// Additional forms that are read.
     public var alsoRead: [DayForm]
-    /// `Z` or an offset: the zone of timestamps, which name none.
+    /// The zone of timestamps in texts without a zone: `Z` or an offset.
     public var zone: String
-    /// What is written behind hours and minutes: `:00` or nothing.
+    /// The text after hours and minutes: `:00` or empty.
     public var seconds: String
-    /// The words for true and false; `true`, `false`, `yes`, `no`, `1` and `0` are always read.
+    /// The words for true and false. `true`, `false`, `yes`, `no`, `1`, and `0` are always read.
     public var booleans: (yes: String, no: String)
-    /// What stands between several values.
+    /// The separator between several values.
     public var separator: Unicode.Scalar
-    /// Whether countries are two lower-case letters.
+    /// Whether countries are written as two lower-case letters.
     public var hasLowerCountries: Bool
-    /// A character that is written twice, and read twice for one.
+    /// A character that is written doubled, and halved when it is read.
     public var doubled: Unicode.Scalar?
-    /// Whether a field may hold a line break; otherwise a space stands for one.
+    /// Whether a field may contain a line break. Otherwise it is written as a space.
     public var takesLineBreaks: Bool
-    /// The highest scalar that a text may hold.
+    /// The highest Unicode scalar that a text may contain.
     public var highestScalar: UInt32
 
-    /// Forms; the defaults are those of the neutral model.
+    /// Creates text forms. The defaults are those of the neutral model.
     public init(
         day: DayForm = .iso,
         alsoRead: [DayForm] = [],
@@ -198,15 +198,15 @@ public struct FieldForms: Sendable {
 
     // MARK: Reading
 
-    /// The forms of days that are read, the configured one first. One that has the month first and one that has the day
-    /// first exclude each other where one of them is configured.
+    /// The forms of days that are read, the configured one first. If a configured form has the month first, forms with the day
+    /// first are excluded, and vice versa.
     package var dayForms: [DayForm] {
         let excluded: [DayForm] = day == .american ? [.european] : day == .european ? [.american] : []
         return [day] + alsoRead.filter { $0 != day && !excluded.contains($0) }
     }
 
-    /// The different moments that a text may be: several where day and month cannot be distinguished, none for a text of
-    /// another form. A clock with AM or PM belongs to a date that has the month first.
+    /// Returns the possible moments of a text: several if day and month are ambiguous, none for a text in another form. A time
+    /// with AM or PM implies a date with the month first.
     package func readings(_ text: String) -> [FileMoment] {
         if let own = FileMoment(text, forms: [day], zone: zone) { return [own] }
         var all: [FileMoment] = []
@@ -218,16 +218,16 @@ public struct FieldForms: Sendable {
         return all
     }
 
-    /// A day or a point in time; nil for a text that is none, or that may be several.
+    /// Returns the day or point in time of a text; nil if it is invalid or ambiguous.
     package func moment(_ text: String) -> FileMoment? {
         let all = readings(text)
         return all.count == 1 ? all.first : nil
     }
 
-    /// Reads a field as a value of a type; nil if it is none.
+    /// Returns the value of a type in a field's text; nil if it is invalid.
     package func value(_ text: String, as type: AttributeType) -> AttributeValue? {
         switch type {
-        // A day needs no midnight, which the first year has none of in every zone.
+        // A day does not need a midnight, which the first year does not have in every zone.
         case .date: (CalendarDate(text: text.trimmed) ?? moment(text)?.day).map(AttributeValue.date)
         case .timestamp: moment(text).map { .timestamp($0.timestamp) }
         case .time: FileTime(text).map { .time($0.time) }
@@ -236,23 +236,23 @@ public struct FieldForms: Sendable {
         }
     }
 
-    /// Reads a text that holds a value of a type and no more than that; nil if it is another, or more.
+    /// Returns the value of a type if the text contains exactly that value; nil if it contains another value, or more.
     package func exactValue(_ text: String, as type: AttributeType) -> AttributeValue? {
         if type == .time, FileTime(text)?.isCut == true { return nil }
         guard type == .date, CalendarDate(text: text.trimmed) == nil else { return value(text, as: type) }
-        // An instant names its zone, and a time that is not midnight is more than a day.
+        // A text with a zone is an instant, and a time other than midnight is more than a day.
         guard let moment = moment(text), !moment.hasZone,
             moment.timestamp == self.moment(moment.day.text)?.timestamp
         else { return nil }
         return .date(moment.day)
     }
 
-    /// The words of a field with several.
+    /// Returns the words of a field with several.
     package func words(of text: String) -> [String] { text.words(between: separator) }
 
     // MARK: Writing
 
-    /// A value as text, and whether something of it is lost; nil if it has none.
+    /// Returns the text of a value, and whether it is exact; nil if the value cannot be written.
     func text(_ value: AttributeValue) -> (text: String, isExact: Bool)? {
         switch value {
         case .date(let day): return (self.day.text(day), true)
@@ -269,13 +269,13 @@ public struct FieldForms: Sendable {
         }
     }
 
-    /// Several words as one text; nil if one of them would not come back.
+    /// Returns several words as one text; nil if reading it would not return the same words.
     func joined(_ words: [String]) -> String? {
         let isPlain = words.allSatisfy { !$0.unicodeScalars.contains(separator) && $0 == $0.trimmed && !$0.isEmpty }
         return isPlain ? words.map { $0 }.joined(separator: String(separator)) : nil
     }
 
-    /// A point in time to the second, in the forms' zone; nil past the years of four digits.
+    /// Returns a point in time to the second, in the forms' zone; nil beyond four-digit years.
     func text(_ timestamp: Timestamp) -> (text: String, isExact: Bool)? {
         guard let local = Timestamp(seconds: timestamp.seconds + FileMoment.seconds(of: zone)) else { return nil }
         let clock = local.text(fractionDigits: 0).dropFirst(11).dropLast()
@@ -283,9 +283,9 @@ public struct FieldForms: Sendable {
     }
 }
 
-/// What a text must look like in a typed column.
+/// The required forms of texts in typed columns.
 public enum FieldForm: Sendable {
-    /// Something, an at sign, and a host with a point; no white space; at most 254 characters.
+    /// Whether a text is an e-mail address: something, an @, and a host with a dot; no white space; at most 254 characters.
     public static func isEmail(_ text: String) -> Bool {
         var (hasAt, hasDot, last) = (false, false, UInt8(ascii: "@"))
         for byte in text.utf8 {
@@ -312,7 +312,7 @@ public enum FieldForm: Sendable {
         return labels.count > 1 && labels.allSatisfy { !$0.isEmpty } && !text.contains(where: \.isWhitespace)
     }
 
-    /// Whether a text may be an identifier of that kind.
+    /// Whether a text may be an identifier of a kind.
     static func fits(_ text: String, _ kind: IdentifierKind) -> Bool {
         switch kind {
         case .email: isEmail(text) && IdentifierText.isSound(text)
@@ -321,17 +321,17 @@ public enum FieldForm: Sendable {
         }
     }
 
-    /// A zone's name rather than an offset: it has a slash, or is `UTC`.
+    /// Whether a text is the name of a time zone rather than an offset: it contains a slash, or is `UTC`.
     package static func isZone(_ text: String) -> Bool { text.utf8.contains(UInt8(ascii: "/")) || text == "UTC" }
 
-    /// Four to fifteen digits, with the usual signs between them.
+    /// Whether a text is a telephone number: four to fifteen digits, with the usual characters between them.
     public static func isPhone(_ text: String) -> Bool {
         (4...15).contains(text.count { ("0"..."9").contains($0) })
             && text.allSatisfy { ("0"..."9").contains($0) || "+-()./ ".contains($0) }
     }
 }
 
-/// An offset from UTC as exports write it: hours up to 14, or seconds in quarters of an hour.
+/// An offset from UTC in exports: hours up to 14, or seconds in quarters of an hour.
 package struct ExactHours {
     package let seconds: Int
 
@@ -352,7 +352,7 @@ package struct ExactHours {
         }
     }
 
-    /// An offset in hours and quarters; nil if it is none.
+    /// Returns the text of an offset in hours and quarters; nil if the offset is invalid.
     static func text(_ seconds: Int) -> String? {
         guard seconds % 900 == 0, abs(seconds) <= 14 * 3600 else { return nil }
         let quarters = ["", ".25", ".5", ".75"][abs(seconds) / 900 % 4]
@@ -365,7 +365,7 @@ extension Character {
     fileprivate var isASCIIDigit: Bool { ("0"..."9").contains(self) }
 }
 
-/// How a file's characters are bytes.
+/// The character encodings of files.
 public enum FileEncoding: String, NeutralWord {
     /// UTF-8.
     case utf8 = "utf-8"
@@ -373,13 +373,13 @@ public enum FileEncoding: String, NeutralWord {
     case latin1 = "iso-8859-1"
     /// Windows 1252: ISO 8859-1 with letters, quotes and the euro sign in place of controls.
     case windows1252 = "windows-1252"
-    /// UTF-16; the file is turned into UTF-8 when it is opened.
+    /// UTF-16. The file is converted to UTF-8 when it is opened.
     case utf16 = "utf-16"
 
-    /// Whether the bytes that a reader gets are UTF-8.
+    /// Whether the reader receives UTF-8.
     package var isUTF8: Bool { self == .utf8 || self == .utf16 }
 
-    /// The characters of Windows 1252 from 0x80 to 0x9F; a byte without one stands for the control.
+    /// The characters of Windows 1252 from 0x80 to 0x9F. A byte without one represents the control character.
     private static let windows: [UInt16] = [
         0x20AC, 0x81, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0x8D,
         0x017D, 0x8F,
@@ -391,7 +391,7 @@ public enum FileEncoding: String, NeutralWord {
         uniqueKeysWithValues: windows.enumerated().map { (UInt32($0.element), 0x80 + UInt8($0.offset)) }
     )
 
-    /// The bytes as UTF-8.
+    /// Returns the bytes converted to UTF-8.
     public func decoded(_ bytes: [UInt8]) -> [UInt8] {
         guard !isUTF8, bytes.contains(where: { $0 >= 0x80 }) else { return bytes }
         var decoded: [UInt8] = []
@@ -411,15 +411,15 @@ public enum FileEncoding: String, NeutralWord {
         return decoded
     }
 
-    /// Whether bytes that were read as this are most likely of another encoding: every sign beyond ASCII in them is one of
-    /// UTF-8, or one is a control that Windows 1252 has letters and quotes for.
+    /// Whether bytes that were read in this encoding probably have another one: all their non-ASCII bytes form valid UTF-8, or
+    /// one is a control character that Windows 1252 uses for letters and quotes.
     func isUncertain(_ bytes: [UInt8]) -> Bool {
         guard !isUTF8, bytes.contains(where: { $0 >= 0x80 }) else { return false }
         return self == .latin1 && bytes.contains { (0x80..<0xA0).contains($0) }
             || String(validating: bytes, as: UTF8.self) != nil
     }
 
-    /// The bytes of a text in UTF-8 that the encoding can hold.
+    /// Returns a UTF-8 text in this encoding, which must be able to represent it.
     package func encoded(_ bytes: [UInt8]) -> [UInt8] {
         guard !isUTF8, bytes.contains(where: { $0 >= 0x80 }) else { return bytes }
         return String(decoding: bytes, as: UTF8.self).unicodeScalars.map { scalar in

@@ -1,9 +1,9 @@
 import PatchbayModel
 
-/// The text of an identifier as a file has it: without what spreadsheets and web pages put around it, and whether it can be
-/// anybody's at all.
+/// The text of an identifier in a file, without the characters that spreadsheets and web pages put around it, and whether it
+/// can belong to a person at all.
 package struct IdentifierText: Hashable, Sendable {
-    /// Why a text cannot be an identifier: several people may have the same one.
+    /// The reason why a text cannot be an identifier: several people may have the same one.
     package enum Damage: String, Sendable {
         case scientific = "a number in scientific notation, which has lost digits"
         case placeholder = "a word for a missing value, such as NULL"
@@ -11,18 +11,19 @@ package struct IdentifierText: Hashable, Sendable {
         case invisible = "an invisible character"
     }
 
-    /// The text without invisible characters and white space at its ends, and without a spreadsheet's guard: `="0012"`, `'0012`.
+    /// The text without surrounding invisible characters and white space, and without a spreadsheet's guard: `="0012"`,
+    /// `'0012`.
     package let value: String
-    /// Why the text cannot be an identifier; nil if it can.
+    /// The reason why the text cannot be an identifier; nil if it can.
     package let damage: Damage?
 
-    /// Reads the text of a field that is not blank.
+    /// Creates the identifier from the text of a field that is not blank.
     package init(_ text: String) {
         value = Self.cleaned(text)
         damage = Self.damage(of: value)
     }
 
-    /// Whether a text can be one person's identifier and has nothing around it that a reader takes away.
+    /// Whether a text can be an identifier and has no surrounding characters that a reader removes.
     package static func isSound(_ text: String) -> Bool {
         let read = IdentifierText(text)
         return read.damage == nil && read.value == text.trimmed
@@ -49,7 +50,7 @@ package struct IdentifierText: Hashable, Sendable {
         isInvisible(scalar) || scalar.properties.isWhitespace
     }
 
-    /// Controls, and characters that change how others are shown: U+200B, U+FEFF, U+00AD.
+    /// Whether a character is a control character, or changes how other characters are displayed: U+200B, U+FEFF, U+00AD.
     private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
         let category = scalar.properties.generalCategory
         return category == .control || category == .format
@@ -64,7 +65,7 @@ package struct IdentifierText: Hashable, Sendable {
         return text.contains { $0.isLetter || $0.isNumber } ? nil : .noLetters
     }
 
-    /// Words of databases, programs and spreadsheets for a missing value.
+    /// Words that databases, programs, and spreadsheets write for a missing value.
     private static let placeholders: Set<String> = [
         "null", "(null)", "<null>", "[null]", "\\n", "nil", "none", "n/a", "#n/a", "na", "#na", "nan", "undefined",
         "unknown",

@@ -1,19 +1,19 @@
-/// How many contacts a vendor takes in at once by one of its ways in, and how often, as its documents state it.
+/// A bulk import route of a vendor, with the documented limits and rate.
 public struct ImportRoute: Hashable, Sendable {
-    /// The way in: `profiles/import`.
+    /// The name of the route, for example `profiles/import`.
     public var name: String
-    /// The format whose contacts it takes; nil for every one of the vendor's.
+    /// The format that it accepts; nil for every format of the vendor.
     public var format: String?
-    /// Most contacts in a request, or in a file; nil where nothing is stated.
+    /// The maximum number of contacts per request or file; nil if undocumented.
     public var contacts: Int?
-    /// Most bytes in a request, or in a file; nil where nothing is stated.
+    /// The maximum number of bytes per request or file; nil if undocumented.
     public var bytes: Int?
-    /// How often; nil where the documents state no rate.
+    /// The maximum rate; nil if undocumented.
     public var rate: Rate?
-    /// What else is stated, and where.
+    /// Other documented facts, with their source.
     public var note: String
 
-    /// A way in.
+    /// Creates an import route.
     public init(
         _ name: String,
         of format: String? = nil,
@@ -26,7 +26,7 @@ public struct ImportRoute: Hashable, Sendable {
         (self.rate, self.note) = (rate, note)
     }
 
-    /// How many requests so many contacts need.
+    /// Returns the number of requests for a number of contacts.
     public func requests(for contacts: Int, bytes: Int) -> Int {
         let byCount = self.contacts.map { (contacts + $0 - 1) / $0 } ?? 0
         let bySize = self.bytes.map { (bytes + $0 - 1) / $0 } ?? 0

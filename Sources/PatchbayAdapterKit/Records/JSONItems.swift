@@ -1,27 +1,27 @@
 import PatchbayJSON
 
-/// Cuts JSON into the objects that hold records, whatever the sizes of the chunks it arrives in: those of a list, of a list
-/// named `items` in an object, or objects one behind another. Several such texts may follow each other.
+/// Splits JSON, in chunks of any size, into the objects that contain records: the objects of an array, of an array named
+/// `items` in an object, or consecutive objects. Several such texts may follow each other.
 ///
-/// The cutter looks at brackets and quotes alone; whether an item is JSON is for its reader to say. No string goes on behind
-/// its line, and no item behind its list or into an object that begins where no value can, so that a lost quote or bracket
-/// costs the item, and not all that follow.
+/// The splitter examines only brackets and quotes; the reader checks whether an item is valid JSON. A missing quote or bracket
+/// costs only its item, not all following ones. To this end, a string ends at its line. An item ends with its array, or before
+/// an object that begins where no value is allowed.
 struct JSONItems: Sendable {
-    /// What stands between two separators.
+    /// The text between two separators.
     struct Item: Sendable {
-        /// Its number, from 1.
+        /// The number of the item, from 1.
         var number: Int
-        /// The line that it begins on, from 1.
+        /// The line on which the item begins, from 1.
         var line: Int
-        /// Its bytes; none of one that is longer than a record may be.
+        /// The bytes of the item; empty if it exceeds the maximum length of a record.
         var bytes: [UInt8]
         var isTooLong: Bool
     }
 
     private enum Place {
-        /// Before a text, or behind one.
+        /// Before or after a text.
         case outside
-        /// In an object that is an item itself, until a list named `items` shows up in it.
+        /// In an object that is itself an item, unless it contains an array named `items`.
         case object(isWrapper: Bool)
         case list(isWrapped: Bool)
     }
@@ -31,13 +31,13 @@ struct JSONItems: Sendable {
 
     private let maximumLength: Int
     private var place = Place.outside
-    /// What is open in the item.
+    /// The number of open braces and brackets in the item.
     private var (braces, brackets) = (0, 0)
     private var isQuoted = false
     private var isEscaped = false
-    /// The last sign outside quotes that is not blank.
+    /// The last character outside quotes that is not white space.
     private var last: UInt8 = 0
-    /// What earlier chunks have of the item that has begun.
+    /// The bytes of the current item from earlier chunks.
     private var kept: [UInt8] = []
     private var isTooLong = false
     private var hasBegun = false
@@ -47,18 +47,18 @@ struct JSONItems: Sendable {
 
     init(maximumLength: Int = RecordLength.usual) { self.maximumLength = maximumLength }
 
-    /// The line at which the text is, if it has begun and not ended.
+    /// The current line, if a text has begun and not ended.
     var openLine: Int? { if case .outside = place { nil } else { line } }
 
-    /// Cuts the next chunk.
+    /// Splits the next chunk.
     ///
     /// - Parameters:
-    ///   - chunk: the bytes.
-    ///   - take: takes each item.
-    /// - Returns: the line of a sign that stands outside every text; nil as long as there is none.
-    /// - Throws: what `take` throws.
+    ///   - chunk: The bytes.
+    ///   - take: Receives each item.
+    /// - Returns: The line of a character outside every text; nil if there is none so far.
+    /// - Throws: The error of `take`.
     mutating func read(_ chunk: [UInt8], _ take: (Item) throws -> Void) rethrows -> Int? {
-        // Where the bytes begin that are not kept yet.
+        // The start of the bytes that are not stored yet.
         var start = 0
         func end(_ next: Int, isBroken: Bool = false) throws {
             keep(chunk[start..<next])
@@ -111,17 +111,17 @@ struct JSONItems: Sendable {
         return nil
     }
 
-    // MARK: Signs
+    // MARK: Characters
 
     private static func isBlank(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0A, 0x0D].contains(byte) }
 
-    /// Whether an object that begins here can't be a part of the item: in an object one stands behind a colon alone.
+    /// Whether an object that begins here cannot be part of the item: inside an object, it may only follow a colon.
     private var isBroken: Bool {
         if case .object(isWrapper: true) = place { return false }
         return braces > 0 && brackets == 0 && last != UInt8(ascii: ":")
     }
 
-    /// Bytes without the blank ones at their end.
+    /// Returns the bytes without trailing white space.
     private static func withoutBlanks(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         bytes[..<(bytes.lastIndex { !isBlank($0) }.map { $0 + 1 } ?? bytes.startIndex)]
     }
@@ -136,7 +136,7 @@ struct JSONItems: Sendable {
         }
     }
 
-    /// Notes a sign of the item; true if it ends there.
+    /// Records a character of the item. Returns true if the item ends there.
     private mutating func open(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "\""): isQuoted = true
@@ -151,7 +151,7 @@ struct JSONItems: Sendable {
         return false
     }
 
-    /// Whether what stands before an opening bracket is the name of the list of items.
+    /// Whether the text before an opening bracket is the name of the list of items.
     private func isList(behind bytes: ArraySlice<UInt8>) -> Bool {
         let near = 64
         let text = kept.suffix(near) + bytes.suffix(near)
@@ -168,7 +168,7 @@ struct JSONItems: Sendable {
 
     private mutating func keep(_ bytes: ArraySlice<UInt8>) {
         guard hasBegun else { return }
-        // Of an object around the list the end alone is looked at.
+        // Of an object around the list, only the end is examined.
         if case .object(isWrapper: true) = place {
             kept = Array((kept + bytes.suffix(maximumLength)).suffix(Self.listName.count + 8))
         } else if isTooLong || kept.count + bytes.count > maximumLength {
@@ -178,7 +178,7 @@ struct JSONItems: Sendable {
         }
     }
 
-    /// The item that has begun; a comma behind a broken one stands before the next.
+    /// Returns the current item. After a broken item, a comma precedes the next one.
     private mutating func takeItem(isBroken: Bool) -> Item? {
         guard hasBegun else { return nil }
         var bytes = Self.withoutBlanks(kept[...])
@@ -195,7 +195,7 @@ struct JSONItems: Sendable {
 }
 
 extension JSONObject {
-    /// How to take the records out of an object that wraps them, as the replies of APIs do; nil if it wraps none.
+    /// A remedy that extracts the records from an object that wraps them, as API replies do; nil if it wraps none.
     package var unwrapping: String? {
         for name in ["data", "profiles", "contacts", "content", "items", "rows", "records", "results"] {
             guard let value = self[name] else { continue }

@@ -1,22 +1,22 @@
 import PatchbayJSON
 import PatchbayModel
 
-/// Reads a contact file whose rows are JSON objects: each member is a column, found by its name as a header's is.
+/// Reads a contact file whose rows are JSON objects. Each member is a column, identified by its name like a column of a header.
 ///
-/// Texts, numbers, booleans and null are values; a blank text and null are none. A row with any error is a record without
-/// contact that names every error, and reading goes on.
+/// Texts, numbers, booleans, and null are accepted; a blank text and null have no value. A row with an error becomes a record
+/// without a contact that names every error, and reading continues.
 struct JSONRowReader: Sendable {
     private let file: ContactFile
     private var items = JSONItems()
     private var rowCount = 0
-    /// The columns of rows with the same members in the same order; a few orders are usual.
+    /// The columns of rows with the same members in the same order. Few orders are usual.
     private var tables: [[String]: (table: ColumnTable, problems: [Problem])] = [:]
     private static let mostTables = 64
-    /// Members of which was said what is said once.
+    /// The members for which the findings that are reported once have been reported.
     private var seen: Set<String> = []
     private static let mostSeen = 4096
 
-    /// What is wrong with members, whatever the values are.
+    /// A problem with a member, regardless of its value.
     private struct Problem: Sendable {
         var row: FindingRow
         var path: String
@@ -96,7 +96,7 @@ struct JSONRowReader: Sendable {
         var draft = ContactDraft(table, texts, place)
         let contact = draft.contact()
         guard problems.isEmpty else {
-            // The decisions of the members that are there count.
+            // The decisions of the existing members apply.
             record.said = draft.said(by: contact)
             return said
                 + problems.map { problem in
@@ -136,7 +136,7 @@ struct JSONRowReader: Sendable {
 
     private func problems(of columns: [ContactColumn]) -> [Problem] {
         let keys = Set(columns.map { ColumnName(rawValue: $0.name).key })
-        // A member that says what a person allows stands in every row, so that a misspelt name is heard of.
+        // A member with consent must be in every row, so that a misspelt name is reported.
         let absent = file.settings.columns.filter { name, place in
             place.isAboutConsent && !keys.contains(ColumnName(rawValue: name).key)
                 && !columns.contains { $0.place == place }
@@ -152,7 +152,7 @@ struct JSONRowReader: Sendable {
             }
     }
 
-    /// What is said once of a member, with the first row that has it.
+    /// Returns the findings that are reported once for a member, with the first row that has it.
     private mutating func news(of columns: [ContactColumn]) -> [Finding] {
         columns.enumerated().compactMap { place, column in
             guard seen.count < Self.mostSeen, seen.insert(column.name).inserted else { return nil }

@@ -1,98 +1,98 @@
 public import PatchbayJSON
 public import PatchbayModel
 
-/// What a value must look like in a field of a file, and how it is written there.
+/// The required form of a value in a field of a file, and how it is written there.
 ///
-/// It says the same as the vendor's own table of fields, as data: bulk work is compiled from it.
+/// It states the same as the vendor's own table of fields, as data from which bulk work is compiled.
 public enum RecordForm: Sendable {
     /// The value's own JSON: text as a string, a number as a number, choices as a list.
     case plain
-    /// One line of text, whatever the value's type; of a number or a boolean it is noted.
+    /// One line of text, whatever the value's type. A number or a boolean is reported.
     case text
     /// Two letters of ISO 3166-1, upper case.
     case country
     /// A day or an instant.
     case moment
-    /// A day; an instant is for the writer.
+    /// A day. An instant is left to the writer.
     case day
     /// One of these words, each written as its JSON value.
     case words([String: JSONValue])
-    /// A whole number from 0, without leading zeros.
+    /// A non-negative integer without leading zeros.
     case wholeNumber
-    /// A whole number of 64 bits, also one that is written with leading zeros or a sign.
+    /// A 64-bit integer, also with leading zeros or a sign.
     case integer
     /// An e-mail address: something, one @, something, no white space.
     case email
-    /// A list of phone numbers: 5 to 15 digits, perhaps after a plus sign, other signs taken out.
+    /// A list of phone numbers: 5 to 15 digits, optionally after a plus sign. Other characters are removed.
     case phones
 }
 
-/// What a file of JSON objects, one a line, has for a contact: the parts in the order in which they are written.
+/// The structure of a file with one JSON object per line: the parts of an object in the order in which they are written.
 ///
-/// The layout is the fast way's description of what the format's ``ContactWriter`` does. The writer stays the truth for
-/// everything unusual: a record that meets a finding which is not in the layout goes to it.
+/// The bulk path uses this description of the format's ``ContactWriter``, whose results remain authoritative. The writer
+/// handles every record with a finding that is not in the layout.
 public struct LineLayout: Sendable {
-    /// A field, and what it takes.
+    /// A field and the form of its values.
     public struct Field: Sendable {
         /// The field's name in the file.
         public var name: String
         /// The form of its values.
         public var form: RecordForm
 
-        /// A field.
+        /// Creates a field.
         public init(_ name: String, _ form: RecordForm) { (self.name, self.form) = (name, form) }
     }
 
     /// A part of the object.
     public indirect enum Part: Sendable {
-        /// A member that is the same in every record.
+        /// A member with the same value in every record.
         case constant(String, JSONValue)
-        /// The member by which the vendor finds the contact: without such an identifier there is no record. `missing` is then
-        /// all that is said, whatever else the contact holds; nil leaves it to the writer.
+        /// The member by which the vendor identifies the contact. A contact without such an identifier is not written.
+        /// `missing` is then the only finding, whatever else the contact contains; nil leaves the contact to the writer.
         case key(String, IdentifierKind, RecordForm, missing: Finding?)
-        /// An object with parts of its own.
+        /// An object with its own parts.
         case object(String, [Part])
-        /// A member for each identifier of these kinds; another kind is left out with a finding, and so is a value of
-        /// another form. Of an address that is written without its signs something is said, too.
+        /// A member for each identifier of these kinds. Other kinds and invalid values are omitted with a finding. An address
+        /// that is written without its other characters is reported too.
         case identifiers([IdentifierKind: Field], elsewhere: FindingRow, unfit: FindingRow, respelt: FindingRow)
-        /// A member for each attribute, in the order of their neutral names.
+        /// A member for each attribute, ordered by neutral name.
         case attributes(Attributes)
         /// The contact's time zone.
         case timeZone(String)
         /// The contact's tags, sorted.
         case tags(String)
-        /// What the contact's subscriptions and devices become.
+        /// The list of the contact's subscriptions and devices.
         case subscriptions(Subscriptions)
-        /// A part of the contact that has no place, with what is said of it.
+        /// A part of the contact that the format cannot represent, with the finding to report.
         case dropped(Dropped, FindingRow)
     }
 
-    /// Parts of a contact that a format may have no place for.
+    /// Parts of a contact that a format may not be able to represent.
     public enum Dropped: Sendable {
         /// The locale.
         case locale
-        /// All tags; said once.
+        /// All tags; reported once.
         case tags
-        /// Consents that are known; said for each.
+        /// Consents with a known state; each is reported.
         case consents
     }
 
-    /// How attributes are written.
+    /// The form of attributes.
     public struct Attributes: Sendable {
-        /// The fields of attributes by their neutral name; others have a field of that name.
+        /// The fields of attributes by neutral name. The others have a field with the attribute's name.
         public var names: [AttributeName: String]
-        /// The forms of fields by their name in the file; others are plain.
+        /// The forms of fields by their name in the file. The others are plain.
         public var forms: [String: RecordForm]
-        /// Fields that other parts fill.
+        /// The fields that other parts fill.
         public var taken: Set<String>
-        /// The types of which every value is noted.
+        /// The types whose values are always reported.
         public var noted: Set<AttributeType>
-        /// What is said of an attribute for its type, or because it is written as text.
+        /// The finding for an attribute that is reported for its type, or because it is written as text.
         public var converted: FindingRow
-        /// What is said of an attribute whose value has not the form of its field, and which is left out for that.
+        /// The finding for an attribute that is omitted because its value does not have the form of its field.
         public var unfit: FindingRow
 
-        /// How attributes are written.
+        /// Creates the form of attributes.
         public init(
             names: [AttributeName: String],
             forms: [String: RecordForm],
@@ -106,54 +106,54 @@ public struct LineLayout: Sendable {
         }
     }
 
-    /// How subscriptions are written: a list of objects of channel, resource, address and state, one for each address.
+    /// The form of subscriptions: a list of objects with channel, resource, address, and state, one for each address.
     ///
-    /// A channel whose messages are denied, and that has an address, is a subscription that says no, where there is none.
+    /// If messages on a channel are denied and the contact has an address but no subscription there, an opt-out is written.
     public struct Subscriptions: Sendable {
-        /// Where messages of a channel go.
+        /// The addresses of a channel.
         public enum Address: Sendable {
-            /// To the first identifier of a kind, written as a member of that name.
+            /// The first identifier of a kind, written as a member with this name.
             case identifier(IdentifierKind, String, RecordForm)
-            /// To each device with a push token of a known service: members for the vendor's word for service and
-            /// platform, and for the token.
+            /// Each device with a push token of a known service, with members for the vendor's name of service and platform,
+            /// and for the token.
             case devices(provider: String, token: String, [Provider])
         }
 
-        /// A vendor's word for a push service on a platform.
+        /// A vendor's name for a push service on a platform.
         public struct Provider: Sendable {
-            /// The platform, lower case.
+            /// The platform in lower case.
             public var platform: String
-            /// The service.
+            /// The push service.
             public var service: PushToken.Service
-            /// The vendor's word.
+            /// The vendor's name.
             public var name: String
 
-            /// A provider.
+            /// Creates a provider.
             public init(platform: String, service: PushToken.Service, name: String) {
                 (self.platform, self.service, self.name) = (platform, service, name)
             }
         }
 
-        /// What is said of what can't be written as it is.
+        /// The findings about parts that cannot be written unchanged.
         public struct Findings: Sendable {
-            /// Of a subscription whose state is unknown.
+            /// A subscription with an unknown state.
             public var unknown: FindingRow
-            /// Of a subscription that is written as unsubscribed because of a consent.
+            /// A subscription that is written as unsubscribed because of a consent.
             public var denied: FindingRow
-            /// Of a subscription that no resource is named for, if it is a yes.
+            /// An opt-in without a resource.
             public var resource: FindingRow
-            /// Of one that no resource is named for, if it is none.
+            /// A subscription without a resource that is not an opt-in.
             public var lostOptOut: FindingRow
-            /// Of a subscription without an address.
+            /// A subscription without an address.
             public var unreachable: FindingRow
-            /// Of a member of a subscription or a device that has no place.
+            /// A member of a subscription or a device that cannot be represented.
             public var detail: FindingRow
-            /// Of a push token that no push subscription speaks for.
+            /// A push token without a push subscription.
             public var token: FindingRow
-            /// Of a push token whose service the vendor does not know.
+            /// A push token of a service that the vendor does not support.
             public var provider: FindingRow
 
-            /// What is said.
+            /// Creates the findings.
             public init(
                 unknown: FindingRow,
                 denied: FindingRow,
@@ -170,20 +170,20 @@ public struct LineLayout: Sendable {
             }
         }
 
-        /// The list's name.
+        /// The name of the list.
         public var name: String
-        /// The names of channel, resource and state in each element.
+        /// The names of the members for channel, resource, and state.
         public var members: (channel: String, resource: String, state: String)
-        /// The resource of subscriptions without a topic, if any.
+        /// The resource of subscriptions without a topic; nil if there is none.
         public var resource: Int?
         /// The resources by topic.
         public var topics: [String: Int]
-        /// The channels that have addresses.
+        /// The addresses by channel.
         public var addresses: [Channel: Address]
-        /// What is said.
+        /// The findings about subscriptions.
         public var findings: Findings
 
-        /// How subscriptions are written.
+        /// Creates the form of subscriptions.
         public init(
             name: String,
             members: (channel: String, resource: String, state: String),
@@ -200,6 +200,6 @@ public struct LineLayout: Sendable {
     /// The parts, in order.
     public var parts: [Part]
 
-    /// A layout.
+    /// Creates a layout.
     public init(_ parts: [Part]) { self.parts = parts }
 }

@@ -1,32 +1,32 @@
 import PatchbayJSON
 
-/// The records of a file that has one a line, numbered; empty lines are passed over. A file of JSON may as well be an array of
+/// The records of a file with one record per line, numbered; empty lines are skipped. A JSON file may also be an array of
 /// objects, or have objects of several lines each.
 public struct RecordLines: Sendable {
     private var lines: LineSplitter
     private var records: Int
     private let linesBefore: Int
     private let strange: FindingRow?
-    /// What the file begins with, until there is enough to see what it is.
+    /// The first bytes of the file, until there are enough to determine its structure.
     private var head: [UInt8]?
-    /// Cuts a file whose objects are not in a line each, and what it has cut.
+    /// Splits a file whose objects are not on one line each, with the items split so far.
     private var items: JSONItems?
     private var cut: ArraySlice<JSONItems.Item> = []
 
-    /// Lines of a file, or of a part of one.
+    /// Creates the lines of a file, or of a part of one.
     ///
     /// - Parameters:
-    ///   - maximumLength: the longest line that is read, in bytes without its end.
-    ///   - strange: what is said, in other words, of a file that begins as no lines of JSON do; nil if it may be anything.
-    ///   - records: how many records stand before the first of these.
-    ///   - lines: how many lines do.
+    ///   - maximumLength: The maximum length of a line in bytes, without its end.
+    ///   - strange: The finding to adapt and report if the file does not begin like lines of JSON; nil to accept any file.
+    ///   - records: The number of records before the first of these.
+    ///   - lines: The number of lines before the first of these.
     public init(maximumLength: Int, refusing strange: FindingRow? = nil, after records: Int = 0, _ lines: Int = 0) {
         (self.lines, self.records, linesBefore) = (LineSplitter(maximumLength: maximumLength), records, lines)
         self.strange = strange
         head = strange == nil ? nil : []
     }
 
-    /// Whether the first bytes of a file tell that it has lines to read; none are those of an empty file.
+    /// Whether the first bytes of a file show that it has lines to read. Empty `bytes` mean an empty file.
     package static func areTold(by bytes: [UInt8]) -> Bool {
         if case .readable = StrangeFile.lines(bytes, isWhole: bytes.isEmpty) { true } else { false }
     }
@@ -71,7 +71,7 @@ public struct RecordLines: Sendable {
         }
     }
 
-    /// The next record: its number, its line, and its bytes, none of one that is too long.
+    /// Returns the next record: its number, its line, and its bytes, which are missing if it is too long.
     fileprivate mutating func next() -> (number: Int, line: Int, bytes: [UInt8]?, length: Int)? {
         if let item = cut.popFirst() {
             return (item.number, item.line, item.isTooLong ? nil : item.bytes, RecordLength.usual + 1)
@@ -88,9 +88,9 @@ public struct RecordLines: Sendable {
     }
 }
 
-/// A reader of records that stand in a line each.
+/// A reader of files with one record per line.
 public protocol LineReader: RecordReader {
-    /// The lines as they come in.
+    /// The lines, as they are read.
     var lines: RecordLines { get set }
 }
 

@@ -1,19 +1,20 @@
 public import PatchbayModel
 
-/// What a file of JSON objects, one a line, holds of contacts: what each member of a record fills.
+/// The structure of a file with one JSON object per line: which part of a contact each member fills.
 ///
-/// It describes what the format's ``RecordReader`` reads, for bulk work. A record that holds anything else, such as a value
-/// that the reader reports a finding about, is read by the reader itself.
+/// The bulk path uses this description of the format's ``RecordReader``. The reader itself handles every record with other
+/// content, such as a value that it reports a finding about.
 public struct MemberLayout: Sendable {
-    /// What a member fills.
+    /// The part of a contact that a member fills.
     public enum Role: Sendable {
         /// An identifier: a text, or a list of one text. An empty text is no identifier.
         case identifier(IdentifierKind)
-        /// An attribute, and the type that its texts are read as; nil leaves them as they are.
+        /// An attribute, and the type that its texts are read as; nil leaves texts unchanged.
         case attribute(AttributeName, AttributeType?)
-        /// An attribute whose whole numbers stand for these texts.
+        /// An attribute whose integers represent these texts.
         case code(AttributeName, [Int: String])
-        /// An attribute that may be an opt-out: with another value than these words and numbers a record is for the reader.
+        /// An attribute that may contain an opt-out. A record with a value other than these words and numbers is left to the
+        /// reader.
         case status(AttributeName, neutral: [String])
         /// The time zone.
         case timeZone
@@ -23,18 +24,19 @@ public struct MemberLayout: Sendable {
         case subscriptions(Subscriptions)
     }
 
-    /// An object around a record, which has the record as a member.
+    /// An object that contains a record as a member.
     public struct Envelope: Sendable {
-        /// The members that mark an envelope, one of them as its first member; a record without any of them has no envelope.
+        /// The members that identify an envelope. One of them is its first member; a record without any of them has no
+        /// envelope.
         public var markers: [String]
-        /// The member that holds the record.
+        /// The member that contains the record.
         public var record: String
-        /// The members that hold an identifier if the first marker is there, in the order in which a contact has them.
+        /// The members that contain an identifier if the first marker is present, in the order of the contact's identifiers.
         public var identifiers: [(name: String, kind: IdentifierKind)]
-        /// The members that hold the name of a member of the record, and an identifier of the kind that this member has.
+        /// The members that contain the name of a record member, and an identifier of that member's kind.
         public var custom: (name: String, value: String)
 
-        /// An envelope.
+        /// Creates an envelope.
         public init(
             markers: [String],
             record: String,
@@ -46,21 +48,21 @@ public struct MemberLayout: Sendable {
         }
     }
 
-    /// A list of subscriptions, which are objects.
+    /// A list of subscription objects.
     public struct Subscriptions: Sendable {
         /// The names of the members that are read.
         public struct Members: Sendable {
-            /// The channel, a whole number for the topic, and the state as a word or a whole number.
+            /// The channel, an integer for the topic, and the state as a word or an integer.
             public var channel: String, resource: String, state: String
             /// The address and the service of a push token.
             public var token: String, provider: String
-            /// The address that a subscription is for, by its kind. A record with an address other than the contact's first of
-            /// that kind is for the reader.
+            /// The addresses that a subscription may have, with their kinds. A record with an address other than the contact's
+            /// first one of that kind is left to the reader.
             public var addresses: [(name: String, kind: IdentifierKind)]
-            /// Members that must be absent, false, zero, null or without members; a record with another value is for the reader.
+            /// Members that must be missing, false, zero, null, or empty. A record with another value is left to the reader.
             public var unusual: [String]
 
-            /// Names.
+            /// Creates the names.
             public init(
                 channel: String,
                 resource: String,
@@ -78,14 +80,14 @@ public struct MemberLayout: Sendable {
 
         /// The names of the members.
         public var members: Members
-        /// The topics by resource; nil is no topic. A record with another resource is for the reader.
+        /// The topics by resource; nil means no topic. A record with another resource is left to the reader.
         public var topics: [Int: String?]
-        /// The states by their words in lower case and by their numbers. A record with another state is for the reader.
+        /// The states by word, in lower case, and by number. A record with another state is left to the reader.
         public var states: [String: Subscription.State]
         /// The push services by provider.
         public var providers: [String: PushToken.Service]
 
-        /// A list.
+        /// Creates a list.
         public init(
             _ members: Members,
             topics: [Int: String?],
@@ -96,12 +98,12 @@ public struct MemberLayout: Sendable {
         }
     }
 
-    /// The object around a record, if there may be one.
+    /// The envelope of a record, which may be missing.
     public var envelope: Envelope
-    /// The members of a record, identifiers in the order in which a contact has them. Any other member is an attribute of that name.
+    /// The members of a record, identifiers in the contact's order. Any other member is an attribute with its name.
     public var members: [(name: String, role: Role)]
 
-    /// A layout.
+    /// Creates a layout.
     public init(_ envelope: Envelope, members: [(name: String, role: Role)]) {
         (self.envelope, self.members) = (envelope, members)
     }

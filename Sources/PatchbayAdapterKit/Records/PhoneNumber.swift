@@ -1,29 +1,29 @@
 public import PatchbayModel
 
-/// A telephone number as people and spreadsheets write it: with spaces, dashes, brackets and points.
+/// A telephone number as people and spreadsheets write it: with spaces, dashes, brackets, and dots.
 public struct PhoneNumber: Hashable, Sendable {
-    /// The form in which a column takes numbers.
+    /// The form of numbers in a column.
     public enum Form: Hashable, Sendable, BitwiseCopyable {
-        /// As they are.
+        /// Unchanged.
         case any
-        /// Digits alone, the country's code first.
+        /// Digits only, beginning with the country code.
         case digits
-        /// A plus sign, and the digits behind it.
+        /// A plus sign followed by the digits.
         case plus
     }
 
-    /// The digits. An international number has the country's code first, without `00` and without the trunk zero that some
-    /// write in brackets: `+49 (0) 151 …`.
+    /// The digits. An international number begins with the country code, without `00` and without the trunk zero that some
+    /// people write in brackets: `+49 (0) 151 …`.
     public let digits: String
     /// Whether it begins with a plus sign or `00`.
     public let isInternational: Bool
-    /// Whether an area code in brackets comes first, without a country's code.
+    /// Whether it begins with an area code in brackets, without a country code.
     private let hasAreaCode: Bool
 
-    /// Reads a text; characters other than digits and signs count for nothing.
+    /// Creates a number from a text. Characters other than digits and signs are ignored.
     public init(_ text: String) {
         var bytes = Array(text.utf8)
-        // A spreadsheet writes a number of a column with fractions so.
+        // Spreadsheets write integers this way in a column with fractions.
         if bytes.suffix(2) == [0x2E, 0x30], bytes.dropLast(2).allSatisfy({ $0 &- 0x30 < 10 }) { bytes.removeLast(2) }
         var (digits, place) = ([UInt8](), 0)
         var (hasPlus, hasAreaCode) = (false, false)
@@ -48,7 +48,7 @@ public struct PhoneNumber: Hashable, Sendable {
         self.hasAreaCode = hasAreaCode && !isInternational
     }
 
-    /// The place of the bracket behind a zero that stands in brackets alone.
+    /// Returns the position of the bracket after a zero that is alone in brackets.
     private static func end(ofTrunkZero bytes: [UInt8], from start: Int) -> Int? {
         let rest = bytes[start...].drop { $0 == 0x20 }
         guard rest.first == 0x30 else { return nil }
@@ -56,7 +56,7 @@ public struct PhoneNumber: Hashable, Sendable {
         return behind.first == UInt8(ascii: ")") ? behind.startIndex : nil
     }
 
-    /// The same number with its country's calling code, where it names none.
+    /// Returns the number with the country's calling code, if it has none.
     private func international(in country: CountryCode) -> String? {
         guard let rule = Self.callingCodes[country.text] else { return nil }
         let isLong = digits.hasPrefix(rule.code) && digits.utf8.count >= Self.fewestDigitsWithoutPlus
@@ -66,8 +66,8 @@ public struct PhoneNumber: Hashable, Sendable {
         return (8...15).contains(number.utf8.count) ? number : nil
     }
 
-    /// A text as a reader takes it: without the fraction that a spreadsheet adds, and with the calling code of a default country
-    /// where it names none.
+    /// Returns a text as a reader uses it: without the fraction that a spreadsheet adds, and with the calling code of a default
+    /// country if it has none.
     package static func cleaned(_ text: String, in country: CountryCode?) -> String {
         var text = text
         if text.hasSuffix(".0"), text.dropLast(2).allSatisfy({ ("0"..."9").contains($0) || $0 == "+" }) {
@@ -79,10 +79,10 @@ public struct PhoneNumber: Hashable, Sendable {
         return "+\(digits)"
     }
 
-    /// The calling code of a country; nil if it has none.
+    /// Returns the calling code of a country; nil if there is none.
     package static func callingCode(of country: CountryCode) -> String? { callingCodes[country.text]?.code }
 
-    /// Calling codes (ITU-T E.164) and the trunk prefixes that national numbers begin with, by country.
+    /// Calling codes (ITU-T E.164) and trunk prefixes of national numbers, by country.
     private static let callingCodes: [String: (code: String, trunk: String)] = {
         let codes = """
             AD376 AE971 AF93 AG1 AI1 AL355 AM374 AO244 AR54 AS1 AT43 AU61 AW297 AX358 AZ994 BA387 BB1 BD880 BE32 BF226 BG359 \
@@ -99,7 +99,7 @@ public struct PhoneNumber: Hashable, Sendable {
             TV688 TW886 TZ255 UA380 UG256 US1 UY598 UZ998 VA39 VC1 VE58 VG1 VI1 VN84 VU678 WF681 WS685 XK383 YE967 YT262 \
             ZA27 ZM260 ZW263
             """
-        // In these countries a leading zero is a part of the number, or there is no trunk prefix.
+        // In these countries a leading zero is part of the number, or there is no trunk prefix.
         let without: Set<String> = [
             "AD", "BF", "BH", "BJ", "BZ", "CI", "CL", "CM", "CO", "CR", "CV", "CY", "CZ", "DJ", "DK", "DO", "ES", "GA",
             "GI", "GL",
@@ -117,7 +117,7 @@ public struct PhoneNumber: Hashable, Sendable {
         )
     }()
 
-    /// The number of digits of the calling code, by the first three digits of an international number; 0 for none.
+    /// The length of the calling code, by the first three digits of an international number; 0 if there is none.
     package static let callingCodeLengths: [UInt8] = {
         var lengths = [UInt8](repeating: 0, count: 1000)
         for code in Set(callingCodes.values.map(\.code)) {
@@ -128,14 +128,14 @@ public struct PhoneNumber: Hashable, Sendable {
         return lengths
     }()
 
-    /// The number of digits in front of the national number: the calling code's, or the 8 with which Russian numbers begin.
+    /// Returns the number of digits before the national number: the calling code, or the 8 at the beginning of Russian numbers.
     ///
     /// - Parameters:
-    ///   - first: the first three digits as a number.
-    ///   - count: the number of digits.
-    ///   - length: the length of the calling code with these digits.
-    ///   - isInternational: whether the number begins with a plus sign or `00`.
-    /// - Returns: the number of digits; 0 where nothing shows a prefix.
+    ///   - first: The first three digits as a number.
+    ///   - count: The number of digits.
+    ///   - length: The length of the calling code that begins with these digits.
+    ///   - isInternational: Whether the number begins with a plus sign or `00`.
+    /// - Returns: The number of digits; 0 if there is no recognizable prefix.
     @inline(__always) package static func prefixLength(
         _ first: Int,
         count: Int,
@@ -147,8 +147,8 @@ public struct PhoneNumber: Hashable, Sendable {
         return !isInternational && count == fewestDigitsWithoutPlus && first / 100 == 8 ? 1 : 0
     }
 
-    /// The texts for comparison; two spellings of one number share at least one. They are its digits if it may have a calling
-    /// code, and its national number without leading zeros.
+    /// Texts for comparison. Two spellings of the same number share at least one of them. They are its digits, if it may have a
+    /// calling code, and its national number without leading zeros.
     package var comparisonKeys: [String] {
         func national(_ digits: some StringProtocol) -> String { String(digits.drop { $0 == "0" }) }
         if !isInternational, digits.hasPrefix("0") || hasAreaCode { return [national(digits)] }
@@ -165,19 +165,19 @@ public struct PhoneNumber: Hashable, Sendable {
         return length == 0 ? [digits] : [digits, national(digits.dropFirst(length))]
     }
 
-    /// The fewest digits with which a number without a plus sign is taken for one with a country's code, where a column wants
+    /// The minimum number of digits of a number without a plus sign that is treated as international in a column that requires
     /// the plus sign.
     public static let fewestDigitsWithoutPlus = 11
 
-    /// The text in a column's form; nil where the country's code is missing or cannot be recognized.
+    /// Returns the text in a column's form.
     ///
-    /// Digits alone, such as `4915100000001`, are a vendor's way to write an international number; ten digits or fewer may
-    /// as well be a national one.
+    /// Digits alone, such as `4915100000001`, are a vendor's way to write an international number. Ten digits or fewer may also
+    /// be a national one.
     ///
     /// - Parameters:
-    ///   - form: the column's form.
-    ///   - country: the country of numbers that name none.
-    /// - Returns: the text; nil where the country's code is missing or cannot be recognized.
+    ///   - form: The column's form.
+    ///   - country: The country of numbers without a country code.
+    /// - Returns: The text; nil if the country code is missing or cannot be recognized.
     public func text(in form: Form, defaultCountry country: CountryCode? = nil) -> String? {
         guard (4...15).contains(digits.utf8.count) else { return nil }
         if !isInternational, let country, let number = international(in: country) {
@@ -195,18 +195,18 @@ public struct PhoneNumber: Hashable, Sendable {
 }
 
 extension Identifier {
-    /// What two spellings of one key or address have in common: letters in lower case without space around them; of a
-    /// telephone number the digits.
+    /// The normalized text that spellings of the same key or address share: in lower case without surrounding white space; for
+    /// a telephone number, the digits.
     package var addressKey: String {
         kind == .phone ? PhoneNumber(value).digits : value.trimmed.lowercased()
     }
 
-    /// The texts for comparison; two spellings of one key or address share at least one.
+    /// Texts for comparison. Two spellings of the same key or address share at least one of them.
     package var comparisonKeys: [String] {
         kind == .phone ? PhoneNumber(value).comparisonKeys : [value.trimmed.lowercased()]
     }
 
-    /// Whether both may be spellings of one address.
+    /// Whether both may be spellings of the same address.
     package func isSameAddress(as other: Identifier) -> Bool {
         kind == other.kind && !Set(comparisonKeys).isDisjoint(with: other.comparisonKeys)
     }

@@ -1,34 +1,35 @@
 public import PatchbayJSON
 public import PatchbayModel
 
-/// One file format of a vendor, for reading contacts, writing them, or both. Streaming, in constant memory.
+/// A file format of a vendor for reading contacts, writing them, or both, as a stream in constant memory.
 public struct RecordFormat: Sendable {
-    /// The format's id: `vendor.contacts`.
+    /// The format's id, for example `vendor.contacts`.
     public let id: String
-    /// What it is, for people.
+    /// The name of the format, for display.
     public let title: String
-    /// The usual ending of its files, without the dot.
+    /// The usual file name extension, without the dot.
     public let fileExtension: String
-    /// The rules behind it.
+    /// The vendor's rules for the format.
     public let rules: [RuleID]
-    /// Makes a reader; nil if the format is only written.
+    /// Creates a reader from the format's settings; nil if the format is only written.
     public let makeReader: (@Sendable (JSONObject) throws(SettingsError) -> any ContactReader)?
-    /// Makes a writer; nil if the format is only read.
+    /// Creates a writer from the format's settings; nil if the format is only read.
     public let makeWriter: (@Sendable (JSONObject) throws(SettingsError) -> any ContactWriter)?
-    /// Files that go along with the one that is written; none for most formats.
+    /// Creates the sidecar files of a written file; nil for most formats.
     public let makeSidecars: (@Sendable (JSONObject) throws(SettingsError) -> [SidecarFile])?
-    /// How a file is read that stands beside the one with the contacts; nil for most formats.
+    /// The reader of sidecar files; nil for most formats.
     public let sidecar: SidecarReader?
-    /// The format's settings by the codes of the findings that follow from them: where a contact is not written, the one of
-    /// them decides that stands with its finding.
+    /// The format's settings by the code of the finding that they decide. If a contact is not written because of such a
+    /// finding, the setting decides that.
     public let deciding: [String: String]
-    /// Says as data what the reader takes, for bulk work; nil if it can't be said. The reader can read a
-    /// record alone then.
+    /// Describes as data what the reader accepts, for bulk work; nil if that is not possible. The reader must then be able to
+    /// read a single record.
     public let makeSourceLayout: (@Sendable (JSONObject) throws(SettingsError) -> SourceLayout?)?
-    /// Says as data what the writer writes, for bulk work; nil if it can't be said. The writer is a ``RecordWriter`` then.
+    /// Describes as data what the writer writes, for bulk work; nil if that is not possible. The writer is then a
+    /// ``RecordWriter``.
     public let makeTargetLayout: (@Sendable (JSONObject) throws(SettingsError) -> TargetLayout?)?
 
-    /// A format; reader and writer are made from the format's settings.
+    /// Creates a format. Readers and writers are created from the format's settings.
     public init(
         id: String,
         title: String,
@@ -49,37 +50,36 @@ public struct RecordFormat: Sendable {
     }
 }
 
-/// A file that the vendor wants beside the one with the contacts; it follows from the format's settings alone.
+/// A file that the vendor requires in addition to the file with the contacts. It depends only on the format's settings.
 public struct SidecarFile: Sendable {
-    /// What is put behind the name of the file with the contacts, without its ending: `map.xml`.
+    /// The suffix to append to the name of the contact file without its extension, for example `map.xml`.
     public let ending: String
-    /// What it is, for people.
+    /// A description of the file.
     public let title: String
-    /// Its bytes.
+    /// The content of the file.
     public let bytes: [UInt8]
 
-    /// A sidecar file.
+    /// Creates a sidecar file.
     public init(ending: String, title: String, bytes: [UInt8]) {
         (self.ending, self.title, self.bytes) = (ending, title, bytes)
     }
 }
 
-/// Reads what stands beside a file with contacts and tells how that one is to be read: which columns it has, how they are
-/// parted.
+/// Reads a sidecar file that describes the contact file: its columns and its delimiter.
 public struct SidecarReader: Sendable {
-    /// What is put behind the name of the file with the contacts, without its ending: `map.xml`.
+    /// The suffix to append to the name of the contact file without its extension, for example `map.xml`.
     public let ending: String
-    /// What it is, for people.
+    /// A description of the file.
     public let title: String
-    /// Its most bytes; whoever reads it reads no more.
+    /// The maximum number of bytes to read.
     public let limit: Int
-    /// The settings by which the file with the contacts is read.
+    /// Returns the settings for reading the contact file.
     ///
-    /// What was given counts more than what the sidecar file says. It throws ``SettingsError`` with every problem of the
-    /// sidecar file, each with its place in it.
+    /// The given settings take precedence over the sidecar file. Throws ``SettingsError`` with every problem of the sidecar
+    /// file and its position.
     public let settings: @Sendable (_ bytes: [UInt8], _ given: JSONObject) throws(SettingsError) -> JSONObject
 
-    /// A reader of sidecar files.
+    /// Creates a reader of sidecar files.
     public init(
         ending: String,
         title: String,
@@ -90,47 +90,47 @@ public struct SidecarReader: Sendable {
     }
 }
 
-/// What a source's records look like, as far as bulk work must know it.
+/// The structure of a source's records, as far as bulk work needs it.
 public enum SourceLayout: Sendable {
-    /// Contacts of the neutral model, a JSON object a line.
+    /// Contacts of the neutral model, one JSON object per line.
     case neutralLines
-    /// A JSON object a line, whose members fill the parts of a contact. The reader is a ``RecordReader``.
+    /// One JSON object per line, whose members fill the parts of a contact. The reader is a ``RecordReader``.
     case members(MemberLayout)
     /// Rows of delimited text. The reader is a ``RowReader``.
     case columns(ColumnLayout)
 }
 
-/// What a target's records look like, as far as bulk work must know it.
+/// The structure of a target's records, as far as bulk work needs it.
 public enum TargetLayout: Sendable {
-    /// Contacts of the neutral model, a JSON object a line.
+    /// Contacts of the neutral model, one JSON object per line.
     case neutralLines
-    /// A JSON object a line.
+    /// One JSON object per line.
     case lines(LineLayout)
-    /// Rows of a contact file; a contact that says no on one of the channels is for the writer.
+    /// Rows of a contact file. Contacts that opt out on one of these channels are left to the writer.
     case rows(ContactFile, judging: [Channel])
 }
 
-/// One record of a source file.
+/// A record of a source file.
 public struct SourceRecord: Sendable {
-    /// Its number, from 1, headers not counted.
+    /// The number of the record, from 1, without headers.
     public var number: Int
-    /// The line it begins on, from 1.
+    /// The line on which the record begins, from 1.
     public var line: Int
-    /// Its bytes exactly as they stood, without the line end.
+    /// The bytes of the record as they are in the file, without the line end.
     public var bytes: [UInt8]
-    /// The contact; nil if the record can't be read, then a finding of severity error says why.
+    /// The contact; nil if the record cannot be read, which a finding of severity `error` then explains.
     public var contact: Contact?
-    /// What a person should know about it.
+    /// The findings about the record.
     public var findings: [Finding]
-    /// What one that has no contact says of what its person allows; nil where nobody can tell.
+    /// The consent decisions of a record without a contact; nil if they cannot be determined.
     ///
-    /// A no counts for the person's other records, even if its own is not moved.
+    /// An opt-out applies to the person's other records, even if its own record is not migrated.
     public var said: RefusedWords?
     /// Opt-outs of addresses other than the one to which the contact's messages go, each with that address as its only
     /// identifier. They count for every contact that has the address.
     public var addressOptOuts: [Contact] = []
 
-    /// A record.
+    /// Creates a record.
     public init(
         number: Int,
         line: Int,
@@ -144,19 +144,19 @@ public struct SourceRecord: Sendable {
     }
 }
 
-/// What a refused record says of what its person allows, and who that is.
+/// The consent decisions in a rejected record, and the person that they belong to.
 public struct RefusedWords: Hashable, Sendable {
-    /// The person's identifiers, and each word that can be read.
+    /// The person's identifiers, and every decision that can be read.
     public let read: Contact
     private let wishes: Set<Subscription.Key>
     private let denials: Set<Consent.Scope>
 
-    /// Words of a refused record.
+    /// Creates the decisions of a rejected record.
     ///
     /// - Parameters:
-    ///   - contact: what can be read of it.
-    ///   - wishes: of what a word or a date about what the person wants can't be read.
-    ///   - denials: the same of what the person forbids.
+    ///   - contact: The readable part of the record.
+    ///   - wishes: The subscriptions whose consent value or date cannot be read.
+    ///   - denials: The purposes whose denial cannot be read.
     public init(of contact: Contact, unread wishes: Set<Subscription.Key>, _ denials: Set<Consent.Scope> = []) {
         var read = Contact(identifiers: contact.identifiers)
         (read.subscriptions, read.consents) = (contact.subscriptions, contact.consents)
@@ -168,7 +168,7 @@ public struct RefusedWords: Hashable, Sendable {
     /// The purposes whose decisions cannot be read.
     package var unreadConsents: [Consent.Scope] { denials.sorted() }
 
-    /// The same, with a no for each word that can't be read.
+    /// The readable part, with an opt-out for each decision that cannot be read.
     public var feared: Contact {
         var feared = read
         feared.subscriptions += wishes.sorted()
@@ -179,75 +179,76 @@ public struct RefusedWords: Hashable, Sendable {
     }
 }
 
-/// Turns a file's bytes into contacts, chunk by chunk.
+/// Converts a file's bytes into contacts, chunk by chunk.
 public protocol ContactReader {
-    /// Takes the next bytes, of any length, and hands out every record that they complete.
+    /// Reads the next chunk, of any length, and passes every completed record to `record`.
     ///
-    /// - Throws: ``SettingsError`` if the file as a whole can't be read (no header, no data rows), or what `record` throws.
+    /// - Throws: ``SettingsError`` if the file as a whole cannot be read (no header, no data rows); any error of `record`.
     mutating func read(_ bytes: [UInt8], _ record: (SourceRecord) throws -> Void) throws
 
-    /// Says that no bytes follow and hands out what is left.
+    /// Ends the input and passes the remaining records to `record`.
     mutating func finish(_ record: (SourceRecord) throws -> Void) throws
 
-    /// The number of rows without a value that were skipped since this was asked last.
+    /// Returns the number of blank rows skipped since the last call.
     mutating func takeBlankRows() -> Int
 
-    /// Whether some file of the format could hold every part of a contact, by these settings and whatever the data is: kinds of
-    /// identifiers, types of attributes, states of subscriptions and consents on their channels, a device's token and facts.
-    /// The values do not matter.
+    /// Whether some file of the format could represent every part of a contact with these settings, regardless of the values.
+    /// The parts are kinds of identifiers, types of attributes, states of subscriptions and consents on their channels, and a
+    /// device's token and facts.
     func canHold(_ sample: Contact) -> Bool
 }
 
 extension ContactReader {
-    /// Everything.
+    /// Returns true: every part of a contact can be represented.
     public func canHold(_ sample: Contact) -> Bool { true }
-    /// None.
+    /// Returns 0: no rows are skipped.
     public mutating func takeBlankRows() -> Int { 0 }
 }
 
-/// A reader of records that have nothing to do with each other: any of them can be read alone.
+/// A reader of independent records. Each record can be read by itself.
 public protocol RecordReader: ContactReader {
     /// Reads one record.
     ///
     /// - Parameters:
-    ///   - bytes: the record without its line end.
-    ///   - number: its number in the file, from 1.
-    ///   - line: the line that it begins on, from 1.
-    /// - Returns: the record, with a contact or a reason.
+    ///   - bytes: The record without its line end.
+    ///   - number: The number of the record in the file, from 1.
+    ///   - line: The line on which the record begins, from 1.
+    /// - Returns: The record, with a contact or the reason why there is none.
     func record(_ bytes: [UInt8], number: Int, line: Int) -> SourceRecord
 
-    /// What a record is that was longer than any may be, and was passed over.
+    /// Returns the record for input that exceeded the maximum length and was skipped.
     func overlong(length: Int, number: Int, line: Int) -> SourceRecord
 }
 
-/// Turns contacts into a file's bytes.
+/// Converts contacts into a file's bytes.
 public protocol ContactWriter {
-    /// What stands before the first record: a byte-order mark, a header.
+    /// Returns the bytes before the first record: a byte-order mark, a header.
     func header() -> [UInt8]
 
-    /// Appends one contact, and says what of it does not survive.
+    /// Appends one contact and returns a finding for each part that is lost.
     ///
-    /// With a finding of severity error nothing was appended.
+    /// If a finding has severity `error`, nothing was appended.
     mutating func write(_ contact: Contact, to bytes: inout [UInt8]) -> [Finding]
 
-    /// What stands after the last record.
+    /// Returns the bytes after the last record.
     func footer() -> [UInt8]
 
-    /// The kind of identifier by which the target knows a contact: the first of it is the key; nil if nobody says so.
+    /// The kind of identifier by which the target identifies a contact. The first identifier of the kind is the key. Nil if
+    /// unspecified.
     var keyKind: IdentifierKind? { get }
 
-    /// The kinds of which one is the key of a contact that has none of ``keyKind``, in order.
+    /// The kinds that provide the key of a contact without ``keyKind``, in order of preference.
     var otherKeyKinds: [IdentifierKind] { get }
 }
 
-/// A writer of records that have nothing to do with each other: what it writes of one is the same whoever came before.
+/// A writer of independent records: its output for a contact does not depend on earlier contacts.
 public protocol RecordWriter: ContactWriter {}
 
 extension ContactWriter {
     public func header() -> [UInt8] { [] }
     public func footer() -> [UInt8] { [] }
-    /// No kind in particular.
+    /// Nil: the kind is unspecified.
     public var keyKind: IdentifierKind? { nil }
-    /// None.
+    /// Empty: there are no other kinds.
     public var otherKeyKinds: [IdentifierKind] { [] }
 }

@@ -1,19 +1,19 @@
 import PatchbayJSON
 
-/// What a file is that holds no records of its format, where its first bytes prove it.
+/// The kind of a file without records of the expected format, if its first bytes prove it.
 package enum StrangeFile {
-    /// It has to be unpacked first.
+    /// A packed file, which must be unpacked first.
     case packed
-    /// It is a workbook of a spreadsheet program.
+    /// A workbook of a spreadsheet program.
     case workbook
-    /// It begins with a mark of UTF-16.
+    /// A file with a UTF-16 byte-order mark.
     case wide
-    /// It is JSON, and rows are read.
+    /// A JSON file, although rows are expected.
     case json
-    /// It is rows, and JSON is read.
+    /// A file of rows, although JSON is expected.
     case rows
 
-    /// The same finding about a whole file of that kind.
+    /// Returns the finding adapted to a file of this kind.
     func finding(_ finding: Finding) -> Finding {
         var finding = finding
         (finding.reason, finding.remedy) = words
@@ -53,28 +53,28 @@ package enum StrangeFile {
 
     private static func isBlank(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0A, 0x0D].contains(byte) }
 
-    /// Whether bytes begin as a gzip or a ZIP file does.
+    /// Whether bytes begin like a gzip or a ZIP file.
     static func isPacked(_ bytes: [UInt8]) -> Bool {
         bytes.starts(with: [0x1F, 0x8B]) || bytes.starts(with: [0x50, 0x4B, 0x03, 0x04])
     }
 
-    /// Whether bytes begin as a workbook does, which is a ZIP file.
+    /// Whether bytes begin like a workbook, which is a ZIP file.
     package static func isWorkbook(_ bytes: [UInt8]) -> Bool {
         let names = String(decoding: bytes.prefix(4096), as: UTF8.self)
         return isPacked(bytes) && ["[Content_Types].xml", "xl/", "_rels/"].contains(where: names.contains)
     }
 
-    /// Whether bytes begin with a mark of UTF-16.
+    /// Whether bytes begin with a UTF-16 byte-order mark.
     static func isWide(_ bytes: [UInt8]) -> Bool {
         bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF])
     }
 
-    // MARK: Where rows are read
+    // MARK: Detection when rows are expected
 
-    /// More white space than this stands before no record.
+    /// The maximum amount of white space before a record.
     private static let blankLimit = 1024
 
-    /// Whether bytes begin as JSON that holds records, a list of objects or an object; nil if there are too few to tell.
+    /// Whether bytes begin like JSON that contains records (a list of objects or an object); nil if there are too few bytes.
     package static func isJSON(_ bytes: [UInt8]) -> Bool? {
         let marks = bytes.withoutByteOrderMark.lazy.filter { !isBlank($0) }.prefix(2)
         switch (marks.first, marks.dropFirst().first) {
@@ -86,24 +86,24 @@ package enum StrangeFile {
         }
     }
 
-    // MARK: Where lines of JSON are read
+    // MARK: Detection when lines of JSON are expected
 
-    /// What the beginning of a file tells of its lines.
+    /// The kind of lines at the beginning of a file.
     enum Lines {
-        /// Each is to be read: some may be damaged.
+        /// Lines to read. Some of them may be damaged.
         case readable
         /// Objects of an array, or of several lines each.
         case items
-        /// None is JSON.
+        /// No line is JSON.
         case strange(StrangeFile)
-        /// More bytes must tell.
+        /// More bytes are needed.
         case open
     }
 
-    /// A header and a row are looked for in so many bytes.
+    /// The number of bytes in which a header and a row are searched for.
     private static let rowLimit = 8 << 10
 
-    /// What a file that begins so is where lines of JSON are read; `isWhole` says that nothing follows.
+    /// Returns the kind of lines in a file that is expected to contain lines of JSON. `isWhole` means that no bytes follow.
     static func lines(_ bytes: [UInt8], isWhole: Bool) -> Lines {
         let isOpen = !isWhole && bytes.count <= rowLimit
         if isOpen, bytes.count < 4, bytes.first != UInt8(ascii: "{") { return .open }
@@ -122,8 +122,8 @@ package enum StrangeFile {
         return .readable
     }
 
-    /// Whether a text that begins with a bracket is an array of objects, or has objects of several lines each; nil if there is too
-    /// little of it.
+    /// Whether a text that begins with a bracket is an array of objects, or has objects of several lines each; nil if there is
+    /// too little of it.
     private static func areItems(_ text: ArraySlice<UInt8>) -> Bool? {
         if text.first == UInt8(ascii: "[") {
             return text.dropFirst().first { !isBlank($0) }.map { $0 == UInt8(ascii: "{") || $0 == UInt8(ascii: "]") }
@@ -132,7 +132,7 @@ package enum StrangeFile {
         for byte in text {
             switch byte {
             case UInt8(ascii: "\n"):
-                // A line that was cut off ends elsewhere.
+                // A truncated line does not end at its proper place.
                 return depth > 0 && !isQuoted
                     && [UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: ",")].contains(last)
             case _ where isEscaped: isEscaped = false
@@ -147,9 +147,9 @@ package enum StrangeFile {
         return depth > 0 || isQuoted ? nil : false
     }
 
-    /// Whether a text begins with a header of several names and a row of as many fields; nil if there is too little of it.
+    /// Whether a text begins with a header of several names and a row with as many fields; nil if there is too little of it.
     ///
-    /// A damaged line of JSON is no header: it has a bracket or a member's name, or a line of JSON behind it.
+    /// A damaged line of JSON is not a header: it contains a bracket or a member's name, or is followed by a line of JSON.
     private static func rows(_ text: ArraySlice<UInt8>, between delimiter: UInt8, isWhole: Bool) -> Bool? {
         var reader = DelimitedReader(dialect: DelimitedDialect(delimiter: delimiter))
         reader.append(text)

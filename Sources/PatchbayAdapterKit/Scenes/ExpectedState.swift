@@ -1,10 +1,11 @@
 public import PatchbayJSON
 
-/// What an adapter's memory claims of its vendor, and what the vendor really holds: two views of the same few things.
+/// Two views of the same values: the vendor state that an adapter's memory expects, and the state that the vendor has.
 ///
-/// Random runs compare them once everything is well again, the conformance suite at every settled point: what is claimed
-/// must be held. The suite also cuts exchanges and compares what the vendor holds in the end, so `holds` shows whatever an
-/// operation may change there, and leaves out what a repeat may count: numbers of requests, instants.
+/// Randomized runs compare them after all faults have been repaired, and the conformance suite at every settled point. The
+/// vendor must have everything that the memory expects. The suite also interrupts exchanges and compares the vendor's final
+/// states. Therefore `holds` returns everything that an operation may change at the vendor, except values that a repeat may
+/// change: numbers of requests, and instants.
 ///
 /// ```swift
 /// static let expectedState = ExpectedState { memory in ["tags": memory["tags"] ?? []] } holds: { (state: ToyState, memory) in
@@ -15,20 +16,20 @@ public struct ExpectedState: Sendable {
     private let claim: (@Sendable (JSONValue) -> JSONObject)?
     private let hold: @Sendable (any Sendable, JSONValue) -> JSONObject?
 
-    /// Whether a memory claims anything at all.
+    /// Whether the memory contains expectations at all.
     public var isBelieving: Bool { claim != nil }
-    /// Whether a memory names its installation, which no other can change at the vendor. Elsewhere two that share a push token
-    /// or a person have one record there.
+    /// Whether a memory names its installation, so that no other installation can change that state at the vendor. Otherwise
+    /// two installations that share a push token or a person have one record there.
     public let isPerInstallation: Bool
 
-    /// Two views.
+    /// Creates the two views.
     ///
     /// - Parameters:
-    ///   - isPerInstallation: whether a memory names its installation, which no other can change at the vendor.
-    ///   - claims: what a memory takes for known, read as it is stored; what it does not know for certain is left out. Nil
-    ///     where memory claims nothing of a person.
-    ///   - holds: the same things, by the same names, as the simulator's state has them, and more: of the installation that
-    ///     the memory is about, of the newest without a memory. Names are terms; values alone may tell of a person.
+    ///   - isPerInstallation: Whether a memory names its installation, so that no other installation can change that state.
+    ///   - claims: Returns the expected state from the stored memory, without uncertain values. Nil if the memory contains no
+    ///     expectations about a person.
+    ///   - holds: Returns at least the same values, by the same names, from the simulator's state: those of the memory's
+    ///     installation, or of the newest one without a memory. Names are fixed terms; only values may contain personal data.
     public init<State: Sendable>(
         isPerInstallation: Bool = false,
         claims: (@Sendable (_ memory: JSONValue) -> JSONObject)? = nil,
@@ -39,13 +40,13 @@ public struct ExpectedState: Sendable {
         hold = { state, memory in (state as? State).flatMap { JSONValue.object(holds($0, memory)).sorted.object } }
     }
 
-    /// What the vendor holds in that state of the newest installation; nil for a state of another vendor.
+    /// Returns the vendor's state of the newest installation; nil if `state` belongs to another vendor.
     public func held(in state: any Sendable) -> JSONObject? { hold(state, .null) }
 
-    /// What a memory claims, as it is stored.
+    /// Returns the expected state in a stored memory.
     public func claims(of memory: JSONValue) -> JSONObject { claim?(memory) ?? [:] }
 
-    /// The places at which a memory claims what the vendor does not hold; names, no values.
+    /// Returns the names of values that a memory expects and the vendor does not have, without the values.
     public func excess(of memory: JSONValue, over state: any Sendable) -> [String] {
         let claims = claims(of: memory)
         guard !claims.isEmpty else { return [] }
@@ -64,10 +65,10 @@ public struct ExpectedState: Sendable {
 }
 
 extension JSONValue {
-    /// A value that travels in a memory as its own JSON text.
+    /// The value that a memory stores as its own JSON text.
     public var embedded: JSONValue? { string.flatMap { try? JSONValue(parsing: $0) } }
 
-    /// The value with the members of every object in the order of their names.
+    /// The value with the members of every object sorted by name.
     package var sorted: JSONValue {
         switch self {
         case .object(let object):

@@ -1,30 +1,30 @@
 import PatchbayJSON
 public import PatchbayModel
 
-/// What happened between the engine and one vendor in a random run, for the vendor's own laws.
+/// The events between the engine and one vendor in a randomized run, for checking the vendor's own policies.
 public struct SceneStory: Sendable {
-    /// A request that left.
+    /// A request that was sent.
     public struct Request: Sendable {
-        /// Its number over all vendors, from 1.
+        /// The number of the request over all vendors, from 1.
         public var number: Int
-        /// The adapter's word for what it asks.
+        /// The adapter's name for the endpoint.
         public var endpoint: String
         /// The request.
         public var request: WireRequest
-        /// What it carried, or on whose behalf it went.
+        /// The operations that the request carried or was made for.
         public var operations: [OperationID]
-        /// When it left, on the engine's timeline.
+        /// The time at which the request was sent, on the engine's timeline.
         public var now: Instant
         /// Whether the vendor processed it.
         public var isProcessed: Bool
-        /// What the engine was told of it and stored; nil if it never was.
+        /// The outcome that the engine received and stored; nil if there was none.
         public var outcome: Outcome?
-        /// When that was, on the engine's timeline.
+        /// The time at which the outcome was stored, on the engine's timeline.
         public var settledAt: Instant?
-        /// Whether a process ended between this request and the one before it.
+        /// Whether the process was restarted between the previous request and this one.
         public var isFirstOfProcess: Bool
 
-        /// How long the answer asked to wait.
+        /// The delay that the reply asks for.
         public var retryAfter: Duration? { outcome?.reply?.retryAfter(at: settledAt ?? now) }
 
         package init(
@@ -44,16 +44,17 @@ public struct SceneStory: Sendable {
         }
     }
 
-    /// An operation on its way to this vendor.
+    /// An operation that was pending for this vendor.
     public struct Entry: Sendable {
         /// The operation.
         public var operation: EngagementOperation
-        /// How it ended, in the word of the accounts; nil while it is pending.
+        /// The outcome as the accounts name it; nil while the operation is pending.
         public var term: String?
-        /// The code of the reason; empty without one.
+        /// The finding code of the outcome; empty if there is none.
         public var code: String
 
-        /// Whether the vendor holds it, as far as anybody said: taken, known already, or replaced by what came later.
+        /// Whether the vendor has the operation's values according to the outcome: accepted, unchanged, or superseded by a
+        /// later operation.
         public var isTaken: Bool { term.map { ["accepted", "unchanged", "superseded"].contains($0) } ?? false }
 
         package init(operation: EngagementOperation, term: String?, code: String) {
@@ -63,29 +64,30 @@ public struct SceneStory: Sendable {
 
     /// Every request to this vendor, in order.
     public var requests: [Request] = []
-    /// Every operation that came this vendor's way, in order: captured, or made by the engine.
+    /// Every operation that was pending for this vendor, in order: captured, or created by the engine.
     public var entries: [Entry] = []
-    /// When something woke the engine: a capture, the network, the foreground, a start.
+    /// The times at which an event woke the engine: a capture, the network, the foreground, or a start.
     public var wakes: [Instant] = []
-    /// What the app said last, folded.
+    /// The app's last values, combined.
     public var snapshot = SubjectSnapshot()
-    /// Whether this vendor alone heard everything from the beginning, and never said yes to what it had not done: then it
-    /// holds in the end what the app said.
+    /// Whether this vendor alone received everything from the beginning, and never confirmed anything that it had not done. If
+    /// so, it has the app's values in the end.
     public var isWhole = true
-    /// Whether the adapter was told of all that the vendor did. If not, a process died of a request that no journal knows, and
-    /// the operations that it carried ended otherwise: then the vendor may hold what it is not said to have taken.
+    /// Whether the adapter was informed of everything that the vendor did. It is false if the process died during a request
+    /// without a journal entry and its operations were completed in another way. The vendor may then have values that no
+    /// outcome reports.
     public var isTold = true
 
-    /// A story in which nothing happened.
+    /// Creates a story without events.
     public init() {}
 
-    /// What the laws of waiting say: after an outcome that was stored, nothing of these endpoints may leave for a time.
+    /// Checks a retry policy: after a stored outcome, no request to these endpoints may be sent for some time.
     ///
     /// - Parameters:
-    ///   - endpoints: the endpoints that wait for one another.
-    ///   - isSame: whether only a request that carries the same operation has to wait.
-    ///   - wait: how long after the request's outcome; nil if it need not be waited for.
-    /// - Returns: a sentence for each request that left too early.
+    ///   - endpoints: The endpoints that share a delay.
+    ///   - isSame: Whether only requests that carry the same operation have to wait.
+    ///   - wait: Returns the delay after a request's outcome; nil if there is none.
+    /// - Returns: A sentence for each request that was sent too early.
     public func early(
         _ endpoints: Set<String>,
         carryingTheSame isSame: Bool = false,
@@ -105,12 +107,13 @@ public struct SceneStory: Sendable {
         return problems
     }
 
-    /// What the law of tokens says: one is asked for again when it has ended, or once after it was refused.
+    /// Checks the token policy: a token is requested again only after it has expired, or once after it was refused.
     ///
     /// - Parameters:
-    ///   - isRefusal: whether an answer refuses a token.
-    ///   - isGood: whether a text is a token that the vendor takes at an instant; what was said falsely to be one is none.
-    /// - Returns: a sentence for each question of the endpoint `token` that nobody needed.
+    ///   - isRefusal: Returns whether a reply refuses a token.
+    ///   - isGood: Returns whether the vendor accepts a text as a token at an instant. It must return false for a text from a
+    ///     misleading reply.
+    /// - Returns: A sentence for each unnecessary request to the endpoint `token`.
     public func needlessTokens(
         isRefusal: (WireResponse) -> Bool = { $0.status == 401 },
         isGood: (_ text: String, _ now: Instant) -> Bool = { _, _ in true }
@@ -132,9 +135,9 @@ public struct SceneStory: Sendable {
         return problems
     }
 
-    /// Whether something woke the engine between two instants.
+    /// Whether an event woke the engine between two instants.
     public func isWoken(from start: Instant, to end: Instant) -> Bool {
-        // Wakes are in order of time: the first that is not before the start decides.
+        // Wakes are sorted by time, so the first one that is not before the start decides.
         var (low, high) = (0, wakes.count)
         while low < high {
             let middle = (low + high) / 2
@@ -143,11 +146,11 @@ public struct SceneStory: Sendable {
         return low < wakes.count && wakes[low] <= end
     }
 
-    /// The values that this vendor took last, by attribute; nil inside where the last word was to unset it, and without a
-    /// row where the last change did not end with a clear yes.
+    /// The values that this vendor accepted last, by attribute. A value is nil if the last accepted change unset it. An
+    /// attribute is missing if its last change was not confirmed.
     public var attributes: [AttributeName: AttributeValue?] { attributes { _ in true } }
 
-    /// The same of what certain operations say.
+    /// Returns the same values for a subset of the operations.
     public func attributes(where isMeant: (EngagementOperation) -> Bool) -> [AttributeName: AttributeValue?] {
         var values: [AttributeName: AttributeValue?] = [:]
         for entry in entries where isMeant(entry.operation) {
@@ -163,16 +166,16 @@ public struct SceneStory: Sendable {
         return values
     }
 
-    /// The last word of these kinds that came this vendor's way; nil if it did not end with a clear yes.
+    /// Returns the last operation of these kinds for this vendor; nil if it was not confirmed.
     public func lastTaken(_ kinds: Set<Action.Kind>) -> EngagementOperation? {
         entries.last { kinds.contains($0.operation.action.kind) }.flatMap { $0.isTaken ? $0.operation : nil }
     }
 
-    /// What the vendor's events say against those that it said yes to: each is there, and the first of each of one person came
-    /// in order.
+    /// Compares the vendor's events with the ones that it confirmed. Every confirmed event must exist, and the first
+    /// occurrences of each person's events must be in order.
     ///
-    /// - Parameter names: the names of the vendor's events, in the order received.
-    /// - Returns: a sentence for each difference.
+    /// - Parameter names: The names of the vendor's events, in the order received.
+    /// - Returns: A sentence for each difference.
     public func differences(inEvents names: [String]) -> [String] {
         var first: [String: Int] = [:]
         for (place, name) in names.enumerated() where first[name] == nil { first[name] = place }
@@ -185,7 +188,7 @@ public struct SceneStory: Sendable {
         return lost + disorder.map { "the vendor has the event \(names[$1]) before \(names[$0])" }
     }
 
-    /// The names of the custom events that this vendor said yes to.
+    /// The names of the custom events that this vendor confirmed.
     public var takenEvents: [String] { Self.takenEvents(of: entries) }
 
     private static func takenEvents(of entries: [Entry]) -> [String] {
@@ -199,7 +202,7 @@ public struct SceneStory: Sendable {
 }
 
 extension Outcome {
-    /// Whether there was no answer, or one of those statuses.
+    /// Whether there was no reply, or one with one of these statuses.
     public func failed(or statuses: ClosedRange<Int>...) -> Bool {
         reply.map { reply in statuses.contains { $0.contains(reply.status) } } ?? true
     }

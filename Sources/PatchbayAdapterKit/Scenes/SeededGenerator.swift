@@ -1,8 +1,8 @@
-/// Random numbers that are the same everywhere for the same seed (SplitMix64).
+/// A random number generator that returns the same numbers for the same seed on every platform (SplitMix64).
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    /// A generator.
+    /// Creates a generator.
     public init(seed: UInt64) { state = seed }
 
     public mutating func next() -> UInt64 {
@@ -13,9 +13,9 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
         return mixed ^ (mixed >> 31)
     }
 
-    /// A number from 0 up to `bound`.
+    /// Returns a number from 0 up to, but not including, `bound`.
     public mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
 
-    /// One of several, which must not be empty.
+    /// Returns one of several elements. The array must not be empty.
     public mutating func pick<Element>(_ elements: [Element]) -> Element { elements[below(elements.count)] }
 }

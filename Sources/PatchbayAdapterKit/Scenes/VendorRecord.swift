@@ -1,21 +1,21 @@
 public import PatchbayModel
 
-/// One record that a simulated vendor holds, for the invariants of random runs: whose it is, what it holds, and whom it
-/// reaches.
+/// A record of a simulated vendor, for checking the invariants of randomized runs: its person, its values, and the devices or
+/// addresses that it reaches.
 public struct VendorRecord: Sendable {
-    /// Whose record it is.
+    /// The person that a record belongs to.
     public enum Person: Hashable, Sendable, CustomStringConvertible {
         /// The contact with this identifier.
         case contact(String)
-        /// Whoever uses the installation and is not logged in.
+        /// The user of the installation who is not logged in.
         case anonymous
-        /// The installation, whoever uses it: the vendor does not know the person.
+        /// The installation, because the vendor does not know the person.
         case installation
 
-        /// Creates the person of an identifier; without one, the anonymous person.
+        /// Creates the person with an identifier; without one, the anonymous person.
         public init(_ contact: String?) { self = contact.map(Person.contact) ?? .anonymous }
 
-        /// The person in words.
+        /// A description of the person.
         public var description: String {
             switch self {
             case .contact(let contact): contact
@@ -25,9 +25,9 @@ public struct VendorRecord: Sendable {
         }
     }
 
-    /// Whose record it is.
+    /// The person that the record belongs to.
     public var person: Person
-    /// The present values by neutral attribute name; an empty value is left out. Nil if the record is no profile.
+    /// The current values by neutral attribute name, without empty values. Nil if the record is not a profile.
     public var attributes: [AttributeName: String]?
     /// Every other text that may hold a captured value: tags, identifiers, events with their attributes.
     public var texts: [String]

@@ -1,57 +1,58 @@
 public import PatchbayJSON
 public import PatchbayModel
 
-/// One vendor's API in random runs of faults: the account, what an app says to it, and the vendor's own laws.
+/// A test profile of one vendor's API for randomized fault-injection runs: the account, the app's operations, and checks of the
+/// vendor's own policies.
 ///
-/// It stands beside the vendor's simulator. What must hold of every vendor (accounts, order, consent, no repeat of what is
-/// known) is checked without it; a scene says what is this vendor's alone.
+/// It complements the vendor's simulator. Rules that hold for every vendor (accounts, order, consent, no repeat of known
+/// values) are checked without it.
 public protocol VendorScene: Sendable {
-    /// The vendor's other side.
+    /// The simulator of the vendor.
     associatedtype Simulator: VendorSimulator
 
     /// The adapter's settings.
     static var settings: JSONObject { get }
     /// The simulator's settings.
     static var account: JSONObject { get }
-    /// What the app gives as credential; nil where the vendor wants none of an app.
+    /// Returns the credential that the app provides; nil if the vendor requires none from an app.
     static func credential(of contact: String?) -> Secret?
-    /// Members and headers of the vendor's replies whose texts are tokens that it hands out to one installation; empty where
-    /// it hands out none.
+    /// The members and headers of the vendor's replies that contain tokens issued to one installation; empty if there are none.
     static var handedOut: Set<String> { get }
-    /// The next thing that an app says, of what this vendor has a place for; `number` counts from 1.
+    /// Returns the app's next action, which the vendor must support; `number` counts from 1.
     static func say(_ number: Int, _ random: inout SeededGenerator) -> Action
-    /// What an app says when everything is well again, so that nothing waits for it.
+    /// The app's action after all faults have been repaired, which releases everything that waits for the app.
     static var closing: Action { get }
-    /// What somebody asks this vendor; one that answers nothing is asked all the same.
+    /// A query for this vendor. A vendor without queries receives it too.
     static var question: ReadRequest { get }
-    /// Two words of which each takes the other back, where the adapter remembers what the vendor holds; else nothing.
+    /// Two actions that undo each other, if the adapter stores the expected vendor state; otherwise empty.
     static var opposites: [Action] { get }
-    /// What the adapter's memory claims of the vendor, and what the vendor holds.
+    /// The state that the adapter's memory expects of the vendor, and the state that the vendor has.
     static var expectedState: ExpectedState { get }
-    /// The codes of waits that a run does not release: each names an operation of the app that releases it. A device API may
-    /// wait for a log-in alone.
+    /// The finding codes of waits that a run does not release, because each requires an operation of the app. A device API may
+    /// wait only for a log-in.
     static var waitsForApp: Set<String> { get }
-    /// Which of this vendor's laws a run broke: pacing and retry, and what the vendor holds in the end.
+    /// Returns the violations of this vendor's policies in a run: pacing, retries, and the vendor's final state.
     static func problems(in story: SceneStory, at vendor: Simulator.State) -> [String]
 
-    // MARK: Runs in which people and configurations change
+    // MARK: Runs with changes of people and configurations
 
-    /// The adapter's settings in such runs: the first at the beginning, the others after a change of the configuration.
+    /// The adapter's settings in these runs: the first at the beginning, the others after a configuration change.
     static var changingSettings: [JSONObject] { get }
-    /// The simulator's settings in such runs.
+    /// The simulator's settings in these runs.
     static var changingAccount: JSONObject { get }
-    /// The next action of such a run; `number` counts from 1.
+    /// Returns the next action of such a run; `number` counts from 1.
     static func action(_ number: Int, _ random: inout SeededGenerator) -> Action
-    /// The identities that the app passes with a registration while this contact is logged in; nil is the anonymous person.
+    /// Returns the identities that the app passes with a registration while this contact is logged in; nil is the anonymous
+    /// person.
     static func identities(of contact: String?) -> [Device.IdentityName: String]
-    /// A credential of the contact that has expired; nil if the vendor's credentials do not expire.
+    /// Returns an expired credential of the contact; nil if the vendor's credentials do not expire.
     static func expiredCredential(of contact: String?) -> Secret?
-    /// The records that the vendor holds.
+    /// Returns the records that the vendor has.
     static func records(in vendor: Simulator.State) -> [VendorRecord]
-    /// How often the vendor counted each view and each click of a message, by `view <id>` and `click <id>`; nil if it does not
-    /// count them.
+    /// Returns how often the vendor counted each view and click of a message, by `view <id>` and `click <id>`; nil if it does
+    /// not count them.
     static func interactionCounts(in vendor: Simulator.State) -> [String: Int]?
-    /// Whether the vendor's policy retries whenever something happens, so that its intervals may shrink.
+    /// Whether the vendor's policy permits a retry at every wake, so that intervals may become shorter.
     static var retriesWhenWoken: Bool { get }
 }
 
@@ -62,7 +63,7 @@ extension VendorScene {
     public static var closing: Action { .registerDevice(ScenePhone.device()) }
     public static var opposites: [Action] { [] }
     public static var question: ReadRequest { ReadRequest("state") }
-    /// A vendor's operations wait for no operation of the app unless its scene says so.
+    /// Empty by default: operations do not wait for an operation of the app.
     public static var waitsForApp: Set<String> { [] }
     public static var changingSettings: [JSONObject] { [settings] }
     public static var changingAccount: JSONObject { account }
@@ -73,9 +74,9 @@ extension VendorScene {
     public static var retriesWhenWoken: Bool { false }
 }
 
-/// A phone that every vendor knows how to register.
+/// Test devices that every vendor's adapter can register.
 public enum ScenePhone: Sendable {
-    /// The phone with that locale and push token.
+    /// Returns a device with a locale and a push token.
     public static func device(locale: String = "fi_FI", token: String = "0f1e2d3c4b5a6978") -> Device {
         Device(
             pushToken: PushToken(token),
@@ -90,7 +91,7 @@ public enum ScenePhone: Sendable {
         )
     }
 
-    /// A person logs in: of a few, so that somebody comes back.
+    /// Logs in one of a few people, so that people return during a run.
     public static func logIn(_ random: inout SeededGenerator) -> Action {
         .switchContact(ContactSwitch(.logIn, identifiers: [Identifier(.external, "c-\(random.below(3))")]))
     }

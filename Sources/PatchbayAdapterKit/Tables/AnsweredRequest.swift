@@ -1,14 +1,15 @@
 import PatchbayJSON
 
-/// A request that was answered: what it said must not come back as the vendor's own word, and be kept as such.
+/// A request that was answered. If the reply repeats text of the request, that text must not be stored as the vendor's own.
 ///
-/// Letters count whatever their case, percent-encoded text as what it says. Shorter texts than ``shortest`` are everywhere.
+/// The comparison ignores case and decodes percent-encoded text. It ignores texts below ``shortest``, because they occur
+/// everywhere.
 struct AnsweredRequest {
-    /// The shortest text that tells something, in bytes.
+    /// The length in bytes of the shortest text that is compared.
     static let shortest = 6
-    /// The longest that a vendor's code or id may be.
+    /// The maximum length of a vendor's code or id.
     static let longest = 64
-    /// So many different words are looked for; what a talkative vendor says beyond is taken for a repetition.
+    /// The maximum number of different texts that are compared. Any further text of the vendor is treated as repeated.
     private static let mostWords = 64
 
     private let request: WireRequest
@@ -16,7 +17,7 @@ struct AnsweredRequest {
     private var said: Said?
     private var known: [String: Bool] = [:]
 
-    /// A request, and where ids of requests stand: one that we gave it may come back.
+    /// Creates the request. An id that it carries at one of `requestIDs` may be repeated.
     init(_ request: WireRequest, requestIDs: [ReplyPlace]) {
         self.request = request
         let values = requestIDs.compactMap { place -> String? in
@@ -28,10 +29,10 @@ struct AnsweredRequest {
         ids = Set(values)
     }
 
-    /// Whether an id is the one that we gave the request, in the header that is made for it.
+    /// Whether an id is the one that the request carries in its id header.
     func isNamed(_ id: String) -> Bool { ids.contains(id) }
 
-    /// Whether a text stands in the request, or a value of the request in the text.
+    /// Whether a text occurs in the request, or a value of the request occurs in the text.
     mutating func holds(_ text: String) -> Bool {
         guard text.utf8.count >= Self.shortest else { return false }
         if let known = known[text] { return known }
@@ -43,17 +44,17 @@ struct AnsweredRequest {
     }
 }
 
-/// Everything that a request says, in small letters.
+/// All texts in a request, in lower case.
 private struct Said {
-    /// Whole texts, as they are and decoded.
+    /// Complete texts, as they are and decoded.
     private var texts: [[UInt8]] = []
-    /// Values, and the words in them.
+    /// Values and the words in them.
     private var words: Set<[UInt8]> = []
 
     init(_ request: WireRequest) {
         let url = Array(request.url.utf8)
         for text in [url, request.body] + request.headers.map({ Array($0.value.utf8) }) { add(text: text) }
-        // A path is mostly the vendor's own words.
+        // A path mostly contains the vendor's own words.
         add(wordsOf: Array(URLText.path(of: request.url).utf8).decoded, isValue: false)
         if let mark = url.firstIndex(of: UInt8(ascii: "?")) { add(formOf: url[mark...].dropFirst()) }
         for header in request.headers { add(header) }
@@ -66,7 +67,7 @@ private struct Said {
         }
     }
 
-    /// Whether a text stands here, or a value from here in the text.
+    /// Whether a text occurs in the request, or a value of the request occurs in the text.
     func holds(_ text: [UInt8]) -> Bool {
         texts.contains { $0.firstPlace(of: text) != nil }
             || text.pieces.contains { place in
@@ -83,7 +84,7 @@ private struct Said {
     private mutating func add(_ header: WireHeader) {
         let isLogIn = header.isSecret || header.name.lowercased() == "authorization"
         guard isLogIn else { return add(wordsOf: Array(header.value.utf8), isValue: false) }
-        // Before a credential its scheme may stand, which is a word of everybody's.
+        // A credential may be preceded by its scheme, which is not secret.
         let parts = header.value.split(separator: " ")
         for part in parts.count > 1 ? parts.dropFirst() : parts[...] {
             add(wordsOf: Array(part.utf8), isValue: true)
@@ -108,7 +109,7 @@ private struct Said {
             case .object(let object): rest += object.map(\.value)
             case .string(let text):
                 add(wordsOf: Array(text.utf8), isValue: true)
-                // An escape would hide it from whoever looks at the bytes.
+                // JSON may escape "/" in the bytes, so a comparison of bytes alone would miss the text.
                 if text.utf8.contains(UInt8(ascii: "/")) { add(text: Array(text.utf8)) }
             case .number(let number): add(wordsOf: Array(number.text.utf8), isValue: true)
             case .null, .bool: break
@@ -116,7 +117,7 @@ private struct Said {
         }
     }
 
-    /// Adds a value and each word in it; of what is no value only words with a digit.
+    /// Adds a value and each word in it. From a text that is not a value, adds only words with a digit.
     private mutating func add(wordsOf text: [UInt8], isValue: Bool) {
         let lengths = AnsweredRequest.shortest...AnsweredRequest.longest
         if isValue, lengths.contains(text.count) { words.insert(text.map(\.small)) }
@@ -128,11 +129,11 @@ private struct Said {
 }
 
 extension UInt8 {
-    /// A letter of ASCII in small, everything else as it is.
+    /// The byte in lower case if it is an ASCII letter, otherwise unchanged.
     fileprivate var small: UInt8 { (0x41...0x5A).contains(self) ? self | 0x20 : self }
     fileprivate var isDigit: Bool { (0x30...0x39).contains(self) }
     fileprivate var isLetter: Bool { (0x61...0x7A).contains(self | 0x20) }
-    /// Whether it may stand within a token, a number or an address's name.
+    /// Whether the byte may occur within a token, a number, or an address.
     fileprivate var isOfWord: Bool { isDigit || isLetter || "._+-".utf8.contains(self) }
 }
 
@@ -141,7 +142,7 @@ extension Collection<UInt8> {
 }
 
 extension [UInt8] {
-    /// The places of every part that is long enough to tell something.
+    /// The ranges of all parts that are long enough to compare.
     fileprivate var pieces: [Range<Int>] {
         guard count >= AnsweredRequest.shortest else { return [] }
         return (0...(count - AnsweredRequest.shortest)).flatMap { start in
@@ -149,13 +150,13 @@ extension [UInt8] {
         }
     }
 
-    /// Whether a part begins or ends within a word: `active` in `inactive`.
+    /// Whether a part begins or ends within a word, like `active` in `inactive`.
     fileprivate func cutsWord(at place: Range<Int>) -> Bool {
         place.lowerBound > 0 && self[place.lowerBound - 1].isLetter
             || place.upperBound < count && self[place.upperBound].isLetter
     }
 
-    /// Where other bytes stand here first.
+    /// Returns the first position at which the other bytes occur.
     fileprivate func firstPlace(of other: [UInt8]) -> Int? {
         guard let first = other.first, other.count <= count else { return nil }
         return withUnsafeBufferPointer { bytes in
@@ -167,7 +168,7 @@ extension [UInt8] {
         }
     }
 
-    /// The same with every percent-encoded byte as it is meant; what is no encoding stays.
+    /// The bytes with percent encoding decoded; invalid encoding stays.
     fileprivate var decoded: [UInt8] {
         guard contains(UInt8(ascii: "%")) else { return self }
         var bytes: [UInt8] = []

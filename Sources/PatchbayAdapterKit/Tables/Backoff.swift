@@ -1,44 +1,46 @@
 public import PatchbayModel
 
-/// How long to wait after a failure: a law of delays, moved by chance where the vendor leaves that open.
+/// A retry policy: the delays after failures, with optional jitter.
 ///
-/// The delays are the vendor's or, where it states none, the adapter's; what the server asks for is kept where it is later.
+/// The delays are documented by the vendor; if it documents none, the adapter chooses them. A later time that the server asks
+/// for takes precedence.
 public struct Backoff: Hashable, Sendable {
-    /// After the first, second … failure; the last repeats without end.
+    /// The delays after the first, second, … failure. The last one repeats.
     public let delays: [Duration]
-    /// How far chance moves a delay either way, as a part of it; 0 where the vendor's law is exact. The last delay is not moved:
-    /// no interval is shorter than the one before.
+    /// The maximum jitter in either direction, as a fraction of the delay; 0 if the vendor's policy is exact. The last delay
+    /// has no jitter, so that no interval is shorter than the previous one.
     public let jitter: Double
-    /// The longest wait that a server may ask for.
+    /// The longest delay that is accepted from a server.
     public let longest: Duration
 
-    /// A law.
+    /// Creates a retry policy.
     public init(_ delays: [Duration], jitter: Double = 0, longest: Duration = .seconds(86_400)) {
         (self.delays, self.jitter, self.longest) = (delays, jitter, longest)
     }
 
-    /// A law whose delays double, up to a longest one.
+    /// Returns a retry policy whose delays double, up to a maximum.
     public static func doubling(from first: Duration, upTo longest: Duration, jitter: Double = 0) -> Backoff {
         var delays = [first]
         while let last = delays.last, last > .zero, last < longest { delays.append(min(last + last, longest)) }
         return Backoff(delays, jitter: jitter)
     }
 
-    /// The wait after so many failures before this one, without the server's word.
+    /// Returns the delay after a number of previous failures, without the server's delay.
     public func delay(after failures: Int, chance: Double) -> Duration {
         let delay = delays.isEmpty ? .zero : delays[min(max(0, failures), delays.count - 1)]
         guard jitter > 0, failures < delays.count - 1, let last = delays.last else { return delay }
         return min(last, .milliseconds(Int64(Double(delay.wholeMilliseconds) * (1 - jitter + 2 * jitter * chance))))
     }
 
-    /// When to try again: the law's delay, or what the server asks for if that is later.
+    /// Returns the time of the next attempt: after the policy's delay, or after the delay that the server asks for if that is
+    /// longer.
     public func next(after failures: Int, asked: Duration?, at moment: Moment) -> Instant {
         let delay = delay(after: failures, chance: moment.chance)
         return moment.now + max(delay, asked.map { min($0, longest) } ?? .zero)
     }
 
-    /// Counts a failure after which all lanes of an API stay away: gives when the next request may leave, and never shortens
-    /// what holds already.
+    /// Counts a failure that delays all lanes of an API. Returns the earliest time of the next request, and never makes an
+    /// existing delay shorter.
     public func stayAway(
         _ failures: inout Int,
         until closed: inout Instant?,

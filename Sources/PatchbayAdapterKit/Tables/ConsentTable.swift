@@ -8,12 +8,12 @@ public struct ConsentTable: Sendable {
     public enum Meaning: Hashable, Sendable {
         /// The person's decision about a channel.
         case state(Subscription.State)
-        /// The person denies what the field is about.
+        /// The person denies consent to the field's subject.
         case denied
-        /// It says nothing about consent.
+        /// The value states nothing about consent.
         case silent
 
-        /// The meaning in words.
+        /// A description of the meaning.
         public var text: String {
             switch self {
             case .state(.subscribed): "opted in"
@@ -26,20 +26,20 @@ public struct ConsentTable: Sendable {
         }
     }
 
-    /// Values of some fields that mean the same.
+    /// Values of some fields that have the same meaning.
     public struct Row: Sendable {
         /// The columns or members that hold the values.
         public let fields: [String]
-        /// What they are about: a channel or a purpose.
+        /// The subject of the fields: a channel or a purpose.
         public let subject: String
         /// The values, compared without regard to case.
         public let values: [String]
-        /// What each of them means.
+        /// The meaning of the values.
         public let meaning: Meaning
-        /// Where the vendor documents them.
+        /// The place in the vendor's documentation.
         public let source: String
 
-        /// A row.
+        /// Creates a row.
         public init(_ fields: [String], _ subject: String, _ values: [String], _ meaning: Meaning, _ source: String) {
             (self.fields, self.subject, self.values) = (fields, subject, values)
             (self.meaning, self.source) = (meaning, source)
@@ -52,7 +52,7 @@ public struct ConsentTable: Sendable {
     /// The meaning of each value, in lower case, by field.
     private let meanings: [String: [String: Meaning]]
 
-    /// A table.
+    /// Creates a table.
     public init(_ rows: [Row]) {
         self.rows = rows
         var meanings: [String: [String: Meaning]] = [:]
@@ -65,21 +65,21 @@ public struct ConsentTable: Sendable {
         self.meanings = meanings
     }
 
-    /// The meaning of each value of a field, in lower case.
+    /// Returns the meaning of each value of a field, in lower case.
     public func meanings(of field: String) -> [String: Meaning] { meanings[field] ?? [:] }
 
-    /// The meaning of a value; nil if the vendor documents no such value for the field.
+    /// Returns the meaning of a value; nil if the vendor documents no such value for the field.
     public func meaning(of value: String, in field: String) -> Meaning? {
         meanings[field]?[value.trimmed.lowercased()]
     }
 
-    /// The decision that a value of a field states.
+    /// Returns the consent decision that a value of a field states.
     ///
     /// - Parameters:
-    ///   - key: the channel or topic that the field is about.
-    ///   - value: the value as a server shows it.
-    ///   - field: the field.
-    /// - Returns: The subscription; ``Subscription/unreadable(_:)`` if the value is no decision that the vendor documents.
+    ///   - key: The channel or topic of the field.
+    ///   - value: The value as a server returns it.
+    ///   - field: The field.
+    /// - Returns: The subscription; ``Subscription/unreadable(_:)`` if the vendor documents no such decision.
     public func subscription(_ key: Subscription.Key, value: String, in field: String) -> Subscription {
         guard case .state(let state) = meaning(of: value, in: field) else { return .unreadable(key) }
         return Subscription(channel: key.channel, topic: key.topic, state: state)
@@ -98,15 +98,15 @@ public struct ConsentTable: Sendable {
         }
     }
 
-    /// The values of a field that say nothing, in lower case.
+    /// Returns the values of a field that state nothing about consent, in lower case.
     public func silent(of field: String) -> Set<String> {
         Set(meanings(of: field).filter { $0.value == .silent }.keys)
     }
 
-    /// Whether each value of a field about a purpose denies it.
+    /// Returns, for each value of a field about a purpose, whether it denies consent.
     public func denials(of field: String) -> [String: Bool] { meanings(of: field).mapValues { $0 == .denied } }
 
-    /// The table as rows of documentation: fields, subject, values, meaning and source.
+    /// The table as rows of documentation: fields, subject, values, meaning, and source.
     public var markdown: [[String]] {
         func code(_ texts: [String]) -> String { texts.map { "`\($0)`" }.joined(separator: ", ") }
         return rows.map { [code($0.fields), $0.subject, code($0.values), $0.meaning.text, $0.source] }

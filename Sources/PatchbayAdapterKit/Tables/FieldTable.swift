@@ -1,30 +1,30 @@
 public import PatchbayJSON
 
-/// How one kind of value is written on the wire.
+/// The wire format of one kind of value.
 public struct WireFormat<Value: Sendable>: Sendable {
-    /// The format in words: `text`, `UTC offset in seconds, as text`.
+    /// The name of the format, for example `text` or `UTC offset in seconds, as text`.
     public let name: String
     /// The format as JSON Schema.
     public let schema: JSONObject
     @usableFromInline let encode: @Sendable (Value) -> JSONValue
-    /// Writes what `encode` makes; of its own where a tree would be made only to be written.
+    /// Writes the result of `encode`, if possible without creating an intermediate tree.
     @usableFromInline let write: @Sendable (Value, inout JSONWriter) -> Void
-    /// The text of what `encode` makes a string; nil where that makes something else.
+    /// Returns the text if `encode` produces a string; otherwise nil.
     @usableFromInline let text: @Sendable (Value) -> String?
 
-    /// A format whose values are small.
+    /// Creates a format for small values.
     public init(_ name: String, schema: JSONObject, encode: @escaping @Sendable (Value) -> JSONValue) {
         self.init(name, schema: schema, encode: encode) { $1.value(encode($0)) }
     }
 
-    /// A format of strings.
+    /// Creates a format for strings.
     public init(_ name: String, schema: JSONObject, text: @escaping @Sendable (Value) -> String) {
         (self.name, self.schema, self.text) = (name, schema, text)
         encode = { .string(text($0)) }
         write = { $1.string(text($0)) }
     }
 
-    /// A format that writes one JSON value, whatever its size, without making a tree of it.
+    /// Creates a format that writes a JSON value of any size without creating a tree of it.
     public init(_ name: String, schema: JSONObject, write: @escaping @Sendable (Value, inout JSONWriter) -> Void) {
         let encode = { @Sendable (value: Value) -> JSONValue in
             var writer = JSONWriter()
@@ -34,7 +34,7 @@ public struct WireFormat<Value: Sendable>: Sendable {
         self.init(name, schema: schema, encode: encode, write: write)
     }
 
-    /// A format that knows both ways, which must make the same of a value.
+    /// Creates a format with both functions, which must produce the same output for a value.
     public init(
         _ name: String,
         schema: JSONObject,
@@ -47,7 +47,7 @@ public struct WireFormat<Value: Sendable>: Sendable {
 }
 
 extension WireFormat<String> {
-    /// Text as it is.
+    /// Unchanged text.
     public static let text = WireFormat("text", schema: ["type": "string"], text: { $0 })
 }
 
@@ -83,7 +83,7 @@ extension WireFormat<JSONValue> {
 }
 
 extension WireFormat {
-    /// A list of records, each by its own table.
+    /// A list of records, each encoded with its own table.
     @inlinable public static func list<Record: Sendable>(
         _ name: String = "JSON",
         schema: JSONObject = [:],
@@ -97,26 +97,26 @@ extension WireFormat {
     }
 }
 
-/// One field of a wire record: where it comes from, what it is called, how it is written, by which rule.
+/// A field of a wire record: its source, its name, its format, and its rule.
 public struct FieldRow<Record: Sendable>: Sendable {
-    /// Where the value comes from in the neutral model: `device.facts.locale`.
+    /// The source of the value in the neutral model, for example `device.facts.locale`.
     public let source: String
     /// The name on the wire.
     public let name: String
-    /// Whether every record has it; others leave it out when there is no value.
+    /// Whether every record has the field. Other fields are omitted if they have no value.
     public let isRequired: Bool
-    /// The format in words.
+    /// The name of the format.
     public let format: String
     /// The format as JSON Schema.
     public let schema: JSONObject
-    /// The vendor's rule behind it.
+    /// The vendor's rule for the field.
     public let rule: RuleID
-    /// Whether nobody may see the value.
+    /// Whether the value is secret and must not be shown.
     public private(set) var isSecret = false
     @usableFromInline let encode: @Sendable (Record) -> JSONValue?
-    /// Writes the value, behind its name where it is a member; false without a value.
+    /// Writes the value, preceded by its name if it is a member. Returns false if there is no value.
     @usableFromInline let write: @Sendable (Record, _ isMember: Bool, inout JSONWriter) -> Bool
-    /// The value's text; nil without a value, and where it is no string.
+    /// Returns the value's text; nil if there is no value or it is not a string.
     @usableFromInline let text: @Sendable (Record) -> String?
 
     @usableFromInline init(
@@ -134,14 +134,14 @@ public struct FieldRow<Record: Sendable>: Sendable {
         (self.encode, self.write, self.text) = (encode, write, text)
     }
 
-    /// The same field with a value that nobody may see.
+    /// The same field with a secret value.
     public var secret: FieldRow {
         var copy = self
         copy.isSecret = true
         return copy
     }
 
-    /// A field that every record has.
+    /// Creates a field that every record has.
     @inlinable public static func required<Value: Sendable>(
         _ name: String,
         _ value: @escaping @Sendable (Record) -> Value,
@@ -167,7 +167,7 @@ public struct FieldRow<Record: Sendable>: Sendable {
         )
     }
 
-    /// A field that is left out when there is no value.
+    /// Creates a field that is omitted if it has no value.
     @inlinable public static func optional<Value: Sendable>(
         _ name: String,
         _ value: @escaping @Sendable (Record) -> Value?,
@@ -197,19 +197,19 @@ public struct FieldRow<Record: Sendable>: Sendable {
 
 /// The fields of one kind of wire record, in the order in which they are written.
 ///
-/// What is done for every record is inlinable: without that it would be done through the metadata of a generic type.
+/// The methods called for every record are inlinable, so that they do not need the metadata of a generic type.
 public struct FieldTable<Record: Sendable>: Sendable {
-    /// What the record is, for documentation.
+    /// The title of the record in the documentation.
     public let title: String
     /// The rows.
     public let rows: [FieldRow<Record>]
 
-    /// A table.
+    /// Creates a table.
     public init(_ title: String, _ rows: [FieldRow<Record>]) { (self.title, self.rows) = (title, rows) }
 
-    /// Hands over the fields that the record has, in their order; their rules count as fired.
+    /// Passes the record's fields to `body`, in order. Records their rules as applied.
     @inlinable public func forEach(of record: Record, _ body: (_ name: String, _ value: JSONValue) -> Void) {
-        // By its place, a row is not copied.
+        // Access by index does not copy the row.
         for place in rows.indices {
             guard let value = rows[place].encode(record) else { continue }
             rows[place].rule.fire()
@@ -217,45 +217,45 @@ public struct FieldTable<Record: Sendable>: Sendable {
         }
     }
 
-    /// The record as a JSON object; the rules of the fields that it has count as fired.
+    /// Returns the record as a JSON object. Records the rules of its fields as applied.
     @inlinable public func object(_ record: Record) -> JSONObject {
         var object = JSONObject()
         forEach(of: record) { object[$0] = $1 }
         return object
     }
 
-    /// Writes the record as a JSON object; the rules of the fields that it has count as fired.
+    /// Writes the record as a JSON object. Records the rules of its fields as applied.
     @inlinable public func write(_ record: Record, to writer: inout JSONWriter) {
         writer.beginObject()
         for place in rows.indices where rows[place].write(record, true, &writer) { rows[place].rule.fire() }
         writer.endObject()
     }
 
-    /// The record as the bytes of a JSON object; the rules of the fields that it has count as fired.
+    /// Returns the record as the bytes of a JSON object. Records the rules of its fields as applied.
     ///
     /// - Parameters:
-    ///   - record: the record.
-    ///   - count: about how many bytes it takes; more are no mistake.
-    /// - Returns: compact JSON.
+    ///   - record: The record.
+    ///   - count: The approximate number of bytes. More bytes are allowed.
+    /// - Returns: Compact JSON.
     @inlinable public func bytes(_ record: Record, expecting count: Int = 512) -> [UInt8] {
         var writer = JSONWriter(expecting: count)
         write(record, to: &writer)
         return writer.bytes
     }
 
-    /// The record as the query of a URL, its texts alone; the rules of the fields that it has count as fired.
+    /// Returns the text fields of the record as the query of a URL. Records the rules of its fields as applied.
     @inlinable public func query(_ record: Record, leaving literal: Unicode.Scalar? = nil) -> String {
         query(record, after: "", leaving: literal)
     }
 
-    /// An address and the record as its query, its texts alone; the rules of the fields that it has count as fired.
+    /// Returns an address with the text fields of the record as its query. Records the rules of its fields as applied.
     ///
     /// - Parameters:
-    ///   - record: the record.
-    ///   - address: what stands before the query, which it may not have yet.
-    ///   - path: what stands between the two.
-    ///   - literal: a character of values that is not encoded.
-    /// - Returns: the address with the path, and the query with its question mark if there is one.
+    ///   - record: The record.
+    ///   - address: The address, without a query.
+    ///   - path: The path to insert between address and query.
+    ///   - literal: A character that is not encoded in values.
+    /// - Returns: The address with the path, and the query with its question mark if there is one.
     @inlinable public func query(
         _ record: Record,
         after address: String,
@@ -267,7 +267,7 @@ public struct FieldTable<Record: Sendable>: Sendable {
         return query.text
     }
 
-    /// Hands over the fields that the record has as texts, in their order; their rules count as fired.
+    /// Passes the record's text fields to `body`, in order. Records their rules as applied.
     @inlinable public func forEachText(of record: Record, _ body: (_ name: String, _ value: String) -> Void) {
         for place in rows.indices {
             guard let text = rows[place].text(record) else { continue }
@@ -276,8 +276,8 @@ public struct FieldTable<Record: Sendable>: Sendable {
         }
     }
 
-    /// Adds one field's value to `bytes`, as JSON or as its text alone; false if the record has none. Else the field's rule
-    /// counts as fired.
+    /// Appends one field's value to `bytes`, as JSON or as plain text, and records its rule as applied. Returns false if the
+    /// record does not have the field.
     @inlinable public func append(_ row: Int, of record: Record, asJSON: Bool, to bytes: inout [UInt8]) -> Bool {
         if asJSON {
             var writer = JSONWriter(expecting: 128)
@@ -291,7 +291,7 @@ public struct FieldTable<Record: Sendable>: Sendable {
         return true
     }
 
-    /// The record as header lines, its texts alone; the rules of the fields that it has count as fired.
+    /// Returns the text fields of the record as header lines. Records the rules of its fields as applied.
     @inlinable public func headers(_ record: Record) -> [WireHeader] {
         var lines: [WireHeader] = []
         lines.reserveCapacity(rows.count)
@@ -325,30 +325,30 @@ public struct FieldTable<Record: Sendable>: Sendable {
     }
 }
 
-/// A field table without its record type: for documentation, `explain` and the conformance suite.
+/// A field table without its record type, for documentation, `explain`, and the conformance suite.
 public struct FieldTableSummary: Sendable {
     /// One field.
     public struct Row: Sendable {
-        /// Where the value comes from in the neutral model.
+        /// The source of the value in the neutral model.
         public let source: String
         /// The name on the wire.
         public let name: String
         /// Whether every record has it.
         public let isRequired: Bool
-        /// The format in words.
+        /// The name of the format.
         public let format: String
-        /// The vendor's rule behind it.
+        /// The vendor's rule for the field.
         public let rule: RuleID
     }
 
-    /// What the record is.
+    /// The title of the record.
     public let title: String
     /// The fields.
     public let rows: [Row]
     /// The record's JSON Schema.
     public let schema: JSONValue
 
-    /// The table as Markdown: wire name, source, needed, format, rule.
+    /// The table as Markdown: wire name, source, required, format, rule.
     public var markdown: String {
         let lines = rows.map { row in
             "| `\(row.name)` | `\(row.source)` | \(row.isRequired ? "yes" : "no") | \(row.format) | \(row.rule.number) |"

@@ -1,47 +1,47 @@
 public import PatchbayJSON
 public import PatchbayModel
 
-/// The closed set of normalised causes. A vendor's own code stays beside it, in the finding.
+/// The normalized error codes. The set is closed. A vendor's own code is stored in the finding's ``Finding/vendor``.
 public enum ErrorCode: String, NeutralWord, Codable {
-    /// A value breaks a rule.
+    /// A value violates a rule.
     case invalid
-    /// A value that must be there is not.
+    /// A required value is missing.
     case missing
-    /// Too long, too many, too big.
+    /// A value is too long, or there are too many values.
     case tooLarge
-    /// The vendor has no place for it.
+    /// The vendor does not support it.
     case unsupported
-    /// The name belongs to the vendor itself.
+    /// The name is reserved by the vendor.
     case reserved
-    /// The vendor knows no such contact, field, category or resource.
+    /// The vendor has no such contact, field, category, or resource.
     case notFound
-    /// The vendor's present state does not allow it.
+    /// The vendor's current state does not allow it.
     case conflict
-    /// No credential, or a bad or expired one.
+    /// The credential is missing, invalid, or expired.
     case unauthenticated
-    /// The credential is good but may not do this.
+    /// The credential is valid but lacks the permission.
     case forbidden
-    /// Too often.
+    /// The rate limit was exceeded.
     case throttled
-    /// The vendor is there but can't do it now.
+    /// The vendor is reachable but temporarily unavailable.
     case unavailable
     /// The vendor could not be reached.
     case unreachable
-    /// Nobody knows whether the vendor did it, and a repeat could do harm.
+    /// It is unknown whether the vendor processed the request, and repeating it could do harm.
     case outcomeUnknown
-    /// The person has not allowed it.
+    /// The person has not given consent.
     case consent
-    /// The configuration or the vendor's account is not set up for it.
+    /// The configuration or the vendor's account does not support it.
     case misconfigured
-    /// The adapter broke its contract.
+    /// The adapter violated its contract.
     case adapterFault
 
-    /// What helps.
+    /// The kinds of remedy.
     public enum Action: String, NeutralWord, Codable {
         case retry, fixData, fixConfiguration, fixCredentials, giveUp
     }
 
-    /// What helps against this cause.
+    /// The kind of remedy for this error.
     public var action: Action {
         switch self {
         case .invalid, .missing, .tooLarge, .reserved, .conflict: .fixData
@@ -53,43 +53,43 @@ public enum ErrorCode: String, NeutralWord, Codable {
     }
 }
 
-/// Something that a person should know about an operation, a record or a configuration: what, where, how to mend.
+/// A problem or a note about an operation, a record, or a configuration: what happened, where, and how to fix it.
 ///
-/// It holds names, sizes and positions, never a person's value or a secret.
+/// It contains names, sizes, and positions, but never a person's value or a secret.
 public struct Finding: Hashable, Sendable {
-    /// How much it matters.
+    /// The severity of a finding.
     public enum Severity: String, NeutralWord, Codable {
-        /// Good to know.
+        /// Information only.
         case note
-        /// Part of it is not sent, or may not work.
+        /// A part is not sent, or may have no effect.
         case warning
-        /// It is not sent at all.
+        /// The operation is not sent at all.
         case error
-        /// It belongs to another vendor and does not enter this route.
+        /// The operation is not applicable to this vendor and does not become pending for it.
         case foreign
     }
 
-    /// The row's code: `vendor.attribute.reserved`.
+    /// The finding code, for example `vendor.attribute.reserved`.
     public var code: String
-    /// How much it matters.
+    /// The severity.
     public var severity: Severity
-    /// The normalised cause; nil where nothing is wrong.
+    /// The normalized error code; nil for a note without an error.
     public var error: ErrorCode?
-    /// Where, in the neutral value: `action.changes.status`. Empty for the whole.
+    /// The path in the neutral value, for example `action.changes.status`. Empty for the whole value.
     public var path: String
-    /// The vendor's rule behind it, if one is.
+    /// The vendor's rule, if there is one.
     public var rule: RuleID?
-    /// What is the case, in one sentence.
+    /// The reason, in one sentence.
     public var reason: String
-    /// What to do about it.
+    /// The remedy.
     public var remedy: String
-    /// What the vendor itself said, where an answer of it is the cause.
+    /// The vendor's own error information, if a reply caused the finding.
     public var vendor: VendorReply?
-    /// The reason without the places and sizes of one case, by which findings are counted; nil where it is ``reason``. It is not a
-    /// part of the value.
+    /// The reason without names and sizes of one case, by which findings are counted; nil if it equals ``reason``. It does not
+    /// take part in comparisons.
     package var summary: String?
 
-    /// A finding.
+    /// Creates a finding.
     public init(
         code: String,
         severity: Severity,
@@ -106,7 +106,7 @@ public struct Finding: Hashable, Sendable {
 }
 
 extension Finding {
-    /// The same, about something in the file at that path.
+    /// Returns the finding with a path in a file.
     package func inFile(_ file: String) -> Finding {
         var finding = self
         finding.path = path.isEmpty ? file : "\(file): \(path)"
@@ -129,13 +129,13 @@ extension Finding {
 }
 
 extension Finding: CustomStringConvertible {
-    /// One line: code, place, reason, remedy, and what the vendor said.
+    /// One line: code, path, reason, remedy, and the vendor's error information.
     public var description: String {
         let words = vendor.map { " [\($0)]" } ?? ""
         return "\(code)\(path.isEmpty ? "" : " at \(path)"): \(reason) \(remedy)\(words)".onOneLine
     }
 
-    /// One line for people: place, reason, remedy, the vendor's reply, and the code at the end.
+    /// One line for people: path, reason, remedy, the vendor's error information, and the code at the end.
     package var sentence: String {
         let reply = vendor.map { " [\($0)]" } ?? ""
         return "\(path.isEmpty ? "" : "\(path): ")\(reason) \(remedy)\(reply) (\(code))".onOneLine
@@ -187,24 +187,24 @@ extension Finding: ScannedValue {
 extension ErrorCode: ScannedValue {}
 extension Finding.Severity: ScannedValue {}
 
-/// A row of an adapter's finding table: everything about a finding but its place. Held by reference, because rules hand
-/// rows on for every value that they look at.
+/// A row of an adapter's finding table: a finding without its path. It is a class, because rules pass rows on for every value
+/// that they check.
 public final class FindingRow: Hashable, Sendable {
-    /// The code, with the adapter's id in front: `vendor.attribute.reserved`.
+    /// The finding code, prefixed with the adapter's id: `vendor.attribute.reserved`.
     public let code: String
-    /// How much it matters.
+    /// The severity.
     public let severity: Finding.Severity
-    /// The normalised cause.
+    /// The normalized error code.
     public let error: ErrorCode?
-    /// The vendor's rule behind it.
+    /// The vendor's rule.
     public let rule: RuleID?
-    /// What is the case, in one sentence.
+    /// The reason, in one sentence.
     public let reason: String
-    /// What to do about it.
+    /// The remedy.
     public let remedy: String
     private let sentence: String
 
-    /// A row.
+    /// Creates a row.
     public init(
         _ code: String,
         _ severity: Finding.Severity,
@@ -225,13 +225,13 @@ public final class FindingRow: Hashable, Sendable {
 
     public func hash(into hasher: inout Hasher) { hasher.combine(code) }
 
-    /// The finding at a place; the rule counts as fired.
+    /// Returns the finding for a path and records its rule as applied.
     ///
     /// - Parameters:
-    ///   - path: where, in the neutral value.
-    ///   - detail: sizes or names that make the reason exact, never a person's value.
-    ///   - remedy: what to do about it in this case, where the row's own words would not mend it.
-    /// - Returns: the finding.
+    ///   - path: The path in the neutral value.
+    ///   - detail: Sizes or names that make the reason precise, never a person's value.
+    ///   - remedy: A remedy for this case, if the row's remedy does not apply.
+    /// - Returns: The finding.
     public func at(_ path: String = "", detail: String? = nil, remedy: String? = nil) -> Finding {
         rule?.fire()
         var finding = Finding(

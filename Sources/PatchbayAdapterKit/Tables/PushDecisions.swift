@@ -7,17 +7,17 @@ public import PatchbayModel
 /// person's own when the person comes back. A statement made while no person was known belongs to the person who comes next.
 public struct PushDecisions: Codable, Sendable, Equatable {
     private struct Entry: Codable, Sendable, Equatable {
-        /// The person's names: a contact, identifiers.
+        /// The names of the person: a contact, identifiers.
         var names: [String]
         var state: Subscription.State
-        /// The order of capture; nil where it is the order of the calls.
+        /// The position in the order of capture; nil if that is the order of the calls.
         var sequence: Int64?
     }
 
     private var entries: [Entry] = []
     /// The statement that was made while no person was known.
     private var anonymous: Entry?
-    /// Whether an opt-out was left out because there were too many.
+    /// Whether an opt-out was discarded because there were too many.
     private var hasForgotten: Bool?
 
     /// The maximum number of people who are remembered.
@@ -26,15 +26,16 @@ public struct PushDecisions: Codable, Sendable, Equatable {
     /// Creates an empty list.
     public init() {}
 
-    /// Notes a statement; without names it belongs to the person who comes next.
-    /// The sequence is the order of capture, where that may differ from the order of the calls: a later statement stays.
+    /// Records a statement. Without names it belongs to the person who comes next. Pass the sequence (the order of capture) if
+    /// it may differ from the order of the calls; a later statement then stays.
     public mutating func note(_ state: Subscription.State, of names: [String], at sequence: Int64? = nil) {
         guard !isOvertaken(of: names, at: sequence ?? .max) else { return }
         guard !names.isEmpty else { return anonymous = Entry(names: [], state: state, sequence: sequence) }
         let known = remove(names)
         entries.append(Entry(names: ((known?.names ?? []) + names).eachOnce, state: state, sequence: sequence))
         guard entries.count > Self.limit else { return }
-        // An opt-in can be given again; a forgotten opt-out makes everybody who is not remembered count as opted out.
+        // An opt-in can be given again. After an opt-out was discarded, every person who is not in the list counts as opted
+        // out.
         if let optIn = entries.firstIndex(where: { $0.state == .subscribed }) {
             entries.remove(at: optIn)
         } else {
@@ -43,12 +44,13 @@ public struct PushDecisions: Codable, Sendable, Equatable {
         }
     }
 
-    /// Removes the statement of an erased person, who is known by a name.
+    /// Removes the statement of an erased person with this name.
     public mutating func forget(_ name: String) { _ = remove([name]) }
 
-    /// Notes that a person came, and returns the person's last statement; nil if there was none.
+    /// Records that a person came, and returns the person's last statement; nil if there was none.
     ///
-    /// The sequence says when the person came, in the order of capture: a later statement without names is not the person's.
+    /// The sequence states when the person came, in the order of capture. A later statement without names does not belong to
+    /// the person.
     public mutating func arrive(_ names: [String], at sequence: Int64? = nil) -> Subscription.State? {
         guard !names.isEmpty else { return nil }
         if let anonymous, anonymous.sequence ?? .min <= sequence ?? .max {
@@ -58,7 +60,7 @@ public struct PushDecisions: Codable, Sendable, Equatable {
         return state(of: names)
     }
 
-    /// Whether a person made a statement after the sequence; without names whether one was made while no person was known.
+    /// Whether a person made a statement after the sequence; without names, whether one was made while no person was known.
     public func isOvertaken(of names: [String], at sequence: Int64) -> Bool {
         let last = names.isEmpty ? anonymous : place(of: names).map { entries[$0] }
         return last?.sequence.map { $0 > sequence } ?? false

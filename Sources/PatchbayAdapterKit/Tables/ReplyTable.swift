@@ -1,28 +1,28 @@
-/// What an outcome means for the operations it carried.
+/// The meaning of an outcome for the operations in the request.
 public enum ReplyMeaning: Hashable, Sendable {
-    /// The vendor took them.
+    /// The vendor accepted the operations.
     case accepted
-    /// Not now; a repeat may work.
+    /// A temporary failure; a repeat may succeed.
     case retry
-    /// No, and a repeat would be refused again.
+    /// A permanent failure; a repeat would be refused again.
     case refused
-    /// No, until a person acts; the provider stops and keeps its data.
+    /// A failure that requires a person to act. The provider is suspended and keeps its data.
     case suspend
 }
 
-/// One line of a reply table: which outcomes, what they mean, and what to tell a person.
+/// One row of a reply table: the outcomes it matches, their meaning, and the finding to report.
 public struct ReplyRow: Sendable {
-    /// Which outcomes, in words: `HTTP 500–599`.
+    /// A description of the outcomes, for example `HTTP 500–599`.
     public let when: String
-    /// What it means.
+    /// The meaning of the outcomes.
     public let meaning: ReplyMeaning
-    /// The row's rule.
+    /// The rule that states the meaning.
     public let rule: RuleID
-    /// What a person is told; nil where all is well.
+    /// The finding to report; nil if there is no problem.
     public let finding: FindingRow?
     let matches: @Sendable (Outcome) -> Bool
 
-    /// Outcomes whose status is in a range.
+    /// Creates a row for outcomes whose status is in a range.
     public static func status(
         _ range: ClosedRange<Int>,
         _ meaning: ReplyMeaning,
@@ -35,7 +35,7 @@ public struct ReplyRow: Sendable {
         }
     }
 
-    /// Replies that a closer look picks out: a fault code in the body, a header.
+    /// Creates a row for replies that meet a condition, such as an error code in the body or a header.
     public static func reply(
         _ when: String,
         _ meaning: ReplyMeaning,
@@ -46,39 +46,39 @@ public struct ReplyRow: Sendable {
         ReplyRow(when: when, meaning: meaning, rule: rule, finding: finding) { $0.reply.map(matches) ?? false }
     }
 
-    /// Outcomes without an answer.
+    /// Creates a row for outcomes without a reply.
     public static func noAnswer(_ meaning: ReplyMeaning, _ finding: FindingRow? = nil, rule: RuleID) -> ReplyRow {
         ReplyRow(when: "no answer", meaning: meaning, rule: rule, finding: finding) { $0.reply == nil }
     }
 
-    /// Every other outcome; a table's last row.
+    /// Creates a row for all other outcomes. It is the last row of a table.
     public static func otherwise(_ meaning: ReplyMeaning, _ finding: FindingRow? = nil, rule: RuleID) -> ReplyRow {
         ReplyRow(when: "anything else", meaning: meaning, rule: rule, finding: finding) { _ in true }
     }
 }
 
-/// What a vendor's answers mean. The first row that matches decides; the last matches everything.
+/// The meanings of a vendor's replies. The first matching row applies; the last row matches everything.
 public struct ReplyTable: Sendable {
     /// The rows.
     public let rows: [ReplyRow]
     private let last: ReplyRow
-    /// Where the vendor's own code stands; the first place that has one.
+    /// The places that may contain the vendor's error code, in order of precedence.
     public let codes: [ReplyPlace]
-    /// Where the id stands under which the vendor knows a request.
+    /// The places that may contain the vendor's request id.
     public let requestIDs: [ReplyPlace]
 
-    /// Headers that many servers name a request with.
+    /// Headers that many servers use for a request id.
     public static let commonRequestIDs: [ReplyPlace] = ["X-Request-Id", "X-Correlation-Id", "Request-Id"].map {
         .header($0)
     }
 
-    /// A table.
+    /// Creates a table.
     ///
     /// - Parameters:
-    ///   - rows: the rows, most special first.
-    ///   - last: what every other outcome means.
-    ///   - codes: where the vendor's own code stands.
-    ///   - requestIDs: where the request's id stands.
+    ///   - rows: The rows, most specific first.
+    ///   - last: The meaning of every other outcome.
+    ///   - codes: The places of the vendor's error code.
+    ///   - requestIDs: The places of the request id.
     public init(
         _ rows: [ReplyRow],
         otherwise last: ReplyRow,
@@ -89,17 +89,17 @@ public struct ReplyTable: Sendable {
         (self.codes, self.requestIDs) = (codes, requestIDs)
     }
 
-    /// The row that decides; its rule counts as fired.
+    /// Returns the row that applies and records its rule as applied.
     public func row(for outcome: Outcome) -> ReplyRow {
         let row = rows.first { $0.matches(outcome) } ?? last
         row.rule.fire()
         return row
     }
 
-    /// The place of the row that decides; no rule fires.
+    /// Returns the index of the row that applies, without recording its rule.
     public func index(for outcome: Outcome) -> Int? { rows.firstIndex { $0.matches(outcome) } }
 
-    /// The table as Markdown: answer, meaning, rule.
+    /// The table as Markdown: reply, meaning, rule.
     public var markdown: String {
         let lines = rows.map { "| \($0.when) | \($0.meaning) | \($0.finding?.remedy ?? "–") | \($0.rule.number) |" }
         return (["| answer | meaning | what helps | rule |", "|---|---|---|---|"] + lines).joined(separator: "\n")

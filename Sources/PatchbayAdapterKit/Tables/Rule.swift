@@ -1,14 +1,14 @@
 public import PatchbayModel
 public import Synchronization
 
-/// The name of one rule of one vendor: `vendor/A3`.
+/// The id of a rule of a vendor, for example `vendor/A3`.
 public struct RuleID: Hashable, Comparable, Codable, Sendable, CustomStringConvertible {
     /// The adapter.
     public let adapter: AdapterID
     /// The rule's number in the adapter's own list.
     public let number: String
 
-    /// A rule's name.
+    /// Creates a rule id.
     public init(_ adapter: AdapterID, _ number: String) { (self.adapter, self.number) = (adapter, number) }
 
     /// Reads `adapter/number`.
@@ -24,7 +24,7 @@ public struct RuleID: Hashable, Comparable, Codable, Sendable, CustomStringConve
     /// `adapter/number`.
     public var description: String { text }
 
-    /// By adapter, then by number, digits compared as numbers.
+    /// Orders rule ids by adapter, then by number; digits are compared as numbers.
     public static func < (left: RuleID, right: RuleID) -> Bool {
         left.adapter == right.adapter ? left.sortKey < right.sortKey : left.adapter < right.adapter
     }
@@ -34,45 +34,45 @@ public struct RuleID: Hashable, Comparable, Codable, Sendable, CustomStringConve
         return number.prefix { !$0.isNumber } + String(repeating: "0", count: max(0, 6 - digits.count)) + digits
     }
 
-    /// Says that the rule decided something just now. Table rows and findings call it; a rule that is code calls it itself.
+    /// Records that the rule was applied. Table rows and findings call it; a rule implemented in code calls it itself.
     ///
-    /// It costs one look at a flag, and does something only under a test that listens.
+    /// It checks one flag, and has an effect only in a test that records rules.
     @inlinable public func fire() {
         if RuleTrace.hasListener.load(ordering: .relaxed) { RuleTrace.recorder?.record(self) }
     }
 }
 
-/// One rule of a vendor: what it says and where that is known from.
+/// A rule of a vendor, with its source.
 public struct Rule: Hashable, Sendable {
-    /// The rule's name.
+    /// The rule's id.
     public let id: RuleID
-    /// What the rule says, in our words.
+    /// The rule in Patchbay's own words.
     public let text: String
-    /// Where it is known from: the vendor's document or SDK.
+    /// The source: a document or SDK of the vendor.
     public let source: String
 
-    /// A rule.
+    /// Creates a rule.
     public init(_ id: RuleID, _ text: String, source: String) { (self.id, self.text, self.source) = (id, text, source) }
 }
 
-/// Listens to rules that fire, so that a test's claim to show a rule is checked and not believed.
+/// Records the rules that are applied, so that tests can verify which rules they cover.
 public enum RuleTrace: Sendable {
-    /// Whether anybody in this process ever listened: rules fire too often to ask the task each time.
+    /// Whether any recorder exists in this process. Reading the task-local value at every rule would be too slow.
     @usableFromInline static let hasListener = Atomic<Bool>(false)
-    /// Who listens in this task; nil outside tests.
+    /// The recorder of this task; nil outside tests.
     @TaskLocal public static var recorder: RuleRecorder?
 }
 
-/// Collects the rules that fired.
+/// Collects the rules that were applied.
 public final class RuleRecorder: Sendable {
     private let rules = Mutex<Set<RuleID>>([])
 
-    /// A recorder that heard nothing yet.
+    /// Creates an empty recorder.
     public init() { RuleTrace.hasListener.store(true, ordering: .relaxed) }
 
-    /// The rules that fired so far.
+    /// The rules applied so far.
     public var fired: Set<RuleID> { rules.withLock { $0 } }
 
-    /// Notes one rule.
+    /// Records one rule.
     public func record(_ rule: RuleID) { rules.withLock { _ = $0.insert(rule) } }
 }

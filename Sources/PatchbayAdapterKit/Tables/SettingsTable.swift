@@ -1,43 +1,43 @@
 public import PatchbayJSON
 public import PatchbayModel
 
-/// An adapter's settings: a value whose table says what a configuration may hold.
+/// An adapter's settings, with a table that describes the allowed values.
 public protocol AdapterSettings: Sendable {
     /// One row per setting.
     static var table: SettingsTable<Self> { get }
 
-    /// The defaults; required settings are empty until the table has read them.
+    /// Creates settings with the defaults. Required settings are empty until the table has read them.
     init()
 }
 
-/// Settings that can't be used: every problem at once.
+/// An error that contains every problem found in the settings.
 public struct SettingsError: Error, Sendable, CustomStringConvertible {
     /// The problems.
     public let findings: [Finding]
 
-    /// Settings with these problems.
+    /// Creates an error with these problems.
     public init(_ findings: [Finding]) { self.findings = findings }
 
     /// One line per problem.
     public var description: String { findings.map(\.description).joined(separator: "\n") }
 }
 
-/// The settings of one adapter as a table, from which reading, checking, schema and documentation follow.
+/// The settings of an adapter as a table, from which parsing, validation, schema, and documentation are derived.
 public struct SettingsTable<Settings: Sendable>: Sendable {
     /// The rows.
     public let rows: [SettingRow<Settings>]
 
-    /// A table.
+    /// Creates a table.
     public init(_ rows: [SettingRow<Settings>]) { self.rows = rows }
 
-    /// Reads a configuration's object over the defaults.
+    /// Reads a configuration's object and applies it over the defaults.
     ///
     /// - Parameters:
-    ///   - object: the settings as the configuration holds them, secrets already filled in.
-    ///   - defaults: what stands where the configuration is silent.
-    ///   - path: where the object stands.
-    /// - Returns: the settings.
-    /// - Throws: ``SettingsError`` with every problem: unknown names, wrong types, missing and bad values.
+    ///   - object: The settings in the configuration, with secrets already inserted.
+    ///   - defaults: The values for settings that the configuration does not contain.
+    ///   - path: The path of the object in the configuration.
+    /// - Returns: The settings.
+    /// - Throws: ``SettingsError`` with every problem: unknown names, wrong types, missing and invalid values.
     public func read(_ object: JSONObject, over defaults: Settings, at path: String) throws(SettingsError) -> Settings {
         var settings = defaults
         var findings: [Finding] = []
@@ -81,7 +81,7 @@ public struct SettingsTable<Settings: Sendable>: Sendable {
         ]
     }
 
-    /// The table as Markdown: name, type, needed, default, meaning.
+    /// The table as Markdown: name, type, required, default, meaning.
     public var markdown: String {
         let lines = rows.map { row in
             "| `\(row.name)` | \(row.form)\(row.isSecret ? ", secret" : "") | \(row.isRequired ? "yes" : "no") | "
@@ -91,18 +91,18 @@ public struct SettingsTable<Settings: Sendable>: Sendable {
             .joined(separator: "\n")
     }
 
-    /// Which settings hold secrets.
+    /// The names of the settings that contain secrets.
     public var secretNames: [String] { rows.filter(\.isSecret).map(\.name) }
 }
 
 extension Finding {
-    /// A setting that can't be used as it stands, beyond what its row of the table says.
+    /// Returns a finding for a setting that is invalid for a reason that its table row does not cover.
     ///
     /// - Parameters:
-    ///   - path: where it stands: `settings.keyField`.
-    ///   - reason: what is wrong; never its value.
-    ///   - remedy: how to mend it.
-    /// - Returns: the finding, an error of configuration.
+    ///   - path: The path of the setting, for example `settings.keyField`.
+    ///   - reason: The problem, without the setting's value.
+    ///   - remedy: How to fix it.
+    /// - Returns: The finding, a configuration error.
     public static func invalidSetting(_ path: String, _ reason: String, _ remedy: String) -> Finding {
         .setting("setting.invalid", path, reason, remedy)
     }
@@ -120,36 +120,36 @@ extension Finding {
 
 /// One setting.
 public struct SettingRow<Settings: Sendable>: Sendable {
-    /// Why a value can't be used; it never holds the value.
+    /// The reason why a value is invalid. It never contains the value.
     public struct Problem: Sendable {
-        /// What is wrong.
+        /// The problem.
         public var reason: String
-        /// How to mend it.
+        /// How to fix it.
         public var remedy: String
 
-        /// A problem.
+        /// Creates a problem.
         public init(_ reason: String, _ remedy: String) { (self.reason, self.remedy) = (reason, remedy) }
     }
 
     /// The setting's name in a configuration.
     public let name: String
-    /// What values it takes, in words.
+    /// A description of the allowed values.
     public let form: String
-    /// What values it takes, as JSON Schema.
+    /// The allowed values as JSON Schema.
     public let schema: JSONObject
-    /// Whether a configuration must hold it.
+    /// Whether the configuration must contain it.
     public let isRequired: Bool
     /// Whether it is a secret.
     public let isSecret: Bool
     /// The default, for documentation; empty if there is none.
     public let defaultText: String
-    /// What it means, in one sentence.
+    /// The meaning of the setting, in one sentence.
     public let summary: String
-    /// The vendor's rule behind it.
+    /// The vendor's rule for the setting.
     public let rule: RuleID?
     let read: @Sendable (JSONValue, inout Settings) -> Problem?
 
-    /// A setting of any form; `read` puts the value into the settings, or says why it can't.
+    /// Creates a setting of any form. `read` applies a value to the settings, or returns the problem.
     public init(
         _ name: String,
         form: String,
@@ -166,7 +166,7 @@ public struct SettingRow<Settings: Sendable>: Sendable {
         (self.rule, self.read) = (rule, read)
     }
 
-    /// Text that is not blank; `check` says why a text can't be used, nil if it can.
+    /// Creates a setting for non-blank text. `check` returns the problem of a text; nil if it is valid.
     public static func text(
         _ name: String,
         _ path: any WritableKeyPath<Settings, String> & Sendable,
@@ -195,8 +195,8 @@ public struct SettingRow<Settings: Sendable>: Sendable {
         }
     }
 
-    /// An `https` address with a host, or an `http` address of this machine, without fragment; a slash at its end is removed.
-    /// A query is refused unless the vendor's own SDK keeps one.
+    /// Creates a setting for an `https` address with a host, or an `http` address of this machine, without a fragment. A slash
+    /// at its end is removed. A query is rejected unless the vendor's own SDK keeps one.
     public static func url(
         _ name: String,
         _ path: any WritableKeyPath<Settings, String> & Sendable,
@@ -238,7 +238,7 @@ public struct SettingRow<Settings: Sendable>: Sendable {
         }
     }
 
-    /// A secret: text that comes from the environment and is never shown.
+    /// Creates a setting for a secret: text that comes from the environment and is never shown.
     public static func secret(
         _ name: String,
         _ path: any WritableKeyPath<Settings, Secret?> & Sendable,
@@ -268,7 +268,7 @@ public struct SettingRow<Settings: Sendable>: Sendable {
         }
     }
 
-    /// True or false.
+    /// Creates a Boolean setting.
     public static func flag(
         _ name: String,
         _ path: any WritableKeyPath<Settings, Bool> & Sendable,
@@ -287,7 +287,7 @@ public struct SettingRow<Settings: Sendable>: Sendable {
         }
     }
 
-    /// A whole number in a range.
+    /// Creates a setting for an integer in a range.
     public static func integer(
         _ name: String,
         _ path: any WritableKeyPath<Settings, Int> & Sendable,
@@ -313,7 +313,7 @@ public struct SettingRow<Settings: Sendable>: Sendable {
         }
     }
 
-    /// One of a closed set of words.
+    /// Creates a setting for one of a closed set of words.
     public static func choice<Word: NeutralWord>(
         _ name: String,
         _ path: any WritableKeyPath<Settings, Word> & Sendable,
@@ -343,7 +343,7 @@ public struct SettingRow<Settings: Sendable>: Sendable {
         }
     }
 
-    /// A table of texts: neutral names on the left, the vendor's names on the right.
+    /// Creates a setting for a table of texts, with neutral names as keys and the vendor's names as values.
     public static func names<Key: NeutralKey>(
         _ name: String,
         _ path: any WritableKeyPath<Settings, [Key: String]> & Sendable,
@@ -375,7 +375,7 @@ public struct SettingRow<Settings: Sendable>: Sendable {
         }
     }
 
-    /// A list of texts.
+    /// Creates a setting for a list of texts.
     public static func list(
         _ name: String,
         _ path: any WritableKeyPath<Settings, [String]> & Sendable,
@@ -401,7 +401,7 @@ public struct SettingRow<Settings: Sendable>: Sendable {
 }
 
 extension String {
-    /// Whether the bytes of another text stand in this one, one after the other.
+    /// Whether the text contains the bytes of another text.
     public func hasBytes(of part: String) -> Bool {
         var (text, part) = (self, part)
         return text.withUTF8 { text in part.withUTF8(text.holds) }
@@ -409,7 +409,7 @@ extension String {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-    /// Whether other bytes stand among these, one after the other.
+    /// Whether the buffer contains other bytes as a contiguous sequence.
     public func holds(_ part: UnsafeBufferPointer<UInt8>) -> Bool {
         guard let first = part.first else { return true }
         guard part.count <= count else { return false }
@@ -420,9 +420,9 @@ extension UnsafeBufferPointer<UInt8> {
 }
 
 extension String {
-    /// The text with every control character (C0, DEL, C1), line ends too, written as an escape such as `\n`.
+    /// The text with every control character (C0, DEL, C1), including line breaks, replaced by an escape such as `\n`.
     package var onOneLine: String {
-        // In UTF-8 a C1 control begins with C2.
+        // In UTF-8, C1 control characters begin with C2.
         guard utf8.contains(where: { $0 < 0x20 || $0 == 0x7F || $0 == 0xC2 }) else { return self }
         return unicodeScalars.map { scalar in
             scalar.properties.generalCategory == .control ? scalar.escaped(asASCII: true) : String(scalar)
@@ -431,7 +431,7 @@ extension String {
 
     /// The text without Unicode white space and line breaks at both ends.
     public var trimmed: String {
-        // Mostly there is nothing to trim: no white space begins or ends with a visible ASCII character.
+        // Usually there is nothing to trim: no white space begins or ends with a visible ASCII character.
         if let first = utf8.first, let last = utf8.last, first.isVisible, last.isVisible { return self }
         return self[...].trimmed
     }
@@ -443,6 +443,6 @@ extension Substring {
 }
 
 extension UInt8 {
-    /// Whether it is an ASCII character that is seen.
+    /// Whether it is a visible ASCII character.
     fileprivate var isVisible: Bool { (0x21...0x7E).contains(self) }
 }

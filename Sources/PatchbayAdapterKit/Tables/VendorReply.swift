@@ -1,11 +1,11 @@
 public import PatchbayJSON
 public import PatchbayModel
 
-/// What the vendor itself said: its own code and the request's id, as its support asks for them.
+/// The vendor's own error code and request id, which its support asks for.
 ///
-/// It stands beside the normalised cause in a ``Finding`` and decides nothing. Free text of a vendor may quote a person's
-/// value and is never kept: a code is at most 64 letters, digits and marks without a space, or it is no code. Instead of what
-/// looks like a phone number or a token, or was in the request that is answered, stands ``withheld``.
+/// It complements the normalized error code in a ``Finding`` and has no effect on decisions. Free text of a vendor may contain
+/// a person's value and is never stored: a code has at most 64 letters, digits, and marks, and no space. A code that looks like
+/// a phone number or a token, or that occurs in the request, is replaced by ``withheld``.
 public struct VendorReply: Hashable, Sendable {
     /// The HTTP status.
     public var status: Int
@@ -14,17 +14,17 @@ public struct VendorReply: Hashable, Sendable {
     /// The id under which the vendor knows the request.
     public var requestID: String?
 
-    /// What stands for a code or an id that may be a secret or a person's value.
+    /// The replacement for a code or an id that may be a secret or a person's value.
     public static let withheld = "(withheld)"
 
-    /// What the vendor said; what is no id is left out.
+    /// Creates the reply information. Invalid codes and ids are omitted.
     public init(status: Int, code: String? = nil, requestID: String? = nil) {
         self.status = status
         self.code = code.flatMap { Self.kept($0, isID: false) }
         self.requestID = requestID.flatMap { Self.kept($0, isID: true) }
     }
 
-    /// The same without what the request said, but for the id that it was given.
+    /// Returns the information without texts of the request, except for the request's own id.
     func withholding(_ request: inout AnsweredRequest) -> VendorReply {
         var copy = VendorReply(status: status, code: code, requestID: requestID)
         if let code = copy.code, !Self.oauthErrors.contains(code), request.holds(code) { copy.code = Self.withheld }
@@ -32,14 +32,14 @@ public struct VendorReply: Hashable, Sendable {
         return copy
     }
 
-    /// The error codes of OAuth 2.0 (RFC 6749, 6750). They repeat words of every token request, and are no value of a person.
+    /// The error codes of OAuth 2.0 (RFC 6749, 6750). They repeat words of every token request, and are not personal data.
     private static let oauthErrors: Set<String> = [
         "access_denied", "insufficient_scope", "invalid_client", "invalid_grant", "invalid_request", "invalid_scope",
         "invalid_token", "server_error", "temporarily_unavailable", "unauthorized_client", "unsupported_grant_type",
         "unsupported_response_type",
     ]
 
-    /// What is kept of a text; nil for one that is no id.
+    /// Returns the text to store; nil if it is not a valid code or id.
     private static func kept(_ text: String, isID: Bool) -> String? {
         guard text != withheld else { return text }
         guard Self.isID(text) else { return nil }
@@ -54,8 +54,8 @@ public struct VendorReply: Hashable, Sendable {
             && text.utf8.allSatisfy { isDigit($0) || isLetter($0) || marks.contains($0) }
     }
 
-    /// Whether it has seven digits and no letter, or nine digits or a plus and seven of them somewhere. Ids of requests often
-    /// have a clock's long number in them.
+    /// Whether a text has seven digits and no letter, or nine digits, or a plus and seven digits. Request ids often contain a
+    /// long timestamp.
     private static func isNumberOfPhone(_ text: String, isID: Bool) -> Bool {
         if !text.utf8.contains(where: isLetter) { return text.utf8.count(where: isDigit) >= 7 }
         var (digits, isAfterPlus) = (0, false)
@@ -70,7 +70,7 @@ public struct VendorReply: Hashable, Sendable {
         return false
     }
 
-    /// Whether 24 letters and digits, of both some, stand in one run.
+    /// Whether a text contains 24 consecutive letters and digits, including at least one of each.
     private static func isToken(_ text: String) -> Bool {
         text.utf8.split { !isDigit($0) && !isLetter($0) }.contains {
             $0.count >= 24 && $0.contains(where: isDigit) && $0.contains(where: isLetter)
@@ -118,16 +118,16 @@ extension VendorReply: CustomStringConvertible {
     }
 }
 
-/// Where an answer, or the request before it, names something.
+/// A place in a reply, or in the request, that contains a code or an id.
 public enum ReplyPlace: Hashable, Sendable {
-    /// In a header of the answer.
+    /// A header of the reply.
     case header(String)
-    /// In a member of the answer's JSON: `errorcode`, or `error.code`.
+    /// A member of the reply's JSON: `errorcode`, or `error.code`.
     case member(String)
-    /// In a header that the request carried: the id is ours, and the vendor logs it.
+    /// A header of the request: the sender chose the id, and the vendor logs it.
     case sent(String)
 
-    /// The text at that place; an empty one and the number 0 say nothing.
+    /// Returns the text at the place. An empty text and the number 0 count as missing.
     func text(in response: WireResponse, _ body: JSONValue?, to request: WireRequest) -> String? {
         let text: String? =
             switch self {
@@ -141,7 +141,7 @@ public enum ReplyPlace: Hashable, Sendable {
 }
 
 extension ReplyTable {
-    /// What the vendor itself said in an exchange; nil without an answer. Nothing of it stands in the request.
+    /// Returns the vendor's error information for an exchange, without texts of the request; nil without a reply.
     public func vendorReply(_ outcome: Outcome, to request: WireRequest) -> VendorReply? {
         var answered = AnsweredRequest(request, requestIDs: requestIDs)
         return vendorReply(outcome, to: request, &answered)
@@ -153,7 +153,7 @@ extension ReplyTable {
         _ answered: inout AnsweredRequest
     ) -> VendorReply? {
         guard let reply = outcome.reply else { return nil }
-        // A body is read for its code alone, and only where there is one.
+        // The body is read only for its code, and only if one of the places is in the body.
         let needsBody = (codes + requestIDs).contains { if case .member = $0 { true } else { false } }
         let body = needsBody && !reply.body.isEmpty && reply.body.count <= 65_536 ? reply.json : nil
         func first(_ places: [ReplyPlace]) -> String? {
@@ -165,16 +165,17 @@ extension ReplyTable {
 }
 
 extension Interpretation {
-    /// The same with the vendor's own words beside the cause of everything that went wrong. What was taken has them only
-    /// where the vendor gave a code. Words that the adapter put there stay, but for what stands in the request.
+    /// Returns the interpretation with the vendor's error information added to every failure. Findings about accepted
+    /// operations get it only if the vendor returned a code. Information that the adapter has already added stays, without
+    /// texts of the request.
     ///
     /// - Parameters:
-    ///   - outcome: how the exchange ended.
-    ///   - request: what was answered.
-    ///   - replies: where the vendor's words stand in an answer.
-    /// - Returns: the interpretation, its findings named.
+    ///   - outcome: The outcome of the exchange.
+    ///   - request: The request.
+    ///   - replies: The table with the places of the vendor's codes.
+    /// - Returns: The interpretation with the completed findings.
     public func naming(_ outcome: Outcome, to request: WireRequest, by replies: ReplyTable) -> Interpretation {
-        // A key path of a generic type is made anew at every call; a closure is not.
+        // A closure, because Swift would create a key path of a generic type again at every call.
         guard suspension != nil || verdicts.contains(where: { $0.value.takesWords }) else { return self }
         var answered = AnsweredRequest(request, requestIDs: replies.requestIDs)
         let vendor = replies.vendorReply(outcome, to: request, &answered)
@@ -188,7 +189,7 @@ extension Interpretation {
 }
 
 extension Verdict {
-    /// Whether it tells of something that went wrong, or has words of the vendor.
+    /// Whether the verdict reports a failure, or has information from the vendor.
     fileprivate var takesWords: Bool {
         switch self {
         case .accepted(let finding, _), .unchanged(let finding): finding?.takesWords ?? false
@@ -210,7 +211,7 @@ extension Verdict {
 }
 
 extension Finding {
-    /// Whether something is wrong, and it is more than good to know.
+    /// Whether it is an error of more than severity `note`.
     fileprivate var isFault: Bool { error != nil && severity != .note }
 
     fileprivate var takesWords: Bool { isFault || vendor != nil }

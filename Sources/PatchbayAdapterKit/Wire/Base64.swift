@@ -2,7 +2,7 @@
 public enum Base64: Sendable {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
-    /// The text of bytes.
+    /// Returns the Base64 text of bytes.
     public static func encode(_ bytes: [UInt8]) -> String {
         var text: [UInt8] = []
         text.reserveCapacity((bytes.count + 2) / 3 * 4)
@@ -16,7 +16,7 @@ public enum Base64: Sendable {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The bytes of a text, padded or not; nil for what is no base64.
+    /// Returns the bytes of a text, with or without padding; nil if it is not Base64.
     public static func decode(_ text: some StringProtocol) -> [UInt8]? {
         let digits = Array(text.utf8.reversed().drop { $0 == UInt8(ascii: "=") }.reversed())
         guard digits.count % 4 != 1 else { return nil }

@@ -1,11 +1,11 @@
 extension String {
-    /// These parts one after the other, made in one piece.
+    /// Creates a string from parts with a single allocation.
     ///
-    /// Interpolation grows its text part by part; what is made for every operation is joined.
+    /// Interpolation grows its string part by part. Use this initializer for strings that are created for every operation.
     public init(joining parts: String...) {
         var count = 0
         for place in parts.indices { count += parts[place].utf8.count }
-        // The parts' bytes fill the room to its end: they are as many as were counted.
+        // The parts fill the buffer completely, because `count` is their exact size.
         self.init(unsafeUninitializedCapacity: count) { room in
             var next = room.baseAddress
             for place in parts.indices {
@@ -22,7 +22,7 @@ extension String {
 }
 
 extension String {
-    /// Whether all bytes of the text's UTF-8 pass, looked at where they stand.
+    /// Whether every byte of the string's UTF-8 passes, without copying the bytes.
     @inlinable public func allBytes(_ isGood: (UInt8) -> Bool) -> Bool {
         var text = self
         return text.withUTF8 { $0.allSatisfy(isGood) }

@@ -1,19 +1,20 @@
 public import PatchbayModel
 
-/// When the server wants to be asked again (RFC 9110, `Retry-After`).
+/// The delay that a server asks for (RFC 9110, `Retry-After`).
 extension WireResponse {
-    /// How long the server asks to wait; nil if it asks for nothing that can be read.
+    /// Returns the delay that the server asks for; nil if there is no valid `Retry-After`.
     ///
-    /// Seconds, or a date in one of the three forms of HTTP. A date is taken against the answer's own `Date`, so that a
-    /// wrong clock here does no harm; without that, against the wall clock here. A date that has passed is no wait.
+    /// The value is a number of seconds or a date in one of the three HTTP formats. A date is compared with the reply's own
+    /// `Date`, so that a wrong local clock does no harm; without `Date`, with the local wall clock. A date in the past means no
+    /// delay.
     ///
-    /// - Parameter date: the wall clock when the answer came.
-    /// - Returns: the wait, at most 366 days; the adapter's law cuts it further.
+    /// - Parameter date: The wall clock time at which the reply was received.
+    /// - Returns: The delay, at most 366 days. The adapter's retry policy limits it further.
     public func retryAfter(at date: Instant) -> Duration? {
         guard let text = self[header: "Retry-After"]?.trimmed, !text.isEmpty else { return nil }
         let longest = Duration.seconds(86_400 * 366)
         if text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
-            // More digits than a number can hold are a very long wait all the same.
+            // A number with too many digits for an integer also means a very long delay.
             return Int64(text).map { min(.seconds($0), longest) } ?? longest
         }
         guard let until = HTTPDate.instant(text, near: date) else { return nil }
@@ -23,15 +24,15 @@ extension WireResponse {
 }
 
 extension Exchange {
-    /// How long the server asks to wait; nil without an answer that says so.
+    /// The delay that the server asks for; nil if there is no reply or no valid `Retry-After`.
     public var retryAfter: Duration? { outcome.reply?.retryAfter(at: moment.date) }
 }
 
-/// The dates of HTTP: `Sun, 06 Nov 1994 08:49:37 GMT`, and the two old forms that a reader must know.
+/// The HTTP date formats: `Sun, 06 Nov 1994 08:49:37 GMT`, and the two obsolete ones that recipients must accept.
 enum HTTPDate {
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
-    /// The instant of a date; nil if it is none. `near` settles the century of a year with two digits.
+    /// Returns the instant of a date; nil if it is invalid. `near` determines the century of a two-digit year.
     static func instant(_ text: String, near: Instant) -> Instant? {
         let parts = text.split { $0 == " " || $0 == "," || $0 == "-" }.map(String.init)
         switch parts.count {
@@ -58,7 +59,7 @@ enum HTTPDate {
         (1...4).contains(text.utf8.count) && text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int(text) : nil
     }
 
-    /// A year of four digits; one of two is the latest that lies at most 50 years ahead.
+    /// Returns a four-digit year as it is. A two-digit year is the latest one that is at most 50 years ahead.
     private static func year(_ text: String, _ near: Instant) -> Int? {
         guard let number = number(text), text.utf8.count != 2 else {
             guard let number = number(text) else { return nil }

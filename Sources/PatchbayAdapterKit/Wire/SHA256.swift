@@ -11,14 +11,14 @@ public enum SHA256: Sendable {
         0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
     ]
 
-    /// The 32 bytes of the digest.
+    /// Returns the 32 bytes of the digest.
     public static func digest(of message: some Collection<UInt8>) -> [UInt8] {
         var stream = Stream()
         stream.add(Array(message))
         return stream.finish()
     }
 
-    /// A digest of bytes that come in parts.
+    /// A digest of bytes that arrive in parts.
     package struct Stream {
         private var state = State()
         private var rest: [UInt8] = []
@@ -26,7 +26,7 @@ public enum SHA256: Sendable {
 
         package init() {}
 
-        /// Takes in the next bytes.
+        /// Adds the next bytes.
         package mutating func add(_ bytes: [UInt8]) {
             count += UInt64(bytes.count)
             let all = rest.isEmpty ? bytes : rest + bytes
@@ -35,7 +35,7 @@ public enum SHA256: Sendable {
             rest = Array(all[whole...])
         }
 
-        /// The 32 bytes of the digest.
+        /// Returns the 32 bytes of the digest.
         package mutating func finish() -> [UInt8] {
             var padded = rest + [0x80]
             while padded.count % 64 != 56 { padded.append(0) }
@@ -76,12 +76,12 @@ public enum SHA256: Sendable {
         }
     }
 
-    /// The eight words that every block changes.
+    /// The eight words of state that every block changes.
     private struct State {
         private var low: SIMD4<UInt32> = [0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a]
         private var high: SIMD4<UInt32> = [0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19]
 
-        /// Takes in one block: its 64 words, with the constants of as many rounds.
+        /// Processes one block: its 64 words, with the round constants.
         mutating func mix(_ words: UnsafeMutableBufferPointer<UInt32>, _ constants: UnsafeBufferPointer<UInt32>) {
             var (a, b, c, d) = (low[0], low[1], low[2], low[3])
             var (e, f, g, h) = (high[0], high[1], high[2], high[3])

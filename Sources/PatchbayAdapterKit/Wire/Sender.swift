@@ -1,4 +1,4 @@
-/// How Patchbay names itself: in requests, on the command line and in reports.
+/// The name and version of Patchbay in requests, on the command line, and in reports.
 public enum Sender: Sendable {
     /// The version of this package, for example `0.1.0`.
     public static let version = "0.1.0"

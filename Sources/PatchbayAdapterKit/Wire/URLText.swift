@@ -1,8 +1,9 @@
-/// Percent-encoding for parts of a URL (RFC 3986): letters, digits, `-`, `.`, `_` and `~` stay, all else is encoded.
+/// Percent-encoding for parts of a URL (RFC 3986). Letters, digits, `-`, `.`, `_`, and `~` stay; all other characters are
+/// encoded.
 ///
-/// `+`, `/`, `=` and `&` are always encoded, so that a token goes through any server's query parser unharmed.
+/// `+`, `/`, `=`, and `&` are always encoded, so that every server's query parser returns a token unchanged.
 public enum URLText: Sendable {
-    /// One path segment, query name or query value; `literal` stands for itself, too.
+    /// Encodes a path segment, query name, or query value. `literal` is not encoded either.
     public static func encode(_ text: String, leaving literal: Unicode.Scalar? = nil) -> String {
         if text.utf8.allSatisfy(isUnreserved) { return text }
         var encoded: [UInt8] = []
@@ -11,7 +12,7 @@ public enum URLText: Sendable {
         return String(decoding: encoded, as: UTF8.self)
     }
 
-    /// A query of these items, in order; an item without a value is left out. Empty without items, else with its `?`.
+    /// Returns a query of these items, in order, with its `?`. Items without a value are omitted. Empty if there are no items.
     public static func query(_ items: [(name: String, value: String?)], leaving literal: Unicode.Scalar? = nil)
         -> String
     {
@@ -20,14 +21,14 @@ public enum URLText: Sendable {
         return query.text
     }
 
-    /// A query that grows item by item, perhaps after an address.
+    /// A query that is built item by item, optionally after an address.
     public struct Query: Sendable {
         private var bytes: [UInt8]
         private let literal: UInt8?
         private var mark = UInt8(ascii: "?")
 
-        /// A query without items after an address that has none, and perhaps a path behind that; `literal`, an ASCII character,
-        /// stands for itself in values.
+        /// Creates a query without items after an address that has none, and an optional path. `literal`, an ASCII character,
+        /// is not encoded in values.
         public init(after address: String = "", _ path: String = "", leaving literal: Unicode.Scalar? = nil) {
             self.literal = literal.map { UInt8(ascii: $0) }
             bytes = []
@@ -43,11 +44,11 @@ public enum URLText: Sendable {
             URLText.append(value, after: UInt8(ascii: "="), leaving: literal, to: &bytes)
         }
 
-        /// Address and query.
+        /// The address and the query.
         public var text: String { String(decoding: bytes, as: UTF8.self) }
     }
 
-    /// Appends a text, encoded; in front of it stands `mark`, if there is one.
+    /// Appends a text, encoded, preceded by `mark` if there is one.
     private static func append(
         _ text: String,
         after mark: UInt8? = nil,
@@ -56,7 +57,7 @@ public enum URLText: Sendable {
     ) {
         var text = text
         text.withUTF8 { text in
-            // An encoded byte takes three, and the mark one.
+            // An encoded byte takes three bytes, and the mark one.
             bytes.append(addingCapacity: 3 * text.count + 1) { room in
                 room.withUnsafeMutableBufferPointer { room, count in
                     func put(_ byte: UInt8) {
@@ -87,16 +88,16 @@ public enum URLText: Sendable {
         }
     }
 
-    /// A path whose names in braces give way to values, encoded: `/apps/{app}/client`. A name without a value stays.
+    /// Returns a path with the names in braces replaced by encoded values: `/apps/{app}/client`. A name without a value stays.
     public static func path(_ template: String, _ value: (_ name: String) -> String?) -> String {
         Template(template).text(value)
     }
 
-    /// A path with names in braces, taken apart once for many requests.
+    /// A path with names in braces, parsed once for many requests.
     public struct Template: Sendable, Hashable {
         /// The path as it was given.
         public let path: String
-        /// Text, and the name in braces that follows it; nil after the last.
+        /// Text and the name in braces that follows it; the last name is nil.
         private let parts: [Part]
 
         private struct Part: Sendable, Hashable {
@@ -104,7 +105,7 @@ public enum URLText: Sendable {
             let name: String?
         }
 
-        /// A path with names in braces.
+        /// Creates a template from a path with names in braces.
         public init(_ path: String) {
             self.path = path
             var parts: [Part] = []
@@ -119,10 +120,10 @@ public enum URLText: Sendable {
             self.parts = parts + [Part(text: String(Substring(rest)), name: nil)]
         }
 
-        /// The same path with values, encoded, in the place of some of the names.
+        /// Returns the template with some of the names replaced by encoded values.
         public func filling(_ value: (_ name: String) -> String?) -> Template { Template(text(value)) }
 
-        /// The path after an address, values encoded in the place of the names; a name without a value stays.
+        /// Returns the path after an address, with the names replaced by encoded values. A name without a value stays.
         public func text(after address: String = "", _ value: (_ name: String) -> String?) -> String {
             var bytes: [UInt8] = []
             bytes.reserveCapacity(address.utf8.count + path.utf8.count + 128)
@@ -140,7 +141,7 @@ public enum URLText: Sendable {
         }
     }
 
-    /// The text that was encoded; nil if a percent sign is not followed by two hexadecimal digits or the bytes are not UTF-8.
+    /// Returns the decoded text; nil if a percent sign is not followed by two hexadecimal digits, or the bytes are not UTF-8.
     public static func decode(_ text: some StringProtocol) -> String? {
         var bytes: [UInt8] = []
         var rest = text.utf8[...]
@@ -157,7 +158,7 @@ public enum URLText: Sendable {
         return String(validating: bytes, as: UTF8.self)
     }
 
-    /// The query items of a URL, decoded, in order.
+    /// Returns the query items of a URL, decoded, in order.
     public static func queryItems(of url: String) -> [(name: String, value: String)] {
         let bytes = url.utf8
         guard let mark = bytes.firstIndex(of: UInt8(ascii: "?")) else { return [] }
@@ -170,7 +171,7 @@ public enum URLText: Sendable {
         }
     }
 
-    /// The path of an absolute URL, without query; `/` at least.
+    /// Returns the path of an absolute URL, without the query; `/` if it is empty.
     public static func path(of url: String) -> String {
         func isEnd(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") }
         let text = url.utf8

@@ -1,4 +1,4 @@
-/// UUIDs as text: recognised, and made of names, because an adapter makes no random ones.
+/// Functions for UUIDs as text: validation, and creation from names. Adapters create no random UUIDs.
 public enum UUIDText: Sendable {
     /// Whether a text has the 8-4-4-4-12 form of hexadecimal digits.
     public static func isValid(_ text: String) -> Bool {
@@ -13,7 +13,7 @@ public enum UUIDText: Sendable {
         }
     }
 
-    /// The same UUID in lower case.
+    /// Returns the UUID in lower case.
     public static func lowercased(_ text: String) -> String {
         var small = text
         let isSmall = small.withUTF8 { bytes in !bytes.contains { (0x41...0x5A).contains($0) } }
@@ -28,7 +28,7 @@ public enum UUIDText: Sendable {
         }
     }
 
-    /// The UUID of version 8 (RFC 9562) that holds these bits, but for those of version and variant. Lower case.
+    /// Returns the UUID of version 8 (RFC 9562) with these bits, except for the bits of version and variant, in lower case.
     public static func version8(_ bits: UInt128) -> String {
         let versioned = bits & ~(0xF << 76) | 0x8 << 76
         var text = hexBytes(versioned & ~(0x3 << 62) | 0x2 << 62)
@@ -36,7 +36,7 @@ public enum UUIDText: Sendable {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// 32 hexadecimal digits, in lower case.
+    /// Returns 32 hexadecimal digits in lower case.
     static func hexDigits(_ value: UInt128) -> String { String(decoding: hexBytes(value), as: UTF8.self) }
 
     private static func hexBytes(_ value: UInt128) -> [UInt8] {
@@ -52,20 +52,21 @@ public enum UUIDText: Sendable {
     }
 }
 
-/// A text's fingerprint (FNV-1a over 128 bits): tells texts apart, the same on every machine and for ever. No secret is safe in it.
+/// A fingerprint of a text (FNV-1a, 128 bits), which is equal on every machine and in every release. It is not suitable for
+/// secrets.
 public struct TextMark: Sendable {
     /// The hash.
     public let bits: UInt128
 
-    /// The fingerprint of a text's UTF-8.
+    /// Creates the fingerprint of a text's UTF-8.
     public init(_ text: String) {
         bits = text.utf8.reduce(0x6C62_272E_07BB_0142_62B8_2175_6295_C58D) { ($0 ^ UInt128($1)) &* (1 << 88 | 0x13B) }
     }
 
-    /// 32 hexadecimal digits, in lower case.
+    /// The fingerprint as 32 hexadecimal digits in lower case.
     public var digits: String { UUIDText.hexDigits(bits) }
 
-    /// The same over 64 bits, where a short one will do: for spreading, and for noticing a change.
+    /// Returns a 64-bit fingerprint, for distribution and change detection.
     public static func short(_ text: String) -> UInt64 {
         text.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
     }

@@ -1,24 +1,23 @@
 public import PatchbayJSON
 public import PatchbayModel
 
-/// A vendor played by a pure value: request, state and time in, reply and new state out.
+/// A simulator of a vendor as a pure function from request, state, and time to a reply and a new state.
 ///
-/// It validates what arrives and answers as the vendor does. It lives in a target of its own and is never linked into an
-/// app.
+/// It validates requests and replies as the vendor does. It belongs to a separate target and is never linked into an app.
 public protocol VendorSimulator: Sendable {
-    /// What the vendor remembers.
+    /// The state of the simulated vendor.
     associatedtype State: Codable & Sendable & Equatable
 
-    /// The vendor it plays: the same id as the adapter's.
+    /// The id of the simulated vendor, which equals the adapter's id.
     static var id: AdapterID { get }
 
-    /// A simulator.
+    /// Creates a simulator.
     ///
-    /// - Parameter settings: what the vendor's account is like: credentials it accepts, fields it knows.
+    /// - Parameter settings: The configuration of the vendor's account: the credentials it accepts, the fields it knows.
     /// - Throws: ``SettingsError`` with every problem.
     init(settings: JSONObject) throws(SettingsError)
 
-    /// What the vendor remembers before the first request.
+    /// The vendor's state before the first request.
     var initialState: State { get }
 
     /// Answers one request.

@@ -1,18 +1,18 @@
-/// A web address taken apart (RFC 3986), so strictly that no two readers can find two hosts in it.
+/// A parsed web address (RFC 3986). Parsing is strict, so that no two parsers can find different hosts in it.
 ///
-/// Text that is not percent-encoded, a name or password before the host, and a back slash make it no address at all:
-/// they are how one reader is led to another host than the next.
+/// Text that is not percent-encoded, a name or password before the host, and a backslash are rejected, because attackers use
+/// them to make parsers disagree about the host.
 public struct WebAddress: Hashable, Sendable {
     /// The scheme, in lower case: `https`.
     public let scheme: String
     /// The host, in lower case; an IPv6 address without its brackets.
     public let host: String
-    /// What follows the host and port, up to a query or fragment.
+    /// The part after the host and port, up to the query or fragment.
     public let path: String
-    /// Whether a query or a fragment follows the path.
+    /// Whether the address has a query or a fragment.
     public let hasQueryOrFragment: Bool
 
-    /// An absolute address with a host; nil if the text is none.
+    /// Creates an absolute address with a host; nil if the text is invalid.
     public init?(_ text: String) {
         guard text.utf8.allSatisfy(WebAddress.isAllowed), let mark = text.firstRange(of: "://") else { return nil }
         let scheme = text[..<mark.lowerBound]
@@ -27,33 +27,34 @@ public struct WebAddress: Hashable, Sendable {
         hasQueryOrFragment = rest.contains { "?#".contains($0) }
     }
 
-    /// Whether the host is this machine itself: `localhost`, 127.0.0.0/8 or `::1`, written in full.
+    /// Whether the host is this machine: `localhost`, 127.0.0.0/8, or `::1`, written in full.
     public var isLoopback: Bool {
         if host == "localhost" || host == "::1" { return true }
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)
         return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0).map(String.init) == String($0) }
     }
 
-    /// Whether nobody on the way can read what goes there: `https`, or this machine itself.
+    /// Whether the connection cannot be read by third parties: `https`, or this machine.
     public var isPrivate: Bool { scheme == "https" || isLoopback }
 
     /// Whether the address has no path, query or fragment.
     public var isOrigin: Bool { path.isEmpty && !hasQueryOrFragment }
 
-    /// The pattern that a schema uses for an address that is private and has no fragment, and a query only if it is allowed.
+    /// Returns the schema pattern for an address that is private and has no fragment. `allowsQuery` states whether it may have
+    /// a query.
     static func pattern(allowsQuery: Bool) -> String {
         "^(https://[^/@?#]+|http://(localhost|127(\\.[0-9]{1,3}){3}|\\[::1\\])(:[0-9]+)?)"
             + (allowsQuery ? "([/?][^#]*)?$" : "(/[^?#]*)?$")
     }
 
-    /// Whether a segment of the path is `.` or `..`, plain or encoded: a server would go up from where it seems to lead.
+    /// Whether a path segment is `.` or `..`, plain or encoded, so that the path leads to a parent folder.
     public var climbs: Bool {
         path.split(separator: "/").contains { segment in
             [".", ".."].contains(segment.lowercased().replacing("%2e", with: "."))
         }
     }
 
-    /// The host of an authority without user information, if its port is one.
+    /// Returns the host of an authority without user information; nil if its port is invalid.
     private static func host(of authority: Substring) -> String? {
         guard !authority.contains("@") else { return nil }
         let isBracketed = authority.hasPrefix("[")
@@ -72,7 +73,7 @@ public struct WebAddress: Hashable, Sendable {
         return String(host)
     }
 
-    /// ASCII that RFC 3986 lets stand in an address.
+    /// Whether RFC 3986 allows the ASCII byte in an address.
     private static func isAllowed(_ byte: UInt8) -> Bool {
         (0x21...0x7E).contains(byte) && !"\"<>\\^`{|}".utf8.contains(byte)
     }

@@ -1,5 +1,5 @@
 extension WireResponse {
-    /// Whether the body is a web page: what a network's sign-in page or a proxy puts in the place of an interface's answer.
+    /// Whether the body is a web page, such as a network's sign-in page or a proxy's page instead of the vendor's reply.
     public var isWebPage: Bool {
         let start = body.prefix(512).drop { $0 <= 0x20 || $0 == 0xEF || $0 == 0xBB || $0 == 0xBF }
         guard start.first == UInt8(ascii: "<") else { return false }
@@ -11,15 +11,15 @@ extension WireResponse {
 }
 
 extension WireResponse {
-    /// Whether something on the way answered in the vendor's place: a page with a status of success, or a redirect. No
-    /// interface of a vendor redirects, and none is followed.
+    /// Whether an intermediary replied instead of the vendor: a page with a success status, or a redirect. Vendor APIs do not
+    /// redirect, and redirects are not followed.
     public var isDetour: Bool {
         isSuccess && isWebPage || (300...399).contains(status) && self[header: "Location"] != nil
     }
 }
 
 extension ReplyRow {
-    /// A web page with a status of success, or a redirect: nobody has done what was asked.
+    /// Creates a row for a web page with a success status, or a redirect, which means that the request was not processed.
     public static func webPage(_ meaning: ReplyMeaning, _ finding: FindingRow? = nil, rule: RuleID) -> ReplyRow {
         .reply("a web page with HTTP 200–299, or a redirect", meaning, finding, rule: rule) { $0.isDetour }
     }

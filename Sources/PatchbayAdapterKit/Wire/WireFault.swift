@@ -1,19 +1,19 @@
-/// Why a request must not leave. A transport looks before the first byte.
+/// The reason why a request must not be sent. A transport checks it before sending the first byte.
 public enum WireFault: String, Hashable, Sendable, CaseIterable {
-    /// The method is no plain word.
+    /// The method is not a valid token.
     case badMethod
-    /// The URL is no absolute web address.
+    /// The URL is not an absolute web address.
     case badURL
     /// The URL's scheme is neither `https` nor `http`.
     case unsupportedURL
     /// The URL would carry the request unencrypted over a network.
     case insecureURL
-    /// The URL's path goes up by `.` or `..`.
+    /// The URL's path contains `.` or `..`.
     case climbingURL
-    /// The name or value of a header holds a line break or another control character.
+    /// The name or value of a header contains a line break or another control character.
     case badHeader
 
-    /// What to do about it.
+    /// The remedy.
     public var remedy: String {
         switch self {
         case .badMethod, .badURL, .unsupportedURL: "Report it to the adapter's author."
@@ -25,7 +25,7 @@ public enum WireFault: String, Hashable, Sendable, CaseIterable {
 }
 
 extension WireRequest {
-    /// What keeps the request from leaving; nil for one that may.
+    /// The reason why the request must not be sent; nil if it may be sent.
     public var fault: WireFault? {
         guard !method.isEmpty, method.utf8.allSatisfy({ (0x41...0x5A).contains($0) }) else { return .badMethod }
         guard let address = WebAddress(url) else { return .badURL }
@@ -37,7 +37,8 @@ extension WireRequest {
 }
 
 extension WireHeader {
-    /// Whether the line can't become another one: a token (RFC 9110), and a value without control characters.
+    /// Whether the header cannot be misread as another one: its name is a token (RFC 9110), and its value has no control
+    /// characters.
     public var isWellFormed: Bool {
         !name.isEmpty && name.utf8.allSatisfy(WireHeader.isToken)
             && value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }

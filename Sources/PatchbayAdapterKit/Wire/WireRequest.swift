@@ -1,39 +1,39 @@
 public import PatchbayJSON
 
-/// One header line.
+/// A header line.
 public struct WireHeader: Hashable, Sendable, Codable {
-    /// The name, spelt as the vendor spells it.
+    /// The name, in the vendor's spelling.
     public var name: String
     /// The value.
     public var value: String
-    /// Whether the value is a credential: never shown, never stored.
+    /// Whether the value is a credential, which is never shown or stored.
     public var isSecret: Bool
 
-    /// A header line.
+    /// Creates a header line.
     @inlinable public init(_ name: String, _ value: String, isSecret: Bool = false) {
         (self.name, self.value, self.isSecret) = (name, value, isSecret)
     }
 }
 
-/// An HTTP request as its bytes leave.
+/// An HTTP request in its final form.
 public struct WireRequest: Hashable, Sendable {
-    /// The method, upper case.
+    /// The method in upper case.
     public var method: String
     /// The absolute URL, percent-encoded.
     public var url: String
     /// The header lines, in order.
     public var headers: [WireHeader]
-    /// The body; empty for none.
+    /// The body; empty if there is none.
     public var body: [UInt8]
-    /// Whether the body holds a credential: never shown, never stored.
+    /// Whether the body contains a credential, which is never shown or stored.
     public var hidesBody: Bool
-    /// The most bytes of a reply's body that are taken, unpacked; a longer reply is no answer.
+    /// The maximum number of bytes in the reply's uncompressed body. A longer reply counts as no reply.
     public var replyLimit: Int
 
-    /// What most replies stay far below: 4 MiB.
+    /// The default reply limit: 4 MiB, far above most replies.
     public static let usualReplyLimit = 4 << 20
 
-    /// A request.
+    /// Creates a request.
     public init(
         _ method: String,
         _ url: String,
@@ -46,13 +46,13 @@ public struct WireRequest: Hashable, Sendable {
         (self.hidesBody, self.replyLimit) = (hidesBody, replyLimit)
     }
 
-    /// The value of the first header of that name, whatever its case.
+    /// The value of the first header with a name, compared without regard to case.
     public subscript(header name: String) -> String? { headers.value(of: name) }
 
-    /// The body as JSON, if it is JSON.
+    /// The body as JSON; nil if it is not JSON.
     public var json: JSONValue? { try? JSONValue(parsing: body) }
 
-    /// The same request without the values of secret headers and without a secret body, for a journal or a person's eyes.
+    /// The request without the values of secret headers and without a secret body, for journals and display.
     public var redacted: WireRequest {
         var copy = self
         if hidesBody { copy.body = Array("•••".utf8) }
@@ -62,7 +62,7 @@ public struct WireRequest: Hashable, Sendable {
 }
 
 extension WireRequest: CustomStringConvertible {
-    /// Method, host and the body's size: nothing of a person, whose identifier may stand in a path.
+    /// The method, the host, and the size of the body. It contains no personal data, which may occur in a path.
     public var description: String {
         let path = URLText.path(of: url)
         let host = url.prefix { $0 != "?" && $0 != "#" }
@@ -76,15 +76,15 @@ public struct WireResponse: Hashable, Sendable {
     public var status: Int
     /// The header lines.
     public var headers: [WireHeader]
-    /// The body; empty for none.
+    /// The body; empty if there is none.
     public var body: [UInt8]
 
-    /// A response.
+    /// Creates a response.
     public init(_ status: Int, headers: [WireHeader] = [], body: [UInt8] = []) {
         (self.status, self.headers, self.body) = (status, headers, body)
     }
 
-    /// A response with a JSON body and its content type.
+    /// Creates a response with a JSON body and its content type.
     public init(_ status: Int, headers: [WireHeader] = [], json: JSONValue) {
         self.init(
             status,
@@ -93,10 +93,10 @@ public struct WireResponse: Hashable, Sendable {
         )
     }
 
-    /// The value of the first header of that name, whatever its case.
+    /// The value of the first header with a name, compared without regard to case.
     public subscript(header name: String) -> String? { headers.value(of: name) }
 
-    /// The body as JSON, if it is JSON.
+    /// The body as JSON; nil if it is not JSON.
     public var json: JSONValue? { try? JSONValue(parsing: body) }
 
     /// Whether the status is 200 to 299.
@@ -104,7 +104,7 @@ public struct WireResponse: Hashable, Sendable {
 }
 
 extension WireResponse: CustomStringConvertible {
-    /// Status and the body's size.
+    /// The status and the size of the body.
     public var description: String { "HTTP \(status) (\(body.count) bytes)" }
 }
 
@@ -115,7 +115,7 @@ extension [WireHeader] {
 }
 
 extension String {
-    /// Whether two names of headers are one, whatever their case (RFC 9110: ASCII).
+    /// Whether two header names are equal without regard to ASCII case (RFC 9110).
     fileprivate func isSameName(as other: String) -> Bool {
         guard utf8.count == other.utf8.count else { return false }
         var letters = other.utf8.makeIterator()
@@ -127,14 +127,14 @@ extension String {
     }
 }
 
-/// How an exchange ended.
+/// The outcome of an exchange.
 public enum Outcome: Hashable, Sendable {
-    /// The vendor answered.
+    /// The vendor replied.
     case replied(WireResponse)
-    /// No answer.
+    /// There is no reply.
     case failed(TransportFailure)
 
-    /// The answer, if there is one.
+    /// The reply, if there is one.
     public var reply: WireResponse? { if case .replied(let response) = self { response } else { nil } }
 
     /// Whether the process ended while the request was in flight.
@@ -143,42 +143,42 @@ public enum Outcome: Hashable, Sendable {
     }
 }
 
-/// Why there is no answer.
+/// The reason why there is no reply.
 public struct TransportFailure: Hashable, Sendable {
-    /// What may have happened at the vendor.
+    /// Whether the vendor may have processed the request.
     public enum Delivery: String, Hashable, Sendable, CaseIterable {
-        /// Surely not processed.
+        /// Certainly not processed.
         case notSent
-        /// Perhaps processed.
+        /// Possibly processed.
         case lost
-        /// Perhaps processed, and this process died.
+        /// Possibly processed; the process died meanwhile.
         case interrupted
     }
 
-    /// What may have happened at the vendor.
+    /// Whether the vendor may have processed the request.
     public var delivery: Delivery
-    /// The transport's word for it: `timedOut`, `hostNotFound` …. An open list.
+    /// The transport's name for the failure: `timedOut`, `hostNotFound`, …. The list is open.
     public var code: String
-    /// What kept the request from leaving; nil where the network or the vendor is to blame, whatever the word for it is.
+    /// The reason why the request was not sent; nil if the failure is in the network or at the vendor.
     public let fault: WireFault?
 
-    /// A failure of the network or the vendor.
+    /// Creates a failure in the network or at the vendor.
     public init(_ delivery: Delivery, _ code: String) {
         (self.delivery, self.code) = (delivery, code)
         fault = nil
     }
 
-    /// A request that was not let out.
+    /// Creates a failure for a request that was not sent.
     public init(_ fault: WireFault) {
         (delivery, code) = (.notSent, fault.rawValue)
         self.fault = fault
     }
 
-    /// What to do about a request that was not let out; nil where the network or the vendor is to blame.
+    /// The remedy for a request that was not sent; nil if the failure is in the network or at the vendor.
     public var remedy: String? { fault?.remedy }
 }
 
 extension TransportFailure: CustomStringConvertible {
-    /// The code, and the remedy where there is one.
+    /// The code, and the remedy if there is one.
     public var description: String { [code, remedy].compactMap { $0 }.joined(separator: ": ") }
 }

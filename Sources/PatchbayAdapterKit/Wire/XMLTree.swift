@@ -1,18 +1,18 @@
 public import PatchbayJSON
 
-/// An element of a small XML document, as some vendors take and give them: a name, and a text or elements.
+/// An element of a small XML document, as some vendors use it: a name with a text or child elements.
 ///
-/// It reads little and strictly: elements, text, the five entities, references by number, CDATA and comments. Attributes
-/// are passed over; a document type, any other entity, a processing instruction and whatever is not well-formed is no
-/// document. It writes no attributes.
+/// The parser accepts a strict subset: elements, text, the five predefined entities, character references, CDATA, and comments.
+/// It ignores attributes. It rejects a document type, any other entity, a processing instruction, and everything that is not
+/// well-formed. The writer writes no attributes.
 public struct XMLTree: Hashable, Sendable {
-    /// Its name.
+    /// The name of the element.
     public var name: String
-    /// Its own text, without that of its elements.
+    /// The text of the element, without that of its children.
     public var text: String
-    /// Its elements, in order.
+    /// The child elements, in order.
     public var children: [XMLTree]
-    /// The byte at which it began in the document that was read, for messages; it is no part of what the element is.
+    /// The byte offset of the element in the parsed document, for messages. It does not take part in comparisons.
     public private(set) var offset = 0
 
     public static func == (one: XMLTree, other: XMLTree) -> Bool {
@@ -25,12 +25,13 @@ public struct XMLTree: Hashable, Sendable {
         hasher.combine(children)
     }
 
-    /// An element.
+    /// Creates an element.
     public init(_ name: String, _ text: String = "", _ children: [XMLTree] = []) {
         (self.name, self.text, self.children) = (name, text, children)
     }
 
-    /// The elements that a JSON value becomes: an array one for each, an object one with elements, all else its text.
+    /// Returns the elements for a JSON value: one for each item of an array, one with children for an object, otherwise one
+    /// with text.
     public static func elements(_ name: String, _ json: JSONValue) -> [XMLTree] {
         switch json {
         case .array(let values): values.flatMap { elements(name, $0) }
@@ -41,17 +42,17 @@ public struct XMLTree: Hashable, Sendable {
         }
     }
 
-    /// The first element of that name.
+    /// The first child element with a name.
     public subscript(name: String) -> XMLTree? { children.first { $0.name == name } }
 
-    /// All elements of that name.
+    /// Returns all child elements with a name.
     public func all(_ name: String) -> [XMLTree] { children.filter { $0.name == name } }
 
     // MARK: Writing
 
-    /// Whether XML 1.0 has a place for every character of a text: for most control characters it has none.
+    /// Whether XML 1.0 can represent every character of a text. It cannot represent most control characters.
     public static func canHold(_ text: String) -> Bool {
-        // Mostly it is plain: what XML can't hold is below the blank, or begins with EF.
+        // Fast path: characters that XML cannot represent are below the space, or begin with EF.
         if text.allBytes({ $0 >= 0x20 && $0 != 0xEF }) { return true }
         return text.unicodeScalars.allSatisfy(canHold)
     }
@@ -63,7 +64,7 @@ public struct XMLTree: Hashable, Sendable {
         }
     }
 
-    /// The document without a declaration, in UTF-8; what XML can't hold is left out of texts.
+    /// The document in UTF-8, without a declaration. Characters that XML cannot represent are omitted from texts.
     public var bytes: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(512)
@@ -71,7 +72,7 @@ public struct XMLTree: Hashable, Sendable {
         return bytes
     }
 
-    /// A text as it stands between two tags, without what no document can hold.
+    /// Returns a text as element content, without characters that XML cannot represent.
     public static func escaped(_ text: String) -> String {
         var bytes: [UInt8] = []
         write(text, to: &bytes)
@@ -103,7 +104,7 @@ public struct XMLTree: Hashable, Sendable {
         case "&": bytes.append(contentsOf: "&amp;".utf8)
         case "<": bytes.append(contentsOf: "&lt;".utf8)
         case ">": bytes.append(contentsOf: "&gt;".utf8)
-        // A bare one would be read as the end of a line.
+        // A literal carriage return would be read as a line break.
         case "\r": bytes.append(contentsOf: "&#13;".utf8)
         default:
             if canHold(scalar) { bytes.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter) }
@@ -112,34 +113,34 @@ public struct XMLTree: Hashable, Sendable {
 
     // MARK: Reading
 
-    /// How much of a document is read at most.
+    /// Limits on the documents that are parsed.
     public struct Limits: Sendable {
-        /// Bytes of the document.
+        /// The maximum number of bytes.
         public var bytes = 1 << 20
-        /// Elements inside each other.
+        /// The maximum nesting depth of elements.
         public var depth = 16
-        /// Elements in all.
+        /// The maximum number of elements.
         public var elements = 20_000
 
-        /// What is far more than any answer that a vendor documents.
+        /// Creates the default limits, which are far above any documented vendor reply.
         public init() {}
     }
 
-    /// The root of a document; nil if the bytes are none, or more than is read.
+    /// Creates the root element of a document; nil if the bytes are not a valid document or exceed a limit.
     public init?(parsing bytes: [UInt8], limits: Limits = Limits()) {
         guard case .success(let root) = Self.read(bytes, limits: limits) else { return nil }
         self = root
     }
 
-    /// Why bytes are no document, or none that is read.
+    /// The reason why bytes are not a valid document, or are not accepted.
     public struct Fault: Error, Hashable, Sendable {
-        /// What is wrong, in words without anything of the document's text.
+        /// The problem, without any text of the document.
         public let reason: String
-        /// The byte at which it shows.
+        /// The byte offset of the problem.
         public let offset: Int
     }
 
-    /// The root of a document, or what is wrong and where.
+    /// Returns the root element of a document, or the problem and its position.
     public static func read(_ bytes: [UInt8], limits: Limits = Limits()) -> Result<XMLTree, Fault> {
         guard bytes.count <= limits.bytes else {
             return .failure(Fault(reason: "more than \(limits.bytes) bytes", offset: limits.bytes))
@@ -148,7 +149,7 @@ public struct XMLTree: Hashable, Sendable {
         return reader.document().map(Result.success) ?? .failure(reader.fault)
     }
 
-    /// The line and the column of a byte of a document, from 1; the column counts bytes.
+    /// Returns the line and the column of a byte offset, starting at 1. The column counts bytes.
     public static func place(of offset: Int, in bytes: [UInt8]) -> (line: Int, column: Int) {
         let before = bytes.prefix(offset)
         let line = before.reduce(1) { $0 + ($1 == UInt8(ascii: "\n") ? 1 : 0) }
@@ -162,7 +163,7 @@ public struct XMLTree: Hashable, Sendable {
 }
 
 extension FieldTable {
-    /// The record as an XML element; the rules of the fields that it has count as fired.
+    /// Returns the record as an XML element. Records the rules of its fields as applied.
     public func xml(_ name: String, _ record: Record) -> XMLTree {
         var tree = XMLTree(name)
         forEach(of: record) { tree.children += XMLTree.elements($0, $1) }
@@ -170,23 +171,23 @@ extension FieldTable {
     }
 }
 
-/// Reads one document, from its first byte to its last.
+/// A parser for one complete document.
 private struct XMLReader {
     let bytes: [UInt8]
     let limits: XMLTree.Limits
     private var place = 0
     private var elements = 0
-    /// Why reading ended early, where that is more than bad form.
+    /// The reason why parsing stopped, unless the document is simply not well-formed.
     private var reason: String?
 
-    /// An element that is not yet closed. Bytes, because a text may come in parts.
+    /// An element that is not closed yet. Its text is stored as bytes, because it may be split within a character.
     private struct Open {
         let name: [UInt8]
         let offset: Int
         var text: [UInt8] = []
         var children: [XMLTree] = []
 
-        /// The element as it is; nil if its text is not UTF-8.
+        /// The finished element; nil if its text is not UTF-8.
         var tree: XMLTree? {
             guard let text = String(validating: text, as: UTF8.self) else { return nil }
             return XMLTree(String(decoding: name, as: UTF8.self), text, children, at: offset)
@@ -195,12 +196,12 @@ private struct XMLReader {
 
     init(bytes: [UInt8], limits: XMLTree.Limits) { (self.bytes, self.limits) = (bytes, limits) }
 
-    /// Where reading ended, and why; asked only if there is no document.
+    /// The position and the reason of the failure. It is read only if there is no document.
     var fault: XMLTree.Fault {
         XMLTree.Fault(reason: reason ?? (place < bytes.count ? "not well-formed" : "it ends too early"), offset: place)
     }
 
-    /// Names a declaration or an instruction that begins here: well-formed as they may be, none is read.
+    /// Records the reason for a declaration or an instruction at this position. Neither is accepted, even if well-formed.
     private mutating func refuse() {
         if isNext("!") { reason = "a document type or a declaration, which is not read" }
         if isNext("?") { reason = "a processing instruction, which is not read" }
@@ -213,7 +214,7 @@ private struct XMLReader {
         return prolog() && place == bytes.count ? root : nil
     }
 
-    /// Blanks and comments around the root.
+    /// Skips white space and comments around the root.
     private mutating func prolog() -> Bool {
         while place < bytes.count {
             skipBlanks()
@@ -223,7 +224,7 @@ private struct XMLReader {
         return true
     }
 
-    /// An element and all that is in it, without recursion: depth is a limit, not a crash.
+    /// Parses an element and its content, without recursion, so that nesting cannot overflow the stack.
     private mutating func element() -> XMLTree? {
         var open: [Open] = []
         while true {
@@ -255,7 +256,7 @@ private struct XMLReader {
         }
     }
 
-    /// Name and attributes up to the end of the tag.
+    /// Parses the name and the attributes up to the end of the tag.
     private mutating func begin(depth: Int) -> (element: Open, isEmpty: Bool)? {
         elements += 1
         let offset = place - 1
@@ -312,7 +313,7 @@ private struct XMLReader {
 
     // MARK: Text
 
-    /// Plain characters of a text, or a reference; nothing that XML has no place for.
+    /// Parses plain characters or a reference. Rejects characters that XML cannot represent.
     private mutating func character(into text: inout [UInt8]) -> Bool {
         let start = place
         while place < bytes.count, Self.isPlain(bytes[place]) { place += 1 }
@@ -322,7 +323,7 @@ private struct XMLReader {
         }
         let byte = bytes[place]
         if byte == UInt8(ascii: "&") { return reference(into: &text) }
-        // This must stand nowhere but at the end of CDATA.
+        // "]]>" is only allowed at the end of CDATA.
         if isNext("]]>") { return false }
         return plain(byte, into: &text)
     }
@@ -331,7 +332,7 @@ private struct XMLReader {
 
     private mutating func plain(_ byte: UInt8, into text: inout [UInt8]) -> Bool {
         place += 1
-        // The end of a line is one line feed, however it is written.
+        // Every form of line break becomes one line feed.
         if byte == 0x0D {
             if place < bytes.count, bytes[place] == 0x0A { return true }
             text.append(0x0A)
@@ -374,7 +375,7 @@ private struct XMLReader {
         return true
     }
 
-    // MARK: Marks
+    // MARK: Markup
 
     private mutating func comment() -> Bool {
         place += "<!--".utf8.count
@@ -384,7 +385,7 @@ private struct XMLReader {
     private func isNext(_ mark: StaticString) -> Bool {
         let count = mark.utf8CodeUnitCount
         guard bytes.count - place >= count, bytes[place] == mark.utf8Start[0] else { return false }
-        // The mark's bytes are there for as long as the program is; `count` of them are read.
+        // The bytes of a static string are always available; `count` of them are read.
         for offset in 1..<max(1, count) where bytes[place + offset] != mark.utf8Start[offset] { return false }
         return true
     }

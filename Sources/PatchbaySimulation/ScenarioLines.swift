@@ -81,16 +81,16 @@ extension VirtualWorld.Told {
             for member in members { json[member.name] = member.value }
             return .object(json)
         }
-        func ending(_ id: OperationID, _ outcome: OperationOutcome) -> JSONObject {
+        func outcomeLine(_ id: OperationID, _ outcome: OperationOutcome) -> JSONObject {
             var json: JSONObject = ["operation": .string(id.rawValue), "verdict": .string(outcome.term.rawValue)]
             json["finding"] = outcome.finding?.json
             json["answer"] = outcome.answer
             return json
         }
         switch event {
-        case .ended(let id, let provider, let outcome): return line(provider, ending(id, outcome))
+        case .ended(let id, let provider, let outcome): return line(provider, outcomeLine(id, outcome))
         case .answered(let id, let provider, let outcome):
-            var json = ending(id, outcome)
+            var json = outcomeLine(id, outcome)
             json["read"] = true
             return line(provider, json)
         case .incoming(let provider, let content): return line(provider, ["incoming": content])

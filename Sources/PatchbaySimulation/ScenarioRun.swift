@@ -13,8 +13,8 @@ public struct ScenarioRun {
     private var configuration: Configuration
     private var appState = AppState.active
     private var contact: String?
-    private var toldRequests = 0
-    private var toldEvents = 0
+    private var reportedRequests = 0
+    private var reportedEvents = 0
     private var isSilent = false
     private let network: ScenarioNetwork
     private let script = Script()
@@ -138,13 +138,13 @@ public struct ScenarioRun {
 
     /// The outcomes of each operation, by provider and operation. A scenario may use an id twice.
     public var endings: [String: [String]] {
-        var endings: [String: [String]] = [:]
-        for told in world.told {
-            if case .ended(let id, let provider, let outcome) = told.event {
-                endings["\(provider) \(id.rawValue)", default: []].append(outcome.term.rawValue)
+        var outcomes: [String: [String]] = [:]
+        for entry in world.told {
+            if case .ended(let id, let provider, let outcome) = entry.event {
+                outcomes["\(provider) \(id.rawValue)", default: []].append(outcome.term.rawValue)
             }
         }
-        return endings
+        return outcomes
     }
 
     /// The number of pending operations.
@@ -246,9 +246,9 @@ public struct ScenarioRun {
     /// Reports the requests and outcomes since the last report.
     private mutating func report() throws {
         var lines: [(Instant, Int, JSONValue)] = []
-        for sent in world.sent[toldRequests...] { lines.append((sent.date, lines.count, line(of: sent))) }
-        for told in world.told[toldEvents...] { lines.append((told.date, lines.count, told.json)) }
-        (toldRequests, toldEvents) = (world.sent.count, world.told.count)
+        for sent in world.sent[reportedRequests...] { lines.append((sent.date, lines.count, line(of: sent))) }
+        for entry in world.told[reportedEvents...] { lines.append((entry.date, lines.count, entry.json)) }
+        (reportedRequests, reportedEvents) = (world.sent.count, world.told.count)
         for (_, _, line) in lines.sorted(by: { ($0.0, $0.1) < ($1.0, $1.1) }) { try say(line) }
     }
 

@@ -271,7 +271,7 @@ public final class VirtualWorld {
                 host.advance(by: max(.zero, next - host.uptime()))
                 try deliverInbound()
             }
-            hear(engine.takeEvents())
+            record(engine.takeEvents())
         } catch {
             engine.isQuiet = false
             throw error
@@ -602,7 +602,7 @@ public final class VirtualWorld {
     private func settleDown() throws {
         guard let engine, !isSuspended else { return }
         do {
-            defer { hear(engine.takeEvents()) }
+            defer { record(engine.takeEvents()) }
             let isWaiting = engine.hasStagedCaptures
             try engine.placeStagedCaptures()
             if isWaiting, !engine.hasStagedCaptures { placings.append(engine.now) }
@@ -658,7 +658,7 @@ public final class VirtualWorld {
         try happen()
     }
 
-    private func hear(_ events: [EngineEvent]) {
+    private func record(_ events: [EngineEvent]) {
         let (date, sent) = (host.date(), self.sent)
         told += events.map { Told(date: date, sentBefore: sent.count, event: $0) }
     }
@@ -686,8 +686,8 @@ public final class VirtualWorld {
 
     /// Returns the reported outcome of an operation; nil while it is pending.
     public func outcome(of id: OperationID, on provider: String) -> OperationOutcome? {
-        for told in told.reversed() {
-            switch told.event {
+        for entry in told.reversed() {
+            switch entry.event {
             case .ended(id, provider, let outcome), .answered(id, provider, let outcome): return outcome
             default: continue
             }

@@ -209,10 +209,10 @@ extension ConformanceCheck {
             let turns = zip(operations, [nil, 1, nil]).map { Turn(operations: [$0], requests: $1) }
             let drive = subject.drive(turns: turns, script)
             let texts = drive.sent.map(\.request.searchText)
-            guard let doubted = texts.lastIndex(where: { $0.contains("uncertainty-b") }) else {
+            guard let uncertain = texts.lastIndex(where: { $0.contains("uncertainty-b") }) else {
                 return Problem(uncertainty.name, "the second of three changed values never left.")
             }
-            return texts[(doubted + 1)...].contains { $0.contains("uncertainty-a") }
+            return texts[(uncertain + 1)...].contains { $0.contains("uncertainty-a") }
                 ? nil
                 : Problem(
                     uncertainty.name,

@@ -10,11 +10,11 @@ extension ConformanceCheck {
                 return sample.operations.compactMap { operation in
                     let needs = Capabilities.needs(of: operation)
                     guard needs.allSatisfy({ subject.descriptor.capabilities[$0].isAvailable }) else { return nil }
-                    guard let ending = drive.endings[operation.id] else { return nil }
-                    guard !ending.isTaken, !isOvertaken(operation, in: sample) else { return nil }
+                    guard let outcome = drive.endings[operation.id] else { return nil }
+                    guard !outcome.isTaken, !isOvertaken(operation, in: sample) else { return nil }
                     return Problem(
                         sample.name,
-                        "it ends \(ending.word) (\(ending.finding?.code ?? "no code")), but "
+                        "it ends \(outcome.word) (\(outcome.finding?.code ?? "no code")), but "
                             + "\(needs.map(\.rawValue).joined(separator: ", ")) are claimed. Take it, or do not claim it."
                     )
                 }

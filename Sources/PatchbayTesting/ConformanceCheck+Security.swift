@@ -30,7 +30,7 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck("an API's secrets are looked for", "A16") { subject in
-            let drives = toldDrives(of: subject).map(\.drive)
+            let drives = describedDrives(of: subject).map(\.drive)
             let isNothing = subject.watchedSecrets.isEmpty && subject.watched.isEmpty && subject.handedOut.isEmpty
             let rows: [(isWrong: Bool, text: String)] = [
                 (
@@ -95,7 +95,7 @@ extension ConformanceCheck {
         withTokens: Bool,
         _ look: (_ drive: Drive, _ shows: (String) -> Bool) -> [String]
     ) -> [Problem] {
-        toldDrives(of: subject).flatMap { sample, drive in
+        describedDrives(of: subject).flatMap { sample, drive in
             let tokens = withTokens ? subject.watched + subject.tokens(in: drive).map(\.text) : []
             let secrets = subject.watchedSecrets + tokens
             return look(drive) { text in secrets.contains(where: text.holds) }.map { Problem(sample.name, $0) }
@@ -104,7 +104,7 @@ extension ConformanceCheck {
 
     /// Returns the drives of every representative against every kind of vendor, with everything that a log or an outbox
     /// could show.
-    private static func toldDrives(of subject: any ConformanceSubject) -> [(sample: Sample, drive: Drive)] {
+    private static func describedDrives(of subject: any ConformanceSubject) -> [(sample: Sample, drive: Drive)] {
         subject.representatives.flatMap { sample in
             Play.usual.map { (sample, subject.drive(sample, before: $0)) }
         }

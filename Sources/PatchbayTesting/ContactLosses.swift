@@ -152,7 +152,7 @@ struct ContactLosses: Sendable {
             $0.purpose == .messaging && $0.state == .denied && ($0.channel == nil || $0.channel == subscription.channel)
         }
         // A denial that a file states in addition to the subscription belongs to it.
-        let isTold = read.consents.contains { $0.purpose == .messaging && $0.state == .denied }
-        return (states.contains(.subscribed) || states.contains(subscription.state)) && (!isDenied || isTold)
+        let isStated = read.consents.contains { $0.purpose == .messaging && $0.state == .denied }
+        return (states.contains(.subscribed) || states.contains(subscription.state)) && (!isDenied || isStated)
     }
 }

@@ -118,10 +118,10 @@ struct Stage {
             tell: { lines.append($0) }
         )
         try run.play()
-        let (told, requestCount, interrupted) = (lines, run.requestCount, run.interruptedEndpoints)
+        let (events, requestCount, interrupted) = (lines, run.requestCount, run.interruptedEndpoints)
         try run.heal()
         return Played(
-            lines: told,
+            lines: events,
             requestCount: requestCount,
             interruptedEndpoints: interrupted,
             states: run.vendorStates,

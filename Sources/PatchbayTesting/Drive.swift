@@ -135,8 +135,8 @@ struct Drive: Sendable {
     var refusalText: String {
         var lines = findingLines
         for (position, id) in operations.enumerated() {
-            if let ending = endings[id], ending.finding == nil {
-                lines.append("operation \(position + 1): \(ending.word)")
+            if let outcome = endings[id], outcome.finding == nil {
+                lines.append("operation \(position + 1): \(outcome.word)")
             }
         }
         if case .held(let because) = end {
@@ -151,8 +151,8 @@ struct Drive: Sendable {
         for id in operations {
             let examined = examined[id] ?? []
             lines += examined.map(WireText.text)
-            if let ending = endings[id], let finding = ending.finding, !examined.contains(finding) {
-                lines.append("\(ending.word): \(WireText.text(finding))")
+            if let outcome = endings[id], let finding = outcome.finding, !examined.contains(finding) {
+                lines.append("\(outcome.word): \(WireText.text(finding))")
             }
         }
         return lines

@@ -165,12 +165,12 @@ extension FaultSimulation {
             }
             try checkMemory(provider.name)
             guard replayed.isEmpty else { continue }
-            guard let law = setup.laws[provider.name], let vendor = setup.vendors[provider.name] else { continue }
+            guard let policy = setup.laws[provider.name], let vendor = setup.vendors[provider.name] else { continue }
             for lane in Set(world.sent.filter { $0.provider == provider.name }.map(\.lane)).sorted() {
                 // A shadow sends to another vendor.
                 for phase in 0...(phases[provider.name] ?? 0) {
                     let story = try story(of: provider, lane: lane, phase, own)
-                    for problem in law(story, vendor) { expect(false, "\(provider.name): \(problem)") }
+                    for problem in policy(story, vendor) { expect(false, "\(provider.name): \(problem)") }
                 }
             }
         }
@@ -270,8 +270,8 @@ extension FaultSimulation {
         }
         for operation in acknowledged where !found.contains(operation.id.rawValue) {
             // A push of another vendor is not tracked if no provider recognizes it.
-            let hearers = plan.providers.filter { heardBy[operation.id]?.contains($0.name) ?? false }
-            let isForeign = hearers.allSatisfy { provider in
+            let receivers = plan.providers.filter { heardBy[operation.id]?.contains($0.name) ?? false }
+            let isForeign = receivers.allSatisfy { provider in
                 provider.adapter.examine(operation).contains { $0.severity == .foreign || $0.severity == .error }
             }
             expect(isForeign, "lost: \(operation.id.rawValue.suffix(4)) (\(operation.action.kind))")

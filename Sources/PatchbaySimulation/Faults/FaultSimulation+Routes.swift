@@ -45,10 +45,10 @@ extension FaultSimulation {
         _ old: RoutingPlan,
         _ new: RoutingPlan
     ) -> [RoutingPlan.Provider]? {
-        func hears(_ plan: RoutingPlan) -> Bool {
+        func receives(_ plan: RoutingPlan) -> Bool {
             plan.providers.contains { $0.name == removedProvider && $0.isRouted && $0.isSide(of: operation) }
         }
-        guard hears(old), !hears(new) else { return nil }
+        guard receives(old), !receives(new) else { return nil }
         return new.providers.filter { taker in
             taker.name != removedProvider && taker.isRouted && taker.isSide(of: operation)
                 && !taker.adapter.examine(operation).contains { $0.severity == .foreign }
@@ -74,13 +74,13 @@ extension FaultSimulation {
         guard new.onSwitch != .drain else { return }
         let after = try pendingByProvider()
         var moved: [String: Set<OperationID>] = [:]
-        var heard: [String: Set<OperationID>] = [:]
+        var completed: [String: Set<OperationID>] = [:]
         for outcome in try world.store.endings(behind: 0, limit: .max) {
             let id = OperationID(rawValue: outcome.entry.id)
             switch outcome.entry.term {
             case "moved": moved[outcome.entry.provider, default: []].insert(id)
             case "shadowed": break
-            default: heard[outcome.entry.provider, default: []].insert(id)
+            default: completed[outcome.entry.provider, default: []].insert(id)
             }
         }
         // In order, so that the same seed reports the same problems.
@@ -95,7 +95,7 @@ extension FaultSimulation {
                 let isIdentified = operation.contact == nil && current?.identifiers.isEmpty == false
                 let isOfFormer = past.contains(id) || isIdentified || operation.contact != current?.contact
                 // An operation in flight may have got its outcome before the switch.
-                let hasEnded = heard[removedProvider]?.contains(id) ?? false
+                let hasEnded = completed[removedProvider]?.contains(id) ?? false
                 let isMoved = stays == nil && !hasEnded && moved[removedProvider]?.contains(id) ?? false
                 if new.onSwitch == .retarget, let isBegun = stays {
                     // An erasure or an opt-out concerns the vendor that is left.
@@ -112,7 +112,7 @@ extension FaultSimulation {
                     }
                     guard joins || operation.action.kind == .track else { continue }
                     expect(
-                        after[taker.name]?[id] != nil || heard[taker.name]?.contains(id) ?? false,
+                        after[taker.name]?[id] != nil || completed[taker.name]?.contains(id) ?? false,
                         "\(id.rawValue.suffix(4)) (\(operation.action.kind)) left \(removedProvider) and did not come to \(taker.name)"
                     )
                 }
@@ -175,7 +175,7 @@ extension FaultSimulation {
         }
         for id in terms.keys where answers[id] != nil { expect(false, "a question was stored") }
         for operation in acknowledged {
-            guard let heard = heardBy[operation.id], let shadowed = shadowedBy[operation.id] else { continue }
+            guard let receivers = heardBy[operation.id], let shadowed = shadowedBy[operation.id] else { continue }
             let (places, word) = (
                 terms[operation.id] ?? [:], "\(operation.id.rawValue.suffix(4)) (\(operation.action.kind))"
             )
@@ -184,7 +184,7 @@ extension FaultSimulation {
             let mayGoLate = operation.action == .erase || operation.action.isPush
             for (provider, terms) in places.sorted(by: { $0.key < $1.key }) {
                 expect(
-                    heard.contains(provider) || shadowed.contains(provider) || mayGoLate
+                    receivers.contains(provider) || shadowed.contains(provider) || mayGoLate
                         || allowed[operation.id]?.contains(provider) ?? false,
                     "\(provider) has \(word), which is not its business"
                 )
@@ -200,10 +200,10 @@ extension FaultSimulation {
                     )
                 }
             }
-            for provider in plan.providers where heard.contains(provider.name) || shadowed.contains(provider.name) {
+            for provider in plan.providers where receivers.contains(provider.name) || shadowed.contains(provider.name) {
                 let sandboxes = placedLate[operation.id]
                 let mayLack = sandboxes.map { provider.isShadowed || $0.contains(provider.name) } ?? false
-                guard places[provider.name] == nil, !(mayLack && !heard.contains(provider.name)) else { continue }
+                guard places[provider.name] == nil, !(mayLack && !receivers.contains(provider.name)) else { continue }
                 expect(
                     provider.adapter.examine(operation).contains { $0.severity == .foreign },
                     "\(provider.name) should have \(word), and has not"
@@ -220,8 +220,8 @@ extension FaultSimulation {
 
     /// Processes the answers to queries, and checks that each query is answered once and by its deadline.
     func hear() {
-        for told in world.told[heardTold...] {
-            guard case .answered(let id, _, _) = told.event else { continue }
+        for entry in world.told[heardTold...] {
+            guard case .answered(let id, _, _) = entry.event else { continue }
             answers[id, default: 0] += 1
             expect(answers[id] == 1, "a question was answered twice")
             questions[id] = nil

@@ -562,8 +562,8 @@ public final class FaultSimulation {
             }
         default: break
         }
-        let hears = plan.providers.filter { $0.isRouted && $0.isSide(of: operation) }
-        heardBy[operation.id] = Set(hears.map(\.name))
+        let receivers = plan.providers.filter { $0.isRouted && $0.isSide(of: operation) }
+        heardBy[operation.id] = Set(receivers.map(\.name))
         routedBy[operation.id] = Set(plan.providers.filter(\.isRouted).map(\.name))
         shadowedBy[operation.id] = Set(plan.providers.filter { $0.mode == .shadow }.map(\.name))
         note(operation)

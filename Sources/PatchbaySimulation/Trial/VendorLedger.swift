@@ -20,7 +20,7 @@ public struct VendorLedger: Sendable {
     public internal(set) var mood = ""
     /// The app's present credential.
     public internal(set) var credential: String?
-    /// The arrival of the current request, on the engine's timeline.
+    /// The time at which the current request reached the vendor, on the engine's timeline.
     public internal(set) var now = Instant(milliseconds: 0)
     /// The number of the current request, from 1.
     public internal(set) var request = 0

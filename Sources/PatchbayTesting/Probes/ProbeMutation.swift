@@ -137,7 +137,7 @@ private struct Mutant<Base: VendorAdapter>: VendorAdapter {
     func interpret(_ exchange: Exchange<Self>, memory: inout Memory) -> Interpretation<Self> {
         var outcome = exchange.outcome
         if mutation == .takesSilenceForYes, outcome.reply == nil { outcome = .replied(WireResponse(200)) }
-        let heard = Exchange<Base>(
+        let changed = Exchange<Base>(
             endpoint: exchange.endpoint.base,
             operations: exchange.operations.map(shown),
             request: exchange.request,
@@ -146,7 +146,7 @@ private struct Mutant<Base: VendorAdapter>: VendorAdapter {
             moment: exchange.moment
         )
         let before = memory
-        let meaning = base.interpret(heard, memory: &memory)
+        let meaning = base.interpret(changed, memory: &memory)
         if mutation == .forgets { memory = Memory() }
         if mutation == .trustsMemory, exchange.mayHaveWorked { memory = before }
         return Interpretation(

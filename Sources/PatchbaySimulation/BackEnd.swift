@@ -3,7 +3,8 @@ public import PatchbayAdapterKit
 public import PatchbayJSON
 public import PatchbayModel
 
-/// A back end at the real engine, under a virtual clock, before a simulated vendor: for the tests of a server API.
+/// A back end that delivers through the real engine to a simulated vendor, under a virtual clock, for tests of a server
+/// API.
 ///
 /// ```swift
 /// let driver = try BackEnd(adapter, before: SimulatedVendor(simulator))
@@ -13,27 +14,28 @@ public import PatchbayModel
 /// #expect(driver.outcome(said)?.term == .accepted)
 /// ```
 public final class BackEnd<Adapter: VendorAdapter> {
-    /// Where the engine runs.
+    /// The engine's environment.
     public let world: VirtualWorld
-    /// The vendor that answers.
+    /// The simulated vendor.
     public let vendor: SimulatedVendor
     /// The API.
     public let adapter: Adapter
-    /// Outcomes that take the vendor's place, each once: the first whose request is of that endpoint, or whose URL's path ends so.
+    /// Outcomes that replace the vendor's replies, each once. A request uses the first outcome with its endpoint, or
+    /// with a suffix of its URL's path.
     public var instead: [(request: String, outcome: Outcome)] = []
     private let provider = "vendor"
     private var count = 0
 
-    /// A back end whose engine runs.
+    /// Creates a back end and starts its engine.
     ///
-    /// - Throws: what the engine says of a plan that it can't run.
+    /// - Throws: An error of the engine if it cannot run the plan.
     public init(_ adapter: Adapter, before vendor: SimulatedVendor) throws {
         (self.adapter, self.vendor, world) = (adapter, vendor, try VirtualWorld(seed: 1))
         world.network = { [unowned self] in fate(of: $0) }
         try world.start(plan)
     }
 
-    /// The API as the only provider, live.
+    /// A plan with the API as the only, live provider.
     public var plan: RoutingPlan { RoutingPlan(providers: [.init(name: provider, adapter: adapter, mode: .live)]) }
 
     private func fate(of sent: VirtualWorld.Sent) -> VirtualWorld.Fate {
@@ -47,16 +49,16 @@ public final class BackEnd<Adapter: VendorAdapter> {
         return .outcome(outcome)
     }
 
-    // MARK: What the back end does
+    // MARK: Actions
 
-    /// Says something of a contact.
+    /// Captures an action of a contact.
     ///
     /// - Parameters:
-    ///   - contact: the contact's name; it is the subject, too.
-    ///   - action: what is said.
-    ///   - options: the API's options of the call.
-    /// - Returns: the operation's id.
-    /// - Throws: what the engine throws.
+    ///   - contact: The contact's name, which is also the subject.
+    ///   - action: The action.
+    ///   - options: The API's options of the call.
+    /// - Returns: The operation's id.
+    /// - Throws: An error of the engine.
     @discardableResult
     public func say(_ contact: String, _ action: Action, _ options: JSONObject = [:]) throws -> OperationID {
         let operation = operation(contact, action, options)
@@ -64,7 +66,7 @@ public final class BackEnd<Adapter: VendorAdapter> {
         return operation.id
     }
 
-    /// An operation with an id of its own, captured now; the subject is the contact unless another is named.
+    /// Returns an operation with a new id, captured now. By default the contact is the subject.
     public func operation(
         _ contact: String,
         subject: String? = nil,
@@ -83,10 +85,10 @@ public final class BackEnd<Adapter: VendorAdapter> {
         )
     }
 
-    /// Asks; the answer comes as time passes.
+    /// Sends a query. The answer arrives as time passes.
     ///
-    /// - Returns: the question's id.
-    /// - Throws: what the engine throws.
+    /// - Returns: The query's id.
+    /// - Throws: An error of the engine.
     @discardableResult
     public func ask(_ contact: String, _ request: ReadRequest) throws -> OperationID {
         let question = operation(contact, .readBack(request))
@@ -94,42 +96,42 @@ public final class BackEnd<Adapter: VendorAdapter> {
         return question.id
     }
 
-    /// Asks, goes on for so many seconds, and gives what came of it; nil if nothing has yet.
+    /// Sends a query, lets a number of seconds pass, and returns the outcome; nil if there is none yet.
     ///
-    /// - Throws: what the engine throws.
+    /// - Throws: An error of the engine.
     public func ask(_ contact: String, _ request: ReadRequest, seconds: Int) throws -> OperationOutcome? {
         let id = try ask(contact, request)
         try advance(seconds)
         return outcome(id)
     }
 
-    /// Lets so many seconds pass.
+    /// Lets a number of seconds pass.
     ///
-    /// - Throws: what the engine throws.
+    /// - Throws: An error of the engine.
     public func advance(_ seconds: Int) throws { try world.advance(by: .seconds(seconds)) }
 
-    /// Lets an API that is stopped go on.
+    /// Resumes the provider after a suspension.
     ///
-    /// - Throws: what the engine throws.
+    /// - Throws: An error of the engine.
     public func resume() throws { try world.resume(provider) }
 
-    // MARK: What came of it
+    // MARK: Results
 
-    /// The requests that were sent, in order.
+    /// The endpoints of the requests that were sent, in order.
     public var endpoints: [String] { world.sent.map(\.endpoint) }
 
-    /// What left to an endpoint.
+    /// Returns the requests that were sent to an endpoint.
     public func sent(_ endpoint: String) -> [VirtualWorld.Sent] { world.sent.filter { $0.endpoint == endpoint } }
 
-    /// What became of an operation; nil as long as nothing has.
+    /// Returns the outcome of an operation; nil while it is pending.
     public func outcome(_ id: OperationID) -> OperationOutcome? { world.outcome(of: id, on: provider) }
 
-    /// Why the provider is stopped; nil if it is not.
+    /// The reason that the provider is suspended; nil if it is not.
     public var suspended: Finding? { get throws { try world.suspended(provider) } }
 
-    // MARK: Words
+    // MARK: Values
 
-    /// Changes one attribute.
+    /// Returns a change of one attribute.
     public static func set(_ name: AttributeName, _ value: AttributeValue) -> Action {
         .changeAttributes([name: .set(value)])
     }
@@ -139,17 +141,17 @@ public final class BackEnd<Adapter: VendorAdapter> {
 extension BackEnd: Sendable {}
 
 extension Outcome {
-    /// An answer with a body of JSON.
+    /// Returns a reply with a JSON body.
     public static func json(_ status: Int, _ json: JSONValue, _ headers: WireHeader...) -> Outcome {
         .replied(WireResponse(status, headers: headers, json: json))
     }
 
-    /// The answer did not come in time: nobody knows what the vendor did.
+    /// A reply that did not arrive in time: the delivery is uncertain.
     public static var lost: Outcome { .failed(TransportFailure(.lost, "timedOut")) }
 
-    /// The network is down: the request never left.
+    /// A request that did not leave, because the network is down.
     public static var offline: Outcome { .failed(TransportFailure(.notSent, "offline")) }
 
-    /// The process died before the answer came.
+    /// A request during which the process died.
     public static var died: Outcome { .failed(TransportFailure(.interrupted, "processDied")) }
 }

@@ -2,16 +2,17 @@ public import Patchbay
 public import PatchbayJSON
 public import PatchbayModel
 
-/// The real machine with a clock that runs faster: a day of an app passes in a minute, through real processes and sockets.
+/// The real machine with a faster clock, for demonstrations and tests: with a speed of 1440, a day takes a minute.
 ///
-/// Processes that were given the same setting agree on the time. For demonstrations and tests.
+/// Processes with the same setting agree on the time.
 public struct FastHost: EngineHost {
     private let machine = SystemHost()
     private let date0: Instant
     private let uptime0: Instant
     private let speed: Int64
 
-    /// A machine whose clock was at `date` when the real one had been up for `uptime`, and runs `speed` times as fast.
+    /// Creates a machine whose clock was at `date` when the real one had been up for `uptime`, and runs `speed` times
+    /// as fast.
     public init(date: Instant, uptime: Instant, speed: Int64) {
         (date0, uptime0, self.speed) = (date, uptime, min(max(1, speed), Self.speeds.upperBound))
     }
@@ -19,12 +20,13 @@ public struct FastHost: EngineHost {
     private static let speeds: ClosedRange<Int64> = 1...1_000_000
     /// The years 1970 to 9999.
     private static let dates = Instant(milliseconds: 0)...Instant(milliseconds: 253_402_300_799_999)
-    /// A thousand years, which no machine is up for.
+    /// At most a thousand years.
     private static let uptimes: ClosedRange<Int64> = 0...31_556_952_000_000
 
-    /// Reads `{"date": "2031-03-09T06:00:00Z", "speed": 600}`, with the real `uptime` in milliseconds where processes share it.
+    /// Reads `{"date": "2031-03-09T06:00:00Z", "speed": 600}`, with the real `uptime` in milliseconds if processes
+    /// share the setting.
     ///
-    /// - Throws: ``ModelError`` if it is anything else, or a number is out of range.
+    /// - Throws: ``ModelError`` if the JSON has another form or a number is out of range.
     public init(json: JSONValue) throws(ModelError) {
         let reader = try ObjectReader(json, at: "clock", known: ["date", "uptime", "speed"])
         let date: Instant = try reader.required("date")

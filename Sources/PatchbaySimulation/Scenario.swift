@@ -2,79 +2,79 @@ public import PatchbayAdapterKit
 public import PatchbayJSON
 public import PatchbayModel
 
-/// A story to be played under the virtual clock: a configuration, and what happens, step by step.
+/// A configuration and a list of steps that run under the virtual clock.
 ///
-/// Specified by `Schemas/scenario`.
+/// `Schemas/scenario` specifies the JSON form.
 public struct Scenario: Sendable {
-    /// What happens.
+    /// A step of a scenario.
     public enum Step: Sendable {
-        /// The app says something.
+        /// The app captures operations.
         case capture([EngagementOperation.Draft])
         /// Time passes.
         case advance(Duration)
-        /// Time passes until nothing is pending, at most that long.
+        /// Time passes until nothing is pending, at most this long.
         case drain(Duration)
-        /// The next requests, that many, are answered so.
+        /// The next `count` requests get this reply.
         case reply(Reply, count: Int)
-        /// From now on requests are answered so, unless a reply waits.
+        /// From now on requests get this reply, unless a scripted reply is left.
         case defaultReply(Reply)
-        /// The process ends at that moment.
+        /// The process ends at once.
         case kill
-        /// The process ends just before or after the next verdicts are stored.
+        /// The process ends immediately before or after the next verdicts are stored.
         case killAtSettle(before: Bool)
-        /// A process starts, if none runs.
+        /// A process starts if none runs.
         case start
         /// The process ends and another starts.
         case restart
-        /// The machine starts again, after a pause.
+        /// The machine reboots, after a pause.
         case reboot(after: Duration)
         /// The wall clock jumps.
         case clockJump(Duration)
-        /// The app asks to send now.
+        /// The app requests a flush.
         case flush
-        /// The network is back, or the app in the foreground.
+        /// The network is back, or the app is in the foreground.
         case wake
-        /// Whether requests get through.
+        /// The network goes up or down.
         case network(isUp: Bool)
-        /// The app is doing something else from now on.
+        /// The app changes its state.
         case appState(AppState)
-        /// The app's credential for a contact (nil: the anonymous person) is this from now on.
+        /// The app's credential for a contact changes. The contact nil is the anonymous person.
         case credential(contact: String?, Secret?)
         /// A process starts with another configuration.
         case reconfigure(JSONValue)
-        /// A stopped provider goes on.
+        /// A suspended provider is resumed.
         case resume(String)
-        /// The app asks a vendor.
+        /// The app sends a query to a provider.
         case read(ReadRequest, provider: String)
-        /// From now on chance is that number, 0 up to 1; nil is chance again.
+        /// From now on the random generator returns this number from 0 to 1; nil makes it random again.
         case chance(Double?)
     }
 
-    /// What an adapter remembers when the story begins.
+    /// An adapter's memory at the start of the scenario.
     public struct Remembered: Sendable {
         /// The provider's name.
         public var provider: String
         /// The lane; empty for a memory that all lanes share.
         public var lane: String
-        /// The version of the form in which it is stored; nil for the adapter's own.
+        /// The state version of the stored form; nil for the adapter's current version.
         public var version: Int?
         /// The memory, as stored.
         public var memory: JSONValue
     }
 
-    /// What becomes of a request.
+    /// The outcome of a request.
     public struct Reply: Sendable {
-        /// The answer that takes the place of the vendor's own.
+        /// The reply that replaces the vendor's own.
         public var response: WireReply?
-        /// The transport's failure.
+        /// The failure of the transport.
         public var failure: (delivery: String, code: String)?
-        /// Whether the vendor works all the same, whatever answer takes the place of its own.
+        /// Whether the vendor processes the request although its reply is replaced.
         public var isProcessed: Bool
-        /// How long it takes.
+        /// The time from the request to its outcome.
         public var after: Duration
     }
 
-    /// A vendor's answer in a scenario.
+    /// A vendor's reply in a scenario.
     public struct WireReply: Sendable {
         /// The status.
         public var status: Int
@@ -84,37 +84,37 @@ public struct Scenario: Sendable {
         public var body: [UInt8]
     }
 
-    /// What the story is about.
+    /// The title.
     public var title: String
-    /// The rules that must fire while it is played, if it is to show what it says.
+    /// The rules that must apply while the scenario runs.
     public var shows: [RuleID]
-    /// What `${NAME}` in the configuration stands for: made-up secrets, so that the story needs nothing else.
+    /// The values of `${NAME}` in the configuration, with invented secrets, so that the scenario needs no environment.
     public var environment: [String: String]
-    /// What each vendor's account is like, by the vendor's id: these vendors are played, others say yes to everything.
+    /// The simulator settings of each simulated vendor, by the vendor's id. Other vendors accept every request.
     public var vendors: [AdapterID: JSONObject]
     /// The configuration, in the form of `Schemas/configuration`.
     public var configuration: JSONValue
     /// The wall clock at the beginning.
     public var start: Instant
-    /// Whose state operations change unless they say otherwise.
+    /// The subject of operations that name no other subject.
     public var subject: Subject
-    /// What adapters remember when the story begins.
+    /// The adapters' memories at the start.
     public var memory: [Remembered]
-    /// The neutral state of the subject when the story begins.
+    /// The subject snapshot at the start.
     public var snapshot: JSONValue?
-    /// What happened before the story, and is not told: what it left pending waits when the story begins.
+    /// The steps before the scenario, which are not reported. Operations that they leave pending are pending at the start.
     public var before: [Step]
-    /// What happens.
+    /// The steps.
     public var steps: [Step]
 }
 
 extension EngagementOperation {
-    /// An operation that may leave out what the moment of capture gives: id, subject, instant, app state.
+    /// An operation that may lack the values that its capture determines: id, subject, instant, app state.
     public struct Draft: Sendable {
         private let json: JSONObject
         private let path: String
 
-        /// Reads an operation's object; what stands in it must be right, what is missing is filled in later.
+        /// Reads an operation's object. Its members must be valid; missing members are added at capture.
         public init(json: JSONValue, at path: String) throws(ModelError) {
             self.json = try ObjectReader(json, at: path, known: nil).object
             self.path = path
@@ -127,7 +127,7 @@ extension EngagementOperation {
             )
         }
 
-        /// The operation, with what was missing.
+        /// Returns the operation with the missing values.
         public func filled(
             id: @autoclosure () -> OperationID,
             subject: Subject,
@@ -215,14 +215,14 @@ extension Scenario {
 }
 
 extension Scenario.Step {
-    /// The words that a step may begin with.
+    /// The names of all steps.
     public static let words = [
         "capture", "advance", "drain", "reply", "defaultReply", "kill", "killAtSettle", "start", "restart", "reboot",
         "clockJump", "flush", "wake", "network", "appState", "credential", "reconfigure", "resume", "read",
         "chance",
     ]
 
-    /// The words that nothing but `true` follows.
+    /// The names of the steps whose value is `true`.
     private static let bareWords = ["kill", "start", "restart", "flush", "wake"]
 
     /// Reads one step: an object with one member that names it.
@@ -300,8 +300,8 @@ extension Scenario.Step {
 }
 
 extension Scenario.Reply {
-    /// Reads `{"status": 200, "headers": {…}, "body": …}` or `{"failure": "lost", "code": "timedOut"}`, with `after` seconds
-    /// and `processed`; with `after` alone the vendor's own answer takes that long.
+    /// Reads `{"status": 200, "headers": {…}, "body": …}` or `{"failure": "lost", "code": "timedOut"}`, with `after` in
+    /// seconds and `processed`. With `after` alone, the vendor's own reply takes that long.
     init(json: JSONValue, at path: String) throws(ModelError) {
         let known = ["status", "headers", "body", "failure", "code", "processed", "after", "count"]
         let reader = try ObjectReader(json, at: path, known: known)

@@ -5,7 +5,7 @@ import PatchbayModel
 import PatchbayOutbox
 
 extension VirtualWorld.Sent {
-    /// The request as a person reads it: without secrets, with its body as JSON where it is JSON.
+    /// The request in readable form: without secrets, and with a JSON body as JSON.
     public var json: JSONValue {
         let request = request.redacted
         let headers = request.headers.map { ($0.name, JSONValue.string($0.value)) }
@@ -21,7 +21,7 @@ extension VirtualWorld.Sent {
 }
 
 extension VirtualWorld.Fate {
-    /// What comes back, and after how many seconds; secret headers hidden.
+    /// The reply and its delay in seconds, with secret headers hidden.
     var json: JSONValue {
         guard case .outcome(let outcome, let delay) = self else { return ["failure": "interrupted"] }
         var json: JSONObject = [:]
@@ -45,7 +45,7 @@ extension VirtualWorld.Fate {
 }
 
 extension Duration {
-    /// Seconds, with as many decimals as it takes down to the millisecond.
+    /// The duration in seconds, with up to three decimals.
     fileprivate var seconds: JSONValue {
         let milliseconds = components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
         let digits = String(1000 + milliseconds % 1000).dropFirst().reversed().drop { $0 == "0" }.reversed()
@@ -55,7 +55,7 @@ extension Duration {
 }
 
 extension OutboxStore {
-    /// What has not ended for a provider, in order of capture.
+    /// Returns the pending operations of a provider, in order of capture.
     func pendingLines(of provider: String) throws -> [JSONValue] {
         var lines: [JSONValue] = []
         try forEachRow(provider: provider, subject: nil) { row in
@@ -81,16 +81,16 @@ extension VirtualWorld.Told {
             for member in members { json[member.name] = member.value }
             return .object(json)
         }
-        func ending(_ id: OperationID, _ outcome: OperationOutcome) -> JSONObject {
+        func outcomeLine(_ id: OperationID, _ outcome: OperationOutcome) -> JSONObject {
             var json: JSONObject = ["operation": .string(id.rawValue), "verdict": .string(outcome.term.rawValue)]
             json["finding"] = outcome.finding?.json
             json["answer"] = outcome.answer
             return json
         }
         switch event {
-        case .ended(let id, let provider, let outcome): return line(provider, ending(id, outcome))
+        case .ended(let id, let provider, let outcome): return line(provider, outcomeLine(id, outcome))
         case .answered(let id, let provider, let outcome):
-            var json = ending(id, outcome)
+            var json = outcomeLine(id, outcome)
             json["read"] = true
             return line(provider, json)
         case .incoming(let provider, let content): return line(provider, ["incoming": content])

@@ -3,21 +3,21 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// What the network and the vendors do while a scenario is played.
+/// The network and the vendors of a scenario.
 final class ScenarioNetwork {
-    /// Replies that wait for a request, first come, first served.
+    /// The scripted replies for the next requests, in order.
     var replies: [Scenario.Reply] = []
-    /// What answers when no reply waits; nil lets the vendor answer.
+    /// The reply when no scripted reply is left; nil lets the vendor reply.
     var standing: Scenario.Reply?
-    /// Whether requests get through.
+    /// Whether the network is up.
     var isUp = true
     /// The adapter of each provider, by the provider's name.
     var providers: [String: AdapterID] = [:]
-    /// The vendors that are played, by id; APIs of one vendor share it.
+    /// The simulated vendors, by id. The APIs of a vendor share one.
     let vendors: [AdapterID: SimulatedVendor]
-    /// The exchange at which the process dies.
+    /// The exchange in which the process dies.
     var cut: ScenarioRun.Cut?
-    /// What became of each request, by its number.
+    /// The fate of each request, by its number.
     private(set) var fates: [Int: VirtualWorld.Fate] = [:]
 
     init(_ scenario: Scenario, simulators: [any VendorSimulator.Type]) throws {
@@ -49,7 +49,7 @@ final class ScenarioNetwork {
         }
     }
 
-    /// Decides what becomes of a request, once.
+    /// Returns the fate of a request. It is decided once.
     func fate(of sent: VirtualWorld.Sent) -> VirtualWorld.Fate {
         let fate = decide(sent)
         fates[sent.number] = fate
@@ -59,7 +59,7 @@ final class ScenarioNetwork {
     private func decide(_ sent: VirtualWorld.Sent) -> VirtualWorld.Fate {
         guard isUp else { return .outcome(.failed(TransportFailure(.notSent, "offline"))) }
         if let cut, cut.request == sent.number {
-            // A reply that is not the vendor's own work would come again for the repeat.
+            // A scripted reply of an unprocessed request would be used again for the repeated request.
             let isScripted = (replies.first ?? standing).map { !$0.isProcessed } ?? false
             if cut.vendorWorked, !isScripted {
                 if !replies.isEmpty { replies.removeFirst() }
@@ -83,10 +83,10 @@ final class ScenarioNetwork {
         return vendors[adapter] ?? vendors[AdapterID(rawValue: String(adapter.rawValue.prefix { $0 != "." }))]
     }
 
-    /// Everything gets through, and vendors answer for themselves.
+    /// Removes all faults: the network is up, and vendors reply by themselves.
     func heal() { (isUp, replies, standing, cut) = (true, [], nil, nil) }
 
-    /// What each vendor holds, by its id.
+    /// The state of each vendor, by its id.
     var vendorStates: JSONValue {
         get throws {
             .object(
@@ -97,7 +97,7 @@ final class ScenarioNetwork {
 }
 
 extension Scenario.Reply {
-    /// What takes the place of the vendor's own answer; nil lets it stand.
+    /// The outcome that replaces the vendor's own reply; nil for the vendor's reply.
     var outcome: Outcome? {
         if let response {
             let headers = response.headers.map { WireHeader($0.0, $0.1) }

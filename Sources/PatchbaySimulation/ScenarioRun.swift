@@ -4,7 +4,7 @@ public import PatchbayJSON
 public import PatchbayModel
 import PatchbayOutbox
 
-/// Plays a scenario and tells what happened, a JSON object at a time.
+/// Runs a scenario and reports each event as a JSON object.
 public struct ScenarioRun {
     private let scenario: Scenario
     private let world: VirtualWorld
@@ -13,42 +13,42 @@ public struct ScenarioRun {
     private var configuration: Configuration
     private var appState = AppState.active
     private var contact: String?
-    private var toldRequests = 0
-    private var toldEvents = 0
+    private var reportedRequests = 0
+    private var reportedEvents = 0
     private var isSilent = false
     private let network: ScenarioNetwork
     private let script = Script()
 
-    /// What the app does at the moment; the world's closures look here.
+    /// The app's present state, which the closures of the virtual world read.
     private final class Script {
         var credentials: [String?: Secret?] = [:]
-        /// The process was told to die inside a transaction; whatever error comes out is that.
+        /// Whether the process is dying inside a transaction. Errors that follow have this cause.
         var isDying = false
     }
 
     private struct Death: Error {}
 
-    /// An exchange at which the process dies, and another begins.
+    /// An exchange in which the process dies. Another process starts afterwards.
     public struct Cut: Hashable, Sendable {
         /// The number of the request, from 1.
         public let request: Int
-        /// Whether the vendor has done what was asked by then.
+        /// Whether the vendor has processed the request before.
         public let vendorWorked: Bool
 
-        /// A cut.
+        /// Creates a cut.
         public init(request: Int, vendorWorked: Bool) { (self.request, self.vendorWorked) = (request, vendorWorked) }
     }
 
-    /// A run that has not begun.
+    /// Creates a run that has not started.
     ///
     /// - Parameters:
-    ///   - scenario: the story.
-    ///   - simulators: the vendors that can be played.
-    ///   - cut: an exchange at which the process dies, as the scenario does not say.
-    ///   - configure: reads a configuration.
-    ///   - tell: takes each thing that happened, in order.
-    /// - Throws: what `configure` throws, ``ModelError`` for a vendor that nobody can play, and ``SettingsError`` for what
-    ///   is wrong with a vendor's account.
+    ///   - scenario: The scenario.
+    ///   - simulators: The available vendor simulators.
+    ///   - cut: An exchange in which the process dies, in addition to the scenario; nil for none.
+    ///   - configure: Reads a configuration.
+    ///   - tell: Receives each event, in order.
+    /// - Throws: The errors of `configure`, ``ModelError`` for a vendor without a simulator, and ``SettingsError`` for
+    ///   invalid settings of a simulator.
     public init(
         _ scenario: Scenario,
         simulators: [any VendorSimulator.Type] = [],
@@ -63,7 +63,7 @@ public struct ScenarioRun {
         network.cut = cut
     }
 
-    /// Plays the scenario to its end, then tells the accounts, memory and snapshot.
+    /// Runs all steps, then reports the accounts, the memories and the snapshot.
     public mutating func play() throws {
         world.network = { [network] in network.fate(of: $0) }
         connect()
@@ -76,7 +76,7 @@ public struct ScenarioRun {
         try conclude()
     }
 
-    /// Stores what adapters and the subject snapshot know when the story begins.
+    /// Stores the memories and the subject snapshot of the start.
     private func remember() throws {
         for entry in scenario.memory {
             guard let provider = configuration.provider(entry.provider) else {
@@ -116,10 +116,10 @@ public struct ScenarioRun {
         }
     }
 
-    /// Tells something that happened, unless it was before the story.
+    /// Reports an event, unless it belongs to the steps before the scenario.
     private func say(_ line: JSONValue) throws { if !isSilent { try tell(line) } }
 
-    /// After the play: everything heals, and time passes until nothing is pending, thirty days at most.
+    /// Removes all faults after the run, and lets time pass until nothing is pending, at most thirty days.
     public func heal() throws {
         network.heal()
         for provider in configuration.providers { try world.resume(provider.name) }
@@ -127,27 +127,27 @@ public struct ScenarioRun {
         try world.drain()
     }
 
-    /// How many requests left so far.
+    /// The number of requests so far.
     public var requestCount: Int { world.sent.count }
 
-    /// The endpoints, in the adapters' words, whose requests were in flight when a process ended.
+    /// The names of the endpoints whose requests were in flight when a process ended.
     public var interruptedEndpoints: Set<String> { Set(world.interrupted.map(\.endpoint)) }
 
-    /// What the vendors that are played hold, by their ids.
+    /// The states of the simulated vendors, by id.
     public var vendorStates: [AdapterID: any Sendable] { network.vendors.mapValues(\.anyState) }
 
-    /// How each operation ended, by provider and operation: the verdict's word. A story may give one id twice.
+    /// The outcomes of each operation, by provider and operation. A scenario may use an id twice.
     public var endings: [String: [String]] {
-        var endings: [String: [String]] = [:]
-        for told in world.told {
-            if case .ended(let id, let provider, let outcome) = told.event {
-                endings["\(provider) \(id.rawValue)", default: []].append(outcome.term.rawValue)
+        var outcomes: [String: [String]] = [:]
+        for entry in world.told {
+            if case .ended(let id, let provider, let outcome) = entry.event {
+                outcomes["\(provider) \(id.rawValue)", default: []].append(outcome.term.rawValue)
             }
         }
-        return endings
+        return outcomes
     }
 
-    /// What has not ended.
+    /// The number of pending operations.
     public var pendingCount: Int { get throws { try world.pendingCount } }
 
     private func connect() {
@@ -227,7 +227,7 @@ public struct ScenarioRun {
             }
             var drafted = try filled(contact)
             if case .switchContact(let change) = drafted.action {
-                // As in an app, the one who comes signs the switch already.
+                // As in an app, a log-in already carries the new contact.
                 contact = change.identifiers.first?.value
                 drafted = try filled(contact)
             }
@@ -243,16 +243,16 @@ public struct ScenarioRun {
         try world.capture(operations)
     }
 
-    /// Tells what left and what ended since the last look.
+    /// Reports the requests and outcomes since the last report.
     private mutating func report() throws {
         var lines: [(Instant, Int, JSONValue)] = []
-        for sent in world.sent[toldRequests...] { lines.append((sent.date, lines.count, line(of: sent))) }
-        for told in world.told[toldEvents...] { lines.append((told.date, lines.count, told.json)) }
-        (toldRequests, toldEvents) = (world.sent.count, world.told.count)
+        for sent in world.sent[reportedRequests...] { lines.append((sent.date, lines.count, line(of: sent))) }
+        for entry in world.told[reportedEvents...] { lines.append((entry.date, lines.count, entry.json)) }
+        (reportedRequests, reportedEvents) = (world.sent.count, world.told.count)
         for (_, _, line) in lines.sorted(by: { ($0.0, $0.1) < ($1.0, $1.1) }) { try say(line) }
     }
 
-    /// The request, with the reply that it gets if nobody dies before.
+    /// Returns the request, with the reply that it gets unless the process dies before.
     private func line(of sent: VirtualWorld.Sent) -> JSONValue {
         var line = sent.json.object ?? [:]
         line["reply"] = network.fates[sent.number]?.json
@@ -266,7 +266,7 @@ public struct ScenarioRun {
             }
         }
         let pending = try configuration.providers.flatMap { try world.store.pendingLines(of: $0.name) }
-        // Numbers of the outbox are no part of what the app captured.
+        // Numbers of the outbox are not part of the captured state.
         var snapshot = try world.snapshot(of: scenario.subject)
         snapshot?.cameAfter = nil
         snapshot?.personChanges = []

@@ -3,15 +3,15 @@ public import PatchbayAdapterKit
 public import PatchbayJSON
 public import PatchbayModel
 
-/// A vendor's simulator with its state, of any vendor.
+/// A vendor simulator with its state, without the simulator's type.
 public final class SimulatedVendor {
-    /// The vendor that it plays.
+    /// The vendor's id.
     public let id: AdapterID
     private let answer: (WireRequest, Instant) -> WireResponse
     private let look: () -> any Encodable & Sendable
     private let replace: (any Sendable) -> Void
 
-    /// A simulator in its initial state.
+    /// Creates a simulator in its initial state.
     public init<Simulator: VendorSimulator>(_ simulator: Simulator) {
         id = Simulator.id
         var state = simulator.initialState
@@ -38,7 +38,7 @@ public final class SimulatedVendor {
     /// Returns to an earlier state of this vendor.
     func restore(_ state: any Sendable) { replace(state) }
 
-    /// The state, if it is of that type.
+    /// Returns the state if it has the given type; nil otherwise.
     public func state<State>(as type: State.Type = State.self) -> State? { look() as? State }
 }
 

@@ -3,15 +3,15 @@ import PatchbayAdapterKit
 public import PatchbayModel
 import Synchronization
 
-/// A machine whose clocks, chance and ids are values: the same seed gives the same run.
+/// A machine with simulated clocks, random numbers and ids. The same seed gives the same run.
 public final class VirtualHost: EngineHost {
     private struct State {
         var uptime: Instant
         var wallOffset: Duration
-        /// How far jumps have moved the wall clock.
+        /// The sum of all jumps of the wall clock.
         var jumped = Duration.zero
         var bootNumber = 1
-        /// The processes that live, by their place among those that share an outbox, and the last number given out.
+        /// The running processes, by their index among those that share an outbox, each with its number.
         var processes = [0: 1]
         var lastProcess = 1
         var idNumber = 0
@@ -21,21 +21,21 @@ public final class VirtualHost: EngineHost {
 
     private let state: Mutex<State>
 
-    /// A machine that was just booted.
+    /// Creates a machine that was just booted.
     ///
     /// - Parameters:
-    ///   - start: the wall clock at the beginning.
-    ///   - seed: decides chance.
+    ///   - start: The wall clock at the beginning.
+    ///   - seed: The seed of the random generator.
     public init(start: Instant, seed: UInt64 = 1) {
         let uptime = Instant(milliseconds: 0)
         state = Mutex(State(uptime: uptime, wallOffset: start - uptime, random: SeededGenerator(seed: seed)))
     }
 
-    /// A machine that continues where another one is now.
+    /// Creates a machine that continues with the present state of another one.
     init(continuing other: VirtualHost) { state = Mutex(other.state.withLock { $0 }) }
 
     public func date() -> Instant { state.withLock { $0.uptime + $0.wallOffset } }
-    /// The wall clock of everybody else: what this one would show without its jumps.
+    /// The correct time: the wall clock without its jumps.
     public var trueDate: Instant { state.withLock { $0.uptime + ($0.wallOffset - $0.jumped) } }
     public func uptime() -> Instant { state.withLock { $0.uptime } }
     public var boot: String { state.withLock { "boot-\($0.bootNumber)" } }
@@ -46,13 +46,13 @@ public final class VirtualHost: EngineHost {
 
     private static func name(_ number: Int) -> String { "process-\(number)" }
 
-    /// What the process at that place calls itself.
+    /// Returns the name of a process.
     func name(ofProcess place: Int) -> String { state.withLock { Self.name($0.processes[place] ?? 0) } }
     public func chance() -> Double {
         state.withLock { $0.fixedChance ?? Double($0.random.next() >> 11) / 9_007_199_254_740_992 }
     }
 
-    /// Makes chance that number from now on; nil makes it chance again.
+    /// Makes the random generator return this number; nil makes it random again.
     public func fix(chance: Double?) { state.withLock { $0.fixedChance = chance } }
 
     public func makeID() -> OperationID {
@@ -62,10 +62,10 @@ public final class VirtualHost: EngineHost {
         }
     }
 
-    /// The same for every machine of this kind.
+    /// Returns the same salt for every virtual machine.
     public func makeSalt() -> String { "virtual" }
 
-    /// The text of the id of that number: a UUID of version 8, so that it fits wherever a vendor wants one.
+    /// Returns the id with a number, in the form of a UUID of version 8, which every vendor accepts.
     public static func id(_ number: Int) -> String {
         let digits = String(number, radix: 16)
         return "00000000-0000-8000-8000-" + String(repeating: "0", count: 12 - digits.utf8.count) + digits
@@ -82,7 +82,7 @@ public final class VirtualHost: EngineHost {
         }
     }
 
-    /// The process ends and another begins; `place` tells those apart that share an outbox.
+    /// Ends a process and starts another. `place` is the index among the processes that share an outbox.
     public func beginProcess(_ place: Int = 0) {
         state.withLock { state in
             state.lastProcess += 1
@@ -90,10 +90,10 @@ public final class VirtualHost: EngineHost {
         }
     }
 
-    /// The process ends.
+    /// Ends a process.
     func endProcess(_ place: Int) { state.withLock { $0.processes[place] = nil } }
 
-    /// The machine starts again with one process: the clock that counts sleep begins at zero, and ids go on.
+    /// Reboots the machine with one process: the clock that includes sleep begins at zero, and ids continue.
     public func reboot(after pause: Duration) {
         state.withLock { state in
             let date = state.uptime + state.wallOffset + pause
@@ -106,10 +106,10 @@ public final class VirtualHost: EngineHost {
     }
 }
 
-/// The same machine as another of its processes knows it.
+/// The same machine for another of its processes.
 struct ProcessHost: EngineHost {
     let machine: VirtualHost
-    /// Its place among the processes that share an outbox.
+    /// The index among the processes that share an outbox.
     let place: Int
 
     func date() -> Instant { machine.date() }

@@ -2,7 +2,7 @@ import Patchbay
 package import PatchbayModel
 import PatchbayOutbox
 
-/// What the outbox holds, for tests of adapters.
+/// Access to the contents of the outbox, for tests of adapters.
 extension VirtualWorld {
     /// An operation that a provider has not completed, as the outbox stores it.
     package struct StoredOperation {

@@ -4,61 +4,60 @@ public import PatchbayModel
 package import PatchbayOutbox
 import Synchronization
 
-/// The real engine and the real outbox under a virtual clock, with a network that does as it is told.
+/// The real engine and the real outbox under a virtual clock, with a scripted network.
 ///
-/// Everything happens inside the calls, on the caller's thread: there is nothing to wait for, and every run of the same
-/// script is the same run.
+/// All work is done inside the calls, on the caller's thread. The same calls always give the same run.
 public final class VirtualWorld {
     /// A request that left.
     public struct Sent: Sendable {
         /// Its number, from 1.
         public let number: Int
-        /// When, by the wall clock.
+        /// The time by the wall clock.
         public let date: Instant
-        /// When, by the engine's timeline.
+        /// The time on the engine's timeline.
         public let now: Instant
-        /// When, by the clock of a vendor: it does not jump with the clock of this machine.
+        /// The time by the vendor's clock, which does not jump with the clock of this machine.
         public let vendorDate: Instant
-        /// Which of the processes sent it, from 0, and how often it had got the right to deliver by then.
+        /// The index of the sending process, from 0, and the number of times that it had got the lease by then.
         public let process: Int
         let tenure: Int
-        /// For which provider.
+        /// The name of the provider.
         public let provider: String
-        /// What kind of request, in the adapter's word.
+        /// The name of the adapter's endpoint.
         public let endpoint: String
         /// The lane that waits for its outcome.
         public let lane: String
-        /// What it carries.
+        /// The carried operations.
         public let operations: [OperationID]
-        /// The number of the last ending that was stored when it left.
+        /// The number of the last outcome that was stored when the request left.
         public let endedBefore: Int64
         /// The request.
         public let request: WireRequest
     }
 
-    /// What the engine was told of a request, and stored.
+    /// The stored outcome of a request.
     public struct Settled: Sendable {
-        /// When, by the engine's timeline.
+        /// The time on the engine's timeline.
         public let now: Instant
         /// What.
         public let outcome: Outcome
     }
 
-    /// What the network does with a request.
+    /// The fate of a request in the network.
     public enum Fate: Sendable {
-        /// The vendor processes it at once; the outcome reaches the engine after that time.
+        /// The vendor processes the request at once. The outcome reaches the engine after the given time.
         case outcome(Outcome, after: Duration = .milliseconds(100))
-        /// The process dies as the request leaves, and another begins.
+        /// The process dies while the request leaves, and another starts.
         case death
-        /// Nothing ever comes back within the time that the engine waits.
+        /// No reply arrives before the engine's timeout.
         case silence
     }
 
-    /// An event of the engine with the instant at which it was told.
+    /// An event of the engine with the time at which it was reported.
     public struct Told: Sendable {
-        /// When, by the wall clock.
+        /// The time by the wall clock.
         public let date: Instant
-        /// How many requests had left by then.
+        /// The number of requests that had left by then.
         public let sentBefore: Int
         /// What.
         public let event: EngineEvent
@@ -68,26 +67,26 @@ public final class VirtualWorld {
     public let host: VirtualHost
     /// Every request that left.
     public private(set) var sent: [Sent] = []
-    /// What became of the requests whose outcome was stored, by number.
+    /// The stored outcomes of requests, by number.
     public private(set) var settled: [Int: Settled] = [:]
-    /// Everything that the engine told.
+    /// All events that the engine reported.
     public private(set) var told: [Told] = []
-    /// When what had arrived got its places: to a lane that is when it was captured.
+    /// The times at which staged captures were routed. For a lane, an operation begins then.
     public private(set) var placings: [Instant] = []
-    /// Requests, by adapter's endpoint and number, that were in flight when a process ended.
+    /// The requests, by endpoint and number, that were in flight when a process ended.
     public private(set) var interrupted: [(endpoint: String, number: Int)] = []
-    /// Decides what becomes of a request. The default: HTTP 200 without a body after 100 ms.
+    /// Returns the fate of a request. The default is HTTP 200 without a body after 100 ms.
     public var network: (Sent) -> Fate = { _ in .outcome(.replied(WireResponse(200))) }
-    /// The credentials that the app has, asked at every plan.
+    /// Returns the app's credential for a contact. It is called for every plan.
     public var credentials: (_ provider: String, _ contact: String?) -> Secret? = { _, _ in nil }
-    /// How much the outbox may hold, from the next start on.
+    /// The limits of the outbox, from the next start on.
     public var limits = OutboxLimits()
-    /// Sentences about a right to deliver that was taken while its holder lived and kept it.
+    /// Messages about leases that were taken from a process that was alive and held them.
     public private(set) var seizures: [String] = []
 
     /// One of the processes that share the outbox.
     private struct Process {
-        /// Its connection, which outlives every process at this place.
+        /// The connection, which outlives every process at this index.
         var store: OutboxStore
         let host: any EngineHost
         var engine: Engine?
@@ -95,9 +94,9 @@ public final class VirtualWorld {
         var plan: RoutingPlan?
         var isDying = false
         var isSuspended = false
-        /// How often it got the right to deliver.
+        /// The number of times that the process got the lease.
         var tenure = 0
-        /// Until when it has the right to deliver, by the wall clock and by the one that nobody sets, unless it extends it.
+        /// The end of the process's lease, by the wall clock and by the monotonic clock; nil without a lease.
         var heldUntil: (date: Instant, uptime: Instant)?
         var inbound: [DueReply] = []
     }
@@ -110,26 +109,26 @@ public final class VirtualWorld {
     }
 
     private var processes: [Process]
-    /// How much every process looks at and keeps at once of what waits.
+    /// The number of pending operations that every process reads and keeps at once.
     package var looks = LookSizes() {
         didSet { for process in processes { process.store.looks = looks } }
     }
     private var storageHook: ((StoragePoint) throws -> Void)?
     private var disk: Disk?
-    /// The requests that left and that no disk remembers, not even a journal.
+    /// The requests that left without a record on the disk, not even in the journal.
     public private(set) var forgotten: Set<Int> = []
-    /// The process that does what is done from here on.
+    /// The index of the current process.
     private var current = 0
     private static let shared = Atomic(0)
     private static var newName: String { "world-\(shared.add(1, ordering: .relaxed).newValue)" }
 
-    /// A world without a process.
+    /// Creates a world without a running process.
     ///
     /// - Parameters:
-    ///   - start: the wall clock at the beginning.
-    ///   - seed: decides chance.
-    ///   - processes: how many may run at a time, all over one outbox.
-    /// - Throws: an error if the outbox in memory can't be made.
+    ///   - start: The wall clock at the beginning.
+    ///   - seed: The seed of the random generator.
+    ///   - processes: The maximum number of processes that run at the same time and share the outbox.
+    /// - Throws: An error if the outbox in memory cannot be created.
     public init(
         start: Instant = Instant(milliseconds: 1_900_000_000_000),
         seed: UInt64 = 1,
@@ -146,25 +145,25 @@ public final class VirtualWorld {
         }
     }
 
-    /// What a world holds while no process runs, to continue from it in other worlds.
+    /// The state of a world while no process runs, for other worlds that continue from it.
     package struct SavedWorld: Sendable {
         fileprivate let outbox: [UInt8]
         fileprivate let host: VirtualHost
     }
 
-    /// Ends the process, and returns what it leaves behind.
+    /// Ends the process, and returns the state of the world.
     package func save() throws -> SavedWorld {
         kill()
         return SavedWorld(outbox: try store.serialized(), host: VirtualHost(continuing: host))
     }
 
-    /// A world without a process that continues where another one left off.
+    /// Creates a world without a running process that continues from a saved one.
     package init(_ saved: SavedWorld) throws {
         host = VirtualHost(continuing: saved.host)
         processes = [Process(store: try OutboxStore.open(serialized: saved.outbox), host: host)]
     }
 
-    /// The outbox, as the process at hand has it open; it outlives every process of this world.
+    /// The outbox connection of the current process. It outlives every process of this world.
     package var store: OutboxStore { processes[current].store }
 
     private var engine: Engine? {
@@ -172,12 +171,12 @@ public final class VirtualWorld {
         set { processes[current].engine = newValue }
     }
 
-    // MARK: Life and death
+    // MARK: Processes
 
-    /// What is done from here on, that process does; the first is 0.
+    /// Selects the process that performs the following calls. The first is 0.
     public func turn(to process: Int) { current = process }
 
-    /// Starts a process with that configuration.
+    /// Starts a process with a configuration.
     public func start(_ plan: RoutingPlan) throws {
         processes[current].plan = plan
         if current > 0 { host.beginProcess(current) }
@@ -194,43 +193,43 @@ public final class VirtualWorld {
         try settleDown()
     }
 
-    /// The process at hand.
+    /// The index of the current process.
     public var process: Int { current }
 
-    /// Whether a process runs.
+    /// Whether the current process runs.
     public var isAlive: Bool { engine != nil }
 
-    /// Whether the process at hand has let go of the outbox for a while.
+    /// Whether the current process has closed the outbox for a suspension.
     public var isSuspended: Bool { processes[current].isSuspended }
 
-    /// Whether the process at hand may deliver, as far as it knows.
+    /// Whether the current process considers itself the owner of the lease.
     public var delivers: Bool { engine?.delivers ?? false }
 
-    /// The process dies at once: what was in flight never comes back to it.
+    /// Ends the process at once. It receives no reply to the requests in flight.
     public func kill() {
         end()
         if current == 0 { host.beginProcess() }
     }
 
-    /// Stops the engine and ends the process, as an app does that is closed.
+    /// Stops the engine and ends the process, like an app that is closed.
     public func quit() throws {
         try engine?.stop()
         kill()
     }
 
-    /// The process dies and a new one starts, with the same or another configuration.
+    /// Ends the process at once and starts a new one, with the same or another configuration.
     public func restart(_ plan: RoutingPlan? = nil) throws {
         kill()
         if let plan = plan ?? processes[current].plan { try start(plan) }
     }
 
-    /// Lets go of the outbox and of the right to deliver, as an app does in the background; what is in flight may come back.
+    /// Closes the outbox and releases the lease, like an app in the background. Requests in flight may still get replies.
     public func suspend() throws {
         try engine?.suspend()
         (processes[current].isSuspended, processes[current].heldUntil) = (engine != nil, nil)
     }
 
-    /// Opens the outbox again, and delivers if nobody else does.
+    /// Opens the outbox again, and delivers if no other process does.
     public func wakeUp() throws {
         guard isSuspended, let engine else { return }
         _ = try holding {
@@ -242,7 +241,8 @@ public final class VirtualWorld {
         try settleDown()
     }
 
-    /// Notes until when the process at hand may deliver, and whether it took that from somebody who lives and has it.
+    /// Records the end of the current process's lease, and whether the process took the lease from a process that is
+    /// alive and held it.
     private func holding(_ body: () throws -> Bool) throws -> Bool {
         let had = engine?.delivers ?? false
         let has = try body()
@@ -262,7 +262,7 @@ public final class VirtualWorld {
         return has
     }
 
-    /// Sends nothing new until what is in flight has come back.
+    /// Sends no new requests until the requests in flight have outcomes.
     public func comeToRest() throws {
         guard let engine else { return }
         engine.isQuiet = true
@@ -271,16 +271,16 @@ public final class VirtualWorld {
                 host.advance(by: max(.zero, next - host.uptime()))
                 try deliverInbound()
             }
-            hear(engine.takeEvents())
+            record(engine.takeEvents())
         } catch {
             engine.isQuiet = false
             throw error
         }
     }
 
-    /// The process goes on with another configuration, once what is in flight has come back.
+    /// Continues with another configuration in the same process, after the requests in flight have outcomes.
     ///
-    /// - Throws: ``SwitchRefusal`` if that would lose something: then the old configuration goes on.
+    /// - Throws: ``SwitchRefusal`` if the switch would lose an operation. The old configuration stays in force then.
     public func reconfigure(_ plan: RoutingPlan) throws {
         guard let old = engine, let cache = processes[current].credentials else { return try start(plan) }
         try comeToRest()
@@ -301,13 +301,13 @@ public final class VirtualWorld {
         try settleDown()
     }
 
-    /// The machine dies, and is up again after a pause, with the process at hand.
+    /// Stops the machine, and boots it after a pause with the current process.
     ///
     /// - Parameters:
-    ///   - pause: how long it is off.
-    ///   - power: whether its power goes, and with it what no transaction has waited for the disk with since
-    ///     ``keepImage()``; otherwise all that was committed is there.
-    /// - Throws: an error of the storage.
+    ///   - pause: The time without power.
+    ///   - power: Whether the machine loses the transactions since the last one that waited for the disk. This needs
+    ///     ``keepImage()``. Without it, everything that was committed is kept.
+    /// - Throws: An error of the storage.
     public func reboot(after pause: Duration, losingPower power: Bool = false) throws {
         let first = current
         for place in processes.indices {
@@ -320,7 +320,7 @@ public final class VirtualWorld {
         if let plan = processes[current].plan { try start(plan) }
     }
 
-    /// The process at hand ends, and no other begins.
+    /// Ends the current process without starting another.
     public func end() {
         interrupted += processes[current].inbound.map { ($0.dispatch.endpoint, $0.number) }
         if current > 0 { host.endProcess(current) }
@@ -330,7 +330,7 @@ public final class VirtualWorld {
         (processes[current].isSuspended, processes[current].heldUntil) = (false, nil)
     }
 
-    /// Lets the process die inside a transaction: the hook is called at each point of the outbox's storage.
+    /// Sets a hook that is called at each point of the outbox's storage, and may end the process by throwing.
     package func onStorage(_ hook: ((StoragePoint) throws -> Void)?) {
         storageHook = hook
         for place in processes.indices { watch(place) }
@@ -338,14 +338,14 @@ public final class VirtualWorld {
 
     // MARK: The disk
 
-    /// What the disk holds for certain, and what had happened then.
+    /// The synchronized content of the disk, and the state of the world at that time.
     private struct Disk {
         let image: OutboxImage
         var requests = 0
         var settled: [Int: Settled] = [:]
     }
 
-    /// From now on the machine knows what its disk holds for certain, and can lose the rest.
+    /// Makes the machine track the synchronized content of its disk from now on, so that it can lose the rest.
     public func keepImage() throws {
         disk = Disk(image: try OutboxImage())
         try takeImage(of: current)
@@ -387,33 +387,33 @@ public final class VirtualWorld {
         )
     }
 
-    /// Whether something was captured and has no place on a route yet.
+    /// Whether the outbox has staged captures.
     package var hasStagedCaptures: Bool {
         processes.contains { !$0.isSuspended && $0.engine?.hasStagedCaptures ?? false }
     }
 
-    /// Whether what is stored now is places, or the time, and no verdict.
+    /// Whether the present transaction stores routing or the time, and no verdict.
     package var storesNoVerdict: Bool { processes.contains { $0.engine?.storesNoVerdict ?? false } }
 
-    /// The ids of what the outbox holds and has not given its places yet.
+    /// Returns the ids of the staged captures.
     package func stagedCaptures() throws -> Set<String> {
         let stored = try store.stagedCaptures().compactMap { try store.stagedCapture($0)?.captures }.joined()
         return Set(try stored.map { try EngagementOperation(jsonBytes: $0.body).id.rawValue })
     }
 
-    // MARK: What the app does
+    // MARK: Actions of the app
 
-    /// Captures operations in one transaction, and lets the engine do what it will.
+    /// Captures operations in one transaction, and runs the engine.
     public func capture(_ operations: EngagementOperation...) throws { try capture(operations) }
 
-    /// Captures operations in one transaction, and lets the engine do what it will.
+    /// Captures operations in one transaction, and runs the engine.
     public func capture(_ operations: [EngagementOperation]) throws {
         guard let engine else { return }
         try engine.takeIn(operations.map { Engine.Capture($0, uptime: host.uptime(), hasNewID: true) })
         try settleDown()
     }
 
-    /// Captures operations in one transaction and asks a vendor, before any request for them can leave.
+    /// Captures operations in one transaction and sends a query, before any request for them can leave.
     package func capture(
         _ operations: [EngagementOperation],
         reading reads: [EngagementOperation],
@@ -430,7 +430,7 @@ public final class VirtualWorld {
 
     /// Captures an action of a subject, now.
     ///
-    /// - Returns: the operation.
+    /// - Returns: The operation.
     @discardableResult
     public func capture(
         _ action: Action,
@@ -450,37 +450,37 @@ public final class VirtualWorld {
         return operation
     }
 
-    /// Asks a vendor; the answer is among ``told``.
+    /// Sends a query to a provider. The answer is among ``told``.
     public func read(_ operation: EngagementOperation, from provider: String, timeout: Duration = .seconds(30)) throws {
         _ = try engine?.read(operation, provider: provider, timeout: timeout)
         try settleDown()
     }
 
-    /// Send now what may be sent.
+    /// Sends now everything that may be sent.
     public func flush() throws {
         try engine?.flush()
         try settleDown()
     }
 
-    /// The network is back, or the app in the foreground.
+    /// Wakes the engine: the network is back, or the app is in the foreground.
     public func wake() throws {
         try engine?.wake()
         try settleDown()
     }
 
-    /// The app has another credential for a contact.
+    /// Reports that the app has another credential for a contact.
     public func credentialDidChange(for contact: String?) throws {
         try engine?.credentialDidChange(for: contact)
         try settleDown()
     }
 
-    /// Lets a stopped provider go on.
+    /// Resumes a suspended provider.
     public func resume(_ provider: String) throws {
         try engine?.resume(provider)
         try settleDown()
     }
 
-    /// Puts every rejected operation of a provider back on its way, the oldest first.
+    /// Replays every rejected operation of a provider, the oldest first.
     public func replayRejects(of provider: String) throws {
         guard let engine else { return }
         let replays = try store.rejects(provider: provider, limit: 1000).reversed().map {
@@ -490,7 +490,7 @@ public final class VirtualWorld {
         try settleDown()
     }
 
-    /// What a driver does every few seconds: keeps the right to deliver, or takes it back, and looks for new work.
+    /// Performs the periodic maintenance of a driver: extends the lease or takes it again, and looks for new operations.
     public func keepHouse() throws {
         guard let engine, !isSuspended else { return }
         if try holding({ try engine.renewLease() }) { try engine.lookAround() }
@@ -499,7 +499,7 @@ public final class VirtualWorld {
 
     // MARK: Time
 
-    /// Lets time pass, with everything that happens in it.
+    /// Lets time pass, and runs everything that is due meanwhile.
     public func advance(by duration: Duration) throws {
         let end = host.uptime() + duration
         while let next = nextInstant, next <= end {
@@ -510,16 +510,16 @@ public final class VirtualWorld {
         try inEveryProcess(settleDown)
     }
 
-    /// Lets time pass until nothing is pending, in flight or due; at most that long.
+    /// Lets time pass until nothing is pending, in flight or due, at most this long.
     ///
-    /// - Returns: whether nothing is left.
+    /// - Returns: Whether nothing is left.
     @discardableResult
     public func drain(atMost duration: Duration = .seconds(30 * 86_400)) throws -> Bool {
         try advance(until: { try !isUnfinished }, atMost: duration)
         return try !isUnfinished
     }
 
-    /// Lets time pass until a condition holds or nothing happens by itself any more.
+    /// Lets time pass until a condition holds or no timed action is left.
     ///
     /// - Parameters:
     ///   - isDone: The condition.
@@ -533,7 +533,7 @@ public final class VirtualWorld {
         }
     }
 
-    /// Lets the next thing happen that happens by itself, when its time has come.
+    /// Lets time pass until the next timed action, and runs it.
     ///
     /// - Returns: Whether there was one.
     package func step() throws -> Bool {
@@ -543,12 +543,12 @@ public final class VirtualWorld {
         return true
     }
 
-    /// The time until something happens by itself: a reply arrives or the engine acts. Nil if only an event can follow.
+    /// The time until the next timed action: a reply arrives or the engine acts; nil if the engine waits for an event.
     public var timeToNextAction: Duration? { nextInstant.map { max(.zero, $0 - host.uptime()) } }
 
     private var isUnfinished: Bool { get throws { try hasStagedCaptures || pendingCount > 0 } }
 
-    /// The next thing that happens by itself, by the clock that counts sleep.
+    /// The time of the next timed action, by the clock that includes sleep.
     private var nextInstant: Instant? {
         let uptime = host.uptime()
         var next: Instant?
@@ -567,13 +567,13 @@ public final class VirtualWorld {
         }
     }
 
-    /// Whatever is due happens in the process that it belongs to.
+    /// Runs a closure in every process.
     private func inEveryProcess(_ body: () throws -> Void) rethrows {
         guard processes.count > 1 else { return try body() }
         let first = current
         for place in processes.indices {
             current = place
-            // Whoever fails stays at hand: it is the one that dies of it.
+            // A process that fails stays the current one, because it dies of the failure.
             try body()
         }
         current = first
@@ -588,9 +588,9 @@ public final class VirtualWorld {
                 continue
             }
             processes[current].inbound.remove(at: place)
-            // As in the delivery loop, the answer and the next plan rest on one look.
+            // As in the delivery loop, the reply and the next plan use one view of the outbox.
             try store.look {
-                // An answer to what was given up meanwhile is nobody's.
+                // A reply to a request that was given up meanwhile has no effect.
                 if let engine, try engine.finish(reply.dispatch, reply.outcome) {
                     settled[reply.number] = Settled(now: engine.now, outcome: reply.outcome)
                 }
@@ -602,7 +602,7 @@ public final class VirtualWorld {
     private func settleDown() throws {
         guard let engine, !isSuspended else { return }
         do {
-            defer { hear(engine.takeEvents()) }
+            defer { record(engine.takeEvents()) }
             let isWaiting = engine.hasStagedCaptures
             try engine.placeStagedCaptures()
             if isWaiting, !engine.hasStagedCaptures { placings.append(engine.now) }
@@ -643,7 +643,7 @@ public final class VirtualWorld {
         processes[current].inbound.append(DueReply(at: at, number: number, dispatch: dispatch, outcome: outcome))
     }
 
-    /// Gives a request in flight its outcome now, whatever its fate was to be.
+    /// Gives a request in flight its outcome now, instead of its planned fate.
     ///
     /// - Parameters:
     ///   - number: The number of the request; an unknown one has no effect.
@@ -658,12 +658,12 @@ public final class VirtualWorld {
         try happen()
     }
 
-    private func hear(_ events: [EngineEvent]) {
+    private func record(_ events: [EngineEvent]) {
         let (date, sent) = (host.date(), self.sent)
         told += events.map { Told(date: date, sentBefore: sent.count, event: $0) }
     }
 
-    // MARK: Looking inside
+    // MARK: Inspection
 
     /// The numbers of the requests that are in flight.
     public var inFlight: [Int] { processes.flatMap { $0.inbound.map(\.number) } }
@@ -671,10 +671,10 @@ public final class VirtualWorld {
     /// The engine's timeline; nil without a process.
     public var now: Instant? { engine?.now }
 
-    /// When the engine wants to look at its lanes again, on its timeline; nil is not before something happens.
+    /// The time at which the engine examines its lanes again, on its timeline; nil if it waits for an event.
     public var nextAdvance: Instant? { engine?.nextAdvance }
 
-    /// Operations that have not ended, over all providers that the process serves.
+    /// The number of pending operations of all providers that the process serves.
     public var pendingCount: Int {
         get throws { try engine?.standings().reduce(0) { $0 + $1.pending } ?? 0 }
     }
@@ -684,10 +684,10 @@ public final class VirtualWorld {
         if let engine { try ProviderAccounts.read(engine) } else { try ProviderAccounts.read(store) }
     }
 
-    /// What became of an operation, as it was told; nil while it is pending.
+    /// Returns the reported outcome of an operation; nil while it is pending.
     public func outcome(of id: OperationID, on provider: String) -> OperationOutcome? {
-        for told in told.reversed() {
-            switch told.event {
+        for entry in told.reversed() {
+            switch entry.event {
             case .ended(id, provider, let outcome), .answered(id, provider, let outcome): return outcome
             default: continue
             }
@@ -695,27 +695,27 @@ public final class VirtualWorld {
         return nil
     }
 
-    /// Why each lane of a provider waits.
+    /// Returns the reason of each waiting lane of a provider.
     public func waits(of provider: String) throws -> [Finding] {
         try engine?.standings().first { $0.provider == provider }?.waits.sorted { $0.key < $1.key }.map(\.value) ?? []
     }
 
-    /// The reason why each lane of a provider waits.
+    /// Returns the reason of each waiting lane of a provider, by lane.
     func waitsByLane(of provider: String) throws -> [String: Finding] {
         try engine?.standings().first { $0.provider == provider }?.waits ?? [:]
     }
 
-    /// Why a provider is stopped; nil if it is not.
+    /// Returns the reason that a provider is suspended; nil if it is not.
     public func suspended(_ provider: String) throws -> Finding? {
         try engine?.standings().first { $0.provider == provider }?.suspended
     }
 
-    /// The last neutral state of a subject.
+    /// Returns the snapshot of a subject; nil if there is none.
     public func snapshot(of subject: Subject = "installation-1") throws -> SubjectSnapshot? {
         try store.snapshot(subject: subject.rawValue).map { try SubjectSnapshot(jsonBytes: $0) }
     }
 
-    /// An adapter's memory as it is stored, as JSON text by lane.
+    /// Returns an adapter's stored memory as JSON text, by lane.
     public func memory(of provider: String) throws -> [String: String] {
         Dictionary(
             try store.memories(provider: provider).map { ($0.lane, String(decoding: $0.body, as: UTF8.self)) }

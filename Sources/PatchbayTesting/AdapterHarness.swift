@@ -5,82 +5,87 @@ public import PatchbayModel
 import PatchbaySimulation
 import Testing
 
-/// An adapter under test: its settings, its vendor played in memory, its samples and its goldens.
+/// An adapter under test, with its settings, a simulated vendor, samples and goldens.
 public struct AdapterHarness<Adapter: VendorAdapter>: Sendable {
     /// The adapter.
     public let adapter: Adapter
-    /// The settings as a configuration holds them.
+    /// The adapter's settings, as in a configuration.
     public let settings: JSONObject
-    /// What the app gives for every contact.
+    /// The credential that the app provides for every contact; nil for none.
     public let credential: Secret?
-    /// People and orders as this API sees them.
+    /// The samples' people and orders in the form that this API needs.
     public let corpus: Corpus
-    /// The corpus's samples and the adapter's own.
+    /// The samples of the corpus and of the adapter.
     public private(set) var samples: [Sample]
     /// The adapter's goldens.
     public let goldens: Goldens
-    /// The folder with the vendor's wire records as JSON Schemas; without an `index.json` in it there are none.
+    /// The folder with the JSON Schemas of the vendor's wire records. A folder without an `index.json` counts as empty.
     public let wireSchemas: URL
-    /// What happened before each sample that does not start afresh.
+    /// The operations that are delivered before each sample, unless the sample starts afresh.
     public let preparation: [EngagementOperation]
-    /// A final no of this vendor; nil where the vendor's law has none.
+    /// A reply by which this vendor refuses a request permanently; nil if the vendor has no such reply.
     public let refusal: WireResponse?
-    /// The rule by which the status alone is a yes, by endpoint: whatever a success says in its body, nobody looks.
+    /// The rule that makes the status alone decide about success, by endpoint. The adapter ignores the body of such a
+    /// reply.
     public let statusAlone: [String: RuleID]
-    /// What the memory claims of the vendor, and what the vendor holds.
+    /// The expected vendor state in the memory, and the actual state of the simulator to compare it with.
     public let expectedState: ExpectedState?
-    /// Answers of the vendor that its reply table tells apart by more than the status.
+    /// Replies of the vendor that the reply table distinguishes by more than their status.
     public let replies: [SampleReply]
-    /// Endpoints whose yes may be a web page, as far as the vendor's sheet says.
+    /// Endpoints whose successful reply may be a web page, by the vendor's documentation.
     public let pages: Set<String>
-    /// Opaque values that the vendor hands over and wants back.
+    /// Opaque values that the vendor sends and expects back.
     public let echoes: [Echo]
-    /// Members and headers of the vendor's replies whose texts are secrets: tokens that it hands out.
+    /// Members and headers of the vendor's replies that contain secrets, such as tokens that the vendor issues.
     public let handedOut: Set<String>
-    /// Texts of the samples that show as little as secrets: a push token that a memory holds as one.
+    /// Texts of the samples that must stay hidden like secrets, such as a push token that a memory holds as a secret.
     public let watched: [String]
-    /// Why there is nothing secret to look for; nil where there is something.
+    /// The reason that the adapter has no secrets; nil if it has some.
     public let withoutSecrets: String?
-    /// One stored memory and step per state version.
+    /// One stored memory and one stored step for each state version.
     public let storedStates: [StoredState]
-    /// Samples that can't pass a check, each with the vendor's rule that forbids it.
+    /// Samples that cannot pass a check, each with the vendor's rule that prevents it.
     public let exemptions: [Exemption]
     private(set) var representatives: [Sample]
     let cache = DriveCache()
-    /// What the preparation leaves behind: it is played once for all drives that begin with it.
+    /// The state after each preparation. A preparation runs once for all drives that begin with it.
     private let preparations = OnceCache<Script.Preparation, SampleRun<Adapter>.Prepared?>()
-    /// The vendor's other side; nil where the vendor is played by answers alone.
+    /// The type of the vendor simulator; nil if a closure answers requests.
     let simulatorType: (any VendorSimulator.Type)?
     let makeVendor: @Sendable () -> any PlayedVendor
 
-    /// An adapter under test.
+    /// Creates an adapter under test.
     ///
     /// - Parameters:
-    ///   - type: the adapter, where nothing else says it.
-    ///   - settings: what a configuration holds, secrets filled in.
-    ///   - credential: what the app gives for every contact.
-    ///   - pushPayload: a push message as this vendor sends it.
-    ///   - readBack: a question in the adapter's words.
-    ///   - simulator: the vendor, played; without one `answer` says yes to everything.
-    ///   - answer: the yes of a vendor without a simulator, by endpoint.
-    ///   - refusal: a final no of this vendor; nil where its law has none.
-    ///   - statusAlone: the rule by which the status alone is a yes, by endpoint; elsewhere an error inside a success is reported.
-    ///   - preparation: what happened before each sample; by default a device API registers and logs in.
-    ///   - extras: samples of the adapter alone.
-    ///   - expectedState: what the memory claims of the vendor, and what the vendor holds; needed where there is both a memory
-    ///     and a simulator.
-    ///   - replies: answers of the vendor that its reply table tells apart by more than the status.
-    ///   - pages: endpoints whose yes may be a web page, as far as the vendor's sheet says.
-    ///   - echoes: opaque values that the vendor hands over and wants back.
-    ///   - handedOut: members and headers of the vendor's replies whose texts are secrets: tokens that it hands out.
-    ///   - watched: texts of the samples that show as little as secrets: a push token that a memory holds as one.
-    ///   - withoutSecrets: why there is nothing secret to look for; nil where there is something.
-    ///   - storedStates: one stored memory and step per state version.
-    ///   - exemptions: samples that can't pass a check, each with the vendor's rule that forbids it.
-    ///   - goldens: where the goldens are.
-    ///   - wireSchemas: where the wire records' schemas are; by default `Schemas/wire/<vendor>` of the repository whose
-    ///     `Adapters/<Vendor>/Goldens` the goldens are.
-    /// - Throws: ``SettingsError`` if the settings can't be used.
+    ///   - type: The adapter, if no other argument determines it.
+    ///   - settings: The adapter's settings as in a configuration, with secrets.
+    ///   - credential: The credential that the app provides for every contact.
+    ///   - pushPayload: A push message as this vendor sends it.
+    ///   - readBack: A query in the adapter's terms.
+    ///   - simulator: The vendor simulator. Without a simulator, `answer` accepts everything.
+    ///   - answer: The successful reply of a vendor without a simulator, by endpoint.
+    ///   - refusal: A reply by which this vendor refuses a request permanently; nil if it has none.
+    ///   - statusAlone: The rule that makes the status alone decide about success, by endpoint. At other endpoints an
+    ///     adapter must report an error inside a success.
+    ///   - preparation: The operations that are delivered before each sample. By default a device API registers and
+    ///     logs in.
+    ///   - extras: Additional samples for this adapter.
+    ///   - expectedState: The expected vendor state in the memory, and the state of the simulator. Required if the
+    ///     adapter has both a memory and a simulator.
+    ///   - replies: Replies of the vendor that the reply table distinguishes by more than their status.
+    ///   - pages: Endpoints whose successful reply may be a web page, by the vendor's documentation.
+    ///   - echoes: Opaque values that the vendor sends and expects back.
+    ///   - handedOut: Members and headers of the vendor's replies that contain secrets, such as tokens that the vendor
+    ///     issues.
+    ///   - watched: Texts of the samples that must stay hidden like secrets, such as a push token that a memory holds
+    ///     as one.
+    ///   - withoutSecrets: The reason that the adapter has no secrets; nil if it has some.
+    ///   - storedStates: One stored memory and one stored step for each state version.
+    ///   - exemptions: Samples that cannot pass a check, each with the vendor's rule that prevents it.
+    ///   - goldens: The folder of the goldens.
+    ///   - wireSchemas: The folder of the wire records' schemas. The default is `Schemas/wire/<vendor>` in the
+    ///     repository of the goldens in `Adapters/<Vendor>/Goldens`.
+    /// - Throws: ``SettingsError`` if the settings are invalid.
     public init(
         _ type: Adapter.Type = Adapter.self,
         settings: JSONObject,
@@ -127,7 +132,7 @@ public struct AdapterHarness<Adapter: VendorAdapter>: Sendable {
 
     var adapterType: any VendorAdapter.Type { Adapter.self }
 
-    /// The harness with some of its samples: enough where one of them shows a fault.
+    /// Returns a harness with some of the samples, for tests in which one of them shows the fault.
     package func limited(to names: Set<String>) -> AdapterHarness {
         var harness = self
         harness.samples = samples.filter { names.contains($0.name) }
@@ -135,7 +140,7 @@ public struct AdapterHarness<Adapter: VendorAdapter>: Sendable {
         return harness
     }
 
-    /// One sample as its golden shows it: what leaves, or why nothing leaves.
+    /// Returns the golden text of a sample: the requests, or the reasons that nothing is sent.
     public func text(of sample: Sample) -> String {
         let drive = drive(sample)
         return drive.sent.isEmpty ? drive.refusalText : drive.requestText(hiding: secrets)
@@ -148,13 +153,12 @@ public struct AdapterHarness<Adapter: VendorAdapter>: Sendable {
     private static func play(_ simulator: some VendorSimulator) -> any PlayedVendor { SimulatedVendor(simulator) }
 }
 
-/// What conformance checks need of a harness, whatever its adapter.
+/// The parts of a harness that conformance checks need, without the adapter's type.
 protocol ConformanceSubject: Sendable {
     var descriptor: AdapterDescriptor { get }
     var corpus: Corpus { get }
     var samples: [Sample] { get }
-    /// The first sample of each set of kinds, alone and in a row: enough where the vendor, not the value, makes the
-    /// difference.
+    /// The first sample of each set of kinds, for checks in which the vendor's behavior matters and not the values.
     var representatives: [Sample] { get }
     var goldens: Goldens { get }
     var wireSchemas: URL { get }
@@ -168,22 +172,22 @@ protocol ConformanceSubject: Sendable {
     var handedOut: Set<String> { get }
     var watched: [String] { get }
     var withoutSecrets: String? { get }
-    /// Whether the harness gives what the app would give for a contact.
+    /// Whether the harness has a credential for contacts.
     var hasCredential: Bool { get }
-    /// What memory claims and what the vendor holds; nil where nobody tells.
+    /// The expected vendor state and the actual one; nil if the harness has none.
     var expectedState: ExpectedState? { get }
     /// Whether the vendor is played by a simulator.
     var hasSimulator: Bool { get }
-    /// The endpoints whose sends must not be forgotten.
+    /// The endpoints whose requests are journaled.
     var journaledEndpoints: Set<String> { get }
-    /// Plays a scenario, its exchanges cut as it is said.
+    /// Plays a scenario, and interrupts its exchanges as `cut` says.
     func play(_ scenario: Scenario, cutting cut: ScenarioRun.Cut?) throws -> Stage.Played
-    /// What the vendor holds of what the operations change, in a simulator's state; nil where nobody tells.
+    /// Returns the part of a simulator's state that operations change; nil if the harness has no expected vendor state.
     func held(_ state: any Sendable) -> JSONObject?
     var exemptions: [Exemption] { get }
-    /// What several checks look at.
+    /// The drives that several checks share.
     var cache: DriveCache { get }
-    /// Secrets in settings and credential.
+    /// The secrets of the settings and the credential.
     var secrets: [String] { get }
     var endpoints: [String] { get }
     var settingNames: [(name: String, isRequired: Bool, rule: RuleID?)] { get }
@@ -191,7 +195,7 @@ protocol ConformanceSubject: Sendable {
 
     func drive(_ operations: [EngagementOperation], _ script: Script) -> Drive
     func drive(turns: [Turn], _ script: Script) -> Drive
-    /// What the adapter makes of each outcome of one request, the memory as it was before it.
+    /// Returns the adapter's interpretation of each outcome of one request, with the memory from before the request.
     func read(
         _ outcomes: [Outcome],
         as number: Int,
@@ -199,18 +203,18 @@ protocol ConformanceSubject: Sendable {
         _ script: Script
     ) -> [Reading]
     func examine(_ operation: EngagementOperation) -> [Finding]
-    /// What another adapter with the same settings finds in each operation; nil if there can be none.
+    /// Returns the findings of another adapter with the same settings for each operation; nil if no other can be created.
     func examineByAnotherAdapter(_ operations: [EngagementOperation]) -> [[Finding]]?
     func place(_ operation: EngagementOperation) -> Place
-    /// What is wrong with these settings.
+    /// Returns the findings for these settings.
     func findings(in settings: JSONObject) -> [Finding]
-    /// Why a stored state can't be restored; nil if it can.
+    /// Returns the reason that a stored state cannot be restored; nil if it can.
     func problem(restoring state: StoredState) -> String?
 }
 
 extension ConformanceSubject {
-    /// A sample before a vendor that behaves so; done once, however many checks ask. The drives in which checks look for
-    /// secrets keep descriptions.
+    /// Returns the drive of a sample against a vendor with this behavior. Each drive is made once and shared by all
+    /// checks. The drives in which checks search for secrets keep descriptions.
     func drive(_ sample: Sample, before play: Play) -> Drive {
         cache.value("\(sample.name) \(play.name)") {
             drive(sample) { script in
@@ -232,13 +236,13 @@ extension ConformanceSubject {
         }
     }
 
-    /// Every sample before a vendor that answers, and the representatives before one that fails.
+    /// Every sample with a vendor that accepts, and the representatives with one that fails.
     private var usualPlays: [(sample: Sample, play: Play)] {
         samples.flatMap { sample in [Play.accepting, .refusing].map { (sample, $0) } }
             + representatives.flatMap { sample in Play.failing.map { (sample, $0) } }
     }
 
-    /// The drives of the usual samples and vendors. A drive is made when it is asked for.
+    /// The drives of the usual samples and vendors. Each drive is made on demand.
     var usualDrives: some Sequence<(sample: Sample, drive: Drive)> {
         usualPlays.lazy.map { (sample: $0.sample, drive: drive($0.sample, before: $0.play)) }
     }
@@ -303,7 +307,7 @@ extension AdapterHarness: ConformanceSubject {
         run(turns, script)?.drive ?? Drive()
     }
 
-    /// A run before a vendor that knows what happened before, if the script says so; nil if the engine fails.
+    /// Runs turns against the vendor, after the preparation if the script has one; nil if the engine fails.
     func run(_ turns: [Turn], _ script: Script) -> SampleRun<Adapter>? {
         let prepared = preparations.value(script.preparation) {
             recordingErrors {
@@ -325,7 +329,7 @@ extension AdapterHarness: ConformanceSubject {
         }
     }
 
-    /// Runs what fails only if the engine does.
+    /// Runs a closure, and records an error of the engine as a test issue.
     private func recordingErrors<Result>(_ body: () throws -> Result) -> Result? {
         do {
             return try body()

@@ -5,23 +5,23 @@ import PatchbayModel
 import PatchbaySimulation
 import Synchronization
 
-/// Records what an adapter does while the engine drives it, and where it breaks its contract.
+/// Records the actions of an adapter while the engine drives it, and its violations of the adapter contract.
 final class AdapterObserver<Adapter: VendorAdapter>: Sendable {
-    /// Everything that the observer knows: a value, so that many runs can continue from one preparation.
+    /// The state of the observer. It is a value, so that many runs can continue from one preparation.
     struct Record: Sendable {
         fileprivate let expected: ExpectedState?
         fileprivate let descriptor = Adapter.descriptor
         var script: Script
         var vendor: any PlayedVendor
         var isPreparing = false
-        /// No plan is made once this number of requests have left.
+        /// The maximum number of requests; afterwards no plan is made.
         var limit = Int.max
-        /// The adapter broke the contract in a way that it would repeat without end.
+        /// Whether the adapter violated the contract in a way that it would repeat forever.
         fileprivate(set) var isFaulty = false
         /// Plans since the last request or outcome.
         fileprivate var idlePlans = 0
         fileprivate var memories: [String: Adapter.Memory] = [:]
-        /// The same as they are stored, where something says what they claim.
+        /// The memories in stored form, if the harness has an expected vendor state.
         fileprivate var stored: [String: JSONValue] = [:]
         /// The lanes whose memories were compared with the vendor's state as it is now.
         fileprivate var comparedLanes: Set<String> = []
@@ -30,9 +30,9 @@ final class AdapterObserver<Adapter: VendorAdapter>: Sendable {
         fileprivate(set) var exchanges: [(exchange: Exchange<Adapter>, memory: Adapter.Memory)] = []
         /// The operation that superseded each superseded one.
         fileprivate(set) var successors: [OperationID: OperationID] = [:]
-        /// What happened so far.
+        /// The drive so far.
         var drive = Drive()
-        /// Requests that left and verdicts that end an operation, and whatever else is progress.
+        /// The amount of progress: requests that left, verdicts that complete an operation, and other progress.
         fileprivate(set) var progress = 0
     }
 
@@ -44,7 +44,7 @@ final class AdapterObserver<Adapter: VendorAdapter>: Sendable {
 
     init(continuing record: Record) { self.record = Mutex(record) }
 
-    /// What is recorded so far.
+    /// The current record.
     var current: Record { record.withLock { $0 } }
 
     /// Notes progress outside the engine: earlier plans do not count as idle.
@@ -52,13 +52,13 @@ final class AdapterObserver<Adapter: VendorAdapter>: Sendable {
 
     func change<Result: Sendable>(_ body: (inout Record) -> Result) -> Result { record.withLock { body(&$0) } }
 
-    // MARK: What the adapter is asked
+    // MARK: Calls of the adapter
 
     func noteExamination(of operation: EngagementOperation, _ findings: [Finding], again: [Finding]) {
         change { record in
             if findings != again { record.breach("A1", "examine answers the same operation differently.") }
             findings.forEach { record.note($0) }
-            // The engine may examine parts of an operation, and what it makes itself.
+            // The engine may also examine parts of an operation, and operations that it creates.
             guard record.drive.operations.contains(operation.id), record.drive.examined[operation.id] == nil else {
                 return
             }
@@ -71,7 +71,7 @@ final class AdapterObserver<Adapter: VendorAdapter>: Sendable {
         change { $0.breach("A12", "place answers the same operation differently.") }
     }
 
-    /// Prepares for a plan; returns why none must be made, if the run has come to its end.
+    /// Prepares for a plan. Returns the reason that no plan may be made if the run has ended.
     func beginPlan(_ moment: inout Moment) -> Finding? {
         let (flush, stop) = change { record -> (Bool, Finding?) in
             record.idlePlans += 1
@@ -111,7 +111,7 @@ final class AdapterObserver<Adapter: VendorAdapter>: Sendable {
         }
     }
 
-    /// Lets a request leave; returns what becomes of it.
+    /// Records a request that leaves, and returns its fate.
     func answer(_ sent: VirtualWorld.Sent) -> VirtualWorld.Fate {
         let outcome = change { $0.answer(sent) }
         switch outcome {
@@ -288,14 +288,14 @@ extension AdapterObserver.Record {
         }
     }
 
-    /// Takes up the operations of a window: those that a reply or the engine made belong to the drive, too.
+    /// Adds the operations of a window to the drive. Operations that a reply or the engine created belong to it, too.
     fileprivate mutating func enter(_ window: PendingOperations<Adapter>) {
         for pending in window where sequences.updateValue(pending.sequence, forKey: pending.id) == nil {
             enter(pending.id)
         }
     }
 
-    /// Takes up an operation that belongs to the drive.
+    /// Adds an operation to the drive.
     mutating func enter(_ id: OperationID) {
         guard !drive.operations.contains(id) else { return }
         drive.operations.append(id)
@@ -341,7 +341,7 @@ extension AdapterObserver.Record {
         checkClaims(lane)
     }
 
-    /// What a memory claims must be held by the vendor.
+    /// Checks that the vendor holds the state that a memory expects.
     private mutating func checkClaims(_ lane: String) {
         guard let expected, expected.isBelieving, let stored = stored[lane], let state = vendor.memory,
             comparedLanes.insert(lane).inserted
@@ -352,13 +352,13 @@ extension AdapterObserver.Record {
         }
     }
 
-    /// Checks every memory, and notes what the vendor holds.
+    /// Checks every memory, and records the vendor's state.
     mutating func conclude() {
         for lane in memories.keys.sorted() { checkClaims(lane) }
         drive.held = expected.flatMap { expected in vendor.memory.flatMap { expected.held(in: $0) } }
     }
 
-    /// A value's JSON, after checking that it gives the same value back.
+    /// Returns a value's JSON, after checking that the JSON decodes to the same value.
     private mutating func roundTrip<Value: Codable & Equatable>(_ value: Value, _ requirement: String, _ name: String)
         -> Data?
     {
@@ -385,7 +385,7 @@ extension JSONEncoder {
 }
 
 extension Outcome {
-    /// The outcome in a word or two.
+    /// A short name of the outcome.
     var name: String {
         switch self {
         case .replied(let response): "HTTP \(response.status)"

@@ -1,9 +1,9 @@
 import PatchbayAdapterKit
 
-// Values of one adapter as values of another that has the same steps: for adapters that forward to another one.
+// Conversions of one adapter's values to those of another with the same steps, for adapters that forward to another one.
 
 extension Pending {
-    /// The same pending operation for another adapter.
+    /// Creates the same pending operation for another adapter.
     convenience init<Other>(_ other: Pending<Other>) where Other.Step == Adapter.Step {
         self.init(
             operation: other.operation,
@@ -20,7 +20,7 @@ extension Pending {
 }
 
 extension PendingOperations {
-    /// The window for another adapter.
+    /// Creates the window for another adapter.
     init<Other>(_ other: PendingOperations<Other>, _ convert: (Pending<Other>) -> Pending<Adapter>) {
         self.init(other.operations.map(convert)[...], kinds: other.kinds, hasMore: other.hasMore)
         (hidden, isLeaving) = (other.hidden, other.isLeaving)
@@ -31,7 +31,7 @@ extension PendingOperations {
 }
 
 extension Verdict {
-    /// The same verdict of another adapter, with other waits.
+    /// Creates the verdict of another adapter, with converted waits.
     init<Other>(_ other: Verdict<Other>, _ change: (When) -> When = { $0 }) where Other.Step == Adapter.Step {
         self =
             switch other {

@@ -3,7 +3,7 @@ import PatchbayJSON
 import PatchbayModel
 
 extension ConformanceCheck {
-    /// Obligations that hold in every plan and every interpretation, watched while all samples are driven.
+    /// The obligations for every plan and every interpretation, observed while all samples are driven.
     static let promises: [ConformanceCheck] = [
         unbroken("the same values give the same plan and meaning", "A1"),
         ConformanceCheck("examine depends on the operation and the settings alone", "A1") { subject in
@@ -35,7 +35,8 @@ extension ConformanceCheck {
                     Play.nonsense.flatMap { play -> [Problem] in
                         let drive = subject.drive(sample, before: play)
                         let stuck = drive.end == .limit ? ["after \(play.name) it goes on without end."] : []
-                        // A vendor that says yes to what it did not do is believed; that is no fault of the adapter.
+                        // An adapter may trust a success that the vendor did not carry out: that is no fault of the
+                        // adapter.
                         let broken = drive.breaches.filter { $0.requirement != "A9" }.map {
                             "\($0.requirement) after \(play.name): \($0.text)"
                         }
@@ -45,7 +46,7 @@ extension ConformanceCheck {
         },
     ]
 
-    /// Behaviour in time: what follows a failure, an uncertain delivery, a changed clock.
+    /// The obligations that concern time: behavior after a failure, an uncertain delivery, or a change of the clock.
     static let behaviour: [ConformanceCheck] = [
         ConformanceCheck("quiet after a failure", "A4") { subject in
             subject.representatives.flatMap { sample in
@@ -163,7 +164,8 @@ extension ConformanceCheck {
         },
     ]
 
-    /// Set a; then, together, b and a again: the vendor must hear a again, unless its endpoint is journaled.
+    /// Sets a value, then another value and the first one together. The adapter must send the first value again, unless
+    /// its endpoint is journaled.
     private static func setBack(_ subject: any ConformanceSubject) -> [Problem] {
         let values = ["back-a", "back-b", "back-a"]
         let operations = values.enumerated().map { position, value in
@@ -183,7 +185,7 @@ extension ConformanceCheck {
             ? [] : [Problem("favourite_colour", "a value that was changed and set back is not sent again.")]
     }
 
-    /// Set a, then b with a lost answer, then a again: the vendor must hear a again.
+    /// Sets a value, then another one whose reply is lost, then the first one. The adapter must send the first value again.
     private static func afterUncertainty(_ subject: any ConformanceSubject) -> [Problem] {
         let operations = ["uncertainty-a", "uncertainty-b", "uncertainty-a"].enumerated().map { position, value in
             var operation = subject.corpus.operation(
@@ -203,14 +205,14 @@ extension ConformanceCheck {
             script.answer = { call in
                 call.request.searchText.contains("uncertainty-b") && spent.take() ? uncertainty : nil
             }
-            // The third is captured while nobody knows what became of the second.
+            // The third is captured while the delivery of the second is uncertain.
             let turns = zip(operations, [nil, 1, nil]).map { Turn(operations: [$0], requests: $1) }
             let drive = subject.drive(turns: turns, script)
             let texts = drive.sent.map(\.request.searchText)
-            guard let doubted = texts.lastIndex(where: { $0.contains("uncertainty-b") }) else {
+            guard let uncertain = texts.lastIndex(where: { $0.contains("uncertainty-b") }) else {
                 return Problem(uncertainty.name, "the second of three changed values never left.")
             }
-            return texts[(doubted + 1)...].contains { $0.contains("uncertainty-a") }
+            return texts[(uncertain + 1)...].contains { $0.contains("uncertainty-a") }
                 ? nil
                 : Problem(
                     uncertainty.name,
@@ -221,14 +223,14 @@ extension ConformanceCheck {
 }
 
 extension ConformanceSubject {
-    /// Whether the API says that it can do what an operation needs.
+    /// Returns whether the API's capabilities include everything that an operation needs.
     func claims(_ operation: EngagementOperation) -> Bool {
         Capabilities.needs(of: operation).allSatisfy { descriptor.capabilities[$0].isAvailable }
     }
 }
 
 extension WireRequest {
-    /// Address and body as text, to look for markers.
+    /// The URL and the body as text, for a search for markers.
     var searchText: String { url + "\n" + String(decoding: body, as: UTF8.self) }
 }
 
@@ -243,7 +245,7 @@ extension Drive.Sent {
 }
 
 extension Drive {
-    /// When what left, without bytes.
+    /// The times and endpoints of the requests, without bytes.
     var timing: [String] {
         sent.map { "\($0.at.milliseconds) \($0.endpoint) \($0.operations.map(\.rawValue).joined(separator: ","))" }
             + waits.map { "wait \($0.milliseconds)" }

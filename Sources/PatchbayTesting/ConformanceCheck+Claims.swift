@@ -2,7 +2,7 @@ import PatchbayAdapterKit
 import PatchbayModel
 
 extension ConformanceCheck {
-    /// What an API says that it can do, held against what it does.
+    /// Checks that compare the claimed capabilities of an API with its behavior.
     static let claims: [ConformanceCheck] = [
         ConformanceCheck("it takes what it claims", "capabilities") { subject in
             subject.samples.filter(\.isOrdinary).flatMap { sample -> [Problem] in
@@ -10,11 +10,11 @@ extension ConformanceCheck {
                 return sample.operations.compactMap { operation in
                     let needs = Capabilities.needs(of: operation)
                     guard needs.allSatisfy({ subject.descriptor.capabilities[$0].isAvailable }) else { return nil }
-                    guard let ending = drive.endings[operation.id] else { return nil }
-                    guard !ending.isTaken, !isOvertaken(operation, in: sample) else { return nil }
+                    guard let outcome = drive.endings[operation.id] else { return nil }
+                    guard !outcome.isTaken, !isOvertaken(operation, in: sample) else { return nil }
                     return Problem(
                         sample.name,
-                        "it ends \(ending.word) (\(ending.finding?.code ?? "no code")), but "
+                        "it ends \(outcome.word) (\(outcome.finding?.code ?? "no code")), but "
                             + "\(needs.map(\.rawValue).joined(separator: ", ")) are claimed. Take it, or do not claim it."
                     )
                 }
@@ -62,7 +62,8 @@ extension ConformanceCheck {
     ]
 }
 
-/// Whether a later change of person in the sample makes an operation obsolete: a vendor need not subscribe who has left.
+/// Returns whether a later change of person in the sample makes an operation obsolete: a vendor need not subscribe a
+/// person who has left.
 private func isOvertaken(_ operation: EngagementOperation, in sample: Sample) -> Bool {
     guard operation.action.kind == .switchContact,
         let place = sample.operations.firstIndex(where: { $0.id == operation.id })

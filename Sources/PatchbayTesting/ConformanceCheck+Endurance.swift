@@ -2,7 +2,7 @@ import PatchbayAdapterKit
 import PatchbayModel
 
 extension ConformanceCheck {
-    /// Many operations: that it ends, stays small, and finds the one that the vendor refuses.
+    /// Checks with many operations: the drive ends, memory stays small, and only the refused operation is rejected.
     static let endurance: [ConformanceCheck] = [
         ConformanceCheck("it ends with a vendor that always accepts", "A5") { subject in
             subject.samples.compactMap { ends($0, subject, .accepting) }
@@ -75,7 +75,7 @@ extension ConformanceCheck {
         }
     }
 
-    /// 200 operations of each sort that the API claims, on the same few things.
+    /// Returns 200 operations of each sort that the API claims, on few different keys.
     private static func manySorts(_ subject: any ConformanceSubject) -> [(String, [EngagementOperation])] {
         sorts(subject, count: 200) { number in
             [
@@ -86,7 +86,7 @@ extension ConformanceCheck {
         }
     }
 
-    /// 16 operations of each sort on different things; the eighth can be told by its text.
+    /// Returns 16 operations of each sort on different keys. The eighth has a recognizable text.
     private static func poisonSorts(_ subject: any ConformanceSubject) -> [(String, [EngagementOperation])] {
         sorts(subject, count: 16) { number in
             [.track(.custom(name: "poison-\(number)")), .track(.messageViewed(messageID: "poison-\(number)"))]
@@ -111,7 +111,7 @@ extension ConformanceCheck {
 }
 
 extension Drive.End {
-    /// The end in words.
+    /// The end as text.
     var text: String {
         switch self {
         case .settled: "all ended"

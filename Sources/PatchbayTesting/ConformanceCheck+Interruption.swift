@@ -3,7 +3,7 @@ import PatchbayModel
 import PatchbaySimulation
 
 extension ConformanceCheck {
-    /// The process dies in the middle of an exchange, before or after the vendor worked.
+    /// Checks in which the process dies during an exchange, before or after the vendor processed the request.
     static let interruptions: [ConformanceCheck] = [
         ConformanceCheck("an interrupted exchange ends well", "A10") { subject in
             subject.representatives.flatMap { sample -> [Problem] in
@@ -51,7 +51,7 @@ extension ConformanceCheck {
         let place = "cut \(vendorWorked ? "after" : "before") the vendor did request \(number + 1)"
         var texts = drive.breaches.map { "\(place): \($0.requirement): \($0.text)" }.sorted()
         if drive.end == .limit { texts.append("\(place), it goes on without end.") }
-        // A journaled send that nobody knows about may be given up: at most once instead of at least once.
+        // A journaled request with an uncertain delivery may be given up: at most once instead of at least once.
         let isGivenUp = drive.endings.contains { !$0.value.isTaken && whole.endings[$0.key]?.isTaken == true }
         if isGivenUp, !subject.journaledEndpoints.contains(whole.sent[number].endpoint) {
             texts.append("\(place), an operation is given up, although its endpoint is not journaled.")
@@ -84,7 +84,8 @@ extension ConformanceCheck {
                 if Set(played.endings.keys) != Set(whole.endings.keys) {
                     texts.append("\(place), other operations end.")
                 }
-                // An operation may end otherwise, and says why: given up as unknown, or met by a person's no meanwhile.
+                // An operation may have another outcome with a reason: it was given up as unknown, or the person opted
+                // out meanwhile.
                 let endsOtherwise = played.endings.contains {
                     $0.value.map(isTaken) != whole.endings[$0.key]?.map(isTaken)
                 }

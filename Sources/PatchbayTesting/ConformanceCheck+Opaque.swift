@@ -3,7 +3,7 @@ import PatchbayJSON
 import PatchbayModel
 
 extension ConformanceCheck {
-    /// Values whose inside is nobody's business.
+    /// Checks that opaque values are passed on unchanged.
     static let opaques: [ConformanceCheck] = [
         ConformanceCheck("an object of the app arrives as it was", "A15") { subject in
             subject.samples.filter { $0.name == "attribute-object-nested" }.compactMap { sample -> Problem? in
@@ -60,13 +60,13 @@ extension AttributeValue {
 }
 
 extension JSONValue {
-    /// What gets lost when somebody looks inside: unknown names, nested null, numbers as they were written.
+    /// Values that change if an adapter decodes them: unknown names, nested null, and the text of numbers.
     fileprivate static let opaques: [JSONValue] = [
         #"{"seen":[{"at":null},[],{}],"no such name":{"ratio":1.50,"huge":1E+2,"long":12345678901234567890}}"#,
         #"{"":"","a \u0000 text":"with \"quotes\" and \/ 😀","deep":[[[{"x":[null]}]]],"minus":-0.0}"#,
     ].compactMap { try? JSONValue(parsing: $0) }
 
-    /// The value and everything in it, texts that hold JSON opened.
+    /// The value and all nested values, including those in texts that hold JSON.
     fileprivate var everything: [JSONValue] {
         switch self {
         case .object(let object): [self] + object.flatMap(\.value.everything)

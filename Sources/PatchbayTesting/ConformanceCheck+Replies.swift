@@ -2,7 +2,7 @@ import PatchbayAdapterKit
 import PatchbayJSON
 
 extension ConformanceCheck {
-    /// Every status there can be, each sort of body in each class of them, and each way to get no answer.
+    /// Checks with every possible status, each kind of body in each class of statuses, and each kind of missing reply.
     static let totality: [ConformanceCheck] = [
         ConformanceCheck("no answer is left without a verdict, and no failure is a yes", "replies") { subject in
             let cases = AnswerCase.all(subject)
@@ -37,13 +37,13 @@ extension ConformanceCheck {
 }
 
 extension ConformanceSubject {
-    /// A body that tells of an error: the vendor's own where its refusal has one.
+    /// A body that reports an error: the vendor's own body if its refusal has one.
     fileprivate var errorBody: [UInt8] {
         if let refusal, refusal.json?.object?.isEmpty == false { return refusal.body }
         return Array(#"{"error":{"code":"invalid","message":"A value is not valid."}}"#.utf8)
     }
 
-    /// An answer whose status says yes and whose body says no.
+    /// Returns a reply with a successful status and an error in its body.
     func hiddenError(_ status: Int) -> Outcome {
         .replied(
             WireResponse(status, headers: [WireHeader("Content-Type", "application/json")], body: errorBody)
@@ -51,7 +51,7 @@ extension ConformanceSubject {
     }
 }
 
-/// An answer, or none, that may come to any request.
+/// A reply, or a missing reply, that any request may get.
 private struct AnswerCase {
     enum Body: String, CaseIterable {
         case empty, object, error, page, half, nested, list, number, noText
@@ -63,7 +63,7 @@ private struct AnswerCase {
 
     private var status: Int { outcome.reply?.status ?? 0 }
 
-    /// What is wrong with what an adapter makes of it.
+    /// Returns the problem with an adapter's interpretation; nil if there is none.
     func problem(with reading: Reading, mayBePage: Bool) -> String? {
         if reading.mistakes > 0 { return "\(name): a verdict is missing or too much." }
         guard (200...299).contains(status) else {
@@ -76,7 +76,8 @@ private struct AnswerCase {
     static func all(_ subject: any ConformanceSubject) -> [AnswerCase] {
         let bodies = Body.allCases.map { ($0, bytes($0, subject.errorBody)) }
         let replies = (100...599).flatMap { status in
-            // Where tables part statuses each body comes, elsewhere one in turn: the product would cost half a minute.
+            // Statuses at the limits of table rows get every body, the others one body in turn: all combinations would
+            // take half a minute.
             let chosen = corners.contains(status) ? bodies : [bodies[status % bodies.count]]
             return chosen.map { body, bytes in
                 AnswerCase(

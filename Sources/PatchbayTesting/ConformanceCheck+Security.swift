@@ -4,7 +4,7 @@ import PatchbayJSON
 import PatchbayModel
 
 extension ConformanceCheck {
-    /// What an attacker could make of an adapter: secrets that come out, requests that go elsewhere.
+    /// Checks against attacks through an adapter: leaked secrets and redirected requests.
     static let security: [ConformanceCheck] = [
         ConformanceCheck("no secret in findings and descriptions", "A16") { subject in
             secretDrives(of: subject, withTokens: true) { drive, shows in
@@ -30,7 +30,7 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck("an API's secrets are looked for", "A16") { subject in
-            let drives = toldDrives(of: subject).map(\.drive)
+            let drives = describedDrives(of: subject).map(\.drive)
             let isNothing = subject.watchedSecrets.isEmpty && subject.watched.isEmpty && subject.handedOut.isEmpty
             let rows: [(isWrong: Bool, text: String)] = [
                 (
@@ -88,29 +88,30 @@ extension ConformanceCheck {
         },
     ]
 
-    /// What a look at every representative, before a vendor of each sort, finds wrong; `shows` knows the secrets, and on
-    /// demand what the vendor handed out and what is watched.
+    /// Returns the problems in the drives of every representative against every kind of vendor. `shows` receives the
+    /// secrets and, on demand, the issued tokens and the watched texts.
     private static func secretDrives(
         of subject: any ConformanceSubject,
         withTokens: Bool,
         _ look: (_ drive: Drive, _ shows: (String) -> Bool) -> [String]
     ) -> [Problem] {
-        toldDrives(of: subject).flatMap { sample, drive in
+        describedDrives(of: subject).flatMap { sample, drive in
             let tokens = withTokens ? subject.watched + subject.tokens(in: drive).map(\.text) : []
             let secrets = subject.watchedSecrets + tokens
             return look(drive) { text in secrets.contains(where: text.holds) }.map { Problem(sample.name, $0) }
         }
     }
 
-    /// Every representative before a vendor of each sort, with all that a log or an outbox could show.
-    private static func toldDrives(of subject: any ConformanceSubject) -> [(sample: Sample, drive: Drive)] {
+    /// Returns the drives of every representative against every kind of vendor, with everything that a log or an outbox
+    /// could show.
+    private static func describedDrives(of subject: any ConformanceSubject) -> [(sample: Sample, drive: Drive)] {
         subject.representatives.flatMap { sample in
             Play.usual.map { (sample, subject.drive(sample, before: $0)) }
         }
     }
 }
 
-/// Where a request goes: its host, and how many parts its path has.
+/// The destination of a request: its host and the number of its path components.
 private struct Shape: Hashable {
     let host: String?
     let parts: Int
@@ -128,13 +129,13 @@ private struct Shape: Hashable {
     }
 }
 
-/// A sample in which one text was exchanged for one that means something in an address or a header.
+/// A replacement of one text of a sample by a text with a meaning in a URL or a header.
 private enum HostileEdit {
     private static let texts = ["..", "/../x?y=1&z#a\r\nEvil: \u{0}é\\@evil.example"]
-    /// Members whose texts are not the app's to choose.
+    /// Members whose texts the app does not choose.
     private static let fixed: Set<String> = ["id", "capturedAt", "appState", "kind", "group"]
 
-    /// One edit for each text of the sample that stands in what a request shows of its address and headers.
+    /// Returns one edited sample for each text of the sample that occurs in the URL or the headers of a request.
     static func all(of sample: Sample, wherePartOf shown: String) -> [Sample] {
         let operations = sample.operations.map(\.json)
         return operations.indices.flatMap { place in
@@ -153,7 +154,7 @@ private enum HostileEdit {
     /// A step into a JSON value.
     private enum Step { case member(String), element(Int) }
 
-    /// The way to each text that counts.
+    /// Returns the path to each text that matches.
     private static func places(in json: JSONValue, _ counts: (String) -> Bool) -> [[Step]] {
         switch json {
         case .string(let text): text.isEmpty || !counts(text) ? [] : [[]]
@@ -183,7 +184,8 @@ private enum HostileEdit {
 }
 
 extension String {
-    /// Whether the bytes of the other text are in this one: `contains` takes its time in a debug build, and texts are many.
+    /// Returns whether this text contains the bytes of another. `contains` is slow in a debug build, and there are many
+    /// texts.
     fileprivate func holds(_ other: String) -> Bool {
         var (text, other) = (self, other)
         return text.withUTF8 { text in
@@ -206,10 +208,10 @@ extension String {
 }
 
 extension ConformanceSubject {
-    /// The secrets that are long enough to be told from other text.
+    /// The secrets that are long enough to be distinguished from other text.
     fileprivate var watchedSecrets: [String] { secrets.filter { $0.utf8.count >= 4 } }
 
-    /// What the vendor handed out in a drive, each with the name of its member or header.
+    /// Returns the tokens that the vendor issued in a drive, each with the name of its member or header.
     fileprivate func tokens(in drive: Drive) -> [(name: String, text: String)] {
         guard !handedOut.isEmpty else { return [] }
         let names = Set(handedOut.map { $0.lowercased() })
@@ -219,7 +221,7 @@ extension ConformanceSubject {
         .filter { names.contains($0.name.lowercased()) && $0.text.utf8.count >= 4 }
     }
 
-    /// Every member that is a text, at whatever depth.
+    /// Returns every text member at any depth.
     private func members(of json: JSONValue) -> [(name: String, text: String)] {
         switch json {
         case .array(let elements): elements.flatMap(members)
@@ -231,7 +233,7 @@ extension ConformanceSubject {
         }
     }
 
-    /// Whether identities come in that another program made.
+    /// Returns whether a sample adopts identities of another program.
     fileprivate func adopts(_ sample: Sample) -> Bool {
         sample.operations.contains { operation in
             if case .registerDevice(let device) = operation.action { !device.identities.isEmpty } else { false }

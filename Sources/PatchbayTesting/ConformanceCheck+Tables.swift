@@ -4,7 +4,7 @@ import PatchbayModel
 import Testing
 
 extension ConformanceCheck {
-    /// The descriptor's tables agree with each other.
+    /// Checks that the descriptor's tables agree with each other.
     static let tables: [ConformanceCheck] = [
         ConformanceCheck("rules are unique and bear the adapter's name", "rules") { subject in
             let rules = subject.descriptor.rules
@@ -115,7 +115,7 @@ extension ConformanceCheck {
         },
     ]
 
-    /// Goldens of the samples.
+    /// Checks of the samples' goldens.
     static let goldens: [ConformanceCheck] = [
         ConformanceCheck("every sample has exactly one golden", "goldens") { subject in
             var names: [Goldens.Kind: Set<String>] = [.requests: [], .refusals: []]
@@ -155,7 +155,7 @@ extension ConformanceCheck {
 }
 
 extension ConformanceSubject {
-    /// The vendor's id: what stands before the first point of a server API's id.
+    /// The vendor's id: the part before the first period or hyphen of the id.
     var family: AdapterID {
         AdapterID(rawValue: String(descriptor.id.rawValue.prefix { $0 != "." && $0 != "-" }))
     }

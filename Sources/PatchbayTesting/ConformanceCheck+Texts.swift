@@ -3,7 +3,7 @@ import PatchbayJSON
 import PatchbayModel
 
 extension ConformanceCheck {
-    /// Texts: hostile ones come through, a person's do not come out.
+    /// Checks that hostile texts survive and that personal texts do not leak.
     static let texts: [ConformanceCheck] = [
         ConformanceCheck("hostile texts survive or are refused", "texts") { subject in
             let texts = Corpus.hostileTexts + [("long", Corpus.longText)]
@@ -52,7 +52,7 @@ extension ConformanceCheck {
     ]
 }
 
-/// Operations whose every value can be told apart from all other text.
+/// Operations whose values can be distinguished from all other text.
 enum Canary {
     private static let marker = "Canary77"
     private static let values = [
@@ -69,7 +69,7 @@ enum Canary {
                     "address": .set(.object(["street": .string(value)])), "interests": .set(.choices([value])),
                     "email": .set(.string(value)), "recent_orders": .append([.string(value)]),
                 ]),
-                // Alone, so that an API that refuses other types still hears the text.
+                // Alone, so that an API that refuses other types still receives the text.
                 .changeAttributes(["favourite_colour": .set(.string(value))]),
                 .track(.custom(name: "Order Placed", attributes: ["note": .string(value)])),
                 .identify([Identifier(.external, value)]),

@@ -3,9 +3,9 @@ import PatchbayJSON
 import PatchbayModel
 public import Testing
 
-/// One requirement of the adapter contract, checked with adapter code alone.
+/// A check of one requirement of the adapter contract, for use in an adapter's tests.
 ///
-/// An adapter's tests run all of them on one harness, which remembers what several checks look at:
+/// An adapter's tests run all checks on one harness, which caches the drives that several checks share:
 ///
 /// ```swift
 /// static let harness = Result { try AdapterHarness<…>(settings: …, simulator: …, goldens: Goldens()) }
@@ -16,11 +16,11 @@ public import Testing
 public struct ConformanceCheck: Sendable, CustomTestStringConvertible {
     /// The check's name, as exemptions use it: `many operations end`.
     public let name: String
-    /// The obligation of the adapter contract that it checks: `A1` to `A20`, or what it checks beyond them.
+    /// The checked obligation of the adapter contract, `A1` to `A20`, or the name of a further requirement.
     public let requirement: String
     private let problems: @Sendable (any ConformanceSubject) -> [Problem]
 
-    /// Something that is wrong, and where: the sample's name, or that of the row or case that the check looked at.
+    /// A problem with its place: the name of the sample, or of the row or case that the check examined.
     struct Problem: Hashable, Sendable {
         let sample: String
         let text: String
@@ -36,17 +36,17 @@ public struct ConformanceCheck: Sendable, CustomTestStringConvertible {
         (self.name, self.requirement, self.problems) = (name, requirement, problems)
     }
 
-    /// Requirement and name.
+    /// The requirement and the name.
     public var testDescription: String { "\(requirement): \(name)" }
 
-    /// Every check there is: the only list of them.
+    /// All checks.
     public static let all: [ConformanceCheck] =
         promises + behaviour + interruptions + endurance + claims + texts + security + opaques + tables + goldens
         + replyGoldens + totality
 
-    /// Runs the check and records an issue for each problem that it finds, and for each exemption that nothing needs.
+    /// Runs the check and records an issue for each problem and for each unused exemption.
     ///
-    /// - Throws: nothing today; a check that needs a resource may throw what hinders it.
+    /// - Throws: Nothing at present. A check that needs a resource may throw an error if the resource is unavailable.
     public func run(
         on harness: AdapterHarness<some VendorAdapter>,
         sourceLocation: SourceLocation = #_sourceLocation
@@ -54,7 +54,7 @@ public struct ConformanceCheck: Sendable, CustomTestStringConvertible {
         let problems = problems(harness)
         let exempt = Set(harness.exemptions.filter { $0.check == name }.map(\.sample))
         let open = problems.filter { !exempt.contains($0.sample) }
-        // The same problem shows in many samples; once is enough.
+        // Many samples may show the same problem; it is reported once.
         for (text, alike) in Dictionary(grouping: open, by: \.text).sorted(by: { $0.key < $1.key }).prefix(20) {
             let samples = Set(alike.map(\.sample)).sorted().joined(separator: ", ")
             Issue.record("\(requirement) (\(name)), \(samples): \(text)", sourceLocation: sourceLocation)
@@ -69,7 +69,8 @@ public struct ConformanceCheck: Sendable, CustomTestStringConvertible {
 }
 
 extension ConformanceCheck {
-    /// A check that no drive of a set breaks one obligation. The first drive that does is enough, unless samples are exempt.
+    /// Returns a check that no drive violates one obligation. It stops at the first drive that does, unless samples are
+    /// exempt.
     static func unbroken(_ name: String, _ requirement: String) -> ConformanceCheck {
         ConformanceCheck(name, requirement) { subject in
             subject.makeUsualDrives()
@@ -85,12 +86,12 @@ extension ConformanceCheck {
     }
 }
 
-/// How the vendor behaves towards the first request that carries something.
+/// The vendor's behavior towards the first request that carries an operation.
 struct Play: Sendable {
     let name: String
     let outcome: Outcome?
     let isForEver: Bool
-    /// Whether the vendor works although its answer does not arrive.
+    /// Whether the vendor processes the request although its reply does not arrive.
     let isProcessed: Bool
     private let usesRefusal: Bool
 
@@ -105,12 +106,12 @@ struct Play: Sendable {
         self.isProcessed = isProcessed
     }
 
-    /// The vendor says yes to everything.
+    /// The vendor accepts everything.
     static let accepting = Play("accepting", nil)
-    /// The vendor gives a final no to everything but maintenance requests.
+    /// The vendor permanently refuses everything except maintenance requests.
     static let refusing = Play("refusing", nil, isForEver: true, usesRefusal: true)
 
-    /// One failure of each sort that may pass.
+    /// One temporary failure of each kind.
     static let failing: [Play] = [
         Play("timed out", .failed(TransportFailure(.lost, "timedOut"))),
         Play("not sent", .failed(TransportFailure(.notSent, "hostNotFound"))),
@@ -123,14 +124,14 @@ struct Play: Sendable {
         Play("500, and the vendor worked", .replied(WireResponse(500)), isProcessed: true),
     ]
 
-    /// The plays before which every representative is driven.
+    /// The plays in which every representative is driven.
     static let usual = [accepting, refusing] + failing
     private static let usualNames = Set(usual.map(\.name))
 
-    /// Whether every representative is driven before it.
+    /// Whether every representative is driven in this play.
     var isUsual: Bool { Play.usualNames.contains(name) }
 
-    /// Replies of every class, and nonsense.
+    /// Replies of every class, and invalid replies.
     static let nonsense: [Play] = {
         let bodies: [(String, WireResponse)] = [
             ("200 without a body", WireResponse(200)),
@@ -152,7 +153,7 @@ struct Play: Sendable {
 
     private static let html = [WireHeader("Content-Type", "text/html")]
 
-    /// Makes a script behave so.
+    /// Configures a script with this behavior.
     func set(_ script: inout Script, _ refusal: WireResponse?) {
         let outcome = usesRefusal ? refusal.map(Outcome.replied) : outcome
         let isForEver = isForEver

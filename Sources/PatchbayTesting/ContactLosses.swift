@@ -1,11 +1,11 @@
 import PatchbayAdapterKit
 import PatchbayModel
 
-/// What of a contact did not come back from a file, and whether somebody said so.
+/// The differences between a contact and its copy that was read back from a file, with the findings that report them.
 struct ContactLosses: Sendable {
-    /// What was lost, changed or made up without a word, by its path in the contact that was written.
+    /// The paths, in the written contact, of values that were lost, changed or invented without a finding.
     private(set) var silent: [String] = []
-    /// What allows more than the person did; no finding excuses it.
+    /// The consent decisions that allow more than the person did. No finding excuses them.
     private(set) var raised: [String] = []
 
     private let written: Contact
@@ -25,7 +25,7 @@ struct ContactLosses: Sendable {
         if !isKept, !isSaid(path) { silent.append(path) }
     }
 
-    /// Whether a finding names the path, something that it is part of, or a part of it.
+    /// Returns whether a finding names the path, a parent of it, or a part of it.
     private func isSaid(_ path: String) -> Bool {
         said.contains { finding in
             finding == path || path.hasPrefix("\(finding).") || path.hasPrefix("\(finding)[")
@@ -40,7 +40,7 @@ struct ContactLosses: Sendable {
             expect(read.identifiers.contains { Self.isSame($0, identifier) }, "identifiers[\(place)]")
         }
         for (name, value) in written.attributes.sorted(by: { $0.key < $1.key }) {
-            // A file holds no types: what comes back without loss as the value's own type is there.
+            // A file holds no types: a value counts as present if it can be converted back to its own type without loss.
             expect(Self.isSame(read.attributes[name], value), "attributes.\(name.rawValue)")
         }
         expect(written.tags.isSubset(of: read.tags), "tags")
@@ -48,14 +48,14 @@ struct ContactLosses: Sendable {
         expect(written.timeZone == nil || read.timeZone == written.timeZone, "timeZone")
     }
 
-    /// Whether a value is there, as its own type or as one that holds the same.
+    /// Returns whether a value is present, in its own type or in another type with the same content.
     private static func isSame(_ other: AttributeValue?, _ value: AttributeValue) -> Bool {
         guard let other else { return false }
         return other == value || other.converted(to: value.type) == value
             || [.list, .integer].contains(value.type) && value.converted(to: other.type) == other
     }
 
-    /// Whether two identifiers are one; the signs between a phone number's digits do not count.
+    /// Returns whether two identifiers are equal, without regard to separators between a phone number's digits.
     private static func isSame(_ other: Identifier, _ identifier: Identifier) -> Bool {
         func number(_ text: String) -> String { text.filter { $0 == "+" || ("0"..."9").contains($0) } }
         return other == identifier
@@ -99,7 +99,8 @@ struct ContactLosses: Sendable {
     private mutating func devices() {
         for (place, device) in written.devices.enumerated() {
             let path = "devices[\(place)]"
-            // A device without a token that does not come back has lost what is not usual of it; another one's is not it.
+            // A device without a token that is missing has lost its unusual values; a device with another token is not
+            // the same one.
             let known = read.devices.first { $0.pushToken?.value == device.pushToken?.value }
             guard let other = known ?? (device.pushToken == nil ? Device() : nil) else {
                 expect(false, "\(path).pushToken")
@@ -115,19 +116,19 @@ struct ContactLosses: Sendable {
         }
     }
 
-    /// Whether a device came back without pushes because the person wants none: the file says that by the subscription.
+    /// Returns whether a device has push disabled because the person opted out: the file states that by the subscription.
     private func isMuted(_ device: Device) -> Bool {
         let push = read.subscriptions.filter { $0.channel == .push }
         let said = push.contains { $0.topic == nil } ? push.filter { $0.topic == nil } : push
         return !device.allowsPush && !said.isEmpty && !said.contains { $0.state == .subscribed }
     }
 
-    // MARK: What was not there
+    // MARK: Invented values
 
     private mutating func inventions() {
         for identifier in read.identifiers where !written.identifiers.contains(where: { Self.isSame(identifier, $0) }) {
             expect(false, "identifiers")
-            // What stood under another kind is there twice, and nobody is known by more than before.
+            // A value that already existed under another kind is duplicated, and identifies the person by nothing new.
             let isChanged = written.identifiers.contains { $0.kind == identifier.kind || $0.value == identifier.value }
             if !isChanged { raised.append("identifiers: a \(identifier.kind.rawValue) that was not there") }
         }
@@ -144,14 +145,14 @@ struct ContactLosses: Sendable {
         }
     }
 
-    /// Whether the person wants at least as much, and forbids nothing of it.
+    /// Returns whether the person allowed at least as much, and denied nothing of it.
     private func isWanted(_ subscription: Subscription) -> Bool {
         let states = written.subscriptions.filter { $0.key == subscription.key }.map(\.state)
         let isDenied = written.consents.contains {
             $0.purpose == .messaging && $0.state == .denied && ($0.channel == nil || $0.channel == subscription.channel)
         }
-        // A denial that a file tells beside the subscription goes with it.
-        let isTold = read.consents.contains { $0.purpose == .messaging && $0.state == .denied }
-        return (states.contains(.subscribed) || states.contains(subscription.state)) && (!isDenied || isTold)
+        // A denial that a file states in addition to the subscription belongs to it.
+        let isStated = read.consents.contains { $0.purpose == .messaging && $0.state == .denied }
+        return (states.contains(.subscribed) || states.contains(subscription.state)) && (!isDenied || isStated)
     }
 }

@@ -1,7 +1,7 @@
 import PatchbayAdapterKit
 import PatchbayModel
 
-/// Contacts by a seed, with values that files get wrong: separators, white space, other scripts, extremes.
+/// Generates contacts from a seed, with values that often break in files: separators, white space, other scripts, extremes.
 struct ContactMaker: Sendable {
     private var random: SeededGenerator
     private let names: [AttributeName]
@@ -52,7 +52,7 @@ struct ContactMaker: Sendable {
         return attributes
     }
 
-    /// Mostly a value of the type that the corpus gives the name, else any.
+    /// Returns a value, mostly of the type that the corpus gives the attribute.
     private mutating func value(of name: AttributeName) -> AttributeValue {
         let usual = Corpus.contacts.lazy.compactMap { $0.contact.attributes[name]?.type }.first ?? .string
         let type = happens(85) ? usual : random.pick(AttributeType.allCases)

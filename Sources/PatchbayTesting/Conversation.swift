@@ -6,25 +6,27 @@ import PatchbayModel
 import PatchbaySimulation
 public import Testing
 
-/// A talk of app, engine and vendor over time: a scenario among an adapter's goldens, and what playing it tells.
+/// A golden of an exchange between app, engine and vendor over time: a scenario and its expected events.
 ///
-/// `Conversations/<name>.json` is a scenario (`Schemas/scenario`), `<name>.ndjson` what `patchbay simulate` prints for it.
-/// The rules that the scenario `shows` must fire while it is played. An adapter's tests run all of them:
+/// `Conversations/<name>.json` is a scenario (`Schemas/scenario`), and `<name>.ndjson` is the output of `patchbay
+/// simulate` for it. The rules in the scenario's `shows` must apply while it runs. An adapter's tests run all
+/// conversations:
 ///
 /// ```swift
 /// @Test(arguments: Conversation.all())
 /// func converses(_ conversation: Conversation) throws { try conversation.check(on: Self.harness.get()) }
 /// ```
 ///
-/// The conformance suite finds lines whose scenario is gone, and cuts every exchange of every conversation.
+/// The conformance suite reports outputs without a scenario, and interrupts every exchange of every conversation.
 public struct Conversation: Sendable, CustomTestStringConvertible {
-    /// The file's name without its ending.
+    /// The file name without its extension.
     public let name: String
 
     /// The name.
     public var testDescription: String { name }
 
-    /// The conversations of the goldens at a place given from a source file, by name; of one API, where a vendor has several.
+    /// Returns the conversations of a folder of goldens, sorted by name. The path is relative to a source file.
+    /// `subfolder` names the API if a vendor has several.
     public static func all(
         from file: String = #filePath,
         at relativePath: String = "../Goldens",
@@ -37,14 +39,15 @@ public struct Conversation: Sendable, CustomTestStringConvertible {
         goldens.names(of: .conversations, ending: ".json").sorted().map(Conversation.init)
     }
 
-    /// Plays it with the real engine under a virtual clock, compares what is told with the golden, and checks its claims.
+    /// Runs the scenario with the real engine under a virtual clock, compares the events with the golden, and checks
+    /// that the claimed rules applied.
     ///
     /// - Parameters:
-    ///   - harness: the adapter, its simulator and its goldens.
-    ///   - modules: the other vendors of the scenario, for a switch.
-    ///   - simulators: those vendors' other sides.
-    ///   - sourceLocation: where an issue is shown.
-    /// - Throws: what is wrong with the scenario or its configuration.
+    ///   - harness: The adapter, its simulator and its goldens.
+    ///   - modules: The other vendors of the scenario, for a switch.
+    ///   - simulators: The simulators of those vendors.
+    ///   - sourceLocation: The source location of issues.
+    /// - Throws: An error if the scenario or its configuration is invalid.
     public func check(
         on harness: AdapterHarness<some VendorAdapter>,
         with modules: [AdapterModule] = [],
@@ -72,17 +75,17 @@ public struct Conversation: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// Where scenarios are played: the vendors that are there.
+/// The vendors and simulators with which scenarios are run.
 struct Stage {
-    /// What came of a play.
+    /// The result of a run.
     struct Played {
-        /// Everything that was told, in order.
+        /// The events, in order.
         let lines: [JSONValue]
         let requestCount: Int
         let interruptedEndpoints: Set<String>
-        /// What the vendors held when all had healed and nothing moved any more.
+        /// The final states of the vendors, after all faults were removed and no request was left.
         let states: [AdapterID: any Sendable]
-        /// How each operation ended.
+        /// The outcomes of each operation.
         let endings: [String: [String]]
         let pendingCount: Int
     }
@@ -98,13 +101,13 @@ struct Stage {
     ) {
         let descriptor = harness.adapterType.descriptor
         let own = AdapterModule(id: descriptor.id, title: descriptor.title, apis: [harness.adapterType])
-        // A module that is given may be the adapter's own, with all its APIs.
+        // `modules` may contain the adapter's own module, with all its APIs.
         self.modules = modules.contains { $0.apis.contains { $0 == harness.adapterType } } ? modules : [own] + modules
         self.simulators = [harness.simulatorType].compactMap { $0 } + simulators
         folder = harness.goldens.folder.appendingPathComponent(Goldens.Kind.conversations.rawValue)
     }
 
-    /// Plays a scenario, heals everything, and tells.
+    /// Runs a scenario, removes all faults, and returns the result.
     func play(_ scenario: Scenario, cutting cut: ScenarioRun.Cut? = nil) throws -> Played {
         var lines: [JSONValue] = []
         var run = try ScenarioRun(
@@ -115,10 +118,10 @@ struct Stage {
             tell: { lines.append($0) }
         )
         try run.play()
-        let (told, requestCount, interrupted) = (lines, run.requestCount, run.interruptedEndpoints)
+        let (events, requestCount, interrupted) = (lines, run.requestCount, run.interruptedEndpoints)
         try run.heal()
         return Played(
-            lines: told,
+            lines: events,
             requestCount: requestCount,
             interruptedEndpoints: interrupted,
             states: run.vendorStates,

@@ -1,7 +1,7 @@
 import PatchbayJSON
 import PatchbayModel
 
-/// What changes after the first day: devices, people, minds, and the state that the app is in.
+/// Samples of changes after the first day: devices, people, decisions, and the state of the app.
 extension Corpus {
     private func device(_ number: Int, _ name: String, _ summary: String, change: (inout Device) -> Void) -> Sample {
         var device = Corpus.phone

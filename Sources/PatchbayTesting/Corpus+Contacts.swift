@@ -1,7 +1,7 @@
 public import PatchbayModel
 
 extension Corpus {
-    /// People for record formats, each with a reason to be there; names are the same for every vendor.
+    /// Contacts for record formats, each for one feature. The names are the same for every vendor.
     public static let contacts: [(name: String, contact: Contact)] = [
         ("minimal", Contact(identifiers: [Identifier(.external, "c-2001")])),
         (
@@ -94,7 +94,7 @@ extension Corpus {
     ]
 }
 
-/// A value from a text of this file; a text that does not fit would show in the corpus's own test.
+/// Returns the value of a text of this file. The corpus's own test reports a text that does not fit its type.
 private func value(_ text: String, _ type: AttributeType) -> AttributeValue {
     AttributeValue(text: text, as: type) ?? .string(text)
 }

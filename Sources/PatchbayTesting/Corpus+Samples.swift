@@ -8,7 +8,7 @@ extension Corpus {
             + changingMindSamples + momentSamples
     }
 
-    /// One operation under its own sample's name.
+    /// Returns a sample with one operation.
     func one(
         _ number: Int,
         _ name: String,
@@ -116,7 +116,7 @@ extension Corpus {
         ]
     }
 
-    /// José comes.
+    /// The log-in of José.
     static let joseLogsIn = ContactSwitch(
         .logIn,
         identifiers: [Identifier(.external, "c-1002"), Identifier(.email, "jose.muller@example.com")]

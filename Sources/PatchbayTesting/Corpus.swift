@@ -2,23 +2,23 @@ public import PatchbayAdapterKit
 public import PatchbayJSON
 public import PatchbayModel
 
-/// Readable people and orders, the same for every vendor: the samples behind goldens and conformance checks.
+/// The samples of goldens and conformance checks: readable people and orders, the same for every vendor.
 ///
-/// Nothing in it is random, and a sample keeps its ids when others are added.
+/// The corpus is not random, and a sample keeps its ids when others are added.
 public struct Corpus: Sendable {
-    /// Whose state the operations change: the installation at a device API, the contact at a server API.
+    /// The subject of the operations: the installation at a device API, the contact at a server API.
     public let subject: Subject
     /// The vendor's own push message.
     public let pushPayload: JSONObject
-    /// A question that the vendor's API answers.
+    /// A query that the vendor's API answers.
     public let readBack: ReadRequest
 
-    /// The corpus as one API sees it.
+    /// Creates the corpus for one API.
     ///
     /// - Parameters:
-    ///   - side: device or server.
-    ///   - pushPayload: a push message as this vendor sends it, without a person's data.
-    ///   - readBack: a question in the adapter's words.
+    ///   - side: Device or server.
+    ///   - pushPayload: A push message as this vendor sends it, without personal data.
+    ///   - readBack: A query in the adapter's terms.
     public init(
         side: AdapterDescriptor.Side = .device,
         pushPayload: JSONObject = Corpus.plainPush,
@@ -32,18 +32,18 @@ public struct Corpus: Sendable {
     public static let installation: Subject = "3f2a8c1e-6b54-4d0f-9a77-51c0de2b8e90"
     /// Aino's customer number: the contact of all samples that do not say otherwise.
     public static let customerNumber = "c-1001"
-    /// When the first sample was captured, by the wall clock: 2031-03-09T07:05:11.042Z.
+    /// The capture time of the first sample, by the wall clock: 2031-03-09T07:05:11.042Z.
     public static let start = Instant(milliseconds: 1_930_806_311_042)
     /// A push message of no vendor.
     public static let plainPush: JSONObject = [
         "aps": ["alert": ["title": "Spring sale", "body": "Everything in blue"]]
     ]
-    /// A push message of some other vendor, which no adapter may take for its own.
+    /// A push message of another vendor, which no adapter may accept as its own.
     public static let foreignPush: JSONObject = [
         "aps": ["alert": "Your parcel is on its way"], "parcel_service": ["shipment": "98-1177"],
     ]
 
-    /// Every attribute name of the ordinary samples, with its type: what an account has to know.
+    /// Every attribute name of the ordinary samples, with its type. The vendor's account must have them.
     public static let attributes: [(name: AttributeName, type: AttributeType)] = [
         (.givenName, .string), (.familyName, .string), (.birthDate, .date), (.country, .country), (.city, .string),
         (.loyaltyTier, .string), ("favourite_colour", .string), ("visits", .integer), ("lifetime_value", .decimal),
@@ -52,9 +52,10 @@ public struct Corpus: Sendable {
         ("address", .object),
     ]
 
-    /// An operation with the corpus's ids: `number` names the sample, `position` the operation in it, from 0.
+    /// Returns an operation with an id of the corpus, made of the number of the sample and the position of the
+    /// operation in it, from 0.
     ///
-    /// Adapter authors use it for samples of their own, with numbers from 500.
+    /// Samples of an adapter use numbers from 500.
     public func operation(
         _ number: Int,
         _ position: Int,
@@ -78,7 +79,7 @@ public struct Corpus: Sendable {
         )
     }
 
-    /// What happened before every sample that does not start afresh: the app was installed and Aino logged in.
+    /// The operations before every sample that does not start afresh: the app was installed and Aino logged in.
     public var installation: [EngagementOperation] {
         [
             operation(0, 0, contact: nil, .registerDevice(Corpus.phone)),
@@ -113,12 +114,12 @@ public struct Corpus: Sendable {
         allowsBackgroundPush: true
     )
 
-    /// A value from a text of the corpus; a text that does not fit would show in its golden.
+    /// Returns the value of a text of the corpus. A golden shows a text that does not fit its type.
     static func typed(_ text: String, _ type: AttributeType) -> AttributeValue {
         AttributeValue(text: text, as: type) ?? .string(text)
     }
 
-    /// Texts that break careless encoders.
+    /// Texts that incorrect encoders corrupt.
     public static let hostileTexts: [(name: String, text: String)] = [
         ("quotes", #"He said "no", she said 'yes' \ maybe"#),
         ("markup", "<b>&amp;</b> ]]> <![CDATA[ x ]]> <!-- -->"),

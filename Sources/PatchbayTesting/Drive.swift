@@ -3,34 +3,34 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// One request on its way to the played vendor.
+/// One request to the simulated vendor.
 struct Call: Sendable {
     let endpoint: String
     let request: WireRequest
-    /// Its number among the requests after the preparation, from 0.
+    /// The number of the request after the preparation, from 0.
     let number: Int
     let isMaintenanceRequest: Bool
     let now: Instant
 }
 
-/// How the vendor and the clock behave while a sample is driven.
+/// The behavior of the vendor and the clock while a sample is driven.
 struct Script: Sendable {
-    /// The vendor's answer; nil lets the accepting vendor answer.
+    /// Returns the vendor's reply; nil lets the accepting vendor reply.
     var answer: @Sendable (Call) -> Outcome? = { _ in nil }
-    /// Whether the vendor works although its answer is replaced.
+    /// Returns whether the vendor processes a request although its reply is replaced.
     var isProcessed: @Sendable (Call) -> Bool = { _ in false }
-    /// The wall clock against the engine's timeline, from the start.
+    /// The offset of the wall clock from the engine's timeline, from the start.
     var dateShift: Duration = .zero
-    /// Whether the caller asked to send at once.
+    /// Whether the app requests a flush.
     var flush = false
-    /// Most requests before the driver gives up.
+    /// The maximum number of requests before the driver gives up.
     var limit = 64
-    /// Whether descriptions of memories and steps, and their bytes, are kept: reflection is slow.
+    /// Whether descriptions and bytes of memories and steps are kept. The default is false, because reflection is slow.
     var keepsDescriptions = false
-    /// Whether the harness registers and logs in first.
+    /// Whether the harness runs the preparation first.
     var isPrepared = true
 
-    /// What a preparation depends on.
+    /// The values that a preparation depends on.
     struct Preparation: Hashable {
         let dateShift: Duration
         let keepsDescriptions: Bool
@@ -42,15 +42,15 @@ struct Script: Sendable {
     }
 }
 
-/// Operations captured together, and how many requests may leave before the next turn; nil is until nothing can be done.
+/// Operations that are captured together, and the number of requests before the next turn; nil for no limit.
 struct Turn {
     let operations: [EngagementOperation]
     var requests: Int?
 }
 
-/// What became of one operation, whatever the adapter.
+/// The outcome of one operation, without the adapter's type.
 struct Ending: Sendable {
-    /// The outcome in a word.
+    /// The outcome's name.
     let word: String
     let finding: Finding?
 
@@ -58,85 +58,85 @@ struct Ending: Sendable {
 
     init(foreign finding: Finding) { (word, self.finding) = ("foreign", finding) }
 
-    /// Whether the vendor holds what the operation said, or a later operation has made it obsolete.
+    /// Whether the vendor holds the operation's values, or a later operation has made them obsolete.
     var isTaken: Bool { ["accepted", "unchanged", "superseded", "erased"].contains(word) }
 }
 
-/// Everything that happened while operations were driven through an adapter.
+/// The record of operations that were driven through an adapter.
 struct Drive: Sendable {
-    /// A request with its fate.
+    /// A request and its outcome.
     struct Sent: Sendable {
         let endpoint: String
         let request: WireRequest
         let operations: [OperationID]
         let at: Instant
         let outcome: Outcome
-        /// Whether `interpret` heard of it: a crash forgets what is not journaled.
+        /// Whether the adapter interpreted the outcome. After a crash only journaled requests are interpreted.
         let isInterpreted: Bool
-        /// What the adapter made of the outcome.
+        /// The adapter's interpretation of the outcome.
         var meaning: Meaning?
     }
 
-    /// A broken obligation of the contract.
+    /// A violated obligation of the contract.
     struct Breach: Sendable, Hashable {
         let requirement: String
         let text: String
     }
 
-    /// How it ended.
+    /// The way in which the drive ended.
     enum End: Sendable, Equatable {
         /// Nothing is pending.
         case settled
-        /// The adapter wants a person to act.
+        /// The adapter suspended the provider until a person acts.
         case suspended(Finding)
-        /// What is pending waits for an event.
+        /// The pending operations wait for an event.
         case held(Finding?)
         /// The limit of requests was reached.
         case limit
     }
 
-    /// The driven operations, the preparation left out.
+    /// The driven operations, without the preparation.
     var operations: [OperationID] = []
     /// The requests after the preparation.
     var sent: [Sent] = []
-    /// What `examine` said.
+    /// The findings of `examine`.
     var examined: [OperationID: [Finding]] = [:]
-    /// What became of the operations.
+    /// The outcomes of the operations.
     var endings: [OperationID: Ending] = [:]
-    /// Every finding that was made anywhere.
+    /// All findings.
     var findings: [Finding] = []
-    /// Broken obligations.
+    /// The violated obligations.
     var breaches: Set<Breach> = []
-    /// When each wait ended, on the engine's timeline.
+    /// The end of each wait, on the engine's timeline.
     var waits: [Instant] = []
-    /// Bytes of a memory after each of its changes.
+    /// The size of a memory after each of its changes, in bytes.
     var memorySizes: [Int] = []
-    /// What the vendor holds in the end; nil where nobody can tell.
+    /// The vendor's state at the end; nil if the harness has no expected vendor state.
     var held: JSONObject?
-    /// Whether memory ever claimed anything of the vendor.
+    /// Whether the memory ever contained expected vendor state.
     var hasClaimed = false
     /// Descriptions that a log could show: of memories, steps and requests.
     var descriptions: [String] = []
-    /// What an outbox would hold: memories, steps, and journaled requests without their secret headers.
+    /// The data that an outbox would store: memories, steps, and journaled requests without their secret headers.
     var stored: [String] = []
-    /// What the vendor answered, before the sample, too; kept where descriptions are.
+    /// The vendor's replies, including those before the sample. They are kept if descriptions are kept.
     var replies: [WireResponse] = []
-    /// How it ended.
+    /// The way in which the drive ended.
     var end = End.settled
 
-    /// The text forms of the requests, parted as in an HTTP client's file.
+    /// Returns the requests as text, separated as in an HTTP client's file.
     func requestText(hiding secrets: [String]) -> String {
         let requests = sent.map { WireText.text($0.request, hiding: secrets) }.joined(separator: "\n\n###\n\n")
         let notes = findingLines
         return notes.isEmpty ? requests : requests + "\n\n###\n\n" + notes.map { "# \($0)" }.joined(separator: "\n")
     }
 
-    /// Why nothing was sent: one line per finding, or per operation that ended without one.
+    /// The reasons that nothing was sent: one line for each finding, and for each operation with an outcome and no finding.
     var refusalText: String {
         var lines = findingLines
         for (position, id) in operations.enumerated() {
-            if let ending = endings[id], ending.finding == nil {
-                lines.append("operation \(position + 1): \(ending.word)")
+            if let outcome = endings[id], outcome.finding == nil {
+                lines.append("operation \(position + 1): \(outcome.word)")
             }
         }
         if case .held(let because) = end {
@@ -151,8 +151,8 @@ struct Drive: Sendable {
         for id in operations {
             let examined = examined[id] ?? []
             lines += examined.map(WireText.text)
-            if let ending = endings[id], let finding = ending.finding, !examined.contains(finding) {
-                lines.append("\(ending.word): \(WireText.text(finding))")
+            if let outcome = endings[id], let finding = outcome.finding, !examined.contains(finding) {
+                lines.append("\(outcome.word): \(WireText.text(finding))")
             }
         }
         return lines

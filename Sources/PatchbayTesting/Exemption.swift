@@ -1,17 +1,17 @@
 public import PatchbayAdapterKit
 
-/// A sample that can't pass a check, because a rule of the vendor forbids it.
+/// A sample that cannot pass a check, because a rule of the vendor prevents it.
 ///
-/// An exemption that nothing needs fails the check, so that it goes when its reason goes.
+/// An unused exemption fails the check.
 public struct Exemption: Hashable, Sendable {
     /// The check's name.
     public let check: String
-    /// The sample's name, or that of the row or case that the check's issue names.
+    /// The name of the sample, row or case in the check's issue.
     public let sample: String
-    /// The rule of the vendor behind it.
+    /// The rule of the vendor that prevents it.
     public let rule: RuleID
 
-    /// An exemption.
+    /// Creates an exemption.
     public init(check: String, sample: String, rule: RuleID) {
         (self.check, self.sample, self.rule) = (check, sample, rule)
     }

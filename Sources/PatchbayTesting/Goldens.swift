@@ -1,38 +1,38 @@
 public import Foundation
 public import Testing
 
-/// Checked-in texts that tests compare with: one file per sample, read by a person before it is committed.
+/// Stored expected texts: one file for each sample, reviewed by a person before it is committed.
 ///
-/// `UPDATE_GOLDENS=1` in the environment rewrites the files that differ, each with a warning; where `CI` is set it is
-/// refused. A missing or different golden fails with the actual text attached.
+/// If the environment has `UPDATE_GOLDENS=1` and no `CI`, tests rewrite the files that differ, each with a warning.
+/// Otherwise a missing or different golden fails with the actual text attached.
 public struct Goldens: Sendable {
-    /// What a golden holds; each kind has its own folder.
+    /// The kind of a golden. Each kind has its own folder.
     public enum Kind: String, Sendable, CaseIterable {
-        /// What leaves for a sample.
+        /// The requests for a sample.
         case requests = "Requests"
-        /// Why a sample does not leave.
+        /// The reasons that a sample is not sent.
         case refusals = "Refusals"
-        /// What a reply means.
+        /// The meaning of replies.
         case replies = "Replies"
-        /// A talk of several requests over time: a scenario, and what playing it tells.
+        /// Scenarios with several requests over time, and their events.
         case conversations = "Conversations"
-        /// A record of an export or import file.
+        /// Records of export and import files.
         case records = "Records"
     }
 
-    /// The folder that holds a folder per kind.
+    /// The folder that contains a folder for each kind.
     public let folder: URL
     /// The name of the API whose goldens are stored in a subfolder of each kind; nil for the first API of a vendor.
     public let subfolder: String?
     private let isUpdating: Bool
     private let isCI: Bool
 
-    /// Goldens in a folder.
+    /// Creates the goldens of a folder.
     ///
     /// - Parameters:
-    ///   - folder: where the goldens are; made when they are first written.
-    ///   - subfolder: the API whose goldens are stored apart, if a vendor has several.
-    ///   - environment: `UPDATE_GOLDENS` and `CI` are looked at.
+    ///   - folder: The folder. It is created when a golden is first written.
+    ///   - subfolder: The name of the API, if a vendor has several and this is not the first.
+    ///   - environment: The environment, for `UPDATE_GOLDENS` and `CI`.
     public init(
         folder: URL,
         subfolder: String? = nil,
@@ -43,7 +43,7 @@ public struct Goldens: Sendable {
         isCI = environment["CI"].map { !$0.isEmpty && $0 != "false" && $0 != "0" } ?? false
     }
 
-    /// Goldens in a folder given from a source file's place: by default `Goldens` beside the file's folder.
+    /// Creates the goldens of a folder relative to a source file; by default `Goldens` beside the file's folder.
     public init(from file: String = #filePath, at relativePath: String = "../Goldens", subfolder: String? = nil) {
         let url = URL(fileURLWithPath: file).deletingLastPathComponent().appendingPathComponent(relativePath)
         self.init(folder: url.standardizedFileURL, subfolder: subfolder)
@@ -55,10 +55,10 @@ public struct Goldens: Sendable {
     /// Compares a text with its golden, or rewrites the golden.
     ///
     /// - Parameters:
-    ///   - text: the actual text; one line break is added at its end.
-    ///   - kind: what it is.
-    ///   - name: the sample's name.
-    ///   - sourceLocation: where an issue is shown.
+    ///   - text: The actual text. One line break is added at its end.
+    ///   - kind: The kind of the golden.
+    ///   - name: The sample's name.
+    ///   - sourceLocation: The source location of issues.
     public func check(
         _ text: String,
         _ kind: Kind,
@@ -92,7 +92,7 @@ public struct Goldens: Sendable {
         )
     }
 
-    /// The names of the goldens of a kind that are there.
+    /// Returns the names of the existing goldens of a kind.
     public func names(of kind: Kind) -> Set<String> { names(of: kind, ending: ".txt") }
 
     func names(of kind: Kind, ending: String) -> Set<String> {
@@ -101,7 +101,7 @@ public struct Goldens: Sendable {
         return Set((files ?? []).filter { $0.hasSuffix(ending) }.map { String($0.dropLast(ending.count)) })
     }
 
-    /// Every output in the folder, those of other APIs, too: all but the scenarios, which are inputs.
+    /// All goldens in the folder, including those of other APIs, except the scenarios, which are inputs.
     var outputs: [(name: String, text: String)] {
         let names = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
         return names.filter { $0.hasSuffix(".txt") || $0.hasSuffix(".ndjson") }.sorted().compactMap { name in
@@ -110,12 +110,12 @@ public struct Goldens: Sendable {
         }
     }
 
-    /// Finds goldens that no sample has; rewriting removes them.
+    /// Reports goldens without a sample, or removes them if goldens are rewritten.
     ///
     /// - Parameters:
-    ///   - kind: the kind to look at.
-    ///   - expected: the names that belong there.
-    ///   - sourceLocation: where an issue is shown.
+    ///   - kind: The kind of goldens.
+    ///   - expected: The expected names.
+    ///   - sourceLocation: The source location of issues.
     public func checkNoOrphans(
         _ kind: Kind,
         expected: Set<String>,
@@ -163,7 +163,7 @@ public struct Goldens: Sendable {
         }
     }
 
-    /// The first line that differs.
+    /// Returns a description of the first line that differs.
     private func difference(_ golden: Data, _ actual: Data) -> String {
         let old = String(decoding: golden, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
         let new = String(decoding: actual, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)

@@ -5,52 +5,52 @@ public import PatchbayJSON
 public struct StoredState: Sendable {
     /// The version that stored it.
     public let version: Int
-    /// Memory or step.
+    /// Whether the state is a memory or a step.
     public let part: StatePart
     /// The stored JSON.
     public let json: JSONValue
 
-    /// A stored state.
+    /// Creates a stored state.
     public init(version: Int, part: StatePart, json: JSONValue) {
         (self.version, self.part, self.json) = (version, part, json)
     }
 }
 
-/// An answer of the vendor that its reply table tells apart by more than the status.
+/// A reply of the vendor that the reply table distinguishes by more than its status.
 public struct SampleReply: Sendable {
-    /// What it is, in a few words: `a fault for an unknown field`.
+    /// A short description: `a fault for an unknown field`.
     public let name: String
-    /// The endpoints that answer so; nil for all.
+    /// The endpoints with this reply; nil for all.
     public let endpoints: Set<String>?
-    /// The answer.
+    /// The reply.
     public let response: WireResponse
 
-    /// An answer.
+    /// Creates a reply.
     public init(_ name: String, of endpoints: Set<String>? = nil, _ response: WireResponse) {
         (self.name, self.endpoints, self.response) = (name, endpoints, response)
     }
 }
 
-/// An opaque value that the vendor hands over in a reply and wants back as it was.
+/// An opaque value that the vendor sends in a reply and expects back unchanged.
 public struct Echo: Sendable {
     /// The value's name.
     public let name: String
-    /// The endpoint whose reply hands it over.
+    /// The endpoint whose reply contains the value.
     public let endpoint: String
-    /// The names of two samples: one that makes the vendor hand it over, and one that brings it back.
+    /// The names of two samples: one whose reply contains the value, and one whose request returns it.
     public let samples: (giving: String, returning: String)
     let reply: @Sendable (JSONValue) -> WireResponse
     let returned: @Sendable (WireRequest) -> JSONValue?
 
-    /// A value.
+    /// Creates an opaque value.
     ///
     /// - Parameters:
-    ///   - name: the value's name.
-    ///   - endpoint: the endpoint whose reply hands it over.
-    ///   - giving: the sample that makes the vendor hand it over.
-    ///   - returning: the sample that brings it back.
-    ///   - reply: the vendor's reply with the value in it.
-    ///   - returned: the value in a request; nil where the request has none.
+    ///   - name: The value's name.
+    ///   - endpoint: The endpoint whose reply contains the value.
+    ///   - giving: The name of the sample whose reply contains the value.
+    ///   - returning: The name of the sample whose request returns it.
+    ///   - reply: Returns the vendor's reply with a given value.
+    ///   - returned: Returns the value in a request; nil if the request has none.
     public init(
         _ name: String,
         from endpoint: String,

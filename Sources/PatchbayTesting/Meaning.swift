@@ -3,20 +3,21 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// What an interpretation said, in words, whatever the adapter.
+/// The result of an interpretation as text, without the adapter's type.
 struct Meaning: Sendable {
-    /// What became of the carried operations, in their order: `accepted`, `retry in 60 s`.
+    /// The verdicts for the carried operations, in their order: `accepted`, `retry in 60 s`.
     var verdicts: [String]
-    /// The code with which the provider stops.
+    /// The code with which the provider is suspended; nil if it is not.
     var suspension: String?
-    /// How many operations follow.
+    /// The number of follow-up operations.
     var followUps: Int
-    /// How many things the app is shown.
+    /// The number of items of content for the app.
     var incoming: Int
-    /// Names the members of the memory that changed. Few readers need the names, and they take two encodings.
+    /// Returns the names of the changed members of the memory. This is a closure because it costs two encodings and is
+    /// rarely needed.
     var remembered: @Sendable () -> [String]
 
-    /// One line.
+    /// The meaning in one line.
     var text: String {
         var parts = [verdicts.isEmpty ? "nothing carried" : Meaning.counted(verdicts).joined(separator: ", ")]
         if let suspension { parts.append("suspended (\(suspension))") }
@@ -41,7 +42,7 @@ struct Meaning: Sendable {
 }
 
 extension Verdict {
-    /// The verdict in words; instants are told from `now`.
+    /// Returns the verdict as text, with instants relative to `now`.
     func text(from now: Instant) -> String {
         func named(_ word: String, _ finding: Finding?) -> String {
             let theirs = finding?.vendor?.code.map { "; the vendor's code \($0)" } ?? ""
@@ -68,7 +69,7 @@ extension When {
 }
 
 extension Duration {
-    /// Seconds, rounded down to the millisecond.
+    /// The duration in seconds, rounded down to the millisecond.
     var inSeconds: String {
         let milliseconds = components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
         guard milliseconds % 1000 != 0 else { return "\(milliseconds / 1000)" }
@@ -76,7 +77,7 @@ extension Duration {
     }
 }
 
-/// The names of the members in which two values of a type differ, by their JSON.
+/// Returns the names of the members in which the JSON of two values differs.
 func changedMembers(_ before: some Encodable, _ after: some Encodable) -> [String] {
     func members(_ value: some Encodable) -> JSONObject {
         (try? JSONValue(parsing: Array(JSONEncoder.canonical.encode(value))))?.object ?? [:]

@@ -2,7 +2,7 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// An adapter that forwards every call to another one, and reports it to an observer.
+/// An adapter that forwards every call to another one and reports it to an observer.
 struct ObservedAdapter<Base: VendorAdapter>: VendorAdapter {
     typealias Settings = Base.Settings
     typealias Endpoint = Base.Endpoint
@@ -86,7 +86,7 @@ struct ObservedAdapter<Base: VendorAdapter>: VendorAdapter {
         try Base.upgrade(state, of: part, from: version)
     }
 
-    /// The name of the memory that an operation's lane uses.
+    /// Returns the name of the memory that an operation's lane uses.
     private func memoryName(of operation: EngagementOperation) -> String {
         Base.descriptor.memory == .lane ? base.place(operation).lane : ""
     }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// True the first time it is asked, false ever after.
+/// A flag that can be taken once: true the first time, false afterwards.
 final class Once: Sendable {
     private let isTaken = Mutex(false)
 

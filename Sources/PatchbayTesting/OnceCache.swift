@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Values that several checks need, each made once per harness, even if checks that run at the same time ask for it.
+/// A cache of values that several checks need. Each value is made once, even if checks request it at the same time.
 final class OnceCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private final class Entry: Sendable {
         let value = Mutex<Value?>(nil)
@@ -9,7 +9,7 @@ final class OnceCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private let entries = Mutex<[Key: Entry]>([:])
     private let callers = Atomic(0)
 
-    /// Counts a caller that goes through many keys; true for every second one.
+    /// Counts a caller that iterates over many keys. Returns true for every second caller.
     func isSecondCaller() -> Bool { callers.add(1, ordering: .relaxed).newValue.isMultiple(of: 2) }
 
     /// Returns the value of a key. If another thread is making it, this one waits.

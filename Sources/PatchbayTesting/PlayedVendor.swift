@@ -1,10 +1,10 @@
 import PatchbayAdapterKit
 import PatchbayModel
 
-/// A vendor in the middle of a play: it has state.
+/// A simulated vendor with its state during a run.
 protocol PlayedVendor: Sendable {
     mutating func respond(to request: WireRequest, endpoint: String, now: Instant) -> WireResponse
-    /// What it remembers; nil for a vendor without memory.
+    /// The vendor's state; nil for a vendor without state.
     var memory: (any Sendable)? { get }
 }
 
@@ -22,7 +22,7 @@ struct SimulatedVendor<Simulator: VendorSimulator>: PlayedVendor {
     }
 }
 
-/// A vendor that answers each endpoint by a closure.
+/// A vendor without state that replies with a closure.
 struct AnsweringVendor: PlayedVendor {
     let answer: @Sendable (String, WireRequest) -> WireResponse
     var memory: (any Sendable)? { nil }

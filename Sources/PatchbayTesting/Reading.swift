@@ -1,13 +1,13 @@
 import PatchbayAdapterKit
 import PatchbayModel
 
-/// What an adapter made of one outcome, in the words that every adapter shares.
+/// An adapter's interpretation of one outcome, without the adapter's type.
 struct Reading: Sendable {
-    /// Carried operations without a verdict, and verdicts for others.
+    /// The number of carried operations without a verdict and of verdicts for other operations.
     var mistakes = 0
-    /// Whether an operation counts as taken.
+    /// Whether an operation counts as accepted.
     var isTaken = false
-    /// Whether one counts as taken, and nobody is told that something was wrong.
+    /// Whether an operation counts as accepted without a finding.
     var isTakenSilently = false
 
     init(_ meaning: Interpretation<some VendorAdapter>, of carried: Set<OperationID>) {

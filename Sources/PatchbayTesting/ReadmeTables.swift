@@ -2,16 +2,15 @@ public import Foundation
 public import PatchbayAdapterKit
 public import Testing
 
-/// The tables of an adapter's README that come from its code: each stands between `<!-- table: name -->` and
-/// `<!-- end -->`.
+/// The tables of an adapter's README that are generated from code, each between `<!-- table: name -->` and `<!-- end -->`.
 ///
-/// Like a golden, a difference fails, and `UPDATE_GOLDENS=1` rewrites it where `CI` is not set.
+/// A difference fails a test, as with a golden. `UPDATE_GOLDENS=1` rewrites the tables if `CI` is not set.
 public struct ReadmeTables: Sendable {
     /// The README.
     public let file: URL
     private let goldens: Goldens
 
-    /// The README beside the folder of a test's source file.
+    /// Creates the tables of the README beside the folder of a test's source file.
     public init(from file: String = #filePath) {
         self.file =
             URL(fileURLWithPath: file).deletingLastPathComponent().appendingPathComponent("../README.md")
@@ -19,28 +18,28 @@ public struct ReadmeTables: Sendable {
         goldens = Goldens(from: file)
     }
 
-    /// A Markdown table; a bar inside a cell is escaped.
+    /// Returns a Markdown table. Bars in cells are escaped.
     public static func markdown(_ head: [String], _ rows: [[String]]) -> String {
         ([head, head.map { _ in "---" }] + rows)
             .map { "| " + $0.map { $0.replacing("|", with: "\\|") }.joined(separator: " | ") + " |" }
             .joined(separator: "\n")
     }
 
-    /// A table of the README: the name that stands in its mark, and its Markdown.
+    /// A table of the README: the name in its comment, and its Markdown.
     public typealias Named = (name: String, markdown: String)
 
-    /// What an API says of itself that is told as a table; the raw value is the table's name.
+    /// A part of an adapter descriptor that is shown as a table. The raw value is the table's name.
     public enum Part: String, Sendable {
         case capabilities, limits, fields, replies, findings, rules
     }
 
-    /// Tables of what an API says of itself.
+    /// Returns tables of an adapter descriptor.
     ///
     /// - Parameters:
-    ///   - descriptor: the API's.
-    ///   - parts: which.
-    ///   - prefix: stands before the tables' names, where a README is of several APIs: `server-`.
-    /// - Returns: the tables, in that order.
+    ///   - descriptor: The descriptor of the API.
+    ///   - parts: The parts.
+    ///   - prefix: A prefix of the tables' names, such as `server-`, if a README describes several APIs.
+    /// - Returns: The tables, in the order of `parts`.
     public static func of(_ descriptor: AdapterDescriptor, _ parts: [Part], prefix: String = "") -> [Named] {
         parts.map { ("\(prefix)\($0.rawValue)", markdown($0, of: descriptor)) }
     }
@@ -66,17 +65,17 @@ public struct ReadmeTables: Sendable {
         }
     }
 
-    /// A table of rules, each with its number among the adapter's.
+    /// Returns a table of rules, each with its number.
     public static func rules(_ rules: [Rule]) -> String {
         markdown(["rule", "what it says", "known from"], rules.map { [$0.id.number, $0.text, $0.source] })
     }
 
-    /// A table of a contact file's columns, as `ContactFile.markdown` gives them.
+    /// Returns a table of a contact file's columns, from the rows of `ContactFile.markdown`.
     public static func columns(_ rows: [[String]]) -> String {
         markdown(["column", "holds", "type", "written", "consent values"], rows)
     }
 
-    /// A table of a vendor's consent values.
+    /// Returns a table of a vendor's consent values.
     public static func consent(_ table: ConsentTable) -> String {
         markdown(["columns or members", "about", "values", "meaning", "source"], table.markdown)
     }
@@ -84,9 +83,9 @@ public struct ReadmeTables: Sendable {
     /// Compares the README's tables with these, by name, or rewrites them.
     ///
     /// - Parameters:
-    ///   - tables: the names that stand in the marks, each with its Markdown.
-    ///   - sourceLocation: where an issue is shown.
-    /// - Throws: An error if the README can't be read or written, or lacks a table.
+    ///   - tables: The names in the README's comments, each with its Markdown.
+    ///   - sourceLocation: The source location of issues.
+    /// - Throws: An error if the README cannot be read or written, or lacks a table.
     public func check(
         _ tables: [Named],
         sourceLocation: SourceLocation = #_sourceLocation

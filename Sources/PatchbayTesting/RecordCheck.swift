@@ -3,28 +3,28 @@ public import PatchbayJSON
 public import PatchbayModel
 public import Testing
 
-/// A file format under test, with the settings and the people that it is tested with.
+/// A file format under test, with settings and contacts.
 public struct RecordHarness: Sendable {
     /// The format.
     public let format: RecordFormat
-    /// Settings under which it reads and writes.
+    /// The settings for reading and writing.
     public let settings: JSONObject
-    /// People, by name.
+    /// The contacts, each with a name.
     public let contacts: [(name: String, contact: Contact)]
-    /// The goldens; those of a second format of a vendor stand in a folder of their own.
+    /// The goldens. A second format of a vendor has its own folder.
     public let goldens: Goldens
     private let rules: Set<RuleID>
     private let findings: Set<String>
     let adapter: AdapterID
 
-    /// A format under test.
+    /// Creates a format under test.
     ///
     /// - Parameters:
-    ///   - format: the format.
-    ///   - settings: settings under which it reads and writes.
-    ///   - api: the vendor's API whose descriptor has the format's rules and findings.
-    ///   - extras: people of this format alone, beside the corpus.
-    ///   - goldens: where the goldens are.
+    ///   - format: The format.
+    ///   - settings: The settings for reading and writing.
+    ///   - api: The vendor's API whose descriptor has the format's rules and findings.
+    ///   - extras: Contacts for this format, in addition to those of the corpus.
+    ///   - goldens: The folder of the goldens.
     public init(
         _ format: RecordFormat,
         settings: JSONObject,
@@ -41,24 +41,24 @@ public struct RecordHarness: Sendable {
 
     // MARK: Conversions
 
-    /// A file of those contacts that the format takes.
+    /// Returns a file of the contacts that the format accepts.
     ///
-    /// - Throws: ``SettingsError`` if the settings can't be used.
+    /// - Throws: ``SettingsError`` if the settings are invalid.
     public func file(of contacts: [Contact]) throws -> [UInt8] { try write(contacts).bytes }
 
-    /// The contacts of a file.
+    /// Returns the contacts of a file.
     ///
-    /// - Throws: ``SettingsError`` if the file as a whole can't be read.
+    /// - Throws: ``SettingsError`` if the file as a whole cannot be read.
     public func contacts(in bytes: [UInt8]) throws -> [Contact] { try read(bytes).compactMap(\.contact) }
 
-    /// What is wrong with a file that a migration made of contacts: a contact that is missing without an error, what is
-    /// lost without a finding, and what allows more than the person did.
+    /// Returns the problems of a file that a migration wrote: contacts that are missing without an error, values that were
+    /// lost without a finding, and consent decisions that allow more than the person did.
     ///
     /// - Parameters:
-    ///   - bytes: the file.
-    ///   - contacts: the contacts as they were read from the source.
-    /// - Returns: one sentence for each problem.
-    /// - Throws: ``SettingsError`` if the file can't be read.
+    ///   - bytes: The file.
+    ///   - contacts: The contacts as they were read from the source.
+    /// - Returns: One sentence for each problem.
+    /// - Throws: ``SettingsError`` if the file cannot be read.
     public func problems(of bytes: [UInt8], madeOf contacts: [Contact]) throws -> [String] {
         let written = try contacts.map { ($0, try write([$0])) }.filter { !$0.1.isRefused }
         guard !written.isEmpty else { return [] }
@@ -74,7 +74,7 @@ public struct RecordHarness: Sendable {
 
     // MARK: Reading and writing
 
-    /// What came of writing one contact.
+    /// The result of writing one contact.
     struct Written: Sendable {
         var bytes: [UInt8]
         var findings: [Finding]
@@ -104,7 +104,7 @@ public struct RecordHarness: Sendable {
         return records
     }
 
-    /// The dialect, where the format is delimited text with a header.
+    /// The dialect, if the format is delimited text with a header.
     var dialect: DelimitedDialect? {
         guard case .columns(let layout)? = try? format.makeSourceLayout?(settings), layout.encoding == .utf8,
             layout.dialect.hasHeader
@@ -114,16 +114,16 @@ public struct RecordHarness: Sendable {
         return layout.dialect
     }
 
-    /// Whether a finding is one that the vendor's descriptor lists, by its rule too.
+    /// Returns whether the vendor's descriptor lists a finding, including its rule.
     func isListed(_ finding: Finding) -> Bool {
         findings.contains(finding.code) && finding.rule.map(rules.contains) ?? true
     }
 
-    /// The rules of the format that the descriptor does not have.
+    /// The rules of the format that the descriptor lacks.
     var strangeRules: [RuleID] { format.rules.filter { !rules.contains($0) } }
 }
 
-/// One thing that every file format must do, checked with the format alone.
+/// A check of one requirement for every file format.
 ///
 /// ```swift
 /// static let harness = RecordHarness(.acmeContacts, settings: …, of: AcmeDevice.self, goldens: Goldens())
@@ -143,16 +143,16 @@ public struct RecordCheck: Sendable, CustomTestStringConvertible {
     /// The name.
     public var testDescription: String { name }
 
-    /// Runs the check and records an issue for each problem that it finds, at most twenty.
+    /// Runs the check and records an issue for each problem, at most twenty.
     ///
-    /// - Throws: what a reader or a writer throws where it must not.
+    /// - Throws: An unexpected error of a reader or a writer.
     public func run(on harness: RecordHarness, sourceLocation: SourceLocation = #_sourceLocation) throws {
         for problem in try Array(Set(problems(harness))).sorted().prefix(20) {
             Issue.record("\(harness.format.id) (\(name)): \(problem)", sourceLocation: sourceLocation)
         }
     }
 
-    /// Every check there is: the only list of them.
+    /// All checks.
     public static let all: [RecordCheck] = writing + reading + badInput
 
     // MARK: Writing
@@ -364,25 +364,25 @@ public struct RecordCheck: Sendable, CustomTestStringConvertible {
 }
 
 extension RecordHarness {
-    /// The people and eighty by a seed.
+    /// The contacts, and eighty generated ones.
     var allContacts: [(name: String, contact: Contact)] {
         let names = Set(contacts.flatMap { $0.contact.attributes.keys }).sorted()
         var maker = ContactMaker(seed: 7, attributes: names)
         return contacts + (0..<80).map { ("seed 7, contact \($0)", maker.next()) }
     }
 
-    /// A file of all people that the format takes; nil if it is not both read and written.
+    /// Returns a file of all contacts that the format accepts; nil if the format cannot be both read and written.
     func sampleFile() throws -> [UInt8]? {
         guard format.makeWriter != nil, format.makeReader != nil else { return nil }
         return try write(contacts.map(\.contact)).bytes
     }
 }
 
-/// A row that is none.
+/// An invalid row.
 private struct BadRow {
     let label: String
     let bytes: [UInt8]
-    /// What of it is kept.
+    /// The part of the row that is kept as rejected.
     let kept: [UInt8]
 
     private init(_ label: String, _ bytes: [UInt8]) { (self.label, self.bytes, kept) = (label, bytes, bytes) }
@@ -399,7 +399,7 @@ private struct BadRow {
         ] + (dialect.quoting == .never ? [] : quoted)
     }
 
-    /// The row with a NUL in its first field.
+    /// Returns the row with a NUL in its first field.
     private static func nul(_ row: [UInt8]) -> [UInt8] {
         var row = row
         row.insert(0, at: row.first == UInt8(ascii: "\"") ? 1 : 0)
@@ -408,7 +408,7 @@ private struct BadRow {
 }
 
 extension String {
-    /// The text with carriage returns that a person can see.
+    /// The text with visible carriage returns.
     fileprivate var withVisibleReturns: String {
         unicodeScalars.map { $0 == "\r" ? "\u{240D}" : String($0) }.joined()
     }

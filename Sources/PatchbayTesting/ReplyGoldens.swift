@@ -3,15 +3,16 @@ import PatchbayJSON
 import PatchbayModel
 import Testing
 
-/// What each reply means at each endpoint, as the goldens under `Replies` show it.
+/// The meaning of each reply at each endpoint, as in the goldens under `Replies`.
 struct ReplyGoldens {
-    /// A reply that the vendor, or something on the way, may give.
+    /// A reply of the vendor or of a machine on the way.
     struct Case: Sendable {
         let name: String
         let outcome: Outcome
     }
 
-    /// Where an endpoint's request leaves: a sample, the vendor's behaviour before it, and which request it is.
+    /// An occasion on which a request to an endpoint leaves: a sample, the vendor's behavior, and the number of the
+    /// request.
     private struct Occasion {
         let sample: Sample
         let play: Play
@@ -45,7 +46,7 @@ struct ReplyGoldens {
         self.occasions = occasions
     }
 
-    /// Statuses that vendors and what stands before them answer, then what is no answer, then what makes no sense.
+    /// Statuses of vendors and of proxies before them, then missing replies, then invalid replies.
     private static let common: [Case] = {
         let statuses =
             [100, 200, 201, 202, 204, 206, 301, 302, 304, 400, 401, 402, 403, 404, 405, 408, 409, 410, 413, 415, 422]
@@ -70,7 +71,7 @@ struct ReplyGoldens {
             }
     }
 
-    /// What the adapter makes of each of these outcomes, at every endpoint that some sample reaches.
+    /// Returns the adapter's interpretation of each outcome, at every endpoint that a sample reaches.
     func readings(_ outcomes: [Outcome]) -> [(endpoint: String, readings: [Reading])] {
         occasions.sorted { $0.key < $1.key }.map { endpoint, occasion in
             var script = Script(isPrepared: occasion.isPrepared)
@@ -85,14 +86,14 @@ struct ReplyGoldens {
         }
     }
 
-    /// The rows of the reply table that no reply reaches, whose meaning no golden can show.
+    /// The rows of the reply table that no reply reaches. No golden shows their meaning.
     var unreached: [ReplyRow] {
         let cases = subject.endpoints.flatMap(cases)
         let reached = Set(cases.compactMap { subject.descriptor.replies.index(for: $0.outcome) })
         return subject.descriptor.replies.rows.enumerated().filter { !reached.contains($0.offset) }.map(\.element)
     }
 
-    /// The golden of an endpoint; nil where nothing makes the adapter send it.
+    /// Returns the golden of an endpoint; nil if no sample makes the adapter use it.
     func text(of endpoint: String) -> String? {
         guard let occasion = occasions[endpoint] else { return nil }
         var lines: [(meaning: String, names: [String])] = []
@@ -110,7 +111,7 @@ struct ReplyGoldens {
             .joined(separator: "\n")
     }
 
-    /// Obligations that are broken after a reply, wherever it comes.
+    /// The violated obligations after a reply, by endpoint.
     var breaches: [(endpoint: String, texts: [String])] {
         occasions.sorted { $0.key < $1.key }.map { endpoint, occasion in
             let texts = cases(of: endpoint).flatMap { reply in
@@ -150,12 +151,12 @@ struct ReplyGoldens {
 }
 
 extension Play {
-    /// A vendor that wants a fresh proof of who is asking.
+    /// A vendor that requests a new credential.
     static let unauthenticated: [Play] = [Play("401", .replied(WireResponse(401)))]
 }
 
 extension ConformanceCheck {
-    /// What replies mean, for a person to read.
+    /// Checks of the goldens of replies.
     static let replyGoldens: [ConformanceCheck] = [
         ConformanceCheck("every endpoint has a golden of what replies mean", "replies") { subject in
             let goldens = ReplyGoldens(subject)

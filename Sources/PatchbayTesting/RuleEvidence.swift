@@ -4,26 +4,26 @@ import PatchbayJSON
 import Synchronization
 import Testing
 
-/// Which test showed which rule, noted while tests ran.
+/// A record of the tests that showed each rule, written while tests run.
 ///
-/// With `PATCHBAY_EVIDENCE=<folder>` in the environment each passing test with claims appends one line per rule to a
-/// file of its process in that folder. Evidence counts for a run that passed as a whole.
+/// If the environment has `PATCHBAY_EVIDENCE=<folder>`, each passing test with claims appends one line per rule to a
+/// file of its process in that folder. Use the evidence only if all tests of the run passed.
 public struct RuleEvidence: Sendable, Equatable {
     /// The tests that showed each rule, sorted, each once.
     public let tests: [RuleID: [String]]
 
-    /// Evidence that is known.
+    /// Creates evidence from the tests of each rule.
     public init(_ tests: [RuleID: [String]]) { self.tests = tests.mapValues { Set($0).sorted() } }
 
-    /// Reads every evidence file in a folder and joins them.
+    /// Reads and merges all evidence files in a folder.
     ///
-    /// - Throws: if the folder can't be read, or a line that is complete is no evidence.
+    /// - Throws: An error if the folder cannot be read or a complete line is invalid.
     public init(folder: URL) throws {
         var tests: [RuleID: [String]] = [:]
         let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
         for file in files.sorted() where file.hasSuffix(".ndjson") {
             let text = try String(contentsOf: folder.appendingPathComponent(file), encoding: .utf8)
-            // A process that died while writing leaves half a line, which is no evidence.
+            // A process that died while writing leaves an incomplete line, which does not count.
             for line in text.split(separator: "\n", omittingEmptySubsequences: false).dropLast() {
                 let note = try JSONValue(parsing: String(line))
                 guard let rule = note["rule"]?.string.flatMap(RuleID.init(text:)), let test = note["test"]?.string
@@ -36,12 +36,12 @@ public struct RuleEvidence: Sendable, Equatable {
         self.init(tests)
     }
 
-    /// The rules that no test showed.
+    /// Returns the rules that no test showed.
     public func missing(of rules: [Rule]) -> [RuleID] {
         rules.map(\.id).filter { tests[$0] == nil }.sorted()
     }
 
-    /// This process's file in each folder.
+    /// The file of this process in each folder.
     private static let files = Mutex<[String: FileHandle]>([:])
 
     static func note(_ rules: [RuleID], test: Test) { note(rules, test: name(of: test)) }
@@ -51,7 +51,7 @@ public struct RuleEvidence: Sendable, Equatable {
         note(rules, test: test, folder: URL(fileURLWithPath: folder))
     }
 
-    /// Appends one line per rule; a line is written in one piece.
+    /// Appends one line per rule. Each line is written with one call.
     static func note(_ rules: [RuleID], test: String, folder: URL) {
         var writer = JSONWriter()
         for rule in rules {
@@ -78,7 +78,7 @@ public struct RuleEvidence: Sendable, Equatable {
         return handle
     }
 
-    /// Module, suites and function, without the place in the file.
+    /// Returns the module, suites and function of a test, without the source location.
     static func name(of test: Test) -> String {
         let place = "/\(test.sourceLocation.fileName):"
         let id = "\(test.id)"
@@ -86,7 +86,7 @@ public struct RuleEvidence: Sendable, Equatable {
     }
 }
 
-/// A file in an evidence folder holds something else.
+/// An invalid line in an evidence file.
 struct EvidenceError: Error, CustomStringConvertible {
     let file: String
     var description: String { "\(file) holds a line that is no evidence. Empty the folder and run the tests again." }

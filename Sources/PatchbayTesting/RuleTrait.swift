@@ -5,31 +5,31 @@ public import Testing
 
 /// A test's claim to show rules of a vendor, checked while the test runs.
 ///
-/// A claim holds if the rule fired at least once between the start and the end of the test function; a parameterised
-/// test counts as a whole, so one argument is enough. On a suite it is a claim of every test in it.
+/// A claim holds if the rule applied at least once between the start and the end of the test function. A parameterized
+/// test counts as a whole, so one argument is enough. On a suite, each test of the suite makes the claim.
 public struct RuleTrait: TestTrait, SuiteTrait, TestScoping {
     /// The claimed rules, as written: `vendor/A3`.
     public let claims: [String]
-    /// The API whose rules are known, so that a misspelt claim is found.
+    /// The API whose rules are known, so that a misspelled claim is reported; nil for no such check.
     let adapter: (any VendorAdapter.Type)?
     let sourceLocation: SourceLocation
 
     public var isRecursive: Bool { true }
 
-    /// The whole test function is one scope: its cases share a recorder.
+    /// Returns one scope for the whole test function: its cases share a recorder.
     public func scopeProvider(for test: Test, testCase: Test.Case?) -> RuleTrait? {
         test.isSuite || testCase != nil ? nil : self
     }
 
     /// Runs a test with a recorder, then checks the claims.
     ///
-    /// An issue that the test itself records passes through unchanged; it only keeps the test out of the evidence.
+    /// An issue of the test itself is recorded as usual, and removes the test from the evidence.
     public func provideScope(
         for test: Test,
         testCase: Test.Case?,
         performing function: @concurrent @Sendable () async throws -> Void
     ) async throws {
-        // Traits stack: what fires here is heard by the scopes around it, too.
+        // Traits can be nested: the recorders of outer scopes receive the rules, too.
         let outer = RuleTrace.recorder
         let recorder = RuleRecorder()
         let failure = Flag()
@@ -47,10 +47,10 @@ public struct RuleTrait: TestTrait, SuiteTrait, TestScoping {
     }
 }
 
-/// Claims to show rules, held against the rules that fired.
+/// Claims to show rules, compared with the rules that applied.
 struct RuleClaims {
     private(set) var shown: [RuleID] = []
-    /// Why the others do not hold.
+    /// The reasons that the other claims do not hold.
     private(set) var refuted: [String] = []
 
     init(_ claims: [String], of adapter: (any VendorAdapter.Type)?, fired: Set<RuleID>) {
@@ -90,14 +90,13 @@ struct RuleClaims {
 }
 
 extension Trait where Self == RuleTrait {
-    /// The test shows these rules: each of them must fire while it runs.
+    /// Claims that the test shows these rules: each of them must apply while the test runs.
     ///
     /// - Parameters:
-    ///   - rules: the rules' names: `vendor/A3`.
-    ///   - adapter: the API whose rules they are; then a name that it does not have is told apart from one that only
-    ///     did not fire.
-    ///   - sourceLocation: where an issue is shown.
-    /// - Returns: the trait.
+    ///   - rules: The rules' names, such as `vendor/A3`.
+    ///   - adapter: The API of the rules. With it, an unknown rule gets another message than a rule that did not apply.
+    ///   - sourceLocation: The source location of issues.
+    /// - Returns: The trait.
     public static func shows(
         _ rules: String...,
         of adapter: (any VendorAdapter.Type)? = nil,
@@ -107,7 +106,7 @@ extension Trait where Self == RuleTrait {
     }
 }
 
-/// Something that happened, or not, seen from several tasks.
+/// A Boolean that several tasks can set and read.
 private final class Flag: Sendable {
     private let state = Mutex(false)
     var isRaised: Bool { state.withLock { $0 } }

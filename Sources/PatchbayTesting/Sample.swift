@@ -1,20 +1,22 @@
 public import PatchbayModel
 public import Testing
 
-/// A few operations that a person could cause, under a name that is the same for every vendor.
+/// A few operations that a person could cause, with a name that is the same for every vendor.
 public struct Sample: Sendable, CustomTestStringConvertible {
     /// The name: a file name in every vendor's goldens.
     public let name: String
-    /// What it shows, in one sentence.
+    /// The purpose of the sample, in one sentence.
     public let summary: String
     /// The operations, in order of capture.
     public let operations: [EngagementOperation]
-    /// Whether the vendor knows nothing of the subject before; otherwise the harness registers and logs in first.
+    /// Whether the sample begins with a subject that the vendor does not know. Otherwise the harness registers and logs
+    /// in first.
     public let startsAfresh: Bool
-    /// Whether a vendor that claims the capabilities has to take it. Others hold values that a vendor may refuse.
+    /// Whether a vendor that claims the capabilities must accept the sample. Other samples have values that a vendor
+    /// may refuse.
     public let isOrdinary: Bool
 
-    /// A sample.
+    /// Creates a sample.
     public init(
         _ name: String,
         _ summary: String,

@@ -5,7 +5,7 @@ import PatchbaySimulation
 
 /// Drives operations through an adapter with the real engine, and records what happens.
 final class SampleRun<Adapter: VendorAdapter> {
-    /// What a preparation leaves behind, for runs that continue from it.
+    /// The state after a preparation, for runs that continue from it.
     struct Prepared: Sendable {
         fileprivate let world: VirtualWorld.SavedWorld
         fileprivate let record: AdapterObserver<Adapter>.Record
@@ -14,19 +14,19 @@ final class SampleRun<Adapter: VendorAdapter> {
     private static var provider: String { "vendor" }
     private let world: VirtualWorld
     private let observer: AdapterObserver<Adapter>
-    /// The events of the engine that were taken up.
+    /// The number of events of the engine that were processed.
     private var eventCount = 0
     /// The captured reads without an answer.
     private var reads: Set<OperationID> = []
     /// The requests that were in flight when a process ended.
     private var interruptions = 0
 
-    /// What happened so far.
+    /// The drive so far.
     var drive: Drive { observer.current.drive }
     /// Every exchange after the preparation, with the memory before it.
     var exchanges: [(exchange: Exchange<Adapter>, memory: Adapter.Memory)] { observer.current.exchanges }
 
-    /// Creates a run that begins with nothing.
+    /// Creates a run that begins with an empty outbox.
     init(
         _ adapter: Adapter,
         credential: Secret?,
@@ -57,8 +57,8 @@ final class SampleRun<Adapter: VendorAdapter> {
         try world.start(RoutingPlan(providers: [.init(name: Self.provider, adapter: observed, mode: .live)]))
     }
 
-    /// Delivers what happened before. Its requests are forgotten, its breaches are not. Of the script it follows the clock,
-    /// and whether descriptions are kept.
+    /// Delivers the operations of a preparation. Its requests are discarded, and its violations are kept. It uses only
+    /// the clock of the script, and whether descriptions are kept.
     func prepare(_ operations: [EngagementOperation]) throws -> Prepared {
         observer.change { $0.isPreparing = true }
         if !operations.isEmpty { try deliver(operations, requests: nil) }
@@ -69,7 +69,8 @@ final class SampleRun<Adapter: VendorAdapter> {
         return Prepared(world: try world.save(), record: observer.current)
     }
 
-    /// Captures the operations together and continues until nothing can be done, or this number of requests have left.
+    /// Captures the operations together and runs the engine until it has nothing to do, or until this number of
+    /// requests have left.
     func deliver(_ operations: [EngagementOperation], requests: Int? = nil) throws {
         let now = world.now ?? Corpus.start
         if let first = operations.first, first.capturedAt > now { world.host.advance(by: first.capturedAt - now) }
@@ -97,12 +98,12 @@ final class SampleRun<Adapter: VendorAdapter> {
         return try run()
     }
 
-    /// Lets everything happen that happens by itself, and one event when nothing else does.
+    /// Runs the engine through all timed actions, and sends an event when it waits for one.
     private func run() throws -> Drive.End {
         var wokenAt: Int?
         while true {
             takeEvents()
-            // Whoever asked has gone with the process.
+            // A caller of a query ends with the process.
             if world.interrupted.count > interruptions { (interruptions, reads) = (world.interrupted.count, []) }
             let wait = world.timeToNextAction
             if world.inFlight.isEmpty, wait != .zero, let end = try end() { return end }
@@ -114,7 +115,7 @@ final class SampleRun<Adapter: VendorAdapter> {
                 _ = try world.step()
             } else if wokenAt != progress {
                 wokenAt = progress
-                // Something happens only in time; after a failure wakes are a second apart.
+                // The engine acts only as time passes; after a failure, wakes are a second apart.
                 world.host.advance(by: .seconds(1))
                 try world.wake()
             } else {
@@ -123,7 +124,7 @@ final class SampleRun<Adapter: VendorAdapter> {
         }
     }
 
-    /// How the run has ended; nil if it goes on.
+    /// Returns the way in which the run has ended; nil if it continues.
     private func end() throws -> Drive.End? {
         if let finding = try world.suspended(Self.provider) {
             guard finding.code == "engine.adapter.loops" else { return .suspended(finding) }
@@ -167,8 +168,8 @@ extension AdapterObserver.Record {
 }
 
 extension [EngagementOperation] {
-    /// The operations in parts that end with an unregister each: the engine captures nothing behind one that waits, because
-    /// a provider that is used again withdraws it.
+    /// The operations in parts that end with an unregister each. The engine captures nothing behind a pending unregister,
+    /// because a provider that is used again withdraws it.
     fileprivate var partsByUnregister: [[EngagementOperation]] {
         reduce(into: [[]]) { parts, operation in
             if parts.last?.last?.action == .unregister { parts.append([]) }

@@ -2,14 +2,14 @@ import Foundation
 import PatchbayAdapterKit
 import PatchbayJSON
 
-/// A vendor's wire records as JSON Schemas that were written from the vendor's documents and not from the adapter.
+/// The JSON Schemas of a vendor's wire records, which were written from the vendor's documents and not from the adapter.
 ///
-/// `index.json` in their folder names the schema of each field table: `{"tables": {"<title>": "<file>#/$defs/<name>"}}`.
+/// The `index.json` of the folder names the schema of each field table: `{"tables": {"<title>": "<file>#/$defs/<name>"}}`.
 struct WireSchemas {
     private let tables: JSONObject
     private let files: [String: JSONValue]
 
-    /// The schemas of a folder; nil if it has no index.
+    /// Reads the schemas of a folder; nil if it has no index.
     init?(in folder: URL) throws {
         let index = folder.appendingPathComponent("index.json")
         guard FileManager.default.fileExists(atPath: index.path) else { return nil }
@@ -26,7 +26,7 @@ struct WireSchemas {
         try JSONValue(parsing: String(contentsOf: url, encoding: .utf8))
     }
 
-    /// Where a table and its schema contradict each other.
+    /// Returns the contradictions between a table and its schema.
     func problems(of table: FieldTableSummary) -> [String] {
         guard let reference = tables[table.title]?.string else {
             return ["no schema is named for the table \"\(table.title)\". Name one in tables of index.json."]
@@ -37,7 +37,7 @@ struct WireSchemas {
         return difference(Node(json: table.schema, file: "", files: [:]), schema, at: "\"\(table.title)\"")
     }
 
-    /// One fragment may say less than the other; what both say must agree.
+    /// Compares two fragments. One may state less than the other; common statements must agree.
     private func difference(_ form: Node, _ schema: Node, at place: String) -> [String] {
         var problems = typeProblems(form, schema, at: place) + patternProblems(form, schema, at: place)
         if let formNames = form.names, let schemaNames = schema.names {
@@ -66,7 +66,8 @@ struct WireSchemas {
         return ["\(place) is \(table.sorted()) in the adapter's table and \(vendor.sorted()) in the schema."]
     }
 
-    /// Patterns can't be compared, so the table's is tried on the schema's own words and examples.
+    /// Tests the table's pattern with the enumerated values and examples of the schema, because patterns cannot be
+    /// compared.
     private func patternProblems(_ form: Node, _ schema: Node, at place: String) -> [String] {
         guard let pattern = form.json["pattern"]?.string else { return [] }
         let texts = schema.samples.compactMap(\.string)
@@ -79,7 +80,7 @@ struct WireSchemas {
     }
 }
 
-/// A schema or a part of one, with what its references lead to.
+/// A schema or a part of one, with the files that its references need.
 private struct Node {
     let json: JSONValue
     private let file: String
@@ -89,7 +90,7 @@ private struct Node {
         (self.json, self.file, self.files) = (json, file, files)
     }
 
-    /// What `file#/pointer` leads to; nil for nowhere, and for references without end.
+    /// Resolves `file#/pointer`; nil if the target does not exist or the references are endless.
     init?(_ reference: String, from file: String = "", in files: [String: JSONValue], depth: Int = 8) {
         let parts = reference.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         let name = parts[0].isEmpty ? file : parts[0]
@@ -105,7 +106,7 @@ private struct Node {
         }
     }
 
-    /// A part, its reference followed.
+    /// Returns a part, with its reference resolved.
     subscript(path: String...) -> Node? {
         var part = json
         for name in path {
@@ -119,13 +120,13 @@ private struct Node {
         part["$ref"]?.string.map { Node($0, from: file, in: files) } ?? Node(json: part, file: file, files: files)
     }
 
-    /// The names that an object may have; nil where nothing is said.
+    /// The names that an object may have; nil if the schema does not say.
     var names: Set<String>? { json["properties"]?.object.map { Set($0.map(\.name)) } }
 
-    /// The names that an object always has.
+    /// The names that an object must have.
     var required: Set<String> { Set(json["required"]?.array?.compactMap(\.string) ?? []) }
 
-    /// Values that the schema itself shows.
+    /// The values and examples in the schema.
     var samples: [JSONValue] {
         (json["examples"]?.array ?? []) + (json["enum"]?.array ?? []) + [json["const"]].compactMap { $0 }
             + alternatives.flatMap(\.samples)
@@ -135,7 +136,7 @@ private struct Node {
         ((json["anyOf"]?.array ?? []) + (json["oneOf"]?.array ?? [])).compactMap(resolved)
     }
 
-    /// The JSON types that it takes; nil for any. A whole number is a number too.
+    /// The accepted JSON types; nil for any. An integer is a number, too.
     var types: Set<String>? {
         if let type = json["type"]?.string { return Node.widened([type]) }
         if let types = json["type"]?.array { return Node.widened(types.compactMap(\.string)) }

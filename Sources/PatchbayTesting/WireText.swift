@@ -2,30 +2,29 @@ public import PatchbayAdapterKit
 import Foundation
 import PatchbayModel
 
-/// The text form of wire values in goldens: bodies as they are emitted, secrets hidden.
+/// The text form of wire values in goldens, with bodies as emitted and secrets hidden.
 public enum WireText: Sendable {
-    /// What stands in place of a secret.
+    /// The replacement of a secret.
     public static let secret = "‹secret›"
 
-    /// Method and URL, headers sorted by name, an empty line, the body as emitted.
+    /// Returns the method and the URL, the headers sorted by name, an empty line, and the body as emitted.
     ///
-    /// A body that is not UTF-8 stands as Base64 after `base64:`.
+    /// A body that is not UTF-8 is shown as Base64 after `base64:`.
     ///
     /// - Parameters:
-    ///   - request: the request.
-    ///   - secrets: texts to hide wherever they stand, plain or percent-encoded; values of secret headers are hidden
-    ///     anyway.
-    /// - Returns: lines without a line break at the end.
+    ///   - request: The request.
+    ///   - secrets: Texts to hide everywhere, plain or percent-encoded. Values of secret headers are always hidden.
+    /// - Returns: Lines without a line break at the end.
     public static func text(_ request: WireRequest, hiding secrets: [String] = []) -> String {
         join(["\(request.method) \(request.url)"] + lines(request.headers), request.body, hiding: secrets)
     }
 
-    /// Status, headers sorted by name, an empty line, the body as received.
+    /// Returns the status, the headers sorted by name, an empty line, and the body as received.
     public static func text(_ response: WireResponse, hiding secrets: [String] = []) -> String {
         join(["HTTP \(response.status)"] + lines(response.headers), response.body, hiding: secrets)
     }
 
-    /// One finding in one line: severity, code, normalised cause, place, rule, reason and remedy.
+    /// Returns a finding in one line: severity, code, normalized cause, place, rule, reason and remedy.
     public static func text(_ finding: Finding) -> String {
         let error = finding.error.map { " (\($0.rawValue))" } ?? ""
         let path = finding.path.isEmpty ? "" : " at \(finding.path)"

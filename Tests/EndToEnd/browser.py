@@ -3,9 +3,9 @@
 
     browser.py [--shots FOLDER]
 
-The page's figures are the plan's own, nothing is logged, nothing is asked of anybody, nothing sticks out at 320 pixels,
-every text stands out from its ground, and every picture says in words what it shows. Chromium comes with `.ci/setup
-browser`; CHROMIUM=<path> takes another one.
+It checks that the page's figures are the plan's, that the page logs nothing and loads nothing, that it fits into 320 pixels,
+that every text has enough contrast, and that every picture has a description. `.ci/setup browser` installs Chromium;
+CHROMIUM=<path> selects another one.
 """
 
 import argparse
@@ -24,7 +24,7 @@ import processes
 WIDTHS = [1280, 768, 390, 320]
 SCHEMES = {"light": 1, "dark": 0}
 
-# Looks at the page inside a frame for each width, and writes down what it finds.
+# Examines the page inside a frame for each width, and reports the results.
 PROBE = """
 const all = [];
 document.querySelectorAll('iframe').forEach(frame => { frame.addEventListener('load', () => setTimeout(() => {
@@ -67,7 +67,7 @@ class Browser:
         )
 
     def probe(self, page, scheme):
-        """What the page is at each width."""
+        """Returns the results of the examination at each width."""
         with tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder, "probe.html")
             text = html.escape(page, quote=False)
@@ -91,14 +91,14 @@ class Browser:
 
 
 def at(plan, path):
-    """The value of the plan at a path: `losses.3.count`."""
+    """Returns the plan's value at a path such as `losses.3.count`."""
     for step in path.split("."):
         plan = plan[int(step)] if isinstance(plan, list) else plan[step]
     return plan
 
 
 def sample(folder):
-    """A source with something of everything that a page shows."""
+    """Writes a source with an example of everything that a page shows."""
     people = []
     for number in range(400):
         person = {"identifiers": [{"kind": "external", "value": f"c-{number}"}, {"kind": "email", "value": f"p{number % 390}@mail.example"}]}
@@ -121,14 +121,14 @@ def sample(folder):
 
 
 def pages(folder):
-    """Pages with the plans that they show: of a busy source, of the demo's, and of one with no contact that can be read."""
+    """Yields pages with their plans: of a source with everything, of the demo's source, and of one without a readable contact."""
     settings = folder / "settings.json"
     settings.write_text(json.dumps({"to": {"dbId": 7, "resourceId": 3}}))
-    nobody = folder / "nobody.ndjson"
-    nobody.write_text("no contact\n")
+    unreadable = folder / "unreadable.ndjson"
+    unreadable.write_text("no contact\n")
     sources = {
         "busy": ("neutral.contacts", sample(folder)), "rows": ("salesforce.contacts", processes.ROOT / "Examples/Data/salesforce-contacts.csv"),
-        "nobody": ("neutral.contacts", nobody),
+        "unreadable": ("neutral.contacts", unreadable),
     }
     for name, (form, file) in sources.items():
         page = folder / f"{name}.html"
@@ -151,7 +151,7 @@ def problems(browser, name, page, plan, shots):
             for place, value, shown in found["figures"]:
                 if at(plan, place) != value or shown != f"{value:,}":
                     yield f"{where}: {place} shows {shown}, and the plan says {at(plan, place)}"
-            if name != "nobody" and len(found["figures"]) < 12:
+            if name != "unreadable" and len(found["figures"]) < 12:
                 yield f"{where}: only {len(found['figures'])} figures"
             for what in ("scripts", "pictures", "cells"):
                 if found[what]:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares README.md and the generated articles with what is built, and runs every example of README.md.
+"""Compares README.md and the generated articles with the build, and runs every example of README.md.
 
     check_readme.py            compares and runs; ends with 1 if something differs or fails
     check_readme.py --write    writes the generated parts and articles instead of comparing them
@@ -126,12 +126,12 @@ def generated(text, is_writing, problems):
 
 
 def shape(line):
-    """A line without what changes from run to run: numbers, times, and the space that aligns them."""
+    """Returns a line without the parts that differ between runs: numbers, times, and the space that aligns them."""
     return " ".join(re.sub(r"\d+", "#", line).split())
 
 
 def check_transcript(text, problems):
-    """Every line of the transcript is a line that the last `make demo` printed, but for its numbers."""
+    """Checks that the last `make demo` printed every line of the transcript, except for the numbers."""
     block = re.search(r"<!-- elsewhere: make demo -->\n```text\n(.*?)```", text, re.DOTALL)
     lines = block.group(1).splitlines() if block else []
     if len(lines) != 12:

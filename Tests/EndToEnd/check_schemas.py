@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Holds schemas, examples and golden request bodies against a validator that is not ours (PyPI jsonschema).
+"""Validates schemas, examples and golden request bodies with an independent validator (PyPI jsonschema).
 
 - every Schemas/**/*.schema.json is itself a valid schema (2020-12);
 - every example is valid, and every example under invalid/ is refused;
 - every JSON body of a golden request fits the schema that Schemas/wire/<vendor>/index.json names for it, and so does
   every line of a golden record file.
 
-It counts what it looked at, and finding nothing is a failure.
+It counts the validated files, and fails if there are none.
 """
 
 import json
@@ -20,8 +20,8 @@ from referencing import Registry, Resource
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SCHEMAS = ROOT / "Schemas"
 
-# Findings of a configuration that need a look at several places, at the environment or at an adapter's own table, and
-# that no schema can have. A bad example with none but these is refused by `patchbay check` alone.
+# Findings of a configuration that depend on several places, on the environment or on an adapter's own table, so that no
+# schema can have them. Only `patchbay check` refuses an invalid example that has no other findings.
 BEYOND_SCHEMAS = re.compile(
     r"configuration\.(route\.(provider|twice|none)|provider\.side|variable|adapter|attribute\.name|credentials)|setting\."
 )
@@ -58,7 +58,7 @@ class Check:
         return Draft202012Validator(self.schemas[path], registry=self.registry, format_checker=FormatChecker())
 
     def errors(self, value, schema):
-        """What a schema says against a value: places and rules, never the value."""
+        """Returns the errors of a value: places and rules, never the value."""
         found = sorted(self.validator(schema).iter_errors(value), key=lambda error: list(map(str, error.path)))
         return [f"{error.json_path} breaks {error.validator} of {schema.name}" for error in found]
 
@@ -131,7 +131,7 @@ class Check:
         return SCHEMAS / "wire" / vendor.lower() / name
 
     def check_conversation(self, path, vendor, index):
-        """The scenario fits its schema, and every request that its lines tell of fits the vendor's."""
+        """Checks that the scenario fits its schema, and that every request in its lines fits the vendor's schema."""
         self.count(f"conversations of {vendor}")
         for error in self.errors(json.loads(path.read_text(encoding="utf-8")), SCHEMAS / "scenario" / "scenario.schema.json"):
             self.problem(path, error)

@@ -3,18 +3,18 @@
 
     damage.py ROUNDS [--seed N] [--keep]
 
-Each round takes an outbox with work in it and cuts, flips, zeroes or garbles what stands on the disk: the file, its
-write-ahead log, or both. Whatever the damage, the sender must open it and
+Each round takes an outbox with pending operations and truncates, flips, zeroes or garbles the bytes of the file, of its
+write-ahead log, or of both. In every case the sender must open the outbox and
 
-- keep every row that an independent reader can still read in the damaged files and whose checksum holds, as it was;
-- book every other one: what was captured is what ended, what is pending and what is booked as gone;
-- leave the damaged file beside the new one, and a file that `outbox verify` and the independent reader find sound.
+- keep every row that an independent reader can still read in the damaged files and whose checksum is correct, unchanged;
+- count every other row: captured operations are completed, pending or counted as lost;
+- leave the damaged file beside the new one, and a new file that `outbox verify` and the independent reader find sound.
 
-A log whose end is gone takes its commits along, and nothing in the file can tell: there the independent reader, who reads the
-same bytes, must miss the same promises.
+A log without its end loses commits, and the file does not show that. The independent reader, which reads the same bytes, must
+miss the same operations then.
 
-In some rounds the outbox is in use: one process captures while a page is damaged and another process recovers the file. What
-the first has promised since is in the new file.
+In some rounds the outbox is in use: one process captures while a page is damaged and another process recovers the file. The
+new file must contain the operations that the first process has acknowledged since.
 """
 
 import collections
@@ -31,7 +31,7 @@ import scene
 from outbox_file import ENDINGS, SOURCES, OutboxFile, outcome_batch
 
 PAGE = 4096
-# After so many rounds a new outbox is made.
+# The number of rounds before a new outbox is created.
 FRESH = 20
 
 
@@ -63,7 +63,7 @@ def remove(data, _):
     data.clear()
 
 
-# What happens to the file, and what to its log.
+# The damage to the file, and the damage to its log.
 WAYS = {
     "bits of the file": (flip, None), "file cut": (cut, None), "pages zeroed": (zero, None), "pages garbled": (garble, None),
     "bits of the log": (None, flip), "log cut": (None, cut), "log gone": (None, remove), "bits of both": (flip, flip),
@@ -73,12 +73,12 @@ ORDER = [*list(WAYS)[:3], IN_USE, *list(WAYS)[3:]]
 
 
 class Before:
-    """An outbox as it was, and its bytes."""
+    """The content and the bytes of an outbox before the damage."""
 
     def __init__(self, stage):
         self.bytes = {
-            ending: path.read_bytes()
-            for ending in ["", "-wal"] if (path := pathlib.Path(f"{stage.outbox}{ending}")).exists()
+            suffix: path.read_bytes()
+            for suffix in ["", "-wal"] if (path := pathlib.Path(f"{stage.outbox}{suffix}")).exists()
         }
         self.promised = set(stage.promises())
         with OutboxFile(stage.outbox) as outbox:
@@ -88,7 +88,7 @@ class Before:
 
 
 def pairs(outbox):
-    """(provider, id) of what is pending, and of what ended otherwise than by damage."""
+    """Returns (provider, id) of the pending operations, and of those with an outcome other than by damage."""
     pending = {(provider, identifier) for provider, identifier, _ in outbox.pending()}
     ended = {(provider, identifier) for provider, identifier, term, _ in outbox.history() if term != "quarantined"}
     return pending, ended
@@ -114,7 +114,7 @@ def play(folder, rounds, seed):
 
 
 def make(stage):
-    """The same work twice: as a kill -9 leaves it, with its log, and in one file, as a quiet end leaves it."""
+    """Creates an outbox twice: with its log, as a kill -9 leaves it, and as a single file, as a normal end leaves it."""
     for _ in range(2):
         stage.say(stage.shop.round(least=40, most=120))
         stage.sandbox.set_faults({"probability": 0.6, "effect": "reset", "seed": stage.chance.randrange(1000)})
@@ -129,7 +129,7 @@ def make(stage):
 
 
 class Round:
-    """One outbox, one damage."""
+    """One outbox with one damage."""
 
     def __init__(self, stage, before, name, way):
         self.stage, self.before, self.name, self.way = stage, before, name, way
@@ -147,7 +147,7 @@ class Round:
         self.send(0)
         moved = list(home.glob("outbox.sqlite.damaged-*"))
         if not moved:
-            # A row that only its checksum shows is set aside when it is read: everything is.
+            # The sender sets a damaged row aside when it reads it, and it reads all rows.
             self.stage.sandbox.set_faults()
             self.send(20)
             self.stage.sandbox.set_faults({"effect": "reset"})
@@ -168,15 +168,15 @@ class Round:
 
     def damage(self):
         chance = self.stage.chance
-        for ending, change in zip(["", "-wal"], WAYS[self.way]):
-            data = bytearray(self.before.bytes.get(ending, b""))
+        for suffix, change in zip(["", "-wal"], WAYS[self.way]):
+            data = bytearray(self.before.bytes.get(suffix, b""))
             if change and data:
                 change(data, chance)
-            if data or not ending:
-                pathlib.Path(f"{self.outbox}{ending}").write_bytes(data)
+            if data or not suffix:
+                pathlib.Path(f"{self.outbox}{suffix}").write_bytes(data)
 
     def foreign_reader(self):
-        """What somebody else can still read of the damaged files: pairs of provider and id, and bodies by id."""
+        """Returns what an independent reader can still read of the damaged files: pairs of provider and id, and bodies by id."""
         try:
             with OutboxFile(self.outbox) as outbox:
                 operations = outbox.sound_rows("operation")
@@ -213,7 +213,7 @@ class Round:
         tally.accounted += len(promised & gone)
 
     def check_books(self, accounts, pending, gone, readable):
-        """What was captured is accounted for, and what is gone is booked, where the books themselves were spared."""
+        """Checks that captured operations are accounted for, and lost ones are counted, if the accounts themselves are undamaged."""
         waiting = collections.Counter(provider for provider, _ in pending)
         for provider in self.before.accounts:
             old, new = self.before.accounts[provider], accounts.get(provider, {})
@@ -228,13 +228,13 @@ class Round:
                 continue
             booked = sum(new.get("quarantined", {}).values())
             lost = sum(1 for pair in gone & self.before.pending if pair[0] == provider)
-            # A log that ends early takes captures and their bookings along; the independent reader misses the same.
+            # A log that ends early loses captures together with their counts. The independent reader misses the same.
             if booked != lost and WAYS[self.way][1] is None:
                 self.problem(f"{provider}: {lost} pending rows are gone, {booked} are booked")
 
 
 class InUse:
-    """One process captures, a page is damaged under it, and another process opens the file."""
+    """One process captures while a page is damaged, and another process opens the file."""
 
     def __init__(self, stage, name):
         self.stage, self.name = stage, name
@@ -260,7 +260,7 @@ class InUse:
         return self.ledger.read_text().split()
 
     def operations(self, count):
-        """Lines of operations with some weight, so that to recover them takes a while."""
+        """Returns lines of large operations, so that their recovery takes some time."""
         for _ in range(count):
             action = {"kind": "track", "event": {"kind": "custom", "name": "Order Placed", "attributes": {"note": "y" * 300}}}
             yield json.dumps(self.stage.shop.operation(self.stage.chance.choice(scene.CONTACTS), action)).encode() + b"\n"
@@ -273,7 +273,7 @@ class InUse:
         )
 
     def meet(self):
-        """What had been promised when the page was damaged, and whether the file was recovered."""
+        """Returns the acknowledged operations at the time of the damage, and whether the file was recovered."""
         sender = processes.Sender(
             self.configuration, self.ledger, "--until-idle", 60, "-", environment=self.stage.environment,
             talk=self.home / "talk.txt", stdin=subprocess.PIPE,
@@ -312,7 +312,7 @@ class InUse:
         return before, list(self.home.glob("outbox.sqlite.damaged-*"))
 
     def damage(self):
-        """Garbles the head of one page behind the list of tables."""
+        """Garbles the header of one page after the list of tables."""
         with open(self.outbox, "r+b") as file:
             size = file.seek(0, 2)
             file.seek(self.stage.chance.randrange(40, size // PAGE) * PAGE)
@@ -321,7 +321,7 @@ class InUse:
     def check(self, before):
         promised = set(self.promises())
         self.stage.tally.promised += len(promised)
-        # Whoever opens it next sets aside what a checksum alone shows.
+        # The next process that opens the file sets aside rows with a wrong checksum.
         processes.run(
             "send", "--config", self.configuration, "--until-idle", 0, "-", environment=self.stage.environment, input=b""
         )

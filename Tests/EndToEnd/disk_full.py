@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Lets the disk fill up under the real sender at random moments, and counts afterwards with an independent reader.
+"""Fills the disk during the real sender's work at random moments, and counts afterwards with an independent reader.
 
     disk_full.py ROUNDS [--seed N] [--keep]
 
-Two ways, round about: a small volume of its own (tmpfs) that something else has filled, and a limit on the size of
-files, which ends writes in the same way and needs no rights. A volume needs a mount namespace; where none can be made,
-the limit is the only way, and the first line says so. Each round says more than there is room for: what was promised
-must be there, the sender must say what is wrong, and when there is room again everything goes on.
+Rounds alternate between two ways: a small volume (tmpfs) that another file has filled, and a limit on the size of files, which
+ends writes in the same way and needs no rights. A volume needs a mount namespace. If none can be created, only the limit is
+used, and the first line says so. Each round captures more than there is room for. Acknowledged operations must be in the outbox,
+the sender must report the problem, and delivery must resume when there is room again.
 """
 
 import os
@@ -23,7 +23,7 @@ ROOM = 128 << 20
 
 
 def enter_namespace():
-    """Starts this program again where it may mount volumes that go when it ends; returns where that can't be."""
+    """Starts this program again in a mount namespace, whose volumes end with it; returns if that is not possible."""
     if os.environ.get("PATCHBAY_NAMESPACE"):
         return
     unshare = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--user", "--map-root-user", "--mount"]
@@ -34,7 +34,7 @@ def enter_namespace():
 
 
 class Volume:
-    """A small volume; whatever else is on it is one file that grows and goes."""
+    """A small volume with one other file, which grows and is removed."""
 
     name = "tmpfs"
     words = "disk is full"
@@ -46,7 +46,7 @@ class Volume:
         self.ballast = self.folder / "ballast"
 
     def squeeze(self, room, _):
-        """Leaves that many bytes of room."""
+        """Leaves a number of free bytes."""
         state = os.statvfs(self.folder)
         with open(self.ballast, "wb") as file:
             file.write(b"\0" * max(0, state.f_bavail * state.f_frsize - room))
@@ -60,10 +60,10 @@ class Volume:
 
 
 class Limit:
-    """A limit on how large a file may become."""
+    """A limit on the size of files."""
 
     name = "RLIMIT_FSIZE"
-    # The system calls it another error than a full volume.
+    # The system reports another error than for a full volume.
     words = "disk I/O error"
 
     def __init__(self, folder):
@@ -74,7 +74,7 @@ class Limit:
         largest = max((file.stat().st_size for file in outbox.parent.glob(outbox.name + "*")), default=0)
 
         def limit():
-            # A process without a handler would be killed by the signal instead of hearing that there is no room.
+            # The signal would kill a process without a handler, which would not get the error.
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (largest + room, largest + room))
 
@@ -90,7 +90,7 @@ class Limit:
 def play_on(disk, folder, rounds, seed):
     with scene.Scene(folder, seed, outbox=disk.folder / "outbox.sqlite") as stage:
         for number in range(rounds):
-            # What does not fit is said, too: it is not promised, and nobody may count on it.
+            # Some operations do not fit. The sender does not acknowledge them, so they do not count.
             stage.say(stage.shop.round(least=40, most=400))
             stage.break_vendors(number)
             talked = stage.talk.stat().st_size

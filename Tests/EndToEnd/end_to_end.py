@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The built command from outside, over real HTTP and real files: what works, and what happens to bad input.
+"""Checks the built command over real HTTP and real files, with valid and invalid input.
 
-Each check is a method whose first line of documentation is what must hold. Usage: end_to_end.py [PART OF A NAME]
+Each check is a method whose first line of documentation states what must hold. Usage: end_to_end.py [PART OF A NAME]
 """
 
 import base64
@@ -97,7 +97,7 @@ class EndToEnd:
         return [each["id"] for each in receipts if each.get("durable")]
 
     def expect_kept(self, promised):
-        """Everything promised is in the outbox, and the outbox is sound."""
+        """Checks that every acknowledged operation is in the outbox, and that the outbox is sound."""
         ledger = self.folder / "ledger.txt"
         ledger.write_text("\n".join(promised))
         with OutboxFile(self.outbox) as outbox:
@@ -105,22 +105,22 @@ class EndToEnd:
         self.expect(not problems, "; ".join(problems))
 
     def expect_no_secret(self, *done):
-        """No secret of the environment in what was said, in an outbox, or in the sandbox's log."""
-        talk = {f"what run {number} said": each.stdout + each.stderr for number, each in enumerate(done)}
+        """Checks that no secret of the environment is in an output, in an outbox, or in the sandbox's log."""
+        output = {f"what run {number} said": each.stdout + each.stderr for number, each in enumerate(done)}
         files = {file.name: file.read_bytes() for file in [*self.folder.glob("*.sqlite*"), self.sandbox.log]}
         self.expect(any(name.endswith(".sqlite") for name in files), "there is no outbox to look into")
-        # An app key is no secret: it stands in every address.
+        # An app key is no secret: every URL contains it.
         for secret in (value for name, value in self.environment.items() if not name.endswith("APP_KEY")):
             for form in (secret.encode(), base64.b64encode(secret.encode()).rstrip(b"=")):
-                shown = [name for name, data in {**talk, **files}.items() if form in data]
+                shown = [name for name, data in {**output, **files}.items() if form in data]
                 self.expect(not shown, f"a secret stands in {', '.join(shown)}")
 
-    # What works
+    # Valid input
 
     def deliver_a_morning(self, vendor):
-        """What a vendor has no API for is refused with a reason; all else arrives."""
+        """Operations without an API of the vendor are refused with a reason; all others arrive."""
         configuration = self.configuration(vendor)
-        # Vendors have their pace: how many requests are needed depends on the machine's speed, so time flies.
+        # Vendors have a pacing, so the number of requests depends on the machine's speed: use a fast clock.
         done = processes.run(
             "send", "--config", configuration, "-", environment=self.hurried(), input=lines(a_morning()).encode()
         )
@@ -135,7 +135,7 @@ class EndToEnd:
         self.expect(sorted(rejected) == refused and all(rejected.values()), f"rejected are {rejected}, not {refused}")
 
     def switch_in_a_morning(self, old, new):
-        """Half a morning at the old vendor, whose network then fails; the other half and what is pending at the new one."""
+        """The old vendor receives half of the operations, then its network fails; the new one receives the rest and the pending ones."""
         operations = a_morning()
         providers = {name: self.provider(name) for name in (old, new)}
         promised = []
@@ -156,7 +156,7 @@ class EndToEnd:
         self.recount(promised, {name: self.sandbox.save_state(name) for name in (old, new)})
 
     def hurried(self):
-        """The environment with a clock in which ten minutes pass in a second."""
+        """Returns the environment with a clock in which ten minutes pass in a second."""
         return {**self.environment, "PATCHBAY_CLOCK": processes.clock(600, time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()))}
 
     def recount(self, promised, states):
@@ -166,7 +166,7 @@ class EndToEnd:
         self.expect(not recount.problems, "; ".join(recount.problems))
 
     def check_outbox_commands(self):
-        """outbox stats, list and verify tell the truth about a file that waits"""
+        """outbox stats, list and verify report pending operations correctly"""
         configuration = self.configuration("salesforce")
         self.sandbox.set_faults({"effect": "reset"})
         done = self.run("send", "--config", configuration, "--until-idle", 1, "-", input=lines(a_morning()).encode())
@@ -181,7 +181,7 @@ class EndToEnd:
         self.expect_end(self.run("outbox", "verify", self.outbox), 0)
 
     def check_damage(self):
-        """outbox verify finds a byte that was changed behind its back"""
+        """outbox verify finds a byte that another program changed"""
         configuration = self.configuration("salesforce")
         self.run("send", "--config", configuration, "-", input=lines(a_morning()).encode())
         with OutboxFile(self.outbox) as outbox:
@@ -193,7 +193,7 @@ class EndToEnd:
         self.expect(b"outcomeBatch" in done.stdout, f"does not name the table: {done.stdout.decode()}")
 
     def check_repeat(self):
-        """sending the same file again changes nothing: what is known is passed over"""
+        """sending the same file again changes nothing: known operations are skipped"""
         configuration = self.configuration("salesforce")
         (self.folder / "day.ndjson").write_text(lines(a_morning()))
         self.run("send", "--config", configuration, self.folder / "day.ndjson")
@@ -273,10 +273,10 @@ class EndToEnd:
             refused = self.expect_end(self.run("check", file), 78)
             self.expect(b"configuration.provider.side" in refused.stdout + refused.stderr, "an app may hold the api")
             processes.write_configuration(file, providers, ["rows"], side="server")
-            told = lines(operations).encode()
-            mapped = self.expect_end(self.run("map", "--config", file, "--provider", "rows", "-", input=told), 0)
+            source = lines(operations).encode()
+            mapped = self.expect_end(self.run("map", "--config", file, "--provider", "rows", "-", input=source), 0)
             self.expect(secret.encode() not in mapped.stdout, "map shows the secret")
-            done = processes.run("send", "--config", file, "-", environment=self.hurried(), input=told)
+            done = processes.run("send", "--config", file, "-", environment=self.hurried(), input=source)
             self.expect_end(done, 0)
             self.expect(len(self.promised(done.stdout)) == number, "not everything was promised")
             state = json.loads(sandbox.save_state("salesforce-server").read_text())
@@ -290,7 +290,7 @@ class EndToEnd:
             self.expect(shown == ["sandbox-settings.json"], f"the secret stands in {shown}")
 
     def check_erasure(self):
-        """an erasure says how the vendor's deletion ended: one that is refused is left for a person to do, with status 1"""
+        """an erasure reports the outcome of the vendor's deletion: a refused one requires a manual step and ends with 1"""
         self.environment["SALESFORCE_CLIENT_SECRET"] = "s3cret-of-an-installed-package"
         status = {}
 
@@ -340,7 +340,7 @@ class EndToEnd:
         server.shutdown()
 
     def erase_after_a_morning(self, vendor):
-        """An erasure at an app's device API: nothing is left of the person here, and a person is told what is left to do there."""
+        """An erasure at a device API deletes all data of the person here, and reports the manual step at the vendor."""
         configuration = self.configuration(vendor)
         done = processes.run("send", "--config", configuration, "-", environment=self.hurried(), input=lines(a_morning()).encode())
         self.expect(done.returncode in (0, 1), f"ended with {done.returncode}: {done.stderr.decode()[-400:]}")
@@ -348,13 +348,13 @@ class EndToEnd:
         self.expect_end(done, 1)
         report = json.loads(done.stdout)
         [provider] = report["providers"]
-        self.expect(report["subjects"] == 1 and provider["requested"], f"nobody was asked to forget: {report}")
+        self.expect(report["subjects"] == 1 and provider["requested"], f"no provider was asked to erase: {report}")
         self.expect([each["term"] for each in provider["answers"]] == ["accepted"], f"answered: {provider['answers']}")
-        self.expect(len(provider.get("manualStep", "")) > 20, f"nobody is told what to do at {vendor}: {provider}")
+        self.expect(len(provider.get("manualStep", "")) > 20, f"the manual step at {vendor} is missing: {provider}")
         self.expect(CONTACT not in done.stdout.decode(), "the person is named")
 
     def check_server_apis(self):
-        """a back end's configuration writes and forgets people at Acoustic, Adobe and Altcraft over HTTP, each by its own talk"""
+        """a back end's configuration writes and erases people at Acoustic, Adobe and Altcraft over HTTP, each by its own exchange"""
         secrets = {name: f"s3cret-{name.lower().replace('_', '-')}" for name in ("ACOUSTIC_SECRET", "REFRESH", "ADOBE_SECRET", "TOKEN")}
         self.environment.update(secrets)
         accounts = {
@@ -385,7 +385,7 @@ class EndToEnd:
             }
             said = {"kind": "changeAttributes", "changes": {"points": {"set": 7}}}
             topic = {"channel": "email", "topic": "offers", "state": "subscribed"}
-            told = [("c-1", said), ("c-1", {"kind": "changeTags", "tags": {"add": ["poetry"]}}), ("c-2", said)]
+            shared = [("c-1", said), ("c-1", {"kind": "changeTags", "tags": {"add": ["poetry"]}}), ("c-2", said)]
             own = {"adobe-server": [("c-1", {"kind": "changeSubscription", "subscription": topic})]}
             for api, each in settings.items():
                 file = folder / f"{api}.json"
@@ -393,11 +393,11 @@ class EndToEnd:
                 processes.write_configuration(file, {"crm": {"adapter": api, "settings": each}}, ["crm"], outbox, side="server")
                 operations = [
                     {**operation(number, action, contact), "subject": contact}
-                    for number, (contact, action) in enumerate(told + own.get(api, []))
+                    for number, (contact, action) in enumerate(shared + own.get(api, []))
                 ]
                 done = processes.run("send", "--config", file, "-", environment=self.hurried(), input=lines(operations).encode())
                 self.expect_end(done, 0)
-                # The vendor's own deletion: nothing is left for a person to do.
+                # The vendor deletes the person through its API: no manual step is left.
                 done = processes.run("erase", "--config", file, "--contact", "c-2", "--json", environment=self.hurried())
                 self.expect_end(done, 0)
                 [provider] = json.loads(done.stdout)["providers"]
@@ -412,13 +412,13 @@ class EndToEnd:
             self.expect(services == ["weeklyOffers"] and states["adobe-server"]["deleted"] == ["c-2"], "Adobe's records are others")
             altcraft = [json.loads(each["fields"]) for each in states["altcraft-server"]["profiles"]]
             self.expect(altcraft == [{"crm_id": "c-1", "points": 7, "labels": ["poetry"]}], f"Altcraft holds {altcraft}")
-            self.expect(len(states["altcraft-server"]["deletions"]) == 1, "Altcraft forgot nobody")
+            self.expect(len(states["altcraft-server"]["deletions"]) == 1, "Altcraft erased no person")
             for secret in secrets.values():
                 shown = [name.name for name in folder.iterdir() if name.is_file() and secret.encode() in name.read_bytes()]
                 self.expect(shown == ["sandbox-settings.json"], f"a secret stands in {shown}")
 
     def check_refused_switch(self):
-        """a switch that would lose pending work is refused with the list; the old configuration goes on"""
+        """a switch that would lose pending work is refused with the list; the old configuration stays in force"""
         providers = {name: self.provider(name) for name in ("salesforce", "des")}
         old, new = [
             processes.write_configuration(
@@ -438,7 +438,7 @@ class EndToEnd:
         self.expect_end(self.run("send", "--config", old, "--until-idle", 1, "-", input=b""), 1, "salesforce           1        1")
 
     def check_shadow(self):
-        """a shadow is told what the live vendor is told, sends nothing, and reports what it would refuse, field by field"""
+        """a shadow examines the operations of the live vendor, sends nothing, and reports what it would refuse, field by field"""
         providers = {name: self.provider(name) for name in ("altcraft", "des")}
         configuration = self.folder / "patchbay.json"
         configuration.write_text(json.dumps({
@@ -450,8 +450,8 @@ class EndToEnd:
         )
         self.expect(done.returncode in (0, 1), f"ended with {done.returncode}")
         self.expect({entry["vendor"] for entry in ndjson(self.sandbox.log)} == {"altcraft"}, "the shadow was sent something")
-        told = self.run("outbox", "shadow", self.outbox, "--json")
-        report = json.loads(told.stdout)
+        printed = self.run("outbox", "shadow", self.outbox, "--json")
+        report = json.loads(printed.stdout)
         self.expect(report["provider"] == "des", f"the report is of {report['provider']}")
         counted = sum(each["count"] for each in report["shadowRun"] if each["word"] in ("taken", "refused"))
         self.expect(counted == 6, f"{counted} of 6 operations were shadowed")
@@ -464,10 +464,10 @@ class EndToEnd:
         self.expect(any(each["shadow"]["des"]["requests"] for each in mapped), "no request of the shadow is shown")
         onlyHere = {each["id"] for each in mapped if any(difference["who"] == "onlyHere" for difference in each["differences"])}
         refusing = {each["id"] for each in a_morning() if each["action"]["kind"] in vendors.ALL["des"].REFUSES}
-        self.expect(refusing <= onlyHere, f"differences are told of {onlyHere}, not of {refusing}")
+        self.expect(refusing <= onlyHere, f"differences are reported of {onlyHere}, not of {refusing}")
 
     def check_percentage(self):
-        """a percentage route hears exactly the contacts whose place, computed here anew, is its own"""
+        """a percentage route receives exactly the contacts of its share, which is computed here again"""
         providers = {name: self.provider(name) for name in ("salesforce", "altcraft")}
         configuration = self.folder / "patchbay.json"
         configuration.write_text(json.dumps({
@@ -483,22 +483,22 @@ class EndToEnd:
             event = {"kind": "track", "event": {"kind": "custom", "name": "Order Placed"}}
             said[operation(number, event)["id"]] = {**operation(number, event, contact), "subject": f"phone-{number}"}
         self.run("send", "--config", configuration, "--until-idle", 0, "-", input=lines(said.values()).encode())
-        heard = {name: set() for name in providers}
+        received = {name: set() for name in providers}
         with OutboxFile(self.outbox) as outbox:
             for provider, identifier, *_ in outbox.history():
-                heard[provider].add(identifier)
+                received[provider].add(identifier)
             for provider, identifier, *_ in outbox.pending():
-                heard[provider].add(identifier)
+                received[provider].add(identifier)
         few = {
             identifier for identifier, each in said.items()
             if int.from_bytes(hashlib.sha256(each["contact"].encode()).digest()[:8], "big") % 10_000 < 3_050
         }
         self.expect(0 < len(few) < len(said), "the contacts all stand on one side")
-        self.expect(heard["altcraft"] & set(said) == few, f"altcraft hears {len(heard['altcraft'])}, not {len(few)}")
-        self.expect(heard["salesforce"] & set(said) == set(said) - few, "salesforce hears others than the rest")
+        self.expect(received["altcraft"] & set(said) == few, f"altcraft receives {len(received['altcraft'])}, not {len(few)}")
+        self.expect(received["salesforce"] & set(said) == set(said) - few, "salesforce receives others than the rest")
 
     def check_retarget(self):
-        """outbox retarget moves what waits at one vendor to another, and the vendor hears it"""
+        """outbox retarget moves pending operations of one vendor to another, which receives them"""
         providers = {name: self.provider(name) for name in ("salesforce", "altcraft")}
         configuration = processes.write_configuration(
             self.folder / "patchbay.json", providers, list(providers), outbox=self.outbox, onLoss="reject",
@@ -521,7 +521,7 @@ class EndToEnd:
         self.expect(accounts["altcraft"]["created"].get("retargeted", 0) >= 1, f"altcraft's books say {accounts['altcraft']}")
         self.expect_end(self.run("outbox", "verify", self.outbox), 0)
         self.expect_end(
-            self.run("outbox", "retarget", self.outbox, "--config", configuration, "--provider", "nobody"), 64, "salesforce"
+            self.run("outbox", "retarget", self.outbox, "--config", configuration, "--provider", "unknown"), 64, "salesforce"
         )
 
     def check_two_people(self):
@@ -545,7 +545,7 @@ class EndToEnd:
                 {name: value for name, value in operation(next(number), action, contact).items() if value is not None}
                 for action, contact in zip(actions, contacts)
             ]
-            # Every round has other settings than the one before, so that what is pending is examined again.
+            # Every round has other settings than the one before, so that pending operations are examined again.
             provider["settings"]["clientId"] = str(round_number)
             configuration = processes.write_configuration(
                 self.folder / "patchbay.json", {"crm": provider}, ["crm"], outbox=self.outbox
@@ -556,7 +556,7 @@ class EndToEnd:
             )
             sender.stdin.write(lines(operations).encode())
             sender.stdin.close()
-            # The receipts come first; the process dies somewhere in the delivery.
+            # The receipts come first; the process dies during the delivery.
             received = b"".join(sender.stdout.readline() for _ in operations)
             time.sleep(random_source.random() * 0.2)
             sender.kill()
@@ -583,7 +583,7 @@ class EndToEnd:
             self.expect(f"{person}-tag-{last}" in held[0], f"the last tag of {person} is missing")
 
     def check_migration(self):
-        """migrate apply: every row of the export is written or rejected, and mended rejects can be fed in again"""
+        """migrate apply: every row of the export is written or rejected, and corrected rejects can be migrated again"""
         settings = self.folder / "settings.json"
         settings.write_text(json.dumps({"from": {"onInvalid": "reject", "types": {"points": "integer", "birth_date": "date", "country": "country"}}}))
         files = [self.folder / name for name in ("contacts.ndjson", "rejects.ndjson")]
@@ -603,7 +603,7 @@ class EndToEnd:
     def migration(self, command, *more, rows=400):
         settings, source = self.folder / "migration.json", self.folder / "contacts.csv"
         settings.write_text(json.dumps({"to": vendors.ALL["altcraft"].TARGET[1]}))
-        # A line that begins so begins a row; others go on with one.
+        # A line with this prefix begins a row; other lines continue one.
         begun = (DATA / "salesforce-contacts.csv").read_bytes().split(b"\nmember-")
         source.write_bytes(b"\nmember-".join(begun[:rows]) + b"\n")
         return self.run(
@@ -612,22 +612,22 @@ class EndToEnd:
         )
 
     def check_migration_to_servers(self):
-        """a migration through each server API, killed and resumed, is what the vendor holds, and undo brings back what was"""
+        """the vendor holds the data of a killed and resumed migration through each server API, and undo restores the previous state"""
         tally = scene.Tally(rounds=len(servers.SERVERS))
         with servers.Shop(self.folder, random.Random(11)) as shop:
             for number, api in enumerate(servers.SERVERS):
                 servers.play_round(shop, api, number, tally, count=24, kills=2)
         self.expect(not tally.problems, "; ".join(tally.problems)[:2000])
-        self.expect(tally.promised, "nobody was killed")
+        self.expect(tally.promised, "no run was killed")
 
     def check_migration_through_a_server_api_that_waits(self):
-        """a vendor that says 429 for an hour is waited for, a log is told how far it is and why it waits, Ctrl-C ends it cleanly, and nothing is lost"""
+        """a migration waits for a vendor that replies 429 for an hour, logs its progress and reason, ends cleanly with Ctrl-C, and loses nothing"""
         with servers.Shop(self.folder, random.Random(12), servers.SERVERS[:1]) as shop:
             lines = [line for line in shop.rows([f"member-{number:06}" for number in range(40)], 60) if servers.is_fit(line)]
             (self.folder / "contacts.ndjson").write_text("\n".join(lines) + "\n")
             words = shop.words(servers.SERVERS[0], self.folder, "apply", "--out", str(self.folder / "out.ndjson"), "--checkpoint", "0")
             shop.sandbox.set_faults({"effect": {"status": 429, "headers": {"Retry-After": "3600"}}})
-            # This one lives in real time, in which the hour is an hour.
+            # This check uses the real clock, in which the hour does not pass.
             patient = {name: value for name, value in shop.environment.items() if name != "PATCHBAY_CLOCK"}
             patient["PATCHBAY_PROGRESS"] = "1"
             process = subprocess.Popen(
@@ -637,14 +637,14 @@ class EndToEnd:
                 time.sleep(0.02)
             other = subprocess.run([str(processes.COMMAND), *words], env={**os.environ, **patient}, capture_output=True)
             self.expect(other.returncode == 2 and b"Another run" in other.stderr, f"a second run: {other.returncode} {other.stderr}")
-            talk = ""
-            while "in progress" not in talk or "waiting: " not in talk:
+            output = ""
+            while "in progress" not in output or "waiting: " not in output:
                 line = process.stderr.readline().decode()
-                self.expect(line, f"the log ended without a word of progress: {talk}")
-                talk += line
+                self.expect(line, f"the log ended without progress: {output}")
+                output += line
             process.send_signal(signal.SIGINT)
-            talk += process.communicate(timeout=1200)[1].decode()
-            self.expect(process.returncode == 130 and "to resume; --restart starts over" in talk, f"ended with {process.returncode}: {talk}")
+            output += process.communicate(timeout=1200)[1].decode()
+            self.expect(process.returncode == 130 and "to resume; --restart starts over" in output, f"ended with {process.returncode}: {output}")
             settings = self.folder / "settings.json"
             settings.write_text('{"to": {"lostOptOuts": "warn"}}')
             self.expect_end(shop.run(*words, "--settings", str(settings)), 2, "other: settings")
@@ -653,7 +653,7 @@ class EndToEnd:
             self.expect(done.returncode in (0, 1), f"ended with {done.returncode}: {done.stderr.decode()}")
             verdicts = (self.folder / "out.ndjson").read_text().splitlines()
             self.expect([json.loads(verdict)["verdict"] for verdict in verdicts] == ["written"] * len(lines), f"{verdicts}")
-            # The verdicts tell whose no was kept against a later row's yes.
+            # The verdicts name the opt-outs that were kept in spite of a later row's opt-in.
             verify = shop.words(servers.SERVERS[0], self.folder, "verify", "--target", str(self.folder / "out.ndjson"))
             self.expect_end(shop.run(*verify), 0)
 
@@ -675,14 +675,14 @@ class EndToEnd:
             self.expect_end(refused, 2, "provider suspended")
 
     def check_migration_plan(self):
-        """migrate plan says beforehand what migrate apply then does; its page asks nobody for anything"""
+        """migrate plan reports beforehand what migrate apply then does; its page loads nothing"""
         page, written = self.folder / "plan.html", self.folder / "profiles.ndjson"
         plan = json.loads(self.expect_end(self.migration("plan", "--html", page, "--json"), 1).stdout)
         report = json.loads(self.migration("apply", "--out", written, "--json").stdout)
         self.expect(plan["report"] == report, f"the plan says {plan['report']}, and {report} came")
         keys = {json.loads(line)["field_value"] for line in written.read_text().splitlines()}
         self.expect(plan["billing"] == {"key": "external", "contacts": len(keys)}, f"billed are {plan['billing']}, not {len(keys)}")
-        # Where something is said of an attribute, it may be that no value of it arrives.
+        # An attribute with a finding may arrive without any value.
         names = {row["name"]: row["field"] for row in plan["attributes"] if not row["findings"]}
         fields = {name for line in written.read_text().splitlines() for name in json.loads(line)["data"]}
         self.expect({field for field in names.values() if field} <= fields, f"no such fields: {set(names.values()) - fields}")
@@ -691,7 +691,7 @@ class EndToEnd:
         self.expect("@mail.example" not in text + json.dumps(plan), "the plan names a person")
 
     def check_compare(self):
-        """compare tells what one vendor can't do of what another can, and the other way round"""
+        """compare reports the capabilities that one vendor lacks and another has, in both directions"""
         there = json.loads(self.expect_end(self.run("compare", "altcraft", "des", "--json"), 1).stdout)
         back = json.loads(self.run("compare", "des", "altcraft", "--json").stdout)
         lost, gained = [{row["capability"] for row in each["rows"] if row["verdict"] == verdict} for each, verdict in [(there, "lost"), (back, "gained")]]
@@ -699,7 +699,7 @@ class EndToEnd:
         self.expect_end(self.run("compare", "altcraft", "dess"), 64, "did you mean des")
 
     def check_migration_evidence(self):
-        """evidence, verify and undo: every word about consent is accounted for, what is changed is found, and all goes back"""
+        """evidence, verify and undo: every consent decision is accounted for, changes are found, and the previous state is restored"""
         out, evidence, journal = [self.folder / name for name in ("out.ndjson", "evidence.ndjson", "journal.json")]
         out.write_text("before\n")
         self.expect_end(self.migration("apply", "--out", out, "--evidence", evidence, "--journal", journal), 1)
@@ -710,7 +710,7 @@ class EndToEnd:
         first = json.loads(out.read_text().splitlines()[1])["field_value"]
         digest = hashlib.sha256(f"{head['salt']}:external:{first}".encode()).hexdigest()
         self.expect(any(word["contact"] == digest for word in words), "who is known is not found")
-        self.expect(b"member-" not in evidence.read_bytes(), "the evidence names somebody")
+        self.expect(b"member-" not in evidence.read_bytes(), "the evidence names a person")
         self.expect_end(self.migration("verify", "--target", out), 0, "0 differences")
         out_of = out.read_text().splitlines(keepends=True)
         changed = [out_of[0].replace('"_city":"', '"_city":"X')] + out_of[2:]
@@ -723,7 +723,7 @@ class EndToEnd:
         self.expect(out.read_text() == "before\n" and not evidence.exists() and not journal.exists(), "undo left something")
 
     def check_migration_stops(self):
-        """a comparison of two files tells how far it is and ends with Ctrl-C; a source at standard input is no output, too"""
+        """a comparison of two files reports its progress and ends with Ctrl-C; a source at standard input cannot be the output"""
         source = self.folder / "contacts.ndjson"
         line = '{"identifiers":[{"kind":"external","value":"member-%d"}],"attributes":{"city":"Oulu"}}\n'
         with source.open("w") as output:
@@ -733,8 +733,8 @@ class EndToEnd:
             [str(processes.COMMAND), "migrate", "verify", *words, "--in", str(source), "--target", str(source)],
             env={**os.environ, **self.environment, "PATCHBAY_PROGRESS": "1"}, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
         )
-        told = process.stderr.readline().decode()
-        self.expect(" records, " in told and " left" in told, f"the comparison says {told!r}")
+        progress = process.stderr.readline().decode()
+        self.expect(" records, " in progress and " left" in progress, f"the comparison says {progress!r}")
         process.send_signal(signal.SIGINT)
         rest = process.communicate(timeout=1200)[1].decode()
         self.expect(process.returncode == 130 and "comparison is incomplete" in rest, f"ended with {process.returncode}: {rest}")
@@ -744,10 +744,10 @@ class EndToEnd:
         with source.open("rb") as kept:
             self.expect(sum(1 for _ in kept) == 600_000, "the source is gone")
 
-    # Bad input
+    # Invalid input
 
     def check_migration_on_a_full_disk(self):
-        """a migration whose disk is full says so, and goes on when there is room again"""
+        """a migration reports a full disk, and resumes when there is room again"""
         small, whole = self.folder / "small", self.folder / "whole.ndjson"
         small.mkdir()
         self.migration("apply", "--out", whole, rows=1500)
@@ -781,7 +781,7 @@ class EndToEnd:
         self.expect_end(self.run("send", "--config", file, "-", input=b""), 78, "patchbay.json", ":2")
 
     def check_wrong_configuration(self):
-        """all mistakes of a configuration are told at once, with what to do"""
+        """all errors of a configuration are reported at once, with remedies"""
         file = self.folder / "patchbay.json"
         file.write_text(json.dumps({
             "outbox": {"path": 7}, "providers": {"crm": {"adapter": "salesfroce"}}, "routes": [{"provider": "crn", "mode": "live"}],
@@ -805,7 +805,7 @@ class EndToEnd:
         self.expect_end(done, 78, "SALESFORCE_TOKEN")
 
     def check_secrets_in_errors(self):
-        """whatever is wrong with a configuration, no command shows a secret of it"""
+        """no command shows a secret of an invalid configuration"""
         canary = "canary-4d1f77c0-08a2b6ee"
         good = {"outbox": {"path": str(self.outbox)}, "routes": [{"provider": "crm", "mode": "live"}]}
         provider = self.provider("salesforce")
@@ -838,7 +838,7 @@ class EndToEnd:
         self.expect(stored and canary.encode() not in stored, "a secret stands in the outbox")
 
     def check_plain_text(self):
-        """a vendor's address without encryption is refused before anything is made, unless it is this machine's"""
+        """a vendor's address without encryption is refused before any file is created, unless it is a loopback address"""
         configuration = processes.write_configuration(
             self.folder / "patchbay.json", {"crm": self.provider("salesforce", "http://vendor.example/x")}, ["crm"]
         )
@@ -847,7 +847,7 @@ class EndToEnd:
         self.expect(not self.outbox.exists(), "an outbox was made all the same")
 
     def check_bad_operations(self):
-        """bad lines are named by number and reason, and the good ones around them are delivered"""
+        """invalid lines are reported by number and reason, and the valid ones around them are delivered"""
         configuration = self.configuration("salesforce")
         good = a_morning()
         bad = [
@@ -863,7 +863,7 @@ class EndToEnd:
         self.expect_kept(self.promised(done.stdout))
 
     def check_endless_files(self):
-        """a line of 100 MB costs no memory, a configuration without end is given up at its limit"""
+        """a line of 100 MB uses no memory, and an endless configuration is refused at its limit"""
         configuration = self.configuration("salesforce")
         sender = subprocess.Popen(
             [str(processes.COMMAND), "send", "--config", str(configuration), "--until-idle", "0", "-"],
@@ -872,25 +872,25 @@ class EndToEnd:
         for _ in range(100):
             sender.stdin.write(b'{"id": "' + b"x" * 1_000_000)
         sender.stdin.close()
-        talk = sender.stderr.read().decode()
+        output = sender.stderr.read().decode()
         sender.stderr.close()
         _, status, used = os.wait4(sender.pid, 0)
         sender.returncode = os.waitstatus_to_exitcode(status)
-        self.expect(sender.returncode == 1 and ":1:" in talk and "limit" in talk, f"ended with {sender.returncode}: {talk[-300:]}")
+        self.expect(sender.returncode == 1 and ":1:" in output and "limit" in output, f"ended with {sender.returncode}: {output[-300:]}")
         peak = used.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
         self.expect(peak < 90_000_000, f"it took {peak} bytes of memory")
         checked = self.run("check", "/dev/zero")
         self.expect(checked.returncode == 2 and b"/dev/zero" in checked.stderr, f"check ended with {checked.returncode}")
 
     def check_missing_file(self):
-        """a file that is not there is named, and nothing is made in its place"""
+        """a missing file is named, and no file is created in its place"""
         configuration = self.configuration("salesforce")
         self.expect_end(self.run("send", "--config", configuration, self.folder / "nowhere.ndjson"), 2, "nowhere.ndjson")
         self.expect_end(self.run("outbox", "stats", self.folder / "nowhere.sqlite"), 2, "nowhere.sqlite")
         self.expect(not (self.folder / "nowhere.sqlite").exists(), "stats made the file that it should have read")
 
     def check_strange_outbox(self):
-        """a file that is no outbox is refused by readers and by send, and stays as it is"""
+        """readers and send refuse a file that is no outbox, and leave it unchanged"""
         configuration = self.configuration("salesforce")
         strange = b"this is a shopping list\n" * 400
         self.outbox.write_bytes(strange)
@@ -902,7 +902,7 @@ class EndToEnd:
         self.expect(list(self.folder.glob("outbox.sqlite*")) == [self.outbox], "something stands beside the strange file")
 
     def check_read_only_folder(self):
-        """an outbox that can't be made is an error before anything is promised"""
+        """an outbox that cannot be created is an error before any operation is acknowledged"""
         target = self.folder / "locked"
         target.mkdir()
         configuration = self.configuration("salesforce", outbox=target / "outbox.sqlite")
@@ -917,7 +917,7 @@ class EndToEnd:
         self.expect(self.promised(done.stdout) == [], "something was promised")
 
     def check_full_disk(self):
-        """a full disk ends in an error; what was promised before is kept"""
+        """a full disk is an error; operations that were acknowledged before are kept"""
         small = self.folder / "small"
         small.mkdir()
         mounted = os.geteuid() == 0 and shutil.which("mount") and subprocess.run(
@@ -948,10 +948,10 @@ class EndToEnd:
             if mounted:
                 subprocess.run(["umount", "-l", str(small)], check=True)
 
-    # Bad vendors and bad moments
+    # Faulty vendors and interruptions
 
     def check_lying_vendor(self):
-        """a vendor that answers 200 with nonsense breaks nothing"""
+        """invalid replies with status 200 do no harm"""
         configuration = self.configuration("altcraft")
         self.sandbox.set_faults({"effect": {"status": 200, "headers": {"Content-Type": "text/html"}, "body": "<h1>It works!</h1>"}})
         done = self.run("send", "--config", configuration, "--until-idle", 3, "-", input=lines(a_morning()).encode())
@@ -959,7 +959,7 @@ class EndToEnd:
         self.expect_kept(self.promised(done.stdout))
 
     def check_silent_vendor(self):
-        """a vendor that never answers is given up for now, and everything stays pending"""
+        """a request without a reply ends at its timeout, and all operations stay pending"""
         listener = socket.create_server(("127.0.0.1", 0))
         held = []
         threading.Thread(target=lambda: [held.append(listener.accept()) for _ in range(50)], daemon=True).start()
@@ -970,7 +970,7 @@ class EndToEnd:
         self.expect_kept(self.promised(done.stdout))
 
     def check_endless_vendor(self):
-        """a vendor whose reply is 10 GB is cut off at the limit, in little memory, and everything stays pending"""
+        """a reply of 10 GB is cut off at the limit, in little memory, and all operations stay pending"""
         listener = socket.create_server(("127.0.0.1", 0))
         sent = []
 
@@ -1039,14 +1039,14 @@ class EndToEnd:
             )
             command.stdout.readline()
             command.stdout.close()
-            talk = command.stderr.read().decode()
+            output = command.stderr.read().decode()
             command.stderr.close()
             code = command.wait(30)
-            self.expect(code in (0, 1, 141), f"{arguments[0]} ended with {code}: {talk[-400:]}")
-            self.expect("crash" not in talk.lower() and "fatal" not in talk.lower(), f"{arguments[0]} says {talk[-400:]}")
+            self.expect(code in (0, 1, 141), f"{arguments[0]} ended with {code}: {output[-400:]}")
+            self.expect("crash" not in output.lower() and "fatal" not in output.lower(), f"{arguments[0]} says {output[-400:]}")
 
     def check_wrong_usage(self):
-        """wrong words on the command line end with 64 and say what is right"""
+        """a wrong command line ends with 64 and the correct usage"""
         for arguments, word in [
             (["snd"], "send"), (["send"], "--config"), (["send", "--confg", "x"], "--config"),
             (["send", "--config", "x", "--until-idle", "soon"], "--until-idle"), (["migrate", "apply", "--from", "x", "--to", "y"], "salesforce.contacts"),
@@ -1078,7 +1078,7 @@ def for_each_vendor():
 
 def main(suite=EndToEnd):
     wanted = sys.argv[1] if len(sys.argv) > 1 else ""
-    # A measurement has no prefix, and runs by its whole name alone.
+    # A measurement has no prefix, and runs only by its full name.
     checks = [name for name in vars(suite) if name == wanted or name.startswith("check_") and wanted in name]
     root = pathlib.Path(tempfile.mkdtemp(prefix="patchbay end to end "))
     failed = []

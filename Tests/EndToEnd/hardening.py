@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The built command against hostile servers, files, values and clocks.
+"""Checks the built command against hostile servers, files, values and clocks.
 
 Each check is a method whose first line of documentation states what must hold. Usage: hardening.py [PART OF A NAME]
 """
@@ -135,10 +135,10 @@ class Hardening(end_to_end.EndToEnd):
         """an operation of twice the size takes at most 2.5 times the processor time, at every device API"""
         for vendor in vendors.ALL:
             for shape in LARGE:
-                # Another process of the machine only adds to a time: the least of three counts.
+                # Other processes of the machine only increase a time: the smallest of three counts.
                 small, large = [min(self.processor_time(vendor, shape, count) for _ in range(3)) for count in (15_000, 30_000)]
                 print(f"          {vendor}, {shape}: {small:.2f} s, then {large:.2f} s", flush=True)
-                # A run without anything in it takes some time, too.
+                # An empty run takes some time, too.
                 self.expect(large < 2.5 * small + 0.1, f"{vendor}, {shape}: {small:.2f} s, then {large:.2f} s")
 
     def processor_time(self, vendor, shape, count):
@@ -283,7 +283,7 @@ class Hardening(end_to_end.EndToEnd):
         self.expect(CONTACT.encode() not in done.stdout + done.stderr, "the report names the contact")
 
     def expect_erased(self, vendor, words, folder=None):
-        """No file of an outbox holds one of the words; the files are removed."""
+        """Checks that no file of an outbox contains one of the words, and removes the files."""
         files = list((folder or self.folder).glob("outbox.sqlite*"))
         self.expect(files, f"{vendor}: there is no outbox")
         for file in files:

@@ -3,8 +3,8 @@
 
     kill9.py ROUNDS [--seed N] [--keep]
 
-Each round captures new operations over real HTTP, under faults of the vendors, and dies somewhere on the way. At the
-end the vendors behave, everything drains, and ledger, outbox and sandbox must agree.
+Each round captures new operations over real HTTP, with faults of the vendors, and is killed at a random moment. At the end the
+vendors have no faults, all operations are delivered, and ledger, outbox and sandbox must agree.
 """
 
 import time
@@ -13,14 +13,14 @@ import scene
 
 
 def play(folder, rounds, seed):
-    """All rounds and the drain."""
+    """Runs all rounds and the drain."""
     with scene.Scene(folder, seed) as stage:
         for number in range(rounds):
             stage.say(stage.shop.round())
             stage.break_vendors(number)
             sender = stage.send()
             if number % 3:
-                # On a busy machine a fixed time would always strike before the first promise.
+                # On a busy machine a fixed time would always be over before the first receipt.
                 stage.tally.met += stage.kill_at_work(sender, within=0.5)
             else:
                 time.sleep(0.06 + stage.chance.random() * 0.5)

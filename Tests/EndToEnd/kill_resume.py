@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Kills `patchbay migrate apply` with -9 at random moments, runs it again, and holds its files against an uninterrupted run.
+"""Kills `patchbay migrate apply` with -9 at random moments, resumes it, and compares its files with an uninterrupted run.
 
     kill_resume.py ROUNDS [--seed N] [--keep]
 
-A round is one migration, killed up to six times on its way; at the end every output has the bytes that it has without
-a kill, nothing half stands beside, and what stood there before can be brought back.
+A round is one migration, killed up to six times. At the end every output must have the bytes of an uninterrupted run, no
+incomplete file may be left, and an undo must restore the previous files.
 """
 
 import collections
@@ -22,12 +22,12 @@ import vendors
 
 DATA = processes.ROOT / "Examples/Data/salesforce-contacts.csv"
 BAD_LINES = ['{"oops', '{"identifiers":[],"tags":"none"}', '{"identifiers":[{"kind":"loyalty","value":"7"}]}']
-Way = collections.namedtuple("Way", "name source target ending more mapping is_piped", defaults=[[], False])
+Way = collections.namedtuple("Way", "name source target extension more mapping is_piped", defaults=[[], False])
 TARGET = vendors.ALL["altcraft"].TARGET
 ROWS = ("adobe.profiles", {"lostOptOuts": "warn"})
-# A target that wants a second file beside the one with the contacts.
+# A target that needs a sidecar file.
 ROWS_WITH_MAP = ("acoustic.contacts", {"listId": "771100", "withoutOptIn": "warn", "lostOptOuts": "warn"})
-# A value for all, what is moved, joined and converted, words by a table, and what is taken away.
+# Rules that set, rename, join, map, convert and remove attributes.
 MAPPING = [
     {"set": "attributes.origin", "value": "old shop"},
     {"rename": "attributes.notes", "to": "attributes.remarks"},
@@ -36,8 +36,8 @@ MAPPING = [
     {"type": "attributes.points", "as": "integer"},
     {"remove": "attributes.city"},
 ]
-# The bulk way from rows and from lines, to lines and to rows, by a mapping, and ways that begin at the start again and pass
-# over what is written.
+# The bulk path from rows and from lines, to lines and to rows, with a mapping, and migrations that read the source from
+# its start again and skip the written records.
 WAYS = [
     Way("rows", "salesforce.contacts", TARGET, "csv", []),
     Way("lines", "neutral.contacts", TARGET, "ndjson", []),
@@ -50,18 +50,18 @@ WAYS = [
     Way("evidence", "neutral.contacts", TARGET, "ndjson", ["--evidence", "evidence.ndjson"]),
 ]
 MOST_KILLS = 6
-# A run that is over sooner than that is hardly met at work: its input grows until it isn't.
+# The minimum duration of a run, in seconds, so that a kill can interrupt it. The input grows until the run takes that long.
 LEAST_SECONDS = 0.25
 
 
 class Shop:
-    """The inputs, and what each way makes of its own when nobody kills it."""
+    """The inputs, and the output of each way in an uninterrupted run."""
 
     def __init__(self, folder, chance):
         self.folder, self.chance, self.feeders = folder, chance, []
         header, *rows = DATA.read_bytes().splitlines(keepends=True)
         self.parts = {"csv": (header, b"".join(rows)), "ndjson": (b"", self.lines())}
-        self.inputs = {way.name: folder / f"{way.name}.{way.ending}" for way in WAYS}
+        self.inputs = {way.name: folder / f"{way.name}.{way.extension}" for way in WAYS}
         self.expected = {way.name: self.undisturbed(way) for way in WAYS}
 
     def lines(self):
@@ -79,7 +79,7 @@ class Shop:
         return ("\n".join(lines) + "\n").encode()
 
     def words(self, way, folder):
-        """The command line; what an earlier run has kept of its pipe is gone on with as a file."""
+        """Returns the command line. A run resumes from a file with the pipe's content if an earlier run has kept one."""
         settings = folder / "settings.json"
         settings.write_text(json.dumps({"from": {}, "to": way.target[1], "mapping": way.mapping}))
         kept = "out.ndjson.input" if (folder / "out.ndjson.input").exists() else None
@@ -91,29 +91,29 @@ class Shop:
         ]
 
     def start(self, way, words, folder, stdout=subprocess.DEVNULL):
-        """A run, which reads its input from a pipe where its way says so."""
+        """Starts a run, which reads its input from a pipe if its way says so."""
         if not way.is_piped:
             return subprocess.Popen(words, cwd=folder, stdout=stdout, stderr=subprocess.PIPE)
         feeder = subprocess.Popen(["/bin/cat", self.inputs[way.name]], stdout=subprocess.PIPE)
         self.feeders = [one for one in self.feeders if one.poll() is None] + [feeder]
         process = subprocess.Popen(words, cwd=folder, stdin=feeder.stdout, stdout=stdout, stderr=subprocess.PIPE)
-        # Whoever reads alone holds the other end: when it is killed the feeder ends, too.
+        # Only the reader keeps the other end open, so that the feeder ends when the reader is killed.
         feeder.stdout.close()
         return process
 
     def undisturbed(self, way):
-        """Its files and how long they took, of an input that takes long enough."""
-        (header, body), times = self.parts[way.ending], 1
+        """Returns the files and the duration of an uninterrupted run with an input that takes long enough."""
+        (header, body), times = self.parts[way.extension], 1
         while True:
             self.inputs[way.name].write_bytes(header + body * times)
             folder = self.folder / f"expected-{way.name}"
             folder.mkdir()
             words, begun = self.words(way, folder), time.monotonic()
             done = self.start(way, words, folder, stdout=subprocess.PIPE)
-            talk = done.communicate()[1]
+            output = done.communicate()[1]
             seconds, found = time.monotonic() - begun, files(folder)
             if done.returncode not in (0, 1):
-                raise RuntimeError(f"{way.name}: {talk.decode()}")
+                raise RuntimeError(f"{way.name}: {output.decode()}")
             if seconds >= LEAST_SECONDS:
                 return found, seconds
             shutil.rmtree(folder)
@@ -121,7 +121,7 @@ class Shop:
 
 
 def files(folder):
-    """Every file but the settings, by its name."""
+    """Returns the content of every file except the settings, by name."""
     return {path.name: path.read_bytes() for path in folder.iterdir() if path.name != "settings.json"}
 
 
@@ -139,8 +139,8 @@ def play_round(shop, way, number, tally):
                 process.wait(shop.chance.random() * seconds * 0.8)
             except subprocess.TimeoutExpired:
                 process.send_signal(signal.SIGKILL)
-        talk = process.communicate()[1].decode(errors="replace")
-        resumed += "Resumed after" in talk
+        output = process.communicate()[1].decode(errors="replace")
+        resumed += "Resumed after" in output
         if process.returncode != -signal.SIGKILL:
             break
         kills += 1
@@ -148,7 +148,7 @@ def play_round(shop, way, number, tally):
         if stands not in (b"what stood there before\n", expected["out.ndjson"]):
             tally.problems.append(f"{way.name}: a half file has the name of a whole one")
         if stands == expected["out.ndjson"] and not (folder / "out.ndjson.checkpoint").exists():
-            # Killed behind its last word: run again, it would be another migration, with a way back of its own.
+            # Killed after its last output: another run would be another migration with its own journal.
             process.returncode = 1
             break
     tally.met += kills > 0
@@ -156,12 +156,12 @@ def play_round(shop, way, number, tally):
     tally.recovered += resumed
     (folder / "out.ndjson.input").unlink(missing_ok=True)
     if process.returncode not in (0, 1):
-        return tally.problems.append(f"{way.name}: ended with {process.returncode}: {talk[-300:]}")
+        return tally.problems.append(f"{way.name}: ended with {process.returncode}: {output[-300:]}")
     found = files(folder)
     for name in expected:
         if found.get(name) != expected[name]:
             tally.lost += 1
-            tally.problems.append(f"{way.name}: {name} differs after {kills} kills, {resumed} of them gone on from")
+            tally.problems.append(f"{way.name}: {name} differs after {kills} kills, {resumed} of them resumed")
     unknowns = set(found) - set(expected) - {"journal.json", "journal.json.1.before"}
     if unknowns:
         tally.problems.append(f"{way.name}: {sorted(unknowns)} are left behind")
@@ -172,18 +172,18 @@ def play_round(shop, way, number, tally):
 
 
 def play(folder, rounds, seed):
-    """All rounds, the ways in turn."""
+    """Runs all rounds, with the ways in turn."""
     tally, chance = scene.Tally(rounds=rounds), random.Random(seed)
     shop = Shop(pathlib.Path(folder), chance)
     for number in range(rounds):
         play_round(shop, WAYS[number % len(WAYS)], number, tally)
     # Few rounds may all be killed before their first checkpoint.
     if rounds >= 40 and not tally.recovered:
-        tally.problems.append("no run ever went on where a killed one stood")
+        tally.problems.append("no run ever resumed a killed one")
     for problem in tally.problems:
         print(f"  DIFFERENCE: {problem}")
     return tally
 
 
 if __name__ == "__main__":
-    scene.main("kill_resume", "Kills migrations and goes on with them.", play)
+    scene.main("kill_resume", "Kills and resumes migrations.", play)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Keeps what was promised: a process of its own, so that killing the sender can't touch the promises.
+"""Stores receipts in a separate process, so that killing the sender cannot affect them.
 
 Reads receipts, {"id": "…", "durable": true}, one a line, from standard input. Appends each to the ledger and syncs the
-file before it echoes the id on standard output. Other lines are passed over. Usage: ledger.py FILE
+file before it echoes the id on standard output. It skips other lines. Usage: ledger.py FILE
 """
 
 import json
@@ -12,7 +12,7 @@ import sys
 
 
 def receipts(stream):
-    """The ids of durable receipts. A line without its end is no receipt: the sender died while writing it."""
+    """Yields the ids of durable receipts. An incomplete line does not count: the sender died while writing it."""
     for line in stream:
         if not line.endswith(b"\n"):
             continue
@@ -25,7 +25,7 @@ def receipts(stream):
 
 
 def main():
-    # Ctrl-C is for the sender; what it still promises must be written down.
+    # Ctrl-C is for the sender; its last receipts must still be stored.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     ledger = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     for promised in receipts(sys.stdin.buffer):

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""How much memory a migration takes where its input is out of all measure: bounds of the peak, no timings.
+"""Checks the peak memory of migrations with extreme input, not the time.
 
     memory.py [PART]
 
-With a PART the sources have that part of their rows: `memory.py 4` reads a quarter, with the same bounds. Each row is a source and the most that moving or planning it may take over what a plain source of the same format takes.
-The processes are real, and the peak is what the system says of each (`ru_maxrss`).
+With a PART the sources have that part of their rows: `memory.py 4` reads a quarter, with the same limits. Each row of the table
+has a source and the maximum memory of its plan and migration above that of a plain source of the same format. The system reports
+the peak of each process (`ru_maxrss`).
 """
 
 import json
@@ -41,7 +42,7 @@ def many_rows(file):
 
 
 def open_quote(file):
-    """A quote that is never closed, and as many rows behind it."""
+    """Writes rows after a quote that is never closed."""
     plain_rows(file, 100)
     file.write('c-x;x@mail.example;"never closed\n')
     for number in range(400_000 // PART):
@@ -67,7 +68,7 @@ def long_profile(file):
 
 
 def bad_rows(file):
-    """Rows of which none can be read."""
+    """Writes rows that cannot be read."""
     file.write("externalId;email;firstName\n")
     for number in range(300_000 // PART):
         file.write(f"c-{number};no address;Aino\n")
@@ -79,7 +80,7 @@ def bad_lines(file):
 
 
 def many_columns(file):
-    """As many columns as a file may have."""
+    """Writes a file with the maximum number of columns."""
     file.write("externalId;" + ";".join(f"c{number}" for number in range(16_383)) + "\n")
     for number in range(20 // PART):
         file.write(f"c-{number}" + ";x" * 16_383 + "\n")
@@ -87,14 +88,14 @@ def many_columns(file):
 
 
 def many_attributes(file):
-    """Lines that are nearly as long as a line may be, all of small attributes."""
+    """Writes lines of nearly the maximum length, with small attributes only."""
     attributes = ",".join(f'"a{number}":"b"' for number in range(60_000))
     for number in range(20 // PART):
         file.write(f'{{"identifiers":[{{"kind":"external","value":"c-{number}"}}],"attributes":{{{attributes}}}}}\n')
     file.write('{"identifiers":1}\n')
 
 
-# Name, format, its plain source, the source, the MiB that it may take more, and the source's settings.
+# Name, format, plain source, source, limit of the additional memory in MiB, and the source's settings.
 ROWS = [
     ("an open quote", "adobe.profiles", many_rows, open_quote, 32, {"quoted": True}),
     ("a row of 15 MiB", "adobe.profiles", plain_rows, long_row, 24, {}),
@@ -108,7 +109,7 @@ ROWS = [
 
 
 def peak(arguments):
-    """The peak of a run, in bytes, and what it said; a child of its own, so that no other's peak is counted."""
+    """Returns the peak memory of a run in bytes, and its output. The run has its own process, so that no other peak is counted."""
     code = (
         "import resource, subprocess, sys\n"
         "run = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)\n"
@@ -140,7 +141,7 @@ def main():
                 usual, _, _ = peak(flags + ["--in", "plain.txt"] + more)
                 taken, status, said = peak(flags + ["--in", "source.txt"] + more)
                 over = (taken - usual) / MIB
-                # A run that gave up would take little.
+                # A run that gave up would use little memory.
                 is_whole = status == 1
                 verdict = "ok" if over <= most and is_whole else "FAILED"
                 problems += verdict != "ok"

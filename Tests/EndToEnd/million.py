@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
-"""Leads a million contacts through a vendor's server API at the sandbox, over HTTP, and recounts what the sandbox received.
+"""Migrates a million contacts through a vendor's server API at the sandbox, over HTTP, and counts what the sandbox received.
 
     million.py [--contacts N] [--beside N] [--API NAME]… [--folder FOLDER] [--keep]
 
-For each API: a smaller migration first, then the large one; both are killed with -9 about in their middle and gone on with, both
-with rejects, a journal and evidence. It prints records a second, requests, and the most memory that each process of the command
-ever had: none, neither that which begins nor that which goes on and finds what was on its way, may have much more than the one that
-begins the small migration. At the end the sandbox's log, which says what really arrived, is held against what the verdicts promise,
-person by person and word by word.
+For each API it runs a smaller migration, then the large one, both with rejects, a journal and evidence. Both are killed with -9
+in the middle and resumed. It prints records per second, requests, and the peak memory of each process. No process, neither the
+first nor the resumed one, may use much more memory than the first process of the small migration. At the end it compares the
+sandbox's log of received requests with the verdicts, for each person and each value.
 """
 
 import argparse
@@ -26,18 +25,18 @@ import time
 import processes
 
 KEYS = {"TOKEN": "c7f55f8f-token", "SECRET": "c7Xw9-secret"}
-# Faster than any vendor allows: what is measured is the command, not a vendor's limit.
+# Faster than any vendor allows, to measure the command and not a vendor's limit.
 RATE = {"requests": 1_000_000, "per": 1, "burst": 10_000}
-# So much more memory each process may have than that which begins the small migration.
+# The limit of additional memory compared with the first process of the small migration.
 ALLOWANCE = 64 << 20
 POISON = "poison"
-Side = collections.namedtuple("Side", "name account settings heard")
+Side = collections.namedtuple("Side", "name account settings received")
 
 
 # The people
 
 def person(row):
-    """Of whom a row speaks: now and then of one that a row before spoke of."""
+    """Returns the person of a row. Some rows repeat the person of an earlier row."""
     return row - 400 if row % 1000 == 500 else row
 
 
@@ -50,7 +49,7 @@ def is_poisonous(row):
 
 
 def says_no(number):
-    """Whether the person said no to e-mail; of those that are spoken of twice the first row did."""
+    """Returns whether the person opted out of e-mail. For a person with two rows, the first row states it."""
     return number % 10 == 0
 
 
@@ -80,10 +79,10 @@ def write_contacts(path, count):
             file.write(json.dumps(contact(row), ensure_ascii=False, separators=(",", ":")) + "\n")
 
 
-# What the vendors heard
+# What the vendors received
 
 def column_words(item):
-    """The words of a row of columns: what is said of whom."""
+    """Returns the values of a row of columns, with their person."""
     row = {name.lower(): str(value) for name, value in item.items()}
     key = row.pop("contactkey")
     words = {}
@@ -114,7 +113,7 @@ def altcraft(path, body):
 
 
 def expected(number):
-    """What must have been said of a person, word by word."""
+    """Returns the expected values of a person."""
     words = {
         "email": f"member-{number:07}@mail.example", "phone": f"+3584{number:08}", "points": str(number), "nick": f"Zoë {number}",
         "city": f"Åbo {number % 97}", "wish.email": "false" if says_no(number) else "true",
@@ -148,7 +147,7 @@ SERVERS = [
 # The runs
 
 class Play:
-    """A sandbox with one vendor, and migrations into it."""
+    """A sandbox with one vendor, and migrations to it."""
 
     def __init__(self, folder, api):
         self.folder, self.api = folder, api
@@ -171,10 +170,10 @@ class Play:
         print(f"  DIFFERENCE: {text}", flush=True)
 
     def run(self, *words, kill_behind=None, watched=None):
-        """Runs the command: its exit code, seconds, most memory, and talk. Killed once `watched` has about so many lines."""
-        talk = self.folder / "talk.txt"
+        """Runs the command; returns its exit code, duration, peak memory and output. Kills it when `watched` has about `kill_behind` lines."""
+        output = self.folder / "output.txt"
         begun = time.monotonic()
-        with open(talk, "wb") as file:
+        with open(output, "wb") as file:
             process = subprocess.Popen(
                 [str(processes.COMMAND), *map(str, words)], env={**os.environ, **KEYS}, stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL, stderr=file,
@@ -190,7 +189,7 @@ class Play:
             memory = usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
         else:
             memory = 0
-        return process.returncode, time.monotonic() - begun, memory, talk.read_text(errors="replace")
+        return process.returncode, time.monotonic() - begun, memory, output.read_text(errors="replace")
 
     def words(self, source, name):
         files = {"--out": "out.ndjson", "--rejects": "rejects.json", "--journal": "journal.ndjson", "--evidence": "evidence.ndjson"}
@@ -203,7 +202,7 @@ class Play:
         return sum(1 for _ in open(self.sandbox.log, "rb"))
 
     def migrate(self, count, name):
-        """One migration from an empty account, killed and resumed; the most memory of both processes."""
+        """Runs a migration into an empty account, killed and resumed; returns the peak memory of both processes."""
         source = self.folder / f"{name}.ndjson"
         write_contacts(source, count)
         self.sandbox.call("POST", "/reset")
@@ -214,29 +213,29 @@ class Play:
         code, seconds, begun, _ = self.run(*words, kill_behind=count // 2, watched=partial)
         if code != -signal.SIGKILL:
             self.problem(f"the run ended with {code} before it could be killed")
-        code, took, gone_on, talk = self.run(*words)
+        code, took, resumed, output = self.run(*words)
         seconds += took
         if code not in (0, 1) or not out.exists():
-            self.problem(f"{count} contacts: ended with {code}: {talk[-600:]}")
+            self.problem(f"{count} contacts: ended with {code}: {output[-600:]}")
             return None
         requests = self.requests() - before
-        again = re.search(r"Resumed after (\d+)", talk)
+        again = re.search(r"Resumed after (\d+)", output)
         print(
             f"  {count:,} contacts: {seconds:,.0f} s, {count / seconds:,.0f} records/s, {requests:,} requests, at most "
-            + " and ".join(f"{memory / 1e6:,.0f} MB" for memory in (begun, gone_on))
-            + (f"; killed, gone on with behind record {int(again[1]):,}, {took:,.0f} s more" if again else ""),
+            + " and ".join(f"{memory / 1e6:,.0f} MB" for memory in (begun, resumed))
+            + (f"; killed, resumed after record {int(again[1]):,}, {took:,.0f} s more" if again else ""),
             flush=True,
         )
         if not again:
-            self.problem("the killed run was not gone on with")
+            self.problem("the killed run was not resumed")
         self.recount(count, name, before)
-        return begun, gone_on
+        return begun, resumed
 
     def recount(self, count, name, skipped):
-        """What arrived, from the sandbox's log, held against what the verdicts promise."""
-        words_of = sorted(expected(3 * 8 + 3))  # a person with every word
+        """Compares the requests in the sandbox's log with the verdicts."""
+        words_of = sorted(expected(3 * 8 + 3))  # a person with every value
         bits = {word: 1 << place for place, word in enumerate(words_of)}
-        heard, wrong, arrived = [0] * (count + 1), collections.Counter(), 0
+        received, wrong, arrived = [0] * (count + 1), collections.Counter(), 0
         with open(self.sandbox.log, "rb") as log:
             for place, line in enumerate(log):
                 if place < skipped:
@@ -244,7 +243,7 @@ class Play:
                 entry = json.loads(line)
                 if not entry["processed"] or not 200 <= entry["status"] < 300:
                     continue
-                for key, words in self.api.heard(entry["path"], entry["body"]):
+                for key, words in self.api.received(entry["path"], entry["body"]):
                     number = int(key.removeprefix("member-"))
                     wanted = expected(number)
                     arrived += 1
@@ -252,7 +251,7 @@ class Play:
                         if word == "nick" and value == POISON and is_poisonous(number):
                             continue
                         if wanted.get(word) == value:
-                            heard[number] |= bits[word]
+                            received[number] |= bits[word]
                         else:
                             wrong[word] += 1
         promised = rejected = missing = 0
@@ -270,7 +269,7 @@ class Play:
                 promised += 1
                 number = person(row)
                 wanted = sum(bits[word] for word in expected(number))
-                if heard[number] & wanted != wanted:
+                if received[number] & wanted != wanted:
                     missing += 1
         lines = promised + rejected
         bad = [row for row in range(1, count + 1) if is_unmappable(row) or is_poisonous(row)]
@@ -286,14 +285,14 @@ class Play:
         journal = sum(1 for line in open(self.folder / f"{name}-journal.ndjson", "rb") if line.startswith(b'{"row":'))
         evidence = sum(1 for _ in open(self.folder / f"{name}-evidence.ndjson", "rb"))
         print(
-            f"    recounted: {promised:,} promised and all of them heard, {rejected:,} rejected, {arrived:,} rows of people arrived; "
+            f"    recounted: {promised:,} promised and all of them received, {rejected:,} rejected, {arrived:,} rows of people arrived; "
             f"{journal:,} lines of rows in the journal, {evidence:,} of evidence",
             flush=True,
         )
 
 
 def about_lines(path, sample=1 << 16):
-    """How many lines a file has that is being written, judged by its first ones."""
+    """Estimates the number of lines of a growing file from its first lines."""
     try:
         with open(path, "rb") as file:
             lines = file.read(sample).count(b"\n")
@@ -316,7 +315,7 @@ def play(folder, api, contacts, beside):
         small = scene.migrate(beside, "small")
         large = scene.migrate(contacts, "large") if small else None
         for size, memories in (("small", small or ()), ("large", large or ())):
-            for step, most in zip(("begins", "goes on"), memories):
+            for step, most in zip(("begins", "resumes"), memories):
                 if most > small[0] + ALLOWANCE:
                     scene.problem(f"who {step} with the {size} one had {most / 1e6:,.0f} MB, the first of all {small[0] / 1e6:,.0f} MB")
         sandbox = memory_of(scene.sandbox.pid)

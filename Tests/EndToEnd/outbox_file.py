@@ -1,4 +1,4 @@
-"""Reads an outbox without any of the project's code: SQLite, zlib's CRC-32, and the documented form of a row."""
+"""Reads an outbox without the project's code, with SQLite, zlib's CRC-32 and the documented form of a row."""
 
 import json
 import pathlib
@@ -16,7 +16,7 @@ ENDINGS = ["accepted", "unchanged", "superseded", "rejected", "dropped", "erased
 
 
 def row_image(table, values):
-    """The bytes that a row's checksum is made of: the table's name, then each column, each with tag and length."""
+    """Returns the bytes under a row's checksum: the table's name, then each column, each with tag and length."""
     def field(value):
         if value is None:
             return b"n"
@@ -29,7 +29,7 @@ def row_image(table, values):
 
 
 def varint(packed):
-    """A number of seven bits a byte, the lowest first, and what follows it."""
+    """Reads a number of seven bits per byte, the lowest first; returns it and the remaining bytes."""
     number, shift = 0, 0
     for place, byte in enumerate(packed):
         number |= (byte & 0x7F) << shift
@@ -40,7 +40,7 @@ def varint(packed):
 
 
 def changed(body, delta):
-    """A body by its delta to another: bytes of the same place, then bytes of its own, again and again; then the other's end."""
+    """Applies a delta to another body: bytes of the same position, then own bytes, repeatedly; then the other's end."""
     _, delta = varint(delta)
     end, delta = varint(delta)
     made = b""
@@ -78,7 +78,7 @@ class OutboxFile:
     """A copy of an outbox, opened for reading; the original is not touched."""
 
     class Unreadable(Exception):
-        """The file is no database any more."""
+        """The file is not a database any more."""
 
     def __init__(self, path):
         self._folder = tempfile.TemporaryDirectory()
@@ -88,7 +88,7 @@ class OutboxFile:
             if source.exists():
                 shutil.copyfile(source, str(copy) + ending)
         self._database = sqlite3.connect(copy)
-        # A damaged text is read as it stands; its row's checksum tells.
+        # A damaged text is read as it is; the checksum of its row shows the damage.
         self._database.text_factory = lambda data: data.decode("utf-8", "surrogateescape")
 
     def close(self):
@@ -105,11 +105,11 @@ class OutboxFile:
         return self._database.execute(query, values).fetchall()
 
     def sound_rows(self, table):
-        """The rows of a damaged table that can still be read, from either end, and whose checksum holds."""
+        """Returns the rows of a damaged table that can still be read, from either end, and have a correct checksum."""
         try:
             described = self.rows(f"PRAGMA table_info({table})")
         except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
-            # Where the schema is damaged, what SQLite says quotes it, and Python decodes that as if it were sound.
+            # If the schema is damaged, SQLite's message quotes it, and Python cannot decode the message.
             raise OutboxFile.Unreadable from error
         columns = [name for (_, name, *_) in described]
         keys = [name for (_, name, *_, key) in described if key]
@@ -122,12 +122,12 @@ class OutboxFile:
                     if zlib.crc32(row_image(table, [row[name] for name in columns if name != "checksum"])) == row["checksum"]:
                         found[tuple(row[key] for key in keys)] = row
             except (sqlite3.DatabaseError, UnicodeDecodeError, TypeError):
-                # A bad page ends a walk; what was read before it counts.
+                # A damaged page ends the iteration; the rows before it count.
                 continue
         return list(found.values())
 
     def faults(self):
-        """What is wrong with the file itself, and how many rows were looked at."""
+        """Returns the errors of the file, and the number of rows that were checked."""
         found = [line for (line,) in self.rows("PRAGMA integrity_check") if line != "ok"]
         count = 0
         for table in TABLES:
@@ -143,13 +143,13 @@ class OutboxFile:
         return {name: (adapter, state) for name, adapter, state in self.rows("SELECT name, adapter, state FROM provider")}
 
     def noted(self):
-        """Endings that are noted and not carried out, oldest first: (provider, id, term, code)."""
+        """Returns the outcomes that are noted and not applied, oldest first: (provider, id, term, code)."""
         return self.rows(
             "SELECT provider, id, term, code FROM ending CROSS JOIN route USING (provider, sequence) ORDER BY number"
         )
 
     def accounts(self):
-        """The numbers, with what is noted: {provider: {term: {code: count}}}."""
+        """Returns the counts, with the noted outcomes: {provider: {term: {code: count}}}."""
         books = {}
         for provider, term, code, count in self.rows("SELECT provider, term, code, count FROM account"):
             books.setdefault(provider, {}).setdefault(term, {})[code] = count
@@ -159,24 +159,24 @@ class OutboxFile:
         return books
 
     def history(self):
-        """How operations ended, oldest first: (provider, id, term, code). A damaged outcome batch says nothing."""
+        """Returns the outcomes of operations, oldest first: (provider, id, term, code). Damaged outcome batches are skipped."""
         numbered = [(number, rest) for number, *rest in self.rows("SELECT number, provider, id, term, code FROM history")]
         for row in self.sound_rows("outcomeBatch"):
             said = [[row["provider"], identifier, row["term"], row["code"]] for identifier in outcome_batch(row["endings"])]
             numbered += enumerate(said, row["first"])
-        return [tuple(ending) for _, ending in sorted(numbered, key=lambda each: each[0])] + self.noted()
+        return [tuple(outcome) for _, outcome in sorted(numbered, key=lambda each: each[0])] + self.noted()
 
     def staged_captures(self):
-        """The ids of what was captured and has no place on a route yet."""
+        """Returns the ids of the staged captures."""
         return [json.loads(body)["id"] for (packed,) in self.rows("SELECT captures FROM stagedCapture") for body in bodies(packed)]
 
     def forgot_history(self):
-        """Whether the oldest endings were trimmed away, so that counting them proves nothing."""
+        """Returns whether the oldest outcomes were deleted, so that counting them proves nothing."""
         oldest = "SELECT min(number) AS oldest FROM (SELECT number FROM history UNION ALL SELECT first FROM outcomeBatch)"
         return bool(self.rows(f"SELECT 1 FROM ({oldest}) WHERE oldest > 1"))
 
     def pending(self):
-        """What is on its way: (provider, id, hold)."""
+        """Returns the pending operations: (provider, id, hold)."""
         return self.rows(
             """SELECT route.provider, operation.id, route.hold FROM route JOIN operation USING (sequence)
             WHERE (provider, sequence) NOT IN (SELECT provider, sequence FROM ending) ORDER BY sequence"""
@@ -187,5 +187,5 @@ class OutboxFile:
         return [json.loads(body) for (body,) in self.rows("SELECT body FROM snapshot")]
 
     def rejects(self):
-        """What was refused and kept: (provider, id, code)."""
+        """Returns the rejects: (provider, id, code)."""
         return self.rows("SELECT provider, id, code FROM reject ORDER BY number")

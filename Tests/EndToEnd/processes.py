@@ -1,4 +1,4 @@
-"""The real processes: the sandbox, the sender and the ledger, and what they say."""
+"""Starts and queries the real processes: the sandbox, the sender and the ledger."""
 
 import json
 import os
@@ -21,7 +21,7 @@ def clock(speed, date="2031-03-09T06:00:00.000Z"):
 
 
 def run(*arguments, environment=None, timeout=1200, **options):
-    """Runs the command to its end; nothing of it is checked."""
+    """Runs the command to its end, without checks."""
     return subprocess.run(
         [str(COMMAND), *map(str, arguments)], env={**os.environ, **(environment or {})}, timeout=timeout,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options,
@@ -85,7 +85,7 @@ class Sandbox:
         self.call("PUT", "/faults", list(rules))
 
     def save_state(self, vendor):
-        """Writes what the vendor holds into a file, and names it."""
+        """Writes the vendor's state to a file, and returns the file."""
         file = self.folder / f"{vendor}-state.json"
         file.write_bytes(self.call("GET", f"/state/{vendor}"))
         return file
@@ -108,12 +108,12 @@ class Sender:
         self.process.stdout.close()
 
     def kill(self):
-        """Ends the sender as a crash does: no warning, no last word."""
+        """Ends the sender like a crash, without a warning."""
         self.process.kill()
         return self.wait(600)
 
     def wait(self, timeout):
-        """Waits for the sender's own end and for the ledger to have read its last word; gives the exit code."""
+        """Waits until the sender has ended and the ledger has read its last line; returns the exit code."""
         try:
             return self.process.wait(timeout)
         finally:

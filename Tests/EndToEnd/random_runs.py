@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Plays random days of crashes, outages and lies, and counts what `patchbay faults` says of them.
+"""Runs randomized fault simulations, and counts the results of `patchbay faults`.
 
     random_runs.py ROUNDS [--seed N]
 
-A round is fifty days; each seed plays others, from the millionth on, where no other target begins. A round in which nothing
-crashed has met nobody.
+A round has fifty runs. The seeds begin at a million, apart from those of other targets. A round without a crash does not count
+as an interruption.
 """
 
 import re

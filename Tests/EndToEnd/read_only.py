@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Takes the right to write away from the real sender, in several ways, and counts afterwards with an independent reader.
+"""Removes the real sender's write permission in several ways, and counts afterwards with an independent reader.
 
     read_only.py ROUNDS [--seed N] [--keep]
 
-Each round leaves an outbox with work in it, by kill -9, and makes its folder, its file or the files beside it
-read-only. The sender must end with an error that says so, promise nothing and leave every byte as it was; readers may
-read. When writing is allowed again, everything goes on, and in the end everything is there.
+Each round leaves an outbox with pending operations by kill -9, and makes its folder, its file or the files beside it
+read-only. The sender must end with an error that names the cause, acknowledge nothing and change no byte; readers may read.
+When writing is allowed again, delivery must resume, and no operation may be missing at the end.
 
-Rights do not bind root: started as root, the sender runs as the user 65534 instead.
+Permissions do not restrict root: started as root, the sender runs as the user 65534 instead.
 """
 
 import json
@@ -19,21 +19,21 @@ import sys
 import processes
 import scene
 
-NOBODY = 65534
+UNPRIVILEGED = 65534
 
 
-def somebody():
-    """Options that start a process as a user whom rights bind."""
+def unprivileged_user():
+    """Returns the options that start a process as a user whom permissions restrict."""
     if os.geteuid() != 0:
         return {}
-    options = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+    options = {"user": UNPRIVILEGED, "group": UNPRIVILEGED, "extra_groups": []}
     if subprocess.run([str(processes.COMMAND), "help"], capture_output=True, **options).returncode != 0:
-        sys.exit(f"The user {NOBODY} can't run {processes.COMMAND}, and rights do not bind root: run this as an ordinary user.")
+        sys.exit(f"The user {UNPRIVILEGED} can't run {processes.COMMAND}, and permissions do not restrict root: run this as an ordinary user.")
     return options
 
 
 class Lock:
-    """Some files without the right to write, until the end of a `with` block."""
+    """Makes files read-only until the end of a `with` block."""
 
     def __init__(self, *paths):
         self.paths = [path for path in paths if path.exists()]
@@ -49,11 +49,11 @@ class Lock:
 
 
 def files(outbox):
-    """An outbox and what stands beside it, with the bytes of each."""
+    """Returns the bytes of an outbox and of the files beside it."""
     return {file: file.read_bytes() for file in sorted(outbox.parent.iterdir())}
 
 
-# What is read-only, by the outbox's path; and whether readers must be able to read it then.
+# The read-only paths, by the outbox's path.
 WAYS = {
     "folder": lambda outbox: [outbox.parent],
     "file": lambda outbox: [outbox],
@@ -65,10 +65,10 @@ WAYS = {
 def play(folder, rounds, seed):
     home = folder / "home"
     home.mkdir()
-    user = somebody()
+    user = unprivileged_user()
     if user:
         folder.chmod(0o711)
-        os.chown(home, NOBODY, NOBODY)
+        os.chown(home, UNPRIVILEGED, UNPRIVILEGED)
     with scene.Scene(folder, seed, outbox=home / "outbox.sqlite", user=user) as stage:
         for number in range(rounds):
             if number % 5 == 4:
@@ -81,7 +81,7 @@ def play(folder, rounds, seed):
 
 
 def lock_an_old_one(stage, number, way):
-    """An outbox with work in it, which nobody may write for a while."""
+    """Makes an outbox with pending operations read-only for some time."""
     stage.say(stage.shop.round())
     stage.break_vendors(number)
     stage.kill_at_work(stage.send())
@@ -108,9 +108,9 @@ def lock_an_old_one(stage, number, way):
 
 
 def changed(before, after):
-    """The files whose content is another; the index of the log is SQLite's own, and made anew at will.
-
-    So is an empty log where there was none: the sender that was to be killed had come to its end.
+    """Returns the files whose content has changed. SQLite may recreate the index of the log at any time.
+    
+    An empty log in place of none does not count either: the sender had ended before the kill.
     """
     def content(files, file):
         return files.get(file, b"" if file.name.endswith("-wal") else None)
@@ -120,11 +120,11 @@ def changed(before, after):
 
 
 def refuse_a_new_outbox(stage, number):
-    """A folder in which nothing may be made."""
+    """Checks a folder in which no file may be created."""
     place = stage.folder / f"locked-{number}"
     place.mkdir()
     if stage.user:
-        os.chown(place, NOBODY, NOBODY)
+        os.chown(place, UNPRIVILEGED, UNPRIVILEGED)
     other = json.loads(stage.configuration.read_text())
     other["outbox"]["path"] = str(place / "outbox.sqlite")
     configuration = stage.folder / "locked.json"

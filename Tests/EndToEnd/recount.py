@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Counts everything again with an independent reader: ledger, outbox and the sandbox's log and state must agree.
+"""Counts all operations again with an independent reader: ledger, outbox and the sandbox's log and state must agree.
 
     recount.py OUTBOX --ledger FILE --operations FILE… [--log FILE] [--state VENDOR=FILE]… [--expect-drained]
 
-Ends with 0 if they do, with 1 and a list of differences if not.
+Exits with 0 if they agree, and with 1 and a list of differences if not.
 """
 
 import argparse
@@ -52,7 +52,7 @@ class Recount:
         return self
 
     def check_balance(self):
-        """What came in is what ended and what waits; and the books agree with the list of endings."""
+        """Checks that incoming operations are completed or pending, and that the accounts agree with the list of outcomes."""
         books = self.outbox.accounts()
         for provider in sorted(set(books) | set(self.outbox.providers())):
             lines = books.get(provider, {})
@@ -73,11 +73,11 @@ class Recount:
                     self.problems.append(f"{provider}: {total[term]} booked as {term}, {listed[term]} in the history")
 
     def known(self):
-        """Every id that the outbox has heard of."""
+        """Returns every id in the outbox."""
         return self.arrived.union(*self.ends.values(), *self.waiting.values())
 
     def check_ledger(self):
-        """Every promise is kept: what was promised is pending, or it ended."""
+        """Checks that every acknowledged operation is pending or has an outcome."""
         known = self.known()
         lost = [identifier for identifier in self.ledger if identifier not in known]
         self.lost = len(lost)

@@ -1,4 +1,4 @@
-"""A shop that something happens to: a sandbox, an outbox, what was said, and what was promised."""
+"""The shared parts of fault tests: a sandbox, an outbox, captured operations and their receipts."""
 
 import argparse
 import dataclasses
@@ -29,7 +29,7 @@ FAULTS = [
 
 
 class Shop:
-    """Makes operations of a few installations, each said once in its life."""
+    """Generates operations of a few installations, each captured once."""
 
     def __init__(self, chance):
         self.chance = chance
@@ -47,7 +47,7 @@ class Shop:
         }
 
     def start(self, contact):
-        """What an app says at each start: what a crash took before it was promised is said again."""
+        """Returns the operations of an app's start. They include operations that a crash lost before they were acknowledged."""
         facts = {"platform": "iOS", "platformVersion": "19.3", "model": "iPhone17,3", "locale": "fi_FI", "appVersion": "5.2.0"}
         token = {"value": uuid.uuid5(uuid.NAMESPACE_OID, contact).hex * 2}
         identifiers = [{"kind": "external", "value": contact}]
@@ -69,7 +69,7 @@ class Shop:
         ])
 
     def round(self, least=4, most=40):
-        """One run of the app: some people start it, and use it."""
+        """Returns the operations of one run of the app: some people start and use it."""
         present = self.chance.sample(CONTACTS, self.chance.randrange(1, len(CONTACTS)))
         for contact in present:
             yield from self.start(contact)
@@ -77,21 +77,21 @@ class Shop:
             yield self.operation(self.chance.choice(present), self.change())
 
     def last_round(self):
-        """Everybody starts the app once more, and nothing goes wrong."""
+        """Returns the operations of a last run without faults, in which all people start the app."""
         for contact in CONTACTS:
             yield from self.start(contact)
 
 
 @dataclasses.dataclass
 class Tally:
-    """What one kind of violence did, over its rounds."""
+    """The counts of one kind of fault, over all rounds."""
 
     rounds: int = 0
-    # Rounds in which it met the sender at work: the others prove nothing.
+    # Rounds in which the fault interrupted the sender: the others prove nothing.
     met: int = 0
     promised: int = 0
     lost: int = 0
-    # Operations that were found again in a damaged outbox, and those that it says are gone.
+    # Operations that were recovered from a damaged outbox, and those that it reports as lost.
     recovered: int = 0
     accounted: int = 0
     seconds: float = 0
@@ -103,9 +103,9 @@ class Tally:
 
 
 class Scene:
-    """The files and processes of a play, until the end of a `with` block.
-
-    An hour of the engine passes in a second: what waits a minute is soon due.
+    """The files and processes of a test, until the end of a `with` block.
+    
+    An hour of the engine passes in a second, so that an operation that waits a minute is soon due.
     """
 
     def __init__(self, folder, seed, outbox=None, names=VENDORS, user=None):
@@ -138,14 +138,14 @@ class Scene:
     # What happens
 
     def say(self, operations):
-        """Puts operations down for the next sender."""
+        """Writes operations to a file for the next sender."""
         lines = "".join(json.dumps(operation, ensure_ascii=False) + "\n" for operation in operations)
         self.batch.write_text(lines, encoding="utf-8")
         with open(self.said, "a", encoding="utf-8") as file:
             file.write(lines)
 
     def break_vendors(self, seed, most=3):
-        """Lets the vendors misbehave from now on."""
+        """Sets random faults of the vendors."""
         rules = self.chance.sample(FAULTS, self.chance.randrange(0, most))
         self.sandbox.set_faults(*({**rule, "seed": seed} for rule in rules))
 
@@ -159,7 +159,7 @@ class Scene:
         return processes.run(*arguments, environment=self.environment, **self.user, **options)
 
     def kill_at_work(self, sender, within=0.3):
-        """Kills a sender some time after its first promise; whether it was still there to be killed."""
+        """Kills a sender some time after its first receipt; returns whether it was still running."""
         before, timeout = self.ledger.stat().st_size, time.monotonic() + 600
         while self.ledger.stat().st_size == before and sender.process.poll() is None and time.monotonic() < timeout:
             time.sleep(0.005)
@@ -176,7 +176,7 @@ class Scene:
         print(f"  DIFFERENCE: {text}", flush=True)
 
     def known(self):
-        """Every id that the outbox has heard of, as an independent reader finds it."""
+        """Returns every id in the outbox, as read by an independent reader."""
         if not self.outbox.exists():
             return set()
         with OutboxFile(self.outbox) as outbox:
@@ -185,7 +185,7 @@ class Scene:
             return set(outbox.staged_captures()) | {identifier for _, identifier, *_ in outbox.history() + outbox.pending()}
 
     def check_promises(self, when):
-        """Every promise of the ledger is still kept."""
+        """Checks that the outbox has every operation in the ledger."""
         known = self.known()
         lost = [identifier for identifier in self.promises() if identifier not in known]
         if lost:
@@ -193,7 +193,7 @@ class Scene:
             self.problem(f"{when}: {len(lost)} promises are lost, the first is {lost[0]}")
 
     def drain(self):
-        """The vendors behave, everybody starts the app once more, and all of it must agree in the end."""
+        """Removes the vendors' faults, runs the app a last time, and checks that all counts agree."""
         if not self.promises():
             self.problem("nothing was promised before the end; the rounds prove nothing")
         self.sandbox.set_faults()
@@ -216,13 +216,13 @@ class Scene:
 
 
 def run(title, play, rounds, seed, keep=False):
-    """Plays in a folder of its own, which stays if something is wrong."""
+    """Runs a test in its own folder, which is kept if there are problems."""
     folder = pathlib.Path(tempfile.mkdtemp(prefix=f"patchbay {title} "))
     begun = time.monotonic()
     tally = play(folder, rounds, seed)
     tally.seconds += time.monotonic() - begun
     if tally.met * 2 < tally.rounds:
-        tally.problems.append("most rounds met nobody at work; they prove nothing")
+        tally.problems.append("most rounds did not interrupt the sender; they prove nothing")
         print(f"  DIFFERENCE: {tally.problems[-1]}")
     if tally.problems or keep:
         print(f"  the files of {title} are in {folder}; seed {seed}, {rounds} rounds")
@@ -232,7 +232,7 @@ def run(title, play, rounds, seed, keep=False):
 
 
 def main(title, description, play):
-    """The command line of one kind of violence."""
+    """Runs the command line of one kind of fault."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("rounds", type=int)
     parser.add_argument("--seed", type=int, default=1)
@@ -241,7 +241,7 @@ def main(title, description, play):
     arguments = parser.parse_args()
     tally = run(title, play, arguments.rounds, arguments.seed, arguments.keep)
     print(
-        f"  seed {arguments.seed}: {tally.rounds} rounds, {tally.met} met somebody at work, {tally.promised} promised, {tally.lost} lost"
+        f"  seed {arguments.seed}: {tally.rounds} rounds, {tally.met} interrupted work, {tally.promised} promised, {tally.lost} lost"
         + (f", {tally.recovered} recovered, {tally.accounted} accounted for as lost" if tally.recovered else "")
     )
     if arguments.tally:

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Leads migrations through the vendors' server APIs at the sandbox, kills them with -9 on their way, and holds what the vendors
-have against what was said.
+"""Runs migrations through the vendors' server APIs at the sandbox, kills them with -9, and compares the vendors' state with the
+source.
 
     servers.py ROUNDS [--seed N] [--keep]
 
-A round is one migration into one vendor, with a journal: people who are there already and people who are not, opt-outs, rows that
-the mapping refuses and rows that the vendor refuses. It is killed up to four times. At the end each row has one verdict, the
-refused ones stand in the rejects byte for byte, the vendor holds what the others say, `migrate verify` finds nothing, and
-`migrate undo`, killed as well, brings back what was there.
+A round is one migration to one vendor, with a journal. The source has known and new people, opt-outs, rows that the mapping
+refuses and rows that the vendor refuses. The migration is killed up to four times. At the end each row must have one verdict, the
+rejects must contain the refused rows byte for byte, the vendor must hold the data of the other rows, `migrate verify` must find no
+difference, and `migrate undo`, killed as well, must restore the previous state.
 """
 
 import collections
@@ -46,7 +46,7 @@ def altcraft(state):
 
 
 def columns(row):
-    """A row of columns, in which tags and wishes are flags and nothing is an empty text."""
+    """Reads a row of columns, in which tags and wishes are flags and an empty text means no value."""
     row = {name.lower(): str(value) for name, value in row.items() if value not in ("", None)}
     flags = {name: row.pop(name).lower() in ("yes", "true") for name in ("isred", "isblue", "mail", "sms") if name in row}
     tags = {name[2:] for name in ("isred", "isblue") if flags.get(name)}
@@ -76,7 +76,7 @@ def adobe(state):
         fields = {name: json.loads(value) for name, value in profile["fields"].items()}
         flags = {"email": fields.pop("blackListEmail", False), "sms": fields.pop("blackListMobile", False)}
         tags = {tag for tag, field in {"red": "cusIsRed", "blue": "cusIsBlue"}.items() if fields.pop(field, False)}
-        # The vendor shows a flag of which nothing was said as one that refuses nothing.
+        # The vendor shows a flag without a value as one that refuses nothing.
         wishes = {channel: "unsubscribed" if isOut else "subscribed" for channel, isOut in flags.items()}
         people[fields.pop("cusNumber")] = Person({name: str(value) for name, value in fields.items()}, tags, wishes)
     return people
@@ -126,7 +126,7 @@ SERVERS = [
 
 
 class Shop:
-    """A sandbox, a configuration with a provider for each server API, and the people who are there from the beginning."""
+    """A sandbox, a configuration with a provider for each server API, and the people who exist from the beginning."""
 
     def __init__(self, folder, chance, servers=SERVERS):
         self.folder, self.chance, self.servers = folder, chance, servers
@@ -153,7 +153,7 @@ class Shop:
         return server.read(json.loads(self.sandbox.call("GET", f"/state/{server.name}")))
 
     def rows(self, people, count):
-        """Contacts of some of these people, as lines."""
+        """Returns contacts of some of these people, as lines."""
         lines = []
         for number in range(count):
             key = self.chance.choice(people)
@@ -186,7 +186,7 @@ class Shop:
         return processes.run(*words, environment=self.environment)
 
     def run_killed(self, words, folder, seconds, tally, most, is_done):
-        """Runs a command to its end, with kills on its way; its exit code, its talk, and how often it was killed."""
+        """Runs a command to its end, with kills and repeats; returns its exit code, its output, and the number of kills."""
         kills = 0
         while True:
             process = subprocess.Popen(
@@ -199,7 +199,7 @@ class Shop:
                 except subprocess.TimeoutExpired:
                     process.send_signal(signal.SIGKILL)
             try:
-                talk = process.communicate(timeout=1200)[1].decode(errors="replace")
+                output = process.communicate(timeout=1200)[1].decode(errors="replace")
             except subprocess.TimeoutExpired:
                 process.kill()
                 return None, "it hangs: " + process.communicate()[1].decode(errors="replace"), kills
@@ -207,20 +207,20 @@ class Shop:
                 break
             kills += 1
             if is_done():
-                # Killed behind its last word.
+                # Killed after its last output.
                 process.returncode = 1
                 break
         tally.promised += kills
-        return process.returncode, talk, kills
+        return process.returncode, output, kills
 
 
 def is_fit(line):
-    """Whether neither the mapping nor the vendor refuses a line."""
+    """Returns whether neither the mapping nor the vendor refuses a line."""
     return not line.startswith('{"oops') and '"identifiers": []' not in line and "poison" not in line
 
 
 def fold(people, lines, server):
-    """What a vendor must hold of whom the rows that were taken speak, from the rows alone."""
+    """Returns the expected state of the people in the accepted rows, computed from the rows alone."""
     wanted = {}
     for line in lines:
         if line.startswith('{"oops') or '"identifiers": []' in line:
@@ -242,7 +242,7 @@ def play_round(shop, server, number, tally, count=40, kills=MOST_KILLS):
         tally.problems.append(f"{server.name}, round {number}: {text}")
 
     people = [f"member-{number:03}{place:03}" for place in range(count * 2)]
-    # Who is there already: half of them, without a fault and without a row that is refused.
+    # Half of the people exist already. Their rows have no faults and are accepted.
     shop.sandbox.set_faults()
     source = folder / "contacts.ndjson"
     source.write_text("\n".join(line for line in shop.rows(people[:count], count // 2) if is_fit(line)) + "\n")
@@ -258,14 +258,14 @@ def play_round(shop, server, number, tally, count=40, kills=MOST_KILLS):
     shop.sandbox.set_faults(*({**rule, "seed": number} for rule in shop.chance.sample(FAULTS, shop.chance.randrange(0, 3) if kills else 0)))
     files = ["--out", "out.ndjson", "--rejects", "rejected.json", "--journal", "journal.ndjson", "--checkpoint", "0"]
     out, checkpoint = folder / "out.ndjson", folder / "out.ndjson.checkpoint"
-    code, talk, killed = shop.run_killed(
+    code, output, killed = shop.run_killed(
         shop.words(server, folder, "apply", *files), folder, seconds, tally, kills, lambda: out.exists() and not checkpoint.exists()
     )
     tally.met += killed > 0 or not kills
-    tally.recovered += "Resumed after" in talk
+    tally.recovered += "Resumed after" in output
     shop.sandbox.set_faults()
     if code not in (0, 1):
-        return problem(f"apply ended with {code}: {talk[-400:]}")
+        return problem(f"apply ended with {code}: {output[-400:]}")
     check_verdicts(folder, lines, problem)
     after = shop.state(server)
     for key, (tags, wishes) in fold(people, lines, server).items():
@@ -274,12 +274,13 @@ def play_round(shop, server, number, tally, count=40, kills=MOST_KILLS):
             if any(is_fit(line) and key in line for line in lines):
                 problem(f"{key} is not there")
             continue
-        # A no is heard, whatever else is refused; and nobody hears a yes whose source said none.
+        # An opt-out reaches the vendor even if other parts are refused. No vendor receives an opt-in that the source
+        # does not have.
         for channel, state in person.wishes.items():
             if state == "subscribed" and wishes.get(channel, before.get(key, person).wishes.get(channel)) != "subscribed":
                 problem(f"{channel} of {key} is a yes, and the source said none")
         if wishes.get("email") and person.wishes.get("email") == "subscribed":
-            problem(f"the no of {key} was not heard")
+            problem(f"the opt-out of {key} did not reach the vendor")
         if not tags <= person.tags:
             problem(f"{key} lacks tags")
     verified = shop.run(*shop.words(server, folder, "verify", "--target", str(folder / "out.ndjson")))
@@ -287,9 +288,9 @@ def play_round(shop, server, number, tally, count=40, kills=MOST_KILLS):
         problem(f"verify ended with {verified.returncode}: {verified.stdout.decode()[:400]}{verified.stderr.decode()[-400:]}")
     words = ["migrate", "undo", "journal.ndjson", "--config", str(shop.configuration), "--checkpoint", "0"]
     journal = folder / "journal.ndjson"
-    code, talk, _ = shop.run_killed(words, folder, seconds, tally, kills, lambda: not journal.exists())
+    code, output, _ = shop.run_killed(words, folder, seconds, tally, kills, lambda: not journal.exists())
     if code not in (0, 1) or journal.exists():
-        problem(f"undo ended with {code}: {talk[-400:]}")
+        problem(f"undo ended with {code}: {output[-400:]}")
     check_way_back(before, shop.state(server), server, problem)
     left = {path.name for path in folder.iterdir()} - {
         "contacts.ndjson", "first.ndjson", "out.ndjson", "rejected.json", "rejected.ndjson", "journal.ndjson.undone",
@@ -300,19 +301,19 @@ def play_round(shop, server, number, tally, count=40, kills=MOST_KILLS):
 
 
 def check_verdicts(folder, lines, problem):
-    """Each row has one verdict, in order, and what was refused can be mended and fed in again."""
+    """Checks that each row has one verdict, in order, and that refused rows can be corrected and migrated again."""
     verdicts = [json.loads(line) for line in (folder / "out.ndjson").read_text().splitlines()]
     if [verdict["number"] for verdict in verdicts] != list(range(1, len(lines) + 1)):
         problem(f"{len(verdicts)} verdicts of {len(lines)} rows, or not in order")
     refused = [number for number, line in enumerate(lines, 1) if not is_fit(line)]
-    told = [verdict["number"] for verdict in verdicts if verdict["verdict"] == "rejected"]
-    if told != refused:
-        problem(f"refused are {refused}, and the verdicts say {told}")
+    rejected = [verdict["number"] for verdict in verdicts if verdict["verdict"] == "rejected"]
+    if rejected != refused:
+        problem(f"refused are {refused}, and the verdicts say {rejected}")
     rejects = [json.loads(line) for line in (folder / "rejected.json").read_text().splitlines()]
     if [reject["original"] for reject in rejects] != [lines[number - 1] for number in refused]:
         problem("the rejects are not the refused rows, byte for byte")
     if (folder / "rejected.ndjson").read_text().splitlines() != [lines[number - 1] for number in refused]:
-        problem("the rows to mend are not the refused rows")
+        problem("the rows to correct are not the refused rows")
     for reject in rejects:
         if "poison" in reject["original"] and ("vendor" not in reject or "poison" in json.dumps({**reject, "original": ""})):
             problem(f"a reject of the vendor's: {json.dumps({**reject, 'original': ''})}")
@@ -329,13 +330,13 @@ def check_way_back(before, after, server, problem):
             problem(f"{key} was {old}, and is {new}")
             continue
         for channel, state in new.wishes.items():
-            # Where nothing stood nobody can write nothing: a no may stay, a yes may not.
+            # A value that did not exist before cannot be deleted: an opt-out may stay, an opt-in may not.
             if state != old.wishes.get(channel) and (channel in old.wishes or state == "subscribed"):
                 problem(f"{channel} of {key} was {old.wishes.get(channel)}, and is {state}")
 
 
 def play(folder, rounds, seed):
-    """All rounds, the server APIs in turn."""
+    """Runs all rounds, with the server APIs in turn."""
     tally, chance = scene.Tally(rounds=rounds), random.Random(seed)
     with Shop(pathlib.Path(folder), chance) as shop:
         for number in range(rounds):

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Every kind of violence, in turn, for a number of rounds, and a table of what came of it.
+"""Runs every kind of fault test in turn, for a number of rounds, and prints a table of the results.
 
     soak.py ROUNDS [--seed N] [--kind KIND]
 
-Ends with 0 if no promise is lost and nothing differs anywhere.
+Exits with 0 if no acknowledged operation is lost and there is no difference.
 """
 
 import argparse
@@ -16,7 +16,7 @@ import tempfile
 import processes
 import scene
 
-# Each kind with its program, and how many rounds it gets before it is another's turn.
+# Each kind with its program and the number of its rounds in a turn.
 KINDS = {
     "kill -9": ("kill9.py", 40), "disk full": ("disk_full.py", 10), "read only": ("read_only.py", 10), "damage": ("damage.py", 40),
     "migration": ("kill_resume.py", 40), "apis": ("servers.py", 24), "random runs": ("random_runs.py", 20),
@@ -25,7 +25,7 @@ COLUMNS = ["rounds", "met", "promised", "lost", "recovered", "accounted", "secon
 
 
 def table(tallies):
-    """What came of it: a row per kind. `met`: rounds that found somebody at work. `recovered` and `accounted`: of damaged outboxes."""
+    """Returns a table with a row for each kind. `met` counts rounds that interrupted work; `recovered` and `accounted` concern damaged outboxes."""
     total = scene.Tally()
     for tally in tallies.values():
         total.add(tally)
@@ -37,7 +37,7 @@ def table(tallies):
 
 
 def play(program, rounds, seed):
-    """One turn, in a process of its own; what it counted."""
+    """Runs one turn in its own process, and returns its counts."""
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder, "tally.json")
         done = subprocess.run([
@@ -49,7 +49,7 @@ def play(program, rounds, seed):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Every kind of violence, in turn.")
+    parser = argparse.ArgumentParser(description="Run every kind of fault test in turn.")
     parser.add_argument("rounds", type=int)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--kind", choices=KINDS, help="that one alone")

@@ -5,49 +5,49 @@ import PatchbayModel
 
 /// The state of the app's credential for a contact.
 public enum CredentialState: String, Sendable, CaseIterable {
-    /// The app has a valid one.
+    /// The app has a valid credential.
     case valid
-    /// The app has none.
+    /// The app has no credential.
     case missing
-    /// The app has one that has expired, where the vendor's credentials expire.
+    /// The app has an expired credential, if the vendor's credentials expire.
     case expired
-    /// The vendor answers 401 to the one that the app has.
+    /// The vendor replies 401 to the app's credential.
     case refused
 }
 
-/// What changes in a run beside the network: people, consents, configurations, credentials, push tokens.
+/// The facts that change in a run in addition to the network: people, consents, configurations, credentials, push tokens.
 struct ChangingFacts {
-    /// The last part of a run, after everything has healed.
+    /// The last part of a run, after all faults were removed.
     enum Epilogue: Equatable {
-        /// The last opt-out, and what is changed with it.
+        /// The last opt-out, with another change.
         case optOut(With)
-        /// A change to the configuration of that number, in which another provider is served.
+        /// A change to the configuration with a number, which has another provider.
         case leave(to: Int)
 
-        /// What is changed with an opt-out.
+        /// A change together with an opt-out.
         enum With: CaseIterable {
             case nothing, lostPermission, lostToken, consentTakenBack, denials, anotherPerson, otherSettings
         }
     }
 
-    /// The vendors, by the provider's name.
+    /// The test profiles of the vendors, by the provider's name.
     var scenes: [String: ChangingScene]
-    /// The contacts of a back end; empty for an app, on whose installation people come and go.
+    /// The contacts of a back end; empty for an app, whose installation several people use.
     var contacts: [Subject] = []
-    /// What happens after everything has healed.
+    /// The last part of the run.
     var epilogue = Epilogue.optOut(.nothing)
-    /// The defect of the simulated vendors that the run is to find; nil for none.
+    /// The defect of the simulated vendors that the run must find; nil for none.
     var mutation = SimulationMutation.present
 
     /// Returns the contact of a back end; nil for an app.
     func contact(_ number: Int) -> Subject? { contacts.isEmpty ? nil : contacts[number] }
-    /// Whether an app is played, not a back end.
+    /// Whether the run simulates an app and not a back end.
     var isApp: Bool { contacts.isEmpty }
 }
 
-/// What runs with changing facts know of a vendor.
+/// The properties of a vendor for runs with changing facts.
 struct ChangingScene: Sendable {
-    /// The adapter with each of its settings.
+    /// The adapters, one for each variant of the settings.
     let adapters: [any VendorAdapter]
     let makeVendor: @Sendable () throws -> SimulatedVendor
     let action: @Sendable (Int, inout SeededGenerator) -> Action
@@ -70,7 +70,7 @@ struct ChangingScene: Sendable {
         capabilities = adapters.first.map { type(of: $0).descriptor.capabilities } ?? [:]
     }
 
-    /// The same vendor with other adapters.
+    /// Returns the same vendor with other adapters.
     func replacing(_ change: (any VendorAdapter) -> any VendorAdapter) -> ChangingScene {
         ChangingScene(self, adapters.map(change))
     }
@@ -82,16 +82,16 @@ struct ChangingScene: Sendable {
         capabilities = scene.capabilities
     }
 
-    /// Whether a log-out reaches the vendor; otherwise the record stays the former contact's.
+    /// Whether the vendor has a log-out. Without one, the record still belongs to the former contact.
     var canLogOut: Bool { capabilities[.contact(.logOut)].isAvailable }
-    /// Whether the vendor can be told that an installation leaves.
+    /// Whether the vendor supports the unregister of an installation.
     var canLeave: Bool { capabilities[.operation(.unregister)].isAvailable }
 
-    /// Whether the vendor has subscriptions on that channel.
+    /// Returns whether the vendor has subscriptions on a channel.
     func hasSubscription(_ channel: Channel) -> Bool { capabilities[.subscription(channel)].isAvailable }
 }
 
-/// A defect of a vendor or of the network, for the proof that an invariant finds it. The product knows nothing of it.
+/// A defect of a simulated vendor or of the network, to prove that an invariant detects it. It exists in simulations only.
 public enum SimulationMutation: String, Sendable, CaseIterable {
     /// A value of one contact arrives in a request of another.
     case valuesOfAnother

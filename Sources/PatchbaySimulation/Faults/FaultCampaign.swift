@@ -1,29 +1,29 @@
-/// Many random runs, on all cores.
+/// A set of randomized runs on all cores.
 public struct FaultCampaign: Sendable {
-    /// A run that came out wrong.
+    /// A run with a problem.
     public struct Failure: Sendable {
         /// The seed that repeats it.
         public let seed: UInt64
         /// The set-up that the seed chose.
         public let setup: String
-        /// What came out wrong.
+        /// The problems.
         public let problems: [String]
     }
 
-    /// What came of the runs.
+    /// The results of runs.
     public struct Report: Sendable {
-        /// What they went through, by set-up.
+        /// The counts of the runs, by set-up.
         public private(set) var tallies: [String: FaultTally] = [:]
-        /// Those that came out wrong, by seed.
+        /// The failed runs, by seed.
         public private(set) var failures: [Failure] = []
 
-        /// Everything together.
+        /// The sum of all counts.
         public var total: FaultTally { tallies.values.reduce(into: FaultTally()) { $0 += $1 } }
 
-        /// No run yet.
+        /// Creates an empty report.
         public init() {}
 
-        /// Adds what came of others.
+        /// Adds the results of other runs.
         public mutating func add(_ other: Report) {
             for (setup, tally) in other.tallies { tallies[setup, default: FaultTally()] += tally }
             failures = (failures + other.failures).sorted { $0.seed < $1.seed }
@@ -37,13 +37,13 @@ public struct FaultCampaign: Sendable {
 
     private let table: FaultTable
     private static let portion: UInt64 = 25
-    /// How many runs a seed stands for.
+    /// The number of runs for each seed.
     public static let runsPerSeed = 2
 
-    /// A campaign over the set-ups of a table.
+    /// Creates a campaign over the set-ups of a table.
     public init(_ table: FaultTable) { self.table = table }
 
-    /// Plays the two runs of a seed: one with fixed facts, one in which people, consents and configurations change.
+    /// Runs the two runs of a seed: one with fixed facts, one in which people, consents and configurations change.
     public func play(_ seed: UInt64) throws -> Report {
         var report = Report()
         for setup in try [table.setup(for: seed), table.changingSetup(for: seed)] {
@@ -54,8 +54,7 @@ public struct FaultCampaign: Sendable {
         return report
     }
 
-    /// Plays all seeds, and tells from time to time what came of those that are done; from when it is cancelled on it begins
-    /// no more of them.
+    /// Runs all seeds and reports intermediate results from time to time. After a cancellation it starts no more runs.
     public func play(
         _ seeds: ClosedRange<UInt64>,
         workers: Int,
@@ -85,10 +84,10 @@ public struct FaultCampaign: Sendable {
         }
     }
 
-    /// A failing run told with as few steps as it takes, line by line; empty if the seed is all right.
+    /// Returns the lines of a failing run, reduced to the necessary steps; empty if the seed has no problem.
     public func story(of seed: UInt64) throws -> [String] { try fewestSteps(of: seed)?.trace ?? [] }
 
-    /// A failing run of as few steps as end in the same problem; nil if the seed is all right.
+    /// Returns a failing run with the fewest steps that lead to the same problem; nil if the seed has no problem.
     func fewestSteps(of seed: UInt64) throws -> FaultSimulation? {
         try fewestSteps(of: seed, in: table.setup) ?? fewestSteps(of: seed, in: table.changingSetup)
     }
@@ -107,15 +106,15 @@ public struct FaultCampaign: Sendable {
         return try play(few, isTraced: true)
     }
 
-    /// Whether two problems are the same but for their numbers.
+    /// Returns whether two problems are equal except for their numbers.
     static func isLike(_ left: String, _ right: String) -> Bool {
         left.filter { !$0.isNumber && !$0.isHexDigit } == right.filter { !$0.isNumber && !$0.isHexDigit }
     }
 }
 
-/// Delta debugging: the fewest elements of a list with which something still goes wrong.
+/// Delta debugging: the reduction of a list to the elements that a failure needs.
 enum Reduction: Sendable {
-    /// A part of the list of which no piece can be left out; the list itself, if it goes well.
+    /// Returns a part of the list that still fails and cannot be reduced further; the list itself if it does not fail.
     static func least<Element>(_ all: [Element], failing: ([Element]) throws -> Bool) rethrows -> [Element] {
         var list = all
         var size = max(1, list.count / 2)

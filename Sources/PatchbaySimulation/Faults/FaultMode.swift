@@ -1,53 +1,53 @@
 import PatchbayAdapterKit
 import PatchbayModel
 
-/// How a vendor behaves for a while.
+/// The behavior of a vendor for a period of time.
 public enum FaultMode: String, Sendable, CaseIterable {
-    /// Everything is well.
+    /// No faults.
     case fine
-    /// Almost everything is well.
+    /// Few faults.
     case fair
-    /// Errors, lost requests, lost answers and silences, one in two.
+    /// Errors, lost requests, lost replies and missing replies, for half of the requests.
     case rough
-    /// It can't be reached, or says that it is out of service.
+    /// The vendor is unreachable, or replies that it is out of service.
     case down
-    /// Its answers take up to two minutes, and come when nobody waits any more.
+    /// Replies take up to two minutes, longer than the engine's timeout.
     case slow
-    /// It does everything, and half of its answers are lost.
+    /// The vendor processes all requests, and half of the replies are lost.
     case mute
-    /// It asks to be left in peace for a time.
+    /// The vendor throttles with 429 or 503.
     case limiting
-    /// It answers every request with 503.
+    /// The vendor replies 503 to every request.
     case out
-    /// It answers every request with 503 and asks to wait for one second.
+    /// The vendor replies 503 to every request, with a `Retry-After` of one second.
     case busy
-    /// It answers 200 to everything, with a page, nothing, half an answer, an error inside, or an earlier answer again;
-    /// whether it did what it was asked is another matter.
+    /// The vendor sends misleading replies: a 200 with a page, an empty body, a truncated body, an error inside, or an
+    /// earlier reply. It may or may not process the request.
     case lying
 
-    /// What it does with a request.
+    /// The treatment of a request.
     enum Deed {
-        /// It processes it; the answer comes after that time.
+        /// The vendor processes the request. The reply arrives after the given time.
         case process(after: Duration)
-        /// It processes it, and the answer is lost.
+        /// The vendor processes the request, and the reply is lost.
         case loseAnswer(after: Duration)
-        /// It processes it, and nobody ever hears.
+        /// The vendor processes the request, and the transport reports nothing.
         case processSilently
-        /// It processes it and says so with this status.
+        /// The vendor processes the request and replies with this status.
         case misreport(Int, after: Duration)
-        /// It answers with that status, and does nothing.
+        /// The vendor replies with this status without processing the request.
         case refuse(Int, [WireHeader], after: Duration)
-        /// Nothing arrives.
+        /// The request does not arrive.
         case fail(TransportFailure, after: Duration)
-        /// Nothing arrives, and nobody ever hears.
+        /// The request does not arrive, and the transport reports nothing.
         case silence
-        /// The process dies as the request leaves; whether it arrived is another matter.
+        /// The process dies while the request leaves, before or after it arrives.
         case death(arrived: Bool)
-        /// It lies.
+        /// The vendor sends a misleading reply.
         case lie(Lie, isProcessed: Bool, after: Duration)
     }
 
-    /// What stands in a reply of 200 that is none.
+    /// The content of a misleading reply with status 200.
     enum Lie: CaseIterable { case page, nothing, half, error, earlier }
 
     func deed(_ random: inout SeededGenerator, date: Instant) -> Deed {
@@ -93,7 +93,7 @@ public enum FaultMode: String, Sendable, CaseIterable {
         }
     }
 
-    /// Too many requests: with seconds, with a date, or without a word on when.
+    /// Returns a 429 or 503 with seconds, with a date, or without `Retry-After`.
     private static func limit(_ random: inout SeededGenerator, _ delay: Duration, _ date: Instant) -> Deed {
         let seconds = 1 + random.below(random.below(8) > 0 ? 300 : 200_000)
         let word: [WireHeader] =
@@ -105,7 +105,7 @@ public enum FaultMode: String, Sendable, CaseIterable {
         return .refuse(random.pick([429, 429, 503]), word, after: delay)
     }
 
-    /// A date as HTTP writes it: `Sun, 09 Mar 2031 07:05:11 GMT`.
+    /// Returns a date in the form of HTTP: `Sun, 09 Mar 2031 07:05:11 GMT`.
     static func httpDate(_ instant: Instant) -> String {
         let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
         let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]

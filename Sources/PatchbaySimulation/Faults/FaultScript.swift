@@ -2,13 +2,13 @@ import Patchbay
 import PatchbayAdapterKit
 import PatchbayModel
 
-/// Makes the list of what happens in a run from its seed.
+/// A generator of the steps of a run from its seed.
 struct FaultScript {
     private let setup: FaultSimulation.Setup
     private var random: SeededGenerator
     private var count = 0
 
-    /// The steps of a run.
+    /// Returns the steps of a run.
     static func steps(seed: UInt64, _ setup: FaultSimulation.Setup) -> [FaultStep] {
         var script = FaultScript(setup: setup, random: SeededGenerator(seed: seed))
         return script.steps()
@@ -26,7 +26,7 @@ struct FaultScript {
         }
         if let facts = setup.facts {
             if facts.isApp, random.below(2) > 0 {
-                // Some people come before the app has a credential for them.
+                // Some people log in before the app has a credential for them.
                 for contact in ["c-0", "c-1"] {
                     steps.append(step(.credential(contact: contact, random.pick([.missing, .expired]))))
                 }
@@ -41,7 +41,8 @@ struct FaultScript {
         return steps
     }
 
-    /// The app says something, then the opposite, which the vendor may have heard or not, and then the first again.
+    /// Returns steps in which the app captures an action, then its opposite with an uncertain delivery, then the action
+    /// again.
     private func changeOfMind() -> [FaultStep.What] {
         func say(_ word: Int) -> FaultStep.What { .capture([setup.opposites[word]], subject: 0, isGroup: false) }
         return [
@@ -56,7 +57,7 @@ struct FaultScript {
         return FaultStep(what: what, process: process, seed: random.next())
     }
 
-    /// Mostly a vendor is well: what is deep is reached that way.
+    /// Returns a fault mode, mostly without faults, so that runs reach deep states.
     private mutating func faultMode() -> FaultMode {
         guard setup.deadProvider == nil else { return .fine }
         return random.pick([
@@ -70,7 +71,7 @@ struct FaultScript {
         switch random.below(32) {
         case 0..<13: return capture()
         case 13..<19: return .pass(.milliseconds(1 + random.below(90_000)))
-        // Whoever asks a dead vendor every half minute is not made to do so for days.
+        // Shorter steps: an adapter that sends to a dead vendor every half minute must not do so for days.
         case 19..<22 where setup.deadProvider != nil: return .pass(.seconds(60 + random.below(1200)))
         case 19, 20: return .pass(.seconds(60 + random.below(3600)))
         case 21: return .pass(.seconds(600 + random.below(random.below(6) > 0 ? 10_000 : 200_000)))
@@ -134,7 +135,7 @@ struct FaultScript {
 // MARK: Changing facts
 
 extension FaultScript {
-    /// The next thing that happens in a run with changing facts.
+    /// Returns the next steps of a run with changing facts.
     private mutating func changes(_ facts: ChangingFacts) -> [FaultStep.What] {
         switch random.below(48) {
         case 0..<10: return [said((0...random.below(3)).map { _ in ordinaryAction(facts) })]
@@ -165,7 +166,7 @@ extension FaultScript {
         }
     }
 
-    /// A vendor is out of service for hours, while the app goes on.
+    /// Returns steps in which a vendor is out of service for hours while the app continues to capture.
     private mutating func outage(_ facts: ChangingFacts) -> [FaultStep.What] {
         let provider = random.below(providers)
         var steps: [FaultStep.What] = [
@@ -183,7 +184,7 @@ extension FaultScript {
         return .capture(actions, subject: random.below(subjects), isGroup: actions.count > 1 && random.below(4) == 0)
     }
 
-    /// An action of the vendor's test profile that changes no person, device or push subscription.
+    /// Returns an action of the vendor's test profile that changes no person, device or push subscription.
     private mutating func ordinaryAction(_ facts: ChangingFacts) -> Action {
         for _ in 0..<6 {
             count += 1
@@ -207,7 +208,7 @@ extension FaultScript {
         }
     }
 
-    /// A registration with the present push token, another one, a malformed one or none.
+    /// Returns a registration with the present push token, another one, a malformed one or none.
     private mutating func device() -> Device {
         let tokens = FaultSimulation.pushTokens
         switch random.below(8) {

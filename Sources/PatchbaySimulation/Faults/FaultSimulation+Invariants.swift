@@ -4,19 +4,19 @@ import PatchbayJSON
 import PatchbayModel
 import PatchbayOutbox
 
-/// What must hold when people, consents, configurations, credentials and push tokens change.
+/// The invariants of runs in which people, consents, configurations, credentials and push tokens change.
 extension FaultSimulation {
     private func records(of provider: String) -> [VendorRecord] {
         guard let scene = setup.facts?.scenes[provider], let vendor = setup.vendors[provider] else { return [] }
         return scene.records(vendor.anyState)
     }
 
-    /// What the vendor may send messages to because of these records.
+    /// Returns the destinations to which the vendor may send messages because of these records.
     private static func reached(by records: [VendorRecord]) -> Set<String> {
         records.reduce(into: []) { $0.formUnion($1.reaches) }
     }
 
-    /// Lets a vendor process a request, and looks at what it holds then.
+    /// Lets a vendor process a request, and checks the vendor's state afterwards.
     func respond(_ vendor: SimulatedVendor, to sent: VirtualWorld.Sent) -> WireResponse {
         guard let facts = setup.facts, let scene = facts.scenes[sent.provider] else {
             return vendor.respond(to: sent.request, now: sent.now)
@@ -54,7 +54,7 @@ extension FaultSimulation {
         return response
     }
 
-    /// No record holds another person's values, and nobody is newly reached who denies it.
+    /// Checks that no record holds another person's values, and that the vendor newly reaches no person who denies it.
     private func checkRecords(
         _ records: [VendorRecord],
         _ reachedBefore: [VendorRecord.Person: Set<String>],
@@ -105,12 +105,12 @@ extension FaultSimulation {
         )
     }
 
-    /// Whether a value of that owner may be in a record of that person.
+    /// Returns whether a value of an owner may be in a person's record.
     private func mayHold(_ person: VendorRecord.Person, _ owner: String, _ scene: ChangingScene) -> Bool {
         let contact = owner.hasPrefix("a") ? contactOfEra(Int(owner.dropFirst()) ?? 0) : nil
         switch person {
         case .installation: return true
-        // Who keeps the vendor from making a profile stays anonymous there.
+        // A person who denies a profile stays anonymous at the vendor.
         case .anonymous: return owner.hasPrefix("a") || withoutProfile.contains(owner)
         case .contact(let name):
             if owner.hasPrefix("a") { return contact == name || !scene.canLogOut }
@@ -120,7 +120,7 @@ extension FaultSimulation {
 
     private func contactOfEra(_ era: Int) -> String? { people.values.first?.contacts[era] }
 
-    /// Each lane that waits has a reason, and each reason names a remedy.
+    /// Checks that each lane that waits has a reason, and that each reason names a remedy.
     func checkLanes(of provider: String) throws {
         let waits = try world.waitsByLane(of: provider)
         for (_, wait) in waits.sorted(by: { $0.key < $1.key }) {
@@ -138,9 +138,9 @@ extension FaultSimulation {
         }
     }
 
-    // MARK: The end of a run
+    // MARK: End of a run
 
-    /// After everything is there that anything may wait for, nothing waits.
+    /// Checks that nothing waits after everything that an operation may wait for was provided.
     func checkWaiting(_ accounts: ProviderAccounts, mayHold: Bool = false) {
         let name = accounts.provider
         expect(
@@ -184,17 +184,18 @@ extension FaultSimulation {
         expect(people.isEmpty, "\(provider): after the last opt-out \(people.joined(separator: ", ")) is subscribed")
     }
 
-    /// The outcome of each operation at a provider.
-    private static func terms(_ endings: [Ending], of provider: String) -> [OperationID: String] {
+    /// Returns the outcome of each operation at a provider.
+    private static func terms(_ outcomes: [Ending], of provider: String) -> [OperationID: String] {
         var terms: [OperationID: String] = [:]
-        for ending in endings.sorted(by: { $0.number < $1.number }) where ending.entry.provider == provider {
-            guard !["moved", "shadowed"].contains(ending.entry.term) else { continue }
-            terms[OperationID(rawValue: ending.entry.id)] = ending.entry.term
+        for outcome in outcomes.sorted(by: { $0.number < $1.number }) where outcome.entry.provider == provider {
+            guard !["moved", "shadowed"].contains(outcome.entry.term) else { continue }
+            terms[OperationID(rawValue: outcome.entry.id)] = outcome.entry.term
         }
         return terms
     }
 
-    /// Whether a vendor took every change of person: one that it refused is kept for replay, and leaves the former person.
+    /// Returns whether a vendor accepted every change of person. A refused one is kept for replay, and the former
+    /// person stays.
     func tookEveryChangeOfPerson(_ provider: String) throws -> Bool {
         let terms = Self.terms(try world.store.endings(behind: 0, limit: .max), of: provider)
         return known.allSatisfy { id, operation in
@@ -202,7 +203,8 @@ extension FaultSimulation {
         }
     }
 
-    /// After a settled opt-in the vendor reaches the present person through the newest push token, and nobody else.
+    /// Checks that after a settled opt-in the vendor reaches the present person through the newest push token, and no
+    /// other person.
     func checkReach(_ subscription: OperationID) throws {
         guard let facts = setup.facts, let history = people[Self.subjects[0]] else { return }
         let snapshot = snapshots[Self.subjects[0]] ?? SubjectSnapshot()
@@ -225,13 +227,13 @@ extension FaultSimulation {
         }
     }
 
-    /// What was accepted is in the vendor's state, or a later operation replaced it.
-    func checkHoldings(_ endings: [Ending]) throws {
+    /// Checks that the vendor's state contains all accepted values, or those of later operations that replaced them.
+    func checkHoldings(_ outcomes: [Ending]) throws {
         for provider in plan.providers {
             guard let scene = setup.facts?.scenes[provider.name], let vendor = setup.vendors[provider.name] else {
                 continue
             }
-            let terms = Self.terms(endings, of: provider.name)
+            let terms = Self.terms(outcomes, of: provider.name)
             let records = scene.records(vendor.anyState)
             if forgotten.isEmpty {
                 checkAttributes(provider.name, terms, records)
@@ -256,7 +258,7 @@ extension FaultSimulation {
             for (name, change) in changes {
                 let key = Key(contact: contact, name: name)
                 var isComparable = isComparable && last[key]?.isComparable ?? true
-                // An operation of the engine becomes known here after it was made: captures may have come between.
+                // The simulation learns an operation of the engine after its creation. Captures may precede that moment.
                 if isCreated(id), let before = last[key], change != before.value.map(AttributeChange.set) ?? .unset {
                     isComparable = false
                 }
@@ -269,7 +271,7 @@ extension FaultSimulation {
         }
         for (key, entry) in last.sorted(by: { ($0.key.contact, $0.key.name) < ($1.key.contact, $1.key.name) }) {
             guard entry.isComparable, let value = entry.value?.plainText else { continue }
-            // Who keeps the vendor from making a profile stays anonymous there.
+            // A person who denies a profile stays anonymous at the vendor.
             let isAnonymous = withoutProfile.contains(key.contact.filter { $0 != "-" })
             let own = records.filter { record in
                 guard let attributes = record.attributes else { return false }
@@ -277,7 +279,7 @@ extension FaultSimulation {
                 let isJoined = isAnonymous || attributes.values.contains(key.contact)
                 return record.person == .contact(key.contact) || isJoined && record.person == .anonymous
             }
-            // A device's record follows whoever uses the device: it holds what its present owner said.
+            // A device's record follows the user of the device: it holds the values of its present owner.
             if own.isEmpty || own.contains(where: \.isOfInstallation) { continue }
             let names = [key.name, AttributeName(rawValue: key.name.rawValue.lowercased())]
             expect(
@@ -333,7 +335,7 @@ extension FaultSimulation {
 
     // MARK: Intervals
 
-    /// Notes an attempt during an outage.
+    /// Records an attempt during an outage.
     func noteAttempt(_ sent: VirtualWorld.Sent, _ faultMode: FaultMode) {
         guard setup.facts != nil else { return }
         let isOutage = faultMode == .out || faultMode == .busy
@@ -345,7 +347,7 @@ extension FaultSimulation {
         lastFaultMode[sent.provider] = faultMode
     }
 
-    /// During an outage no interval between attempts is shorter than the one before.
+    /// Checks that during an outage no interval between attempts is shorter than the one before.
     private func checkIntervals(_ provider: String, _ scene: ChangingScene) {
         for outage in outages[provider] ?? [] {
             let attempts = Dictionary(
@@ -356,7 +358,7 @@ extension FaultSimulation {
             for (_, attempts) in attempts.sorted(by: { $0.key < $1.key }) where attempts.count > 2 {
                 for place in 2..<attempts.count {
                     let (first, second, third) = (attempts[place - 2], attempts[place - 1], attempts[place])
-                    // Lanes that share the vendor's outage attempt in turn.
+                    // Lanes that share the vendor's outage take turns.
                     guard let start = outage.firstIndex(of: first.number), start + 2 < outage.count,
                         outage[start + 2] == third.number, !Set(first.operations).isDisjoint(with: second.operations),
                         !Set(second.operations).isDisjoint(with: third.operations),
@@ -365,7 +367,7 @@ extension FaultSimulation {
                     else { continue }
                     let (before, after) = (second.now - firstEnd, third.now - secondEnd)
                     if scene.retriesWhenWoken, isWoken(from: secondEnd, to: third.now) { continue }
-                    // Chance moves an interval by a fifth.
+                    // Jitter changes an interval by up to a fifth.
                     expect(
                         after >= before * 0.6,
                         "\(provider): \(third.endpoint) was attempted after \(before), then after \(after), and nothing had succeeded"
@@ -381,7 +383,7 @@ extension FaultSimulation {
 }
 
 extension WireRequest {
-    /// The same with every list of views and clicks twice.
+    /// The request with every list of views and clicks repeated.
     fileprivate var withListsTwice: WireRequest {
         guard var object = json?.object else { return self }
         for name in ["viewedMessages", "clicks"] {
@@ -392,7 +394,7 @@ extension WireRequest {
         return request
     }
 
-    /// The same with the marks of one contact in the place of another's.
+    /// The request with the marks of one contact replaced by another's.
     fileprivate var withValuesOfAnother: WireRequest {
         var request = self
         let text = String(decoding: body, as: UTF8.self)

@@ -4,19 +4,19 @@ import PatchbayJSON
 import PatchbayModel
 import PatchbayOutbox
 
-/// What must hold while a run goes on.
+/// The invariants during a run.
 extension FaultSimulation {
-    /// A request leaves: it may go now, and so may everything that it carries.
+    /// Checks that a request may leave now with all its operations.
     func checkLeaving(_ sent: VirtualWorld.Sent) {
         guard let provider = plan.providers.first(where: { $0.name == sent.provider }) else {
             return expect(false, "request \(sent.number) went to a provider that is not configured")
         }
         expect(provider.mode != .paused, "request \(sent.number) went to a provider that is paused")
         hear()
-        // Where the power went, the timeline goes on from what the disk remembers.
+        // After a loss of power the timeline continues from the time on the disk.
         let before = world.sent.dropLast().last { !world.forgotten.contains($0.number) }
         expect(before.map { $0.now <= sent.now } ?? true, "request \(sent.number) left before the one before it")
-        // Whoever loses the right to deliver, and has it again, knows nothing of what it sent before.
+        // A process that lost the lease and got it again does not know its earlier requests.
         let others = world.inFlight.map { world.sent[$0 - 1] }
             .filter { $0.process == sent.process && $0.tenure == sent.tenure }
         expect(
@@ -25,7 +25,7 @@ extension FaultSimulation {
         )
         let owners = owners(of: sent)
         let texts = texts(of: sent)
-        // A lie may have been another installation's answer.
+        // A misleading reply may have been another installation's.
         expect(
             deceived.contains(sent.provider)
                 || !(tokens[sent.provider] ?? [:]).contains { $0.value != sent.lane && texts.contains($0.key) },
@@ -41,7 +41,7 @@ extension FaultSimulation {
             let mayBeSent = operation.action == .unregister || !forgotten.contains(id)
             expect(mayBeSent, "request \(sent.number) carries what a person asked to forget")
             expect(answers[id] == nil, "request \(sent.number) asks what has its answer already")
-            // An erasure goes for real to whoever was told of the person before.
+            // An erasure is delivered to every vendor that received data of the person before.
             let isShadowRun = provider.mode == .shadow && !provider.sendsShadow && operation.action != .erase
             expect(
                 !isShadowRun || !isOnlyShadowed(id, provider.name),
@@ -58,22 +58,22 @@ extension FaultSimulation {
         }
     }
 
-    /// For whom the app gave the credential that a request bears; nil if it bears none.
+    /// Returns the contacts for whom the app provided the credential of a request; nil for a request without a credential.
     private func owners(of sent: VirtualWorld.Sent) -> Set<String?>? {
         let texts = texts(of: sent) + [sent.request.url]
         let borne = credentials[sent.provider]?.filter { credential in
             texts.contains { $0.contains(credential.key) }
         }
-        // One that is a part of another is not meant.
+        // A credential that is a part of another one does not count.
         return borne?.max { $0.key.utf8.count < $1.key.utf8.count }?.value
     }
 
-    /// Where a request may bear a credential or a token: headers, and texts of its body.
+    /// Returns the texts of a request that may contain a credential or a token: headers, and texts of its body.
     private func texts(of sent: VirtualWorld.Sent) -> [String] {
         sent.request.headers.map(\.value) + (sent.request.json?.object?.compactMap(\.value.string) ?? [])
     }
 
-    /// The purposes that an action needs consent for: written down apart from the engine.
+    /// Returns the purposes for which an action needs consent, independently of the engine.
     static func purposes(of action: Action) -> Set<Purpose> {
         switch action {
         case .switchContact(let change) where change.direction == .logOut: []
@@ -86,10 +86,10 @@ extension FaultSimulation {
         }
     }
 
-    /// Nothing is held without a named reason.
+    /// Checks that nothing waits without a named reason.
     func checkReasons() throws {
         guard world.delivers, let now = world.now, failedAt.map({ now > $0 + .seconds(10) }) ?? true else { return }
-        // What is planned again at once needs no reason.
+        // Operations that are planned again at once need no reason.
         if let next = world.nextAdvance, next <= now + .seconds(2) { return }
         let flying = Set(world.inFlight.map { world.sent[$0 - 1].provider })
         for provider in plan.providers where provider.mode != .paused && !flying.contains(provider.name) {
@@ -115,7 +115,7 @@ extension FaultSimulation {
         }
     }
 
-    /// One dead vendor never holds the others.
+    /// Checks that a dead vendor does not delay the others.
     func checkTheLiving() throws {
         guard let dead = setup.deadProvider else { return }
         note("all but \(dead) are given an hour")
@@ -140,37 +140,37 @@ extension FaultSimulation {
     }
 }
 
-/// What must hold in the end.
+/// The invariants at the end of a run.
 extension FaultSimulation {
     func check() throws {
-        let endings = try world.store.endings(behind: 0, limit: .max)
+        let outcomes = try world.store.endings(behind: 0, limit: .max)
         for accounts in try world.accounts() { setup.facts == nil ? check(accounts) : checkWaiting(accounts) }
         for fault in try world.store.verify().faults { expect(false, "outbox: \(fault.detail)") }
         for seizure in world.seizures { expect(false, seizure) }
         hear()
-        try checkAcknowledged(endings)
+        try checkAcknowledged(outcomes)
         if setup.facts == nil {
-            checkRefusals(endings)
-            try checkPlaces(endings)
+            checkRefusals(outcomes)
+            try checkPlaces(outcomes)
         } else {
-            try checkHoldings(endings)
+            try checkHoldings(outcomes)
         }
         for provider in plan.providers {
-            let own = endings.filter { $0.entry.provider == provider.name && $0.entry.term != "moved" }
-            checkEndings(provider.name, own)
+            let own = outcomes.filter { $0.entry.provider == provider.name && $0.entry.term != "moved" }
+            checkOutcomes(provider.name, own)
             checkAccepted(provider.name, own.map(\.entry))
-            // Other settings give other places, and a replay comes after what was sent meanwhile.
+            // Other settings give other queues, and a replay comes after requests that were sent meanwhile.
             if setup.facts == nil || setup.plans.count == 1 && replayed.isEmpty {
-                checkOrder(provider, endings.filter { $0.entry.provider == provider.name })
+                checkOrder(provider, outcomes.filter { $0.entry.provider == provider.name })
             }
             try checkMemory(provider.name)
             guard replayed.isEmpty else { continue }
-            guard let law = setup.laws[provider.name], let vendor = setup.vendors[provider.name] else { continue }
+            guard let policy = setup.laws[provider.name], let vendor = setup.vendors[provider.name] else { continue }
             for lane in Set(world.sent.filter { $0.provider == provider.name }.map(\.lane)).sorted() {
-                // A shadow speaks to another vendor.
+                // A shadow sends to another vendor.
                 for phase in 0...(phases[provider.name] ?? 0) {
                     let story = try story(of: provider, lane: lane, phase, own)
-                    for problem in law(story, vendor) { expect(false, "\(provider.name): \(problem)") }
+                    for problem in policy(story, vendor) { expect(false, "\(provider.name): \(problem)") }
                 }
             }
         }
@@ -183,10 +183,11 @@ extension FaultSimulation {
             "\(name): \(accounts.incoming) came in, \(accounts.ended) ended, \(accounts.pending) pending"
         )
         let mode = plan.providers.first { $0.name == name }?.mode
-        // Nobody speaks to one without a route any more, or about contacts of the other side: what waits for a word of the
-        // app may wait, and says so. One that was lied to may lack what its lie withheld.
+        // A provider without a route, or without this share of the contacts, gets no more operations: operations that
+        // wait for one may keep waiting, with a reason. A provider that received a misleading reply may lack the
+        // withheld data.
         let isSilent = mode == nil || mode == .shadow || mode == .percentage || deceived.contains(name)
-        // A lie may name an account that is another's, or none: then the vendor's own no stops the provider for a person.
+        // A misleading reply may name a wrong account. Then the vendor's refusal suspends the provider.
         let isMisled = deceived.contains(name) && accounts.suspended?.code.hasPrefix("engine.") == false
         let mayWait = mode == .paused || isMisled || isSilent && !accounts.waits.isEmpty
         let held = accounts.held.values.reduce(0, +)
@@ -202,20 +203,21 @@ extension FaultSimulation {
         expect(held == 0, "\(name): held for \(accounts.held.keys.sorted()), and everybody was asked")
     }
 
-    /// No operation ends twice on one route, and none leaves once its verdict is known.
+    /// Checks that no operation has two outcomes on one route, and that no request carries an operation with a known
+    /// verdict.
     ///
-    /// What was shadowed may come again for real.
-    private func checkEndings(_ provider: String, _ endings: [Ending]) {
+    /// A shadowed operation may be delivered later.
+    private func checkOutcomes(_ provider: String, _ outcomes: [Ending]) {
         var shadowed: Set<String> = []
-        for ending in endings where ending.entry.term == "shadowed" {
-            expect(shadowed.insert(ending.entry.id).inserted, "\(provider): shadowed twice: \(ending.entry.id)")
+        for outcome in outcomes where outcome.entry.term == "shadowed" {
+            expect(shadowed.insert(outcome.entry.id).inserted, "\(provider): shadowed twice: \(outcome.entry.id)")
         }
         var ended: [String: Int64] = [:]
-        for ending in endings
-        where ending.entry.term != "shadowed" && !replayed.contains(OperationID(rawValue: ending.entry.id)) {
-            let first = ended[ending.entry.id]
-            ended[ending.entry.id] = first ?? ending.number
-            expect(first == nil, "\(provider): an operation ended twice: \(ending.entry.id)")
+        for outcome in outcomes
+        where outcome.entry.term != "shadowed" && !replayed.contains(OperationID(rawValue: outcome.entry.id)) {
+            let first = ended[outcome.entry.id]
+            ended[outcome.entry.id] = first ?? outcome.number
+            expect(first == nil, "\(provider): an operation ended twice: \(outcome.entry.id)")
         }
         for sent in world.sent where sent.provider == provider && !ghosts.contains(sent.number) {
             for id in sent.operations {
@@ -228,10 +230,10 @@ extension FaultSimulation {
         }
     }
 
-    /// What counts as accepted was carried by a request that the vendor acknowledged.
+    /// Checks that the vendor acknowledged a request with each accepted operation.
     private func checkAccepted(_ provider: String, _ history: [HistoryEntry]) {
         guard !deceived.contains(provider) else { return }
-        // The process may have died behind the commit of a reply.
+        // The process may have died after the commit of a reply.
         let answered = world.sent.filter { sent in
             let settled = world.settled[sent.number]
             return sent.provider == provider
@@ -247,28 +249,29 @@ extension FaultSimulation {
         }
     }
 
-    /// A denial ends operations of the person who denies, for a purpose that the operation serves.
-    private func checkRefusals(_ endings: [Ending]) {
-        for ending in endings where ["engine.consent.denied", "engine.consent.withdrawn"].contains(ending.entry.code) {
-            let id = OperationID(rawValue: ending.entry.id)
+    /// Checks that a denial ends only operations of the person who denies, for a purpose of the operation.
+    private func checkRefusals(_ outcomes: [Ending]) {
+        for outcome in outcomes
+        where ["engine.consent.denied", "engine.consent.withdrawn"].contains(outcome.entry.code) {
+            let id = OperationID(rawValue: outcome.entry.id)
             guard let operation = known[id] else { continue }
             expect(
                 !Self.purposes(of: operation.action).isDisjoint(with: refused[id] ?? []),
-                "\(ending.entry.provider): a denial ended \(ending.entry.id.suffix(4)), and it was another person's"
+                "\(outcome.entry.provider): a denial ended \(outcome.entry.id.suffix(4)), and it was another person's"
             )
         }
     }
 
-    /// Everything that was acknowledged ended somewhere, or waits for a reason.
-    private func checkAcknowledged(_ endings: [Ending]) throws {
-        var found = Set(endings.map(\.entry.id))
+    /// Checks that every acknowledged operation has an outcome, or is pending.
+    private func checkAcknowledged(_ outcomes: [Ending]) throws {
+        var found = Set(outcomes.map(\.entry.id))
         for provider in try world.store.providers() {
             try world.store.forEachRow(provider: provider.name, subject: nil) { found.insert($0.operation.id) }
         }
         for operation in acknowledged where !found.contains(operation.id.rawValue) {
-            // Another vendor's push is nobody's business where nobody knows it.
-            let hearers = plan.providers.filter { heardBy[operation.id]?.contains($0.name) ?? false }
-            let isForeign = hearers.allSatisfy { provider in
+            // A push of another vendor is not tracked if no provider recognizes it.
+            let receivers = plan.providers.filter { heardBy[operation.id]?.contains($0.name) ?? false }
+            let isForeign = receivers.allSatisfy { provider in
                 provider.adapter.examine(operation).contains { $0.severity == .foreign || $0.severity == .error }
             }
             expect(isForeign, "lost: \(operation.id.rawValue.suffix(4)) (\(operation.action.kind))")
@@ -279,9 +282,9 @@ extension FaultSimulation {
         if case .changeSubscription(let subscription) = action { subscription.topic } else { nil }
     }
 
-    /// Inside a queue nothing leaves before an earlier operation of its kind that needs the same consents.
-    private func checkOrder(_ provider: RoutingPlan.Provider, _ endings: [Ending]) {
-        let ended = Dictionary(endings.map { ($0.entry.id, $0.number) }) { first, _ in first }
+    /// Checks that within a queue no operation leaves before an earlier one of its kind that needs the same consents.
+    private func checkOrder(_ provider: RoutingPlan.Provider, _ outcomes: [Ending]) {
+        let ended = Dictionary(outcomes.map { ($0.entry.id, $0.number) }) { first, _ in first }
         var carried: [OperationID: VirtualWorld.Sent] = [:]
         for sent in world.sent where sent.provider == provider.name && !ghosts.contains(sent.number) {
             for id in sent.operations where carried[id] == nil { carried[id] = sent }
@@ -291,10 +294,11 @@ extension FaultSimulation {
             guard heardBy[operation.id]?.contains(provider.name) ?? false else { return false }
             return !provider.adapter.examine(operation).contains { $0.severity == .foreign }
         }
-        // From the last to the first: the earliest request of anything later in the queue must not precede this one.
+        // From the last to the first: the earliest request of all later operations in the queue must not precede this one.
         for operation in own.reversed() {
             let place = provider.adapter.place(operation)
-            // An opt-out may pass what waits in front of it, and an opt-out of another topic whose person has left.
+            // An opt-out may overtake operations that wait in front of it, and an opt-out of another topic by a person
+            // who has left.
             let optOut = Self.isOptOut(operation.action) ? Self.topic(of: operation.action) ?? "all" : ""
             let purposes = Self.purposes(of: operation.action).map(\.rawValue).sorted().joined(separator: " ")
             let queue = "\(place.lane)|\(place.queue)|\(operation.action.kind.rawValue)|\(purposes)|\(optOut)"
@@ -310,10 +314,10 @@ extension FaultSimulation {
         }
     }
 
-    /// What an adapter remembers that its vendor holds, the vendor holds.
+    /// Checks that the vendor holds the state that an adapter's memory expects.
     ///
-    /// Nobody compares while something is on its way, whose outcome may be in uncertain delivery; where the vendor lied, so that what it
-    /// said is not what it did; and where another installation may have changed what this one remembers.
+    /// The comparison is skipped in three cases: an operation is pending, whose delivery may be uncertain; the vendor
+    /// sent a misleading reply; or another installation may have changed the state.
     private func checkMemory(_ provider: String) throws {
         guard let expectedState = setup.expectedStates[provider], expectedState.isBelieving,
             let vendor = lastVendor[provider],
@@ -327,9 +331,9 @@ extension FaultSimulation {
         }
     }
 
-    /// Whether the vendor did something that no adapter could be told of: no journal knows the request, its process died
-    /// of it, and no later request of the same operations was done and had its answer, because the engine or the vendor
-    /// ended them before.
+    /// Returns whether the vendor processed a request that the adapter could not learn of. The request has no journal
+    /// entry and its process died, and no later request with the same operations was processed and got a reply, because
+    /// the engine or the vendor completed the operations before.
     private func isUntold(_ provider: String) -> Bool {
         let done = world.sent.filter { $0.provider == provider && processed.contains($0.number) }
         let journaled = plan.providers.first { $0.name == provider }?.adapter.journaledEndpoints ?? []
@@ -344,8 +348,8 @@ extension FaultSimulation {
         }
     }
 
-    /// What happened between one lane of the engine and one vendor.
-    private func story(of api: RoutingPlan.Provider, lane: String, _ phase: Int, _ endings: [Ending]) throws
+    /// Returns the record of the exchanges between one lane of the engine and one vendor.
+    private func story(of api: RoutingPlan.Provider, lane: String, _ phase: Int, _ outcomes: [Ending]) throws
         -> SceneStory
     {
         let provider = api.name
@@ -367,7 +371,7 @@ extension FaultSimulation {
                 )
             )
         }
-        let ended = Dictionary(endings.map { ($0.entry.id, $0.entry) }) { first, _ in first }
+        let ended = Dictionary(outcomes.map { ($0.entry.id, $0.entry) }) { first, _ in first }
         var pending: Set<String> = []
         try world.store.forEachRow(provider: provider, subject: nil) { pending.insert($0.operation.id) }
         for id in captureOrder {

@@ -3,7 +3,7 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// What becomes of requests.
+/// The fates of requests.
 extension FaultSimulation {
     func fate(of sent: VirtualWorld.Sent) -> VirtualWorld.Fate {
         guard enroll(sent) else { return .silence }
@@ -72,7 +72,7 @@ extension FaultSimulation {
         return response
     }
 
-    /// Whom a provider speaks to now.
+    /// Returns the vendor or the sandbox that a provider sends to now.
     private func vendor(of provider: String) -> SimulatedVendor? {
         let isShadowed = plan.providers.first { $0.name == provider }?.isShadowed ?? false
         return (isShadowed ? setup.sandboxes[provider] : nil) ?? setup.vendors[provider]

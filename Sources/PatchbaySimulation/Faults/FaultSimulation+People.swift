@@ -4,23 +4,23 @@ import PatchbayJSON
 import PatchbayModel
 import PatchbayOutbox
 
-/// Who used an installation: each stay of a person is one era, from 0.
+/// The people who used an installation. The time of each person is an era, numbered from 0.
 ///
-/// Whoever logs in while nobody was known is the person who was there before.
+/// A contact who logs in after an anonymous person is the same person, in the same era.
 struct PersonHistory {
     var era = 0
-    /// The contact of each era in which somebody was known.
+    /// The contact of each era with a known person.
     var contacts: [Int: String] = [:]
-    /// The push token that the app passed last, if it was a good one.
+    /// The last well-formed push token of the app.
     var token = FaultSimulation.pushTokens[0]
     /// The last consent of each contact to push messages.
     var messaging: [String: Consent.State] = [:]
-    /// The contacts whose last statement ends the subscription to push.
+    /// The contacts whose last decision ends the subscription to push.
     var unsubscribed: Set<String> = []
 
-    /// Notes whether the person who is there refuses push messages.
+    /// Records whether the current person refuses push messages.
     mutating func noteRefusal(in snapshot: SubjectSnapshot) {
-        // An erasure forgets what every person of the installation refused.
+        // An erasure deletes the refusals of all people of the installation.
         if snapshot == SubjectSnapshot() { (messaging, unsubscribed) = ([:], []) }
         guard let contact = contacts[era] else { return }
         messaging[contact] = snapshot.consent(for: .messaging, channel: .push)
@@ -35,14 +35,14 @@ extension FaultSimulation {
     static let pushTokens = ["0f1e2d3c4b5a6978", "1f1e2d3c4b5a6979", "2f1e2d3c4b5a697a"]
     static let malformedPushToken = "not a token!"
 
-    /// A mark in every captured value, by which it is known whose it is: the contact's, or an era's without one.
+    /// Returns the mark in captured values that identifies their owner: the contact, or the era of an anonymous person.
     static func mark(_ contact: String?, era: Int) -> String {
         "zq" + (contact.map { $0.filter { $0 != "-" } } ?? "a\(era)") + "qz"
     }
 
-    /// The owners that marks in a text name: `c1`, `a3`.
+    /// Returns the owners in a text's marks, such as `c1` and `a3`.
     static func owners(in text: String) -> [String] {
-        // By bytes: every text of every record is looked at after every request.
+        // By bytes, for speed: every text of every record is searched after every request.
         let bytes = Array(text.utf8)
         var (owners, start): ([String], Int?) = ([], nil)
         for place in bytes.indices.dropFirst() {
@@ -56,7 +56,7 @@ extension FaultSimulation {
         return owners
     }
 
-    /// Lets a registration with the new person's ids follow a change of person, where an app passes such ids.
+    /// Adds a registration with the new person's ids after a change of person, if an app passes such ids.
     func withIdentities(_ actions: [Action]) -> [Action] {
         guard let facts = setup.facts, facts.scenes.values.contains(where: { !$0.identities(nil).isEmpty }) else {
             return actions
@@ -81,7 +81,7 @@ extension FaultSimulation {
         }
         switch action {
         case .registerDevice(var device):
-            // An empty token stands for the one that the app has.
+            // An empty token means the present token of the app.
             if device.pushToken?.value == "" { device.pushToken = PushToken(history.token) }
             if let token = device.pushToken?.value, token != Self.malformedPushToken { history.token = token }
             for scene in setup.facts?.scenes.sorted(by: { $0.key < $1.key }).map(\.value) ?? [] {
@@ -89,7 +89,8 @@ extension FaultSimulation {
             }
             return .registerDevice(device)
         case .changeAttributes(let changes):
-            // A third of the values is the same for everybody: whoever takes it for known may take another person's.
+            // A third of the values is the same for all people, to detect values that are suppressed because of another
+            // person.
             if captureCount.isMultiple(of: 3) { return action }
             return .changeAttributes(
                 changes.mapValues { change in
@@ -99,7 +100,7 @@ extension FaultSimulation {
         case .track(.custom(let name, let attributes)):
             return .track(.custom(name: name + "_" + mark, attributes: attributes.mapValues { marked($0, " ") }))
         case .identify(let identifiers):
-            // Whoever is known already is identified again; nobody becomes another person by it.
+            // A known person is identified again and does not become another person.
             let known = contact ?? history.contacts[history.era]
             return .identify(
                 identifiers.map { identifier in
@@ -119,7 +120,7 @@ extension FaultSimulation {
         }
     }
 
-    /// Notes whether whoever is there lets a vendor keep a profile.
+    /// Records whether the current person allows a profile.
     func noteProfile(_ subject: Subject, _ contact: String?) {
         guard setup.facts != nil, let snapshot = snapshots[subject] else { return }
         let isRequired = setup.plans.contains { $0.requiredConsent.contains { $0.purpose == .profile } }
@@ -129,7 +130,7 @@ extension FaultSimulation {
         withoutProfile.insert(String(mark.dropFirst(2).dropLast(2)))
     }
 
-    /// The credential that the app gives now.
+    /// Returns the present credential of the app.
     func givenCredential(_ provider: String, _ contact: String?) -> Secret? {
         switch credentialStates[contact] ?? .valid {
         case .valid, .refused: setup.credentials(provider, contact)
@@ -139,7 +140,7 @@ extension FaultSimulation {
         }
     }
 
-    /// Whether a request bears a credential that the vendor refuses.
+    /// Returns whether a request contains a credential that the vendor refuses.
     func isRefused(_ sent: VirtualWorld.Sent) -> Bool {
         guard setup.facts != nil else { return false }
         return credentialStates.contains { contact, state in
@@ -150,16 +151,17 @@ extension FaultSimulation {
 
     func replayRejects(of provider: String) throws {
         noteWake()
-        // A process that dies of it may have put them back.
+        // A process that died during the replay may have replayed them.
         let rejects = try world.store.rejects(provider: provider, limit: 1000)
         replayed.formUnion(rejects.map { OperationID(rawValue: $0.operation.id) })
         try world.replayRejects(of: provider)
         try learnWhatWasCreated()
     }
 
-    // MARK: The end of a run
+    // MARK: End of a run
 
-    /// Everything heals, and the app gives all that anything may wait for: a token, the permission, credentials, consents.
+    /// Removes all faults, and provides everything that an operation may wait for: a token, the permission,
+    /// credentials, consents.
     func healChanging() throws {
         note("everything heals, and the app gives what anything may wait for")
         letStorageBe()
@@ -177,7 +179,7 @@ extension FaultSimulation {
         try settle()
     }
 
-    /// Lets everything be delivered that can be.
+    /// Delivers all operations that can be delivered.
     func settle() throws {
         for provider in plan.providers { try world.resume(provider.name) }
         noteWake()
@@ -186,7 +188,7 @@ extension FaultSimulation {
         try learnWhatWasCreated()
     }
 
-    /// The last opt-out, or the change to another vendor, and what must hold then.
+    /// Runs the last opt-out or the change to another vendor, and checks the invariants.
     func playEpilogue() throws {
         guard let facts = setup.facts else { return }
         for provider in plan.providers where provider.mode == nil { checkNobodyIsReached(provider.name) }
@@ -204,12 +206,12 @@ extension FaultSimulation {
                 checkNobodyIsReached(provider.name)
             }
         }
-        // Whoever took a consent back, or came last, may still be asked.
+        // A person who withdrew a consent, or who came last, may still have to answer.
         let mayHold = [.optOut(.consentTakenBack), .optOut(.anotherPerson)].contains(facts.epilogue)
         for accounts in try world.accounts() { checkWaiting(accounts, mayHold: mayHold) }
     }
 
-    /// The app opts in to push, and the newest push token must be reached wherever a vendor has subscriptions.
+    /// Captures an opt-in to push, and checks that every vendor with subscriptions reaches the newest push token.
     private func subscribe() throws {
         note("the app subscribes")
         try capture([.changeSubscription(Subscription(channel: .push, state: .subscribed))], subject: 0, isGroup: false)
@@ -242,7 +244,7 @@ extension FaultSimulation {
                 } + [optOut]
             )
         case .denials:
-            // A denial of messages ends push without an opt-out beside it, too.
+            // A denial of messages ends push even without an opt-out.
             if random.below(2) == 0 { try say([optOut]) }
             for purpose in [Purpose.tracking, .messaging, .profile].shuffled(using: &random) {
                 try say([.setConsent(Consent(purpose: purpose, state: .denied))])
@@ -273,7 +275,7 @@ extension FaultSimulation {
         try settle()
         for provider in plan.providers where provider.isRouted {
             guard let scene = facts.scenes[provider.name], scene.hasSubscription(.push) else { continue }
-            // The next person may be reached, and where a vendor knows no log-out an earlier one is the vendor's affair.
+            // The vendor may reach the next person. A vendor without a log-out may still reach a former one.
             let isOfOnePerson =
                 try with == .anotherPerson || !scene.canLogOut || !tookEveryChangeOfPerson(provider.name)
             checkNobodyIsSubscribed(provider.name, of: isOfOnePerson ? VendorRecord.Person(person) : nil)

@@ -3,9 +3,9 @@ import PatchbayAdapterKit
 import PatchbayModel
 import PatchbayOutbox
 
-/// What must hold of routes: who hears whom, what a switch does to pending work, and what callers are told.
+/// The invariants of routes: the providers of each operation, pending operations after a switch, and answers to queries.
 extension FaultSimulation {
-    /// Everything that is pending, by provider.
+    /// Returns the pending operations by provider, each with whether the provider has begun it.
     func pendingByProvider() throws -> [String: [OperationID: Bool]] {
         var pending: [String: [OperationID: Bool]] = [:]
         for provider in try world.store.providers() {
@@ -16,15 +16,15 @@ extension FaultSimulation {
                 pending[provider.name, default: [:]][OperationID(rawValue: row.operation.id)] = isBegun
             }
         }
-        // What has arrived and has no place yet gets it before anything moves.
+        // Staged captures are routed before any operation moves.
         for id in try world.stagedCaptures().map(OperationID.init(rawValue:)) {
             for provider in heardBy[id] ?? [] { pending[provider, default: [:]][id] = false }
         }
         return pending
     }
 
-    /// The outbox of every provider: its accounts, and the ids that are pending. The waits of the accounts are left out: their
-    /// next attempts depend on the configuration that is asked.
+    /// Returns the accounts and the pending ids of every provider. The waits of the accounts are omitted, because their
+    /// next attempts depend on the configuration.
     func standing() throws -> [String: [String]] {
         var standing: [String: [String]] = [:]
         for var accounts in try ProviderAccounts.read(world.store) {
@@ -37,25 +37,26 @@ extension FaultSimulation {
         return standing
     }
 
-    /// Those who would take an operation over from a provider that no longer hears it; nil if it still hears it.
+    /// Returns the providers that would take over an operation from a provider that no longer receives it; nil if it
+    /// still does.
     private func takers(
         of operation: EngagementOperation,
         from removedProvider: String,
         _ old: RoutingPlan,
         _ new: RoutingPlan
     ) -> [RoutingPlan.Provider]? {
-        func hears(_ plan: RoutingPlan) -> Bool {
+        func receives(_ plan: RoutingPlan) -> Bool {
             plan.providers.contains { $0.name == removedProvider && $0.isRouted && $0.isSide(of: operation) }
         }
-        guard hears(old), !hears(new) else { return nil }
+        guard receives(old), !receives(new) else { return nil }
         return new.providers.filter { taker in
             taker.name != removedProvider && taker.isRouted && taker.isSide(of: operation)
                 && !taker.adapter.examine(operation).contains { $0.severity == .foreign }
         }
     }
 
-    /// A change of the configuration that moves pending work lets others have it. What waits for a consent moves under every
-    /// policy.
+    /// Records the providers that may receive pending operations because of a change of the configuration. Operations that
+    /// wait for a consent move under every policy.
     func allowMoves(from old: RoutingPlan, to new: RoutingPlan, _ pending: [String: [OperationID: Bool]]) {
         for (removedProvider, ids) in pending {
             for id in ids.keys {
@@ -68,33 +69,33 @@ extension FaultSimulation {
         }
     }
 
-    /// Pending work is where the policy wants it.
+    /// Checks that pending operations are where the switch policy requires them.
     func checkSwitch(from old: RoutingPlan, to new: RoutingPlan, _ before: [String: [OperationID: Bool]]) throws {
         guard new.onSwitch != .drain else { return }
         let after = try pendingByProvider()
         var moved: [String: Set<OperationID>] = [:]
-        var heard: [String: Set<OperationID>] = [:]
-        for ending in try world.store.endings(behind: 0, limit: .max) {
-            let id = OperationID(rawValue: ending.entry.id)
-            switch ending.entry.term {
-            case "moved": moved[ending.entry.provider, default: []].insert(id)
+        var completed: [String: Set<OperationID>] = [:]
+        for outcome in try world.store.endings(behind: 0, limit: .max) {
+            let id = OperationID(rawValue: outcome.entry.id)
+            switch outcome.entry.term {
+            case "moved": moved[outcome.entry.provider, default: []].insert(id)
             case "shadowed": break
-            default: heard[ending.entry.provider, default: []].insert(id)
+            default: completed[outcome.entry.provider, default: []].insert(id)
             }
         }
-        // In order: the same seed tells the same.
+        // In order, so that the same seed reports the same problems.
         for (removedProvider, ids) in before.sorted(by: { $0.key < $1.key }) {
             for (id, wasBegun) in ids.sorted(by: { $0.key.rawValue < $1.key.rawValue }) where heardBy[id] != nil {
                 guard let operation = known[id], let takers = takers(of: operation, from: removedProvider, old, new),
                     !takers.isEmpty
                 else { continue }
                 let stays = after[removedProvider]?[id]
-                // The old provider alone may know a person who has left, and an anonymous person between two others.
+                // Only the old provider may know a person who has left, or an anonymous person between two others.
                 let current = snapshots[operation.subject]
                 let isIdentified = operation.contact == nil && current?.identifiers.isEmpty == false
                 let isOfFormer = past.contains(id) || isIdentified || operation.contact != current?.contact
-                // What was to end first may have ended as it should, and what has come back had left before.
-                let hasEnded = heard[removedProvider]?.contains(id) ?? false
+                // An operation in flight may have got its outcome before the switch.
+                let hasEnded = completed[removedProvider]?.contains(id) ?? false
                 let isMoved = stays == nil && !hasEnded && moved[removedProvider]?.contains(id) ?? false
                 if new.onSwitch == .retarget, let isBegun = stays {
                     // An erasure or an opt-out concerns the vendor that is left.
@@ -111,7 +112,7 @@ extension FaultSimulation {
                     }
                     guard joins || operation.action.kind == .track else { continue }
                     expect(
-                        after[taker.name]?[id] != nil || heard[taker.name]?.contains(id) ?? false,
+                        after[taker.name]?[id] != nil || completed[taker.name]?.contains(id) ?? false,
                         "\(id.rawValue.suffix(4)) (\(operation.action.kind)) left \(removedProvider) and did not come to \(taker.name)"
                     )
                 }
@@ -119,12 +120,12 @@ extension FaultSimulation {
         }
     }
 
-    /// A switch is refused for operations that wait, and that everybody refuses who would take them.
+    /// Checks that a switch is refused only for pending operations that every new provider rejects.
     func check(_ refusal: SwitchRefusal, of plan: RoutingPlan) throws {
         let pending = try pendingByProvider()
         guard !refusal.operations.isEmpty else {
             let served = setup.plans[self.served ?? 0]
-            // What is on its way to a place there holds it up, too.
+            // Staged captures for the provider prevent the switch, too.
             let arriving = Set(try world.stagedCaptures().flatMap { heardBy[OperationID(rawValue: $0)] ?? [] })
             let isNeedless = plan.providers.allSatisfy { shadowed in
                 let wasRouted = served.providers.contains { $0.name == shadowed.name && $0.isRouted }
@@ -151,7 +152,7 @@ extension FaultSimulation {
                     continue
                 }
                 let findings = plan.providers.first { $0.name == name }?.adapter.examine(operation) ?? []
-                // Who refused it once is not asked again.
+                // A provider that has rejected the operation does not receive it again.
                 let wasRejected = rejections.contains { $0.entry.id == lost.id.rawValue && $0.entry.provider == name }
                 expect(
                     wasRejected || findings.contains { $0.severity == .error },
@@ -161,27 +162,29 @@ extension FaultSimulation {
         }
     }
 
-    /// Each operation is exactly where its contact belongs and the policy wants it; a shadow run counts as nothing.
-    func checkPlaces(_ endings: [Ending]) throws {
+    /// Checks that each operation is exactly at the providers of its contact and of the switch policy, and that no
+    /// operation of a shadow run counts as delivered.
+    func checkPlaces(_ outcomes: [Ending]) throws {
         var terms: [OperationID: [String: [String]]] = [:]
-        for ending in endings {
-            terms[OperationID(rawValue: ending.entry.id), default: [:]][ending.entry.provider, default: []]
-                .append(ending.entry.term)
+        for outcome in outcomes {
+            terms[OperationID(rawValue: outcome.entry.id), default: [:]][outcome.entry.provider, default: []]
+                .append(outcome.entry.term)
         }
         for (provider, ids) in try pendingByProvider() {
             for id in ids.keys { terms[id, default: [:]][provider, default: []].append("pending") }
         }
         for id in terms.keys where answers[id] != nil { expect(false, "a question was stored") }
         for operation in acknowledged {
-            guard let heard = heardBy[operation.id], let shadowed = shadowedBy[operation.id] else { continue }
+            guard let receivers = heardBy[operation.id], let shadowed = shadowedBy[operation.id] else { continue }
             let (places, word) = (
                 terms[operation.id] ?? [:], "\(operation.id.rawValue.suffix(4)) (\(operation.action.kind))"
             )
-            // An erasure goes to whoever was told of the person before; a push to whoever knows it as its own.
+            // An erasure goes to every provider that received data of the person before, a push to the provider that
+            // recognizes it.
             let mayGoLate = operation.action == .erase || operation.action.isPush
             for (provider, terms) in places.sorted(by: { $0.key < $1.key }) {
                 expect(
-                    heard.contains(provider) || shadowed.contains(provider) || mayGoLate
+                    receivers.contains(provider) || shadowed.contains(provider) || mayGoLate
                         || allowed[operation.id]?.contains(provider) ?? false,
                     "\(provider) has \(word), which is not its business"
                 )
@@ -197,10 +200,10 @@ extension FaultSimulation {
                     )
                 }
             }
-            for provider in plan.providers where heard.contains(provider.name) || shadowed.contains(provider.name) {
+            for provider in plan.providers where receivers.contains(provider.name) || shadowed.contains(provider.name) {
                 let sandboxes = placedLate[operation.id]
                 let mayLack = sandboxes.map { provider.isShadowed || $0.contains(provider.name) } ?? false
-                guard places[provider.name] == nil, !(mayLack && !heard.contains(provider.name)) else { continue }
+                guard places[provider.name] == nil, !(mayLack && !receivers.contains(provider.name)) else { continue }
                 expect(
                     provider.adapter.examine(operation).contains { $0.severity == .foreign },
                     "\(provider.name) should have \(word), and has not"
@@ -209,22 +212,22 @@ extension FaultSimulation {
         }
     }
 
-    /// Whether a provider saw an operation as a shadow, and neither heard it nor was given it for real.
+    /// Returns whether a provider received an operation as a shadow only.
     func isOnlyShadowed(_ id: OperationID, _ provider: String) -> Bool {
         func contains(_ table: [OperationID: Set<String>]) -> Bool { table[id]?.contains(provider) ?? false }
         return contains(shadowedBy) && !contains(heardBy) && !contains(allowed)
     }
 
-    /// Takes in what callers were told: each is answered once, by its deadline.
+    /// Processes the answers to queries, and checks that each query is answered once and by its deadline.
     func hear() {
-        for told in world.told[heardTold...] {
-            guard case .answered(let id, _, _) = told.event else { continue }
+        for entry in world.told[heardTold...] {
+            guard case .answered(let id, _, _) = entry.event else { continue }
             answers[id, default: 0] += 1
             expect(answers[id] == 1, "a question was answered twice")
             questions[id] = nil
         }
         heardTold = world.told.count
-        // Where the storage failed at this very moment the engine has not had its turn since.
+        // After a failure of the storage at this instant, the engine has not run since.
         guard !world.isSuspended, let now = world.now, failedAt != now else { return }
         for question in questions.values where question.process == world.process {
             expect(question.deadline >= now, "a question has no answer, and its time is over")
@@ -233,10 +236,10 @@ extension FaultSimulation {
 }
 
 extension RoutingPlan.Provider {
-    /// Whether its requests go to a sandbox, if any leave.
+    /// Whether the provider is a shadow that sends to a sandbox.
     var isShadowed: Bool { mode == .shadow && sendsShadow }
 
-    /// Whether an operation's contact is on its side: written down apart from the engine.
+    /// Returns whether the provider's share contains an operation's contact, independently of the engine.
     func isSide(of operation: EngagementOperation) -> Bool {
         share.isAll || share.places.contains(Share.place(of: operation.contact ?? operation.subject.rawValue))
     }

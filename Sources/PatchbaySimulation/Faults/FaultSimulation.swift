@@ -3,54 +3,56 @@ public import PatchbayAdapterKit
 public import PatchbayModel
 import PatchbayOutbox
 
-/// One random run of the real engine: captures, slow, lying and lost answers, crashes at every point of the storage and
-/// between any two of its acts, clock jumps, reboots and switches of configuration; then everything heals and must come
-/// out right.
+/// A randomized run of the real engine with faults.
 ///
-/// What happens is a list of steps, made from the seed before the run. The same steps give the same run.
+/// A run has captures, slow, misleading and lost replies, crashes at every point of the storage, clock jumps, reboots, and
+/// switches of the configuration. Then all faults are removed, and the invariants are checked.
+///
+/// The seed determines a list of steps before the run. The same steps give the same run.
 public final class FaultSimulation {
-    /// What is to be tried.
+    /// The configurations, vendors and limits of a run.
     public struct Setup {
-        /// What it is called in reports.
+        /// The name in reports.
         public var name = "run"
-        /// Configurations, all with the same providers; the run begins with the first.
+        /// The configurations, all with the same providers. The run begins with the first.
         public var plans: [RoutingPlan]
         /// The vendors behind the providers, by the provider's name.
         public var vendors: [String: SimulatedVendor]
-        /// Credentials.
+        /// Returns the app's credential.
         public var credentials: (_ provider: String, _ contact: String?) -> Secret?
-        /// Makes the next thing that the app says.
+        /// Returns the next action of the app.
         public var action: (inout SeededGenerator, _ number: Int) -> Action
-        /// How many things happen.
+        /// The number of steps.
         public var steps: Int
-        /// How many installations there are.
+        /// The number of installations.
         public var subjects = 1
-        /// How many processes share the outbox, as an app and its extension do.
+        /// The number of processes that share the outbox, like an app and its extension.
         public var processes = 1
-        /// The vendors behind shadows that send, by the provider's name; without one a shadow speaks to the real one.
+        /// The sandboxes of shadows that send, by the provider's name. A shadow without a sandbox here sends to its vendor.
         public var sandboxes: [String: SimulatedVendor] = [:]
-        /// What somebody asks a vendor, by the provider's name.
+        /// The queries to vendors, by the provider's name.
         public var questions: [String: ReadRequest] = [:]
-        /// Two words of which each takes the other back; empty without such.
+        /// Two actions that undo each other; empty for none.
         public var opposites: [Action] = []
-        /// A provider whose vendor is never there: it must not hold the others.
+        /// The provider of a vendor that never replies; nil for none. It must not delay the others.
         public var deadProvider: String?
-        /// Whether vendors may say yes to what they have not done.
+        /// Whether vendors may send misleading replies.
         public var allowsLies = false
-        /// What the app says once everything is well again; nothing of it can get lost.
+        /// The actions of the app after all faults were removed. None of them can be lost.
         public var closing: [Action]
-        /// What the adapters' memories claim, by the provider's name.
+        /// The expected vendor states, by the provider's name.
         public var expectedStates: [String: ExpectedState] = [:]
         /// The codes of waits that only an operation of the app releases, by the provider's name.
         public var waitsForApp: [String: Set<String>] = [:]
-        /// Where the vendors' replies hand out tokens to one installation, by the provider's name.
+        /// The members and headers of the vendors' replies that contain a token for one installation, by the provider's
+        /// name.
         public var handedOut: [String: Set<String>] = [:]
-        /// What changes beside the network, in runs whose facts change.
+        /// The changing facts; nil for a run with fixed facts.
         var facts: ChangingFacts?
-        /// The vendors' own laws, by the provider's name.
+        /// The checks of the vendors' pacing and retry policies, by the provider's name.
         public var laws: [String: (SceneStory, SimulatedVendor) -> [String]] = [:]
 
-        /// A setup.
+        /// Creates a setup.
         public init(
             plans: [RoutingPlan],
             vendors: [String: SimulatedVendor],
@@ -63,128 +65,128 @@ public final class FaultSimulation {
             (self.steps, self.closing, self.action) = (steps, closing.map { [$0] } ?? [], action)
         }
 
-        /// Purposes that need the person's consent.
+        /// The purposes that need the person's consent.
         var requiredConsent: Set<Purpose> { Set(plans[0].requiredConsent.map(\.purpose)) }
     }
 
-    /// The world, for checks of a vendor's own.
+    /// The engine's environment.
     public let world: VirtualWorld
-    /// What happens.
+    /// The steps.
     public let steps: [FaultStep]
-    /// What happened, a line each; empty unless it is asked for.
+    /// The events, one line each; empty unless the run is traced.
     public private(set) var trace: [String] = []
-    /// What came out wrong; empty if all is well.
+    /// The problems; empty if all invariants hold.
     public private(set) var problems: [String] = []
-    /// Operations whose capture was acknowledged, in order.
+    /// The operations whose capture was acknowledged, in order.
     public internal(set) var acknowledged: [EngagementOperation] = []
-    /// Requests that a vendor really processed, by number of ``VirtualWorld/sent``.
+    /// The numbers of the requests in ``VirtualWorld/sent`` that a vendor processed.
     public internal(set) var processed: Set<Int> = []
-    /// What was counted.
+    /// The counts.
     public internal(set) var tally = FaultTally()
 
     let setup: Setup
     var random = SeededGenerator(seed: 0)
     var faultMode: [String: FaultMode] = [:]
     var isHealthy = false
-    /// Providers that said yes to what they had not done, or something that was not so.
+    /// The providers whose vendors sent misleading replies.
     var deceived: Set<String> = []
-    /// Who processed a provider's last request: its vendor, or its sandbox.
+    /// The vendor or the sandbox that processed a provider's last request.
     var lastVendor: [String: SimulatedVendor] = [:]
-    /// For which lane a vendor handed a token out, by provider.
+    /// The lane for which a vendor issued each token, by provider.
     var tokens: [String: [String: String]] = [:]
-    /// The last true reply of each vendor.
+    /// The last correct reply of each vendor.
     var lastReply: [String: WireResponse] = [:]
-    /// Requests that left although the process was dead by then: they never were.
+    /// The requests of a process that was already dead. They do not count.
     var ghosts: Set<Int> = []
-    /// Requests that were the first of their process.
+    /// The first request of each process.
     var firsts: Set<Int> = []
-    /// What a person allowed, or nobody has to allow: captured or made under a yes, or waiting when one came, and since
-    /// then neither forbidden nor in uncertain delivery again.
+    /// The operations that are allowed by a consent or need none. A grant at the capture or later adds an operation. A
+    /// denial, or a consent that returns to unknown, removes it.
     var permitted: Set<OperationID> = []
-    /// What waits for the person's word.
+    /// The operations that wait for a consent decision.
     private var unanswered: Set<OperationID> = []
-    /// What was allowed in the last thing that was said.
+    /// The purposes that the last capture granted.
     private var grantedNow: Set<Purpose> = []
-    /// By provider, the vendor's state before an opt-out, for a mutation.
+    /// The vendors' states before an opt-out, by provider, for a mutation.
     var formerStates: [String: any Sendable] = [:]
-    /// What is said and stored, by subject.
+    /// The expected subject snapshots.
     var snapshots: [Subject: SubjectSnapshot] = [:]
-    /// What was said and stored of the person who was there before, by subject.
+    /// The last snapshots of the former person, by subject.
     private var left: [Subject: SubjectSnapshot] = [:]
-    /// What was done before the last change of person: the words of who came then are not about it.
+    /// The operations before the last change of person. Decisions of the next person do not concern them.
     var past: Set<OperationID> = []
     /// The purposes that the person of an operation has denied, or whose consent the person has withdrawn.
     private(set) var refused: [OperationID: Set<Purpose>] = [:]
-    /// Everything that was ever on its way, by id, with the providers that heard it at capture.
+    /// All operations by id, and the providers that received each at capture.
     var known: [OperationID: EngagementOperation] = [:]
     var heardBy: [OperationID: Set<String>] = [:]
-    /// The providers that had a route then, whether they heard it or not.
+    /// The providers that had a route at the capture of an operation, whether they received it or not.
     private var routedBy: [OperationID: Set<String>] = [:]
-    /// The shadows that saw an operation at capture, and the providers that may get it beside those that heard it.
+    /// The shadows of an operation at its capture, and the further providers that may receive it later.
     var shadowedBy: [OperationID: Set<String>] = [:]
     var allowed: [OperationID: Set<String>] = [:]
-    /// What was stored and had no place on a route yet when last seen.
+    /// The staged captures at the last check.
     private var waiting: Set<OperationID> = []
-    /// What got its places later, and the sandboxes of that moment: one that began meanwhile may not have it, because it began
-    /// with the state as it was.
+    /// The operations that were routed after their capture, and the sandboxes of that moment. A sandbox that started
+    /// between may lack the operation, because it began with the state of that time.
     private(set) var placedLate: [OperationID: Set<String>] = [:]
-    /// Of each provider, how often it has become or ceased to be a shadow; and when a request left, how often by then.
+    /// The number of times that each provider has become or ceased to be a shadow, now and at each request.
     var phases: [String: Int] = [:]
     var phaseOf: [Int: Int] = [:]
-    /// Questions that wait for an answer, and what came of all that were asked.
+    /// The queries without an answer, and the number of answers to each query.
     var questions: [OperationID: Question] = [:]
     var answers: [OperationID: Int] = [:]
     var heardTold = 0
-    /// The same in the order in which it became known.
+    /// The ids of all operations, in the order in which the simulation learned them.
     var captureOrder: [OperationID] = []
-    /// What came before the last word of a person to be forgotten.
+    /// The operations before the last erasure of their person.
     var forgotten: Set<OperationID> = []
     var wakes: [Instant] = []
-    /// What the app gave as credential, by provider, and for whom.
+    /// The credentials of the app, by provider, each with its contacts.
     private(set) var credentials: [String: [String: Set<String?>]] = [:]
-    /// Who used an installation when, in runs whose facts change.
+    /// The people of each installation, in runs whose facts change.
     var people: [Subject: PersonHistory] = [:]
     /// The app's credentials that are not valid, by contact.
     var credentialStates: [String?: CredentialState] = [:]
-    /// The owners of values who denied the profile, or had not answered where an answer is required.
+    /// The owners of values who denied the profile, or had not answered although consent is required.
     var withoutProfile: Set<String> = []
-    /// What was reported of values in other people's records.
+    /// The reported problems about values in other people's records.
     var leaks: Set<String> = []
-    /// The operations that were replayed.
+    /// The replayed operations.
     var replayed: Set<OperationID> = []
     /// The providers whose vendor processed a request without a clear answer.
     var uncertain: Set<String> = []
-    /// The attempts of each outage, by provider; the last list is the outage that lasts.
+    /// The attempts of each outage, by provider. The last list belongs to the present outage.
     var outages: [String: [[Int]]] = [:]
     var lastFaultMode: [String: FaultMode] = [:]
-    /// A storage point said that the process dies; whatever error reaches us is that.
+    /// Whether the process is dying at a storage point. Errors that follow have this cause.
     var isDying = false
     var position = 0
-    /// The configuration that was carried out last.
+    /// The configuration in force.
     private(set) var served: Int?
     private let isTraced: Bool
     var captureCount = 0
     private var questionCount = 0
     private var pointsToDeath: Int?
-    /// The points of the storage that were passed since time last passed.
+    /// The number of storage points since time last passed.
     private var pointsAtOnce = (at: Instant(milliseconds: 0), count: 0)
     private var storageFault: (points: Int, times: Int)?
     private var hasFailed = false
-    /// When the storage failed last, on the engine's timeline.
+    /// The time of the last failure of the storage, on the engine's timeline.
     private(set) var failedAt: Instant?
-    /// Processes whose next request is their first.
+    /// The processes that have sent no request.
     private var isFirst: Set<Int> = []
     static let subjects: [Subject] = [
         "9D2C5B7E-6A14-4E3B-8F6D-0C1A2B3D4E5F", "1B7E4C90-52D3-4A68-9C0B-77AA10E2F3C4",
     ]
-    /// More requests than any run calls for: days before a vendor that is dead and asked every half minute are 20,000.
+    /// The maximum number of requests. Days of requests every half minute to a dead vendor need 20,000.
     private static let limit = 100_000
-    /// So many points of the storage are passed where an engine comes to no end; such days pass 200,000.
+    /// The maximum number of storage points, to detect an endless loop. Such days need 200,000.
     private static let pointLimit = 1_000_000
-    /// The same without time passing in between.
+    /// The maximum number of storage points without time passing.
     private static let pointLimitAtOnce = 20_000
 
-    /// A question that waits for its answer.
+    /// A query without an answer.
     struct Question {
         let process: Int
         let deadline: Instant
@@ -193,16 +195,17 @@ public final class FaultSimulation {
     private struct Death: Error {}
     private struct Runaway: Error {}
 
-    /// A run that has not begun, of the steps that the seed makes.
+    /// Creates a run of the steps that a seed determines.
     public convenience init(seed: UInt64, _ setup: Setup, isTraced: Bool = false) throws {
         try self.init(steps: FaultScript.steps(seed: seed, setup), seed: seed, setup, isTraced: isTraced)
     }
 
-    /// A run of these steps that has not begun; the seed decides chance.
+    /// Creates a run of given steps. The seed determines all random decisions.
     public init(steps: [FaultStep], seed: UInt64, _ setup: Setup, isTraced: Bool = false) throws {
         (self.steps, self.setup, self.isTraced) = (steps, setup, isTraced)
         world = try VirtualWorld(seed: seed, processes: setup.processes)
-        // Few things wait here: half of the runs look at so little at once that what is done for crowds is done for them.
+        // Few operations wait here. Half of the runs use small windows, so that the code for many pending operations
+        // runs, too.
         if seed.isMultiple(of: 2) { (world.looks.portion, world.looks.kept) = (2, 8) }
         world.credentials = { [unowned self] provider, contact in
             let credential = givenCredential(provider, contact)
@@ -214,9 +217,9 @@ public final class FaultSimulation {
         if steps.contains(where: \.isReboot) { try world.keepImage() }
     }
 
-    /// Plays the run, heals everything, and checks.
+    /// Runs all steps, removes all faults, and checks the invariants.
     ///
-    /// - Returns: what came out wrong.
+    /// - Returns: The problems.
     @discardableResult
     public func run() throws -> [String] {
         do {
@@ -239,7 +242,7 @@ public final class FaultSimulation {
         return problems
     }
 
-    // MARK: What happens
+    // MARK: Steps
 
     private func play(_ step: FaultStep) throws {
         random = SeededGenerator(seed: step.seed)
@@ -248,7 +251,7 @@ public final class FaultSimulation {
         try mortally {
             if !world.isAlive { try begin() }
             if world.isSuspended { try world.wakeUp() }
-            // What a driver does every few seconds, once the storage has failed: it tries again.
+            // After a failure of the storage a driver tries again every few seconds.
             if hasFailed {
                 hasFailed = false
                 noteWake()
@@ -259,7 +262,7 @@ public final class FaultSimulation {
         if world.sent.count > Self.limit { throw Runaway() }
         try learnPlaces()
         hear()
-        // What one process captured, the other sees when it looks after the outbox.
+        // The captures of one process become visible to the other when it performs its maintenance.
         let hasLooked = if setup.processes > 1, case .pass = step.what { true } else { setup.processes == 1 }
         if !hasFailed, hasLooked { try checkReasons() }
     }
@@ -288,7 +291,7 @@ public final class FaultSimulation {
             try reboot(after: pause)
             noteWake()
         case .configure(let number):
-            // What has its places by now got them by the configuration that goes.
+            // The captures so far were routed by the old configuration.
             try learnPlaces()
             position = number
             try begin()
@@ -305,7 +308,7 @@ public final class FaultSimulation {
         }
     }
 
-    /// The machine dies; half the time its power goes, and it forgets what its disk was not waited for with.
+    /// Reboots the machine. In half of the cases it loses the transactions that did not wait for the disk.
     private func reboot(after pause: Duration) throws {
         let losesPower = random.below(2) > 0
         if losesPower { note("    its power goes") }
@@ -317,7 +320,7 @@ public final class FaultSimulation {
                 expect(!isJournaled, "no journal remembers request \(number) to \(sent.provider)")
             }
             ghosts.formUnion(world.forgotten)
-            // What had its places may wait for them again.
+            // Routed captures may be staged again.
             waiting = Set((try? world.stagedCaptures().map(OperationID.init(rawValue:))) ?? [])
         }
         try world.reboot(after: pause, losingPower: losesPower)
@@ -325,7 +328,7 @@ public final class FaultSimulation {
 
     var plan: RoutingPlan { setup.plans[position] }
 
-    /// A process begins, with the configuration at hand; if that is refused, with the one before it.
+    /// Starts a process with the present configuration, or with the one before if it is refused.
     func begin() throws {
         end()
         noteWake()
@@ -344,8 +347,10 @@ public final class FaultSimulation {
         noteWake()
     }
 
-    /// What waited for its places got them by the configuration that is in force then, where that makes a difference: shadows
-    /// are those of that moment, and if somebody was to hear it who is gone, whoever is there hears it.
+    /// Updates the expected providers of staged captures that were routed meanwhile, by the configuration in force.
+    ///
+    /// The shadows are those of the time of routing. If a provider of the time of capture is gone, the present
+    /// providers receive the operation.
     private func learnPlaces() throws {
         let stagedCaptures = Set(try world.stagedCaptures().map(OperationID.init(rawValue:)))
         let names = Set(plan.providers.map(\.name))
@@ -363,7 +368,7 @@ public final class FaultSimulation {
         waiting = stagedCaptures
     }
 
-    /// What a driver does every few seconds; a start that failed is tried again.
+    /// Performs the periodic maintenance of a driver, and repeats a start that failed.
     private func recover() throws {
         do {
             try switching { try world.keepHouse() }
@@ -373,11 +378,11 @@ public final class FaultSimulation {
         }
     }
 
-    /// The process goes on with another configuration, or with its own if that is refused.
+    /// Continues with another configuration in the same process, or with its own if the other one is refused.
     private func reconfigure(_ number: Int) throws {
         noteWake()
         try world.comeToRest()
-        // What got its place by now got it by the configuration so far.
+        // The captures so far were routed by the old configuration.
         try learnPlaces()
         let former = position
         do {
@@ -388,7 +393,8 @@ public final class FaultSimulation {
             if setup.facts == nil { try check(refusal, of: plan) }
             position = former
         } catch {
-            // The old configuration goes on; only a process that dies is followed by one with the new.
+            // The old configuration stays in force, unless the process dies: the next one starts with the new
+            // configuration.
             if !isDying { position = former }
             throw error
         }
@@ -397,7 +403,7 @@ public final class FaultSimulation {
         noteWake()
     }
 
-    /// Carries out a change of the configuration, and looks where pending work is then.
+    /// Carries out a change of the configuration, and checks the pending operations afterwards.
     private func switching(_ body: () throws -> Void) throws {
         guard let served, served != position else {
             try body()
@@ -417,13 +423,13 @@ public final class FaultSimulation {
             phases = formerPhases
             throw refusal
         }
-        // A start that failed is made up for by the first look after the outbox that succeeds.
+        // The first successful maintenance completes a start that failed.
         guard world.delivers else { return }
         self.served = position
         if setup.facts == nil { try checkSwitch(from: old, to: plan, before) }
     }
 
-    /// The process ends, and another begins; where two share the outbox, the other one may notice first.
+    /// Ends the process and starts another. If two processes share the outbox, the other one may notice first.
     private func kill() throws {
         let process = world.process
         if setup.processes > 1, random.below(2) > 0 {
@@ -435,7 +441,7 @@ public final class FaultSimulation {
         try begin()
     }
 
-    /// What every process does every few seconds.
+    /// Performs the periodic maintenance of every process.
     func keepHouse() throws {
         let process = world.process
         for other in 0..<setup.processes where other != process || setup.processes > 1 {
@@ -446,7 +452,7 @@ public final class FaultSimulation {
         world.turn(to: process)
     }
 
-    /// Lets time pass. Processes that share an outbox look after it meanwhile.
+    /// Lets time pass. Processes that share an outbox perform their maintenance meanwhile.
     private func pass(_ duration: Duration) throws {
         guard setup.processes > 1 else { return try world.advance(by: duration) }
         let portions = max(1, min(12, Int(duration / .seconds(10))))
@@ -462,7 +468,7 @@ public final class FaultSimulation {
         questions = questions.filter { $0.value.process != world.process }
     }
 
-    /// The process that sent a request died of it.
+    /// Records that the process of a request died.
     func noteDeath(of process: Int) {
         tally.crashes += 1
         isFirst.insert(process)
@@ -500,7 +506,7 @@ public final class FaultSimulation {
             acknowledged += operations
             noteProfile(subject, contact)
         } catch {
-            // The commit may have been done although the process died before it could say so: the outbox knows.
+            // The commit may have succeeded although the process died before it returned. The outbox shows that.
             if try isStored(operations) {
                 acknowledged += operations
             } else {
@@ -513,7 +519,7 @@ public final class FaultSimulation {
         if actions.contains(where: { creating.contains($0.kind) }) { try learnWhatWasCreated() }
     }
 
-    /// Notes an operation that is captured, and what a person's word means for those before it.
+    /// Records a captured operation, and the effect of a consent decision on earlier operations.
     private func enroll(_ operation: EngagementOperation) {
         let subject = operation.subject
         var snapshot = snapshots[subject] ?? SubjectSnapshot()
@@ -523,14 +529,14 @@ public final class FaultSimulation {
         people[subject]?.noteRefusal(in: snapshot)
         switch operation.action {
         case .erase:
-            // An earlier word to be forgotten still goes to the vendor.
+            // An earlier erasure is still sent to the vendor.
             let before = known.values.filter { $0.subject == subject && $0.action.kind != .erase }
             forgotten.formUnion(before.map(\.id))
         case .switchContact where before.isAnotherPerson(after: operation.action),
             .identify where before.isAnotherPerson(after: operation.action):
             left[subject] = before
             past.formUnion(known.values.filter { $0.subject == subject }.map(\.id))
-            // The next person's yes is not the word of the one who left.
+            // A grant by the next person does not apply to a person who left.
             unanswered = unanswered.filter {
                 known[$0]?.subject != subject || known[$0]?.action.kind == .registerDevice
             }
@@ -548,7 +554,7 @@ public final class FaultSimulation {
                 case .denied:
                     permitted.remove(id)
                     unanswered.remove(id)
-                // An answer that was another person's, and is none any more, can't be taken back.
+                // A consent of another person no longer applies, so that it cannot be withdrawn.
                 case .unknown where before.consent(for: consent.purpose) == .granted && !Self.isOptOut(other.action):
                     if permitted.remove(id) != nil { unanswered.insert(id) }
                 default: break
@@ -556,21 +562,21 @@ public final class FaultSimulation {
             }
         default: break
         }
-        let hears = plan.providers.filter { $0.isRouted && $0.isSide(of: operation) }
-        heardBy[operation.id] = Set(hears.map(\.name))
+        let receivers = plan.providers.filter { $0.isRouted && $0.isSide(of: operation) }
+        heardBy[operation.id] = Set(receivers.map(\.name))
         routedBy[operation.id] = Set(plan.providers.filter(\.isRouted).map(\.name))
         shadowedBy[operation.id] = Set(plan.providers.filter { $0.mode == .shadow }.map(\.name))
         note(operation)
     }
 
-    /// Whether somebody else did it than the person who is there now: written down apart from the engine.
+    /// Returns whether an operation belongs to another person than the current one, independently of the engine.
     private func isOfAnother(_ operation: EngagementOperation, _ snapshot: SubjectSnapshot) -> Bool {
         guard past.contains(operation.id), operation.action.kind != .registerDevice else { return false }
         let names = snapshot.identifiers.map(\.value) + [snapshot.contact].compactMap(\.self)
         return operation.contact.map { !names.contains($0) } ?? true
     }
 
-    /// A person's answer to what an action needs consent for: the most restrictive one.
+    /// Returns the most restrictive of a person's decisions about the purposes of an action.
     private func answer(to action: Action, _ person: SubjectSnapshot?) -> Consent.State {
         let states = Self.purposes(of: action).intersection(setup.requiredConsent).map {
             person?.consent(for: $0) ?? .unknown
@@ -578,21 +584,23 @@ public final class FaultSimulation {
         return states.contains(.denied) ? .denied : states.contains(.unknown) ? .unknown : .granted
     }
 
-    /// Notes an operation that is new.
+    /// Records a new operation.
     private func note(_ operation: EngagementOperation) {
         known[operation.id] = operation
         captureOrder.append(operation.id)
         let needed = Self.purposes(of: operation.action).intersection(setup.requiredConsent)
-        // Who came and went in one capture may have had things made for them: their own word counts.
+        // The engine may have created operations for a person who came and left in one capture: that person's decisions
+        // count.
         let now = snapshots[operation.subject]
         let before = left[operation.subject].flatMap { $0.contact == operation.contact ? $0 : nil }
         let person = now?.contact == operation.contact ? now : before ?? now
         let state = answer(to: operation.action, person)
         let denied = person?.consents.filter { $0.state == .denied }.map(\.purpose) ?? []
         refused[operation.id, default: []].formUnion(denied)
-        // What the engine makes at a yes is allowed, whoever comes after it in the same breath.
+        // Operations that the engine creates because of a grant are allowed, even if another person comes in the same
+        // capture.
         let isMade = isCreated(operation.id) && !needed.isEmpty && needed.isSubset(of: grantedNow)
-        // What was made for a person who has left since is as old as what that person did.
+        // Operations that were created for a person who has left count as that person's.
         if heardBy[operation.id] == nil, before != nil, now?.contact != operation.contact { past.insert(operation.id) }
         if state == .granted || isMade || Self.isOptOut(operation.action) {
             permitted.insert(operation.id)
@@ -601,16 +609,17 @@ public final class FaultSimulation {
         }
     }
 
-    /// Whether the engine created an operation.
+    /// Returns whether the engine created an operation.
     func isCreated(_ id: OperationID) -> Bool { heardBy[id] == nil }
 
-    /// Whether it is an opt-out, which no consent holds back.
+    /// Returns whether an action is an opt-out, which is sent without consent.
     static func isOptOut(_ action: Action) -> Bool {
         guard case .changeSubscription(let subscription) = action else { return false }
         return subscription.state.isOptOut
     }
 
-    /// Whether any of these is in the outbox; of what is captured together all is, or nothing.
+    /// Returns whether the outbox has any of these operations. Operations that are captured together are stored
+    /// together or not at all.
     private func isStored(_ operations: [EngagementOperation]) throws -> Bool {
         let ids = Set(operations.map(\.id.rawValue))
         if try world.store.history(provider: nil, limit: .max).contains(where: { ids.contains($0.id) }) { return true }
@@ -624,7 +633,7 @@ public final class FaultSimulation {
         return isPending
     }
 
-    /// The engine makes operations too: parts of the subject snapshot, unregisters, what a reply asks for.
+    /// Records the operations that the engine created: parts of the subject snapshot, unregisters, and follow-ups.
     func learnWhatWasCreated() throws {
         for provider in try world.store.providers() {
             try world.store.forEachRow(provider: provider.name, subject: nil) { row in
@@ -653,11 +662,11 @@ public final class FaultSimulation {
         try world.read(operation, from: provider, timeout: .seconds(30))
     }
 
-    /// Runs something in which the process may die, or the storage fail; after a death another process begins.
+    /// Runs a closure in which the process may die or the storage may fail. After a death another process starts.
     func mortally(_ body: () throws -> Void) throws {
         do {
             try body()
-            // Whoever died where an error is passed over is dead all the same.
+            // A process also dies if the code ignored the error.
             if isDying { throw Death() }
         } catch  where isDying {
             note("    the process died")
@@ -673,7 +682,7 @@ public final class FaultSimulation {
         tally.storagePoints > Self.pointLimit || pointsAtOnce.count > Self.pointLimitAtOnce
     }
 
-    /// A point of the storage is passed: the process may die there, or the write fail.
+    /// Handles a storage point: the process may die there, or the write may fail.
     private func pass(_ point: StoragePoint) throws {
         tally.storagePoints += 1
         let now = world.host.uptime()
@@ -694,7 +703,7 @@ public final class FaultSimulation {
         throw OutboxError(.full, "The volume has no room left.")
     }
 
-    /// Numbers a request, and says whether it is real.
+    /// Records a request, and returns whether a running process sent it.
     func enroll(_ sent: VirtualWorld.Sent) -> Bool {
         guard !isDying else {
             ghosts.insert(sent.number)
@@ -722,10 +731,10 @@ public final class FaultSimulation {
         try learnWhatWasCreated()
     }
 
-    /// What was to happen to the storage happens no more.
+    /// Cancels the planned failures of the storage.
     func letStorageBe() { (pointsToDeath, storageFault) = (nil, nil) }
 
-    /// The app says what nothing has to wait for any more.
+    /// Captures the closing actions, which release all waits.
     func close() throws {
         let asked = setup.requiredConsent.sorted { $0.rawValue < $1.rawValue }
             .map { Action.setConsent(Consent(purpose: $0, state: .granted)) }
@@ -734,7 +743,7 @@ public final class FaultSimulation {
         }
     }
 
-    /// Notes a problem unless a condition holds.
+    /// Records a problem unless a condition holds.
     public func expect(_ condition: Bool, _ problem: @autoclosure () -> String) {
         guard !condition, problems.count < 20 else { return }
         problems.append(problem())
@@ -747,7 +756,7 @@ public final class FaultSimulation {
 }
 
 extension VendorAdapter {
-    /// The kinds of request that leave with a line in the journal.
+    /// The endpoints whose requests are journaled.
     var journaledEndpoints: Set<String> {
         Set(Endpoint.allCases.filter(\.isJournaled).map(\.rawValue))
     }

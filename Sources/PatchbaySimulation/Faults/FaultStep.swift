@@ -1,60 +1,60 @@
 public import PatchbayModel
 
-/// One thing that happens in a random run. The list of them is made before the run, so that a failing one can be cut down.
+/// A step of a randomized run. The list of steps is generated before the run, so that a failing run can be reduced.
 public struct FaultStep: Sendable {
     /// What happens.
     public enum What: Sendable {
-        /// The app says this together, as one group or not, on one of its installations.
+        /// The app captures actions together on one of its installations, as a group or not.
         case capture([Action], subject: Int, isGroup: Bool)
-        /// A caller asks one of the providers.
+        /// A caller sends a query to a provider.
         case ask(provider: Int, ReadRequest)
         /// Time passes.
         case pass(Duration)
-        /// The wall clock is moved.
+        /// The wall clock jumps.
         case jump(Duration)
         /// The wall clock is set to 1970.
         case epoch
-        /// Send now what may be sent.
+        /// The app requests a flush.
         case flush
-        /// The network is back, or the app in the foreground.
+        /// The network is back, or the app is in the foreground.
         case wake
-        /// A person lets a stopped provider go on.
+        /// A person resumes a suspended provider.
         case resume(provider: Int)
-        /// The process ends, whatever is in flight, and another begins.
+        /// The process ends at once, and another starts.
         case kill
-        /// The process dies at the n-th point of the storage from here.
+        /// The process dies at the n-th storage point from here.
         case die(afterPoints: Int)
-        /// From the n-th point of the storage from here so many writes fail; the process lives.
+        /// A number of writes fail, from the n-th storage point from here. The process continues.
         case storageFails(afterPoints: Int, times: Int)
-        /// The machine starts again.
+        /// The machine reboots.
         case reboot(after: Duration)
-        /// Another process begins, with another configuration.
+        /// Another process starts with another configuration.
         case configure(Int)
-        /// The process goes on with another configuration.
+        /// The process continues with another configuration.
         case reconfigure(Int)
-        /// The process lets go of the outbox, until it does something again.
+        /// The process closes the outbox until its next step.
         case suspend
-        /// The app's credentials for one contact, or for the anonymous person, change.
+        /// The app's credentials for a contact or for the anonymous person (nil) change.
         case credential(contact: String?, CredentialState)
         /// Every rejected operation of the provider is replayed.
         case replay(provider: Int)
-        /// A vendor behaves so from now on.
+        /// A vendor's fault mode changes.
         case faultMode(provider: Int, FaultMode)
     }
 
     /// What happens.
     public var what: What
-    /// Which of the processes does it, from 0.
+    /// The index of the process, from 0.
     public var process = 0
-    /// Decides what becomes of the requests that leave in this step.
+    /// The seed that determines the fates of the requests in this step.
     public var seed: UInt64
 
-    /// Whether the machine starts again in it.
+    /// Whether the machine reboots in this step.
     var isReboot: Bool { if case .reboot = what { true } else { false } }
 }
 
 extension FaultStep: CustomStringConvertible {
-    /// In words.
+    /// A description.
     public var description: String { (process > 0 ? "in the other process: " : "") + words }
 
     private var words: String {

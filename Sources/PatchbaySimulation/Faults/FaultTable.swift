@@ -2,9 +2,9 @@ import Patchbay
 import PatchbayAdapterKit
 import PatchbayModel
 
-/// The set-ups of random runs over all APIs; the seed chooses one.
+/// The set-ups of randomized runs over all APIs. The seed selects one.
 public struct FaultTable: Sendable {
-    /// How many things happen in a run.
+    /// The number of steps of a run.
     public static let steps = 20
 
     private let devices, servers: [SceneAPI]
@@ -12,13 +12,13 @@ public struct FaultTable: Sendable {
         [.tracking], [.profile], [.tracking, .profile], [.tracking, .profile, .messaging],
     ]
 
-    /// A table over these APIs, at least two of devices.
+    /// Creates a table over APIs, at least two of them device APIs.
     public init(apis: [SceneAPI]) {
         devices = apis.filter { $0.side == .device }
         servers = apis.filter { $0.side == .server }
     }
 
-    /// The kinds of set-up. Each stands as often as it is listed.
+    /// The kinds of set-up. Seeds use a kind with a second case twice as often.
     private enum Kind: CaseIterable {
         case alone, consent, change, shared, several, alone2, share, consent2, shadow, fanOut, change2
 
@@ -35,7 +35,7 @@ public struct FaultTable: Sendable {
         return names.filter { seen.insert($0).inserted }
     }
 
-    /// The other vendors' APIs, in order; one that has several scenes plays one of them.
+    /// Returns the other vendors' APIs, in order. A vendor with several test profiles uses one of them.
     private static func others(than api: SceneAPI, in apis: [SceneAPI], _ seed: UInt64) -> [SceneAPI] {
         let scenes = Dictionary(grouping: apis, by: \.id)
         return unique(apis.map(\.id)).filter { $0 != api.id }.compactMap { id in
@@ -54,7 +54,7 @@ public struct FaultTable: Sendable {
             + RoutingPlan.SwitchPolicy.allCases.map { "changing facts and a switch, \($0.rawValue)" }
     }
 
-    /// How a provider is served in one configuration.
+    /// The route of a provider in one configuration.
     private struct Route {
         var mode: RoutingPlan.Mode?
         var share = Share.all
@@ -66,18 +66,18 @@ public struct FaultTable: Sendable {
         static let shadow = Route(mode: .shadow)
         static let sandbox = Route(mode: .shadow, sends: true)
 
-        /// A share of the contacts, in per cent.
+        /// Returns a route for a share of the contacts, in percent.
         static func part(_ percent: Range<Int>) -> Route {
             Route(mode: .percentage, share: Share(percent.lowerBound * 100..<percent.upperBound * 100))
         }
     }
 
-    /// The set-up that a seed chooses, its vendors new.
+    /// Returns the set-up of a seed, with vendors in their initial state.
     public func setup(for seed: UInt64) throws -> FaultSimulation.Setup {
         var random = SeededGenerator(seed: seed ^ 0x5DEE_CE66_D1CE_4E5B)
         let kind = Kind.allCases[Int(seed % UInt64(Kind.allCases.count))]
-        // One seed of eight plays back ends, whose APIs never stand beside an app's. Seeds of one kind go through their
-        // APIs in turn: the same eighth of the seeds must not choose the API again.
+        // One of eight seeds uses back ends, whose APIs are never combined with an app's. Seeds of one kind use their
+        // APIs in turn, so that the remainder of the seed does not also determine the API.
         let playsServers = seed % 8 == 7 && !servers.isEmpty
         let apis = playsServers ? servers : devices
         let turn = seed / UInt64(Kind.allCases.count) / (playsServers ? 8 : 1)
@@ -114,7 +114,7 @@ public struct FaultTable: Sendable {
                 random.pick([.reject, .refuse])
             )
         case .share:
-            // Who is known stands at 51, 65 and 90 per cent, who is not at 43 and 78.
+            // Known contacts are at 51, 65 and 90 percent, anonymous installations at 43 and 78.
             let plans = (0..<3).map { _ -> [Route] in
                 let border = random.pick([0, 48, 60, 80, 100])
                 return [.part(0..<border), .part(border..<(random.below(4) > 0 ? 100 : max(border, 85)))]
@@ -204,7 +204,8 @@ public struct FaultTable: Sendable {
 // MARK: Changing facts
 
 extension FaultTable {
-    /// The set-up of a seed's second run, in which people, consents, configurations, credentials and push tokens change.
+    /// Returns the set-up of a seed's second run, in which people, consents, configurations, credentials and push
+    /// tokens change.
     public func changingSetup(for seed: UInt64) throws -> FaultSimulation.Setup {
         var random = SeededGenerator(seed: seed ^ 0x1F83_D9AB_FB41_BD6B)
         let playsServers = seed % 5 == 4 && !servers.isEmpty

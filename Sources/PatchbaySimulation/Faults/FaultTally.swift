@@ -1,26 +1,26 @@
 import PatchbayOutbox
 
-/// What random runs went through.
+/// The counts of randomized runs.
 public struct FaultTally: Sendable, Hashable {
-    /// Runs.
+    /// The number of runs.
     public var runs = 0
-    /// Processes that ended, and others that began.
+    /// The number of processes that ended and were followed by another.
     public var crashes = 0
-    /// Requests that left.
+    /// The number of requests.
     public var requests = 0
-    /// Operations that ended.
+    /// The number of outcomes.
     public var verdicts = 0
-    /// Answers of 200 that were none.
+    /// The number of misleading replies.
     public var lies = 0
-    /// Points of the storage that were passed.
+    /// The number of storage points.
     public var storagePoints = 0
-    /// Runs that came out wrong.
+    /// The number of failed runs.
     public var failures = 0
 
-    /// Nothing yet.
+    /// Creates empty counts.
     public init() {}
 
-    /// Adds what others went through.
+    /// Adds other counts.
     public static func += (left: inout FaultTally, right: FaultTally) {
         left.runs += right.runs
         left.crashes += right.crashes

@@ -3,11 +3,11 @@ public import PatchbayAdapterKit
 import PatchbayJSON
 package import PatchbayModel
 
-/// One vendor's API as random runs use it: adapter, account and laws.
+/// A vendor's API for randomized runs: its adapter, its account, and the checks of its policies.
 public struct SceneAPI: Sendable {
     /// The adapter's id, which is also the provider's name.
     public let id: String
-    /// Which side of the vendor it is; one configuration holds APIs of one side.
+    /// The side of the API. A configuration has APIs of one side only.
     package var side: AdapterDescriptor.Side { type(of: adapter).descriptor.side }
     package let adapter: any VendorAdapter
     package let makeVendor: @Sendable () throws -> SimulatedVendor
@@ -20,20 +20,21 @@ public struct SceneAPI: Sendable {
     let handedOut: Set<String>
     let waitsForApp: Set<String>
     let law: @Sendable (SceneStory, SimulatedVendor) -> [String]
-    /// What runs with changing facts know of the vendor.
+    /// The properties of the vendor for runs with changing facts.
     let changing: ChangingScene
 
-    /// An API with its scene.
+    /// Creates an API from a test profile.
     ///
     /// - Parameters:
-    ///   - scene: what stands beside the vendor's simulator.
-    ///   - apis: the adapters that there are.
-    /// - Throws: ``SettingsError`` if the scene's settings do not fit the adapter; nothing fits if there is none.
+    ///   - scene: The test profile of the vendor.
+    ///   - apis: The available adapters.
+    /// - Throws: ``SettingsError`` if the profile's settings are invalid, and an error if the profile's adapter is not
+    ///   available.
     public init(_ scene: any VendorScene.Type, among apis: [any VendorAdapter.Type]) throws {
         self = try Self.open(scene, apis)
     }
 
-    /// The same API with another adapter.
+    /// Returns the same API with another adapter.
     package func replacing(_ change: (any VendorAdapter) -> any VendorAdapter) -> SceneAPI {
         SceneAPI(self, change(adapter), changing.replacing(change))
     }
@@ -79,6 +80,6 @@ public struct SceneAPI: Sendable {
         try Adapter(settings: Adapter.Settings.table.read(settings, over: Adapter.Settings(), at: "settings"))
     }
 
-    /// A scene without its adapter.
+    /// The error for a test profile whose adapter is not available.
     struct NoAdapter: Error { let id: AdapterID }
 }

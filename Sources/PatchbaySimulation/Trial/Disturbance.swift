@@ -1,23 +1,24 @@
-/// The one thing that goes wrong in a trial.
+/// The single fault of a trial.
 public enum Disturbance: Hashable, Sendable, CustomStringConvertible {
-    /// Nothing.
+    /// No fault.
     case none
     /// The process dies at the n-th point of the storage, from 1: before a transaction, before or after its commit.
     case death(atStoragePoint: Int)
-    /// The n-th request never reaches the vendor, and the process dies before it could know.
+    /// The n-th request does not reach the vendor, and the process dies during the request.
     case cut(request: Int)
-    /// The vendor processes the n-th request, and the answer never arrives.
+    /// The vendor processes the n-th request, and the reply does not arrive.
     case lost(request: Int)
-    /// The n-th request surely does not leave the machine.
+    /// The n-th request does not leave the machine, and the transport reports that.
     case unsent(request: Int)
-    /// Another process begins after the n-th step.
+    /// Another process starts after the n-th step.
     case restart(afterStep: Int)
-    /// The machine starts again after the n-th step.
+    /// The machine reboots after the n-th step.
     case reboot(afterStep: Int)
-    /// The wall clock is moved by that many seconds after the n-th step.
+    /// The wall clock jumps by a number of seconds after the n-th step.
     case jump(afterStep: Int, seconds: Int)
 
-    /// Whether the engine may be in uncertain delivery about a request: then a vendor may see it twice, unless the adapter asks first.
+    /// Whether the delivery of a request may be uncertain. A vendor may then receive the request twice, unless the
+    /// adapter queries the vendor first.
     public var leavesUncertainDelivery: Bool {
         switch self {
         case .none, .unsent, .jump: false
@@ -25,7 +26,7 @@ public enum Disturbance: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether a process ends: what stands only in a process, such as a caller's question, ends with it.
+    /// Whether a process ends. State that exists in the process only, such as a query, ends with it.
     public var endsProcess: Bool {
         switch self {
         case .none, .unsent, .jump, .lost: false
@@ -33,7 +34,7 @@ public enum Disturbance: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Every disturbance of a trial that went through so many storage points, requests and steps undisturbed.
+    /// Returns every disturbance of a trial with these numbers of storage points, requests and steps.
     public static func all(storagePoints: Int, requests: Int, steps: Int) -> [Disturbance] {
         [.none]
             + (0..<storagePoints).map { .death(atStoragePoint: $0 + 1) }
@@ -46,7 +47,7 @@ public enum Disturbance: Hashable, Sendable, CustomStringConvertible {
             }
     }
 
-    /// In words.
+    /// A description.
     public var description: String {
         switch self {
         case .none: "undisturbed"

@@ -3,24 +3,23 @@ public import PatchbayAdapterKit
 public import PatchbayModel
 import PatchbayOutbox
 
-/// One adapter, one played vendor and one script, run through the real engine and the real outbox while one thing goes
-/// wrong.
+/// A run of one adapter, one simulated vendor and one script through the real engine and the real outbox, with one fault.
 ///
-/// A dead process is followed by another, which captures again what the first could not store. When the script is over,
-/// time passes until nothing is pending.
+/// After the death of a process another one starts, and captures again the operations that the first could not store.
+/// After the script, time passes until nothing is pending.
 public final class Trial {
-    /// What is tried.
+    /// The adapter, the vendor and the script of a trial.
     public struct Play: Sendable {
         /// The adapter.
         public var adapter: any VendorAdapter
-        /// The vendor: looks at a request, changes what it holds, answers.
+        /// The vendor: processes a request, changes its ledger, and returns a reply.
         public var vendor: @Sendable (WireRequest, inout VendorLedger) -> WireResponse
-        /// What happens.
+        /// The steps.
         public var script: [TrialStep]
-        /// What needs the person's yes.
+        /// The consents that operations require.
         public var requiredConsent: Set<Consent.Scope>
 
-        /// A play.
+        /// Creates a play.
         public init(
             adapter: any VendorAdapter,
             script: [TrialStep],
@@ -36,44 +35,44 @@ public final class Trial {
     public struct Request: Sendable {
         /// Its number, from 1.
         public let number: Int
-        /// When, on the engine's timeline.
+        /// The time on the engine's timeline.
         public let now: Instant
         /// The request.
         public let request: WireRequest
         /// Whether the vendor processed it.
         public let isProcessed: Bool
-        /// How many operations were surely on the disk when it left.
+        /// The number of operations that were on the disk when the request left.
         public let operationsBefore: Int
     }
 
-    /// How an operation ended.
+    /// The outcome of an operation.
     public struct Ending: Hashable, Sendable {
-        /// The operation in a word.
+        /// The word of the operation: see ``EngagementOperation/word``.
         public let word: String
-        /// How.
+        /// The outcome's term.
         public let term: OperationOutcome.Term
         /// The finding's code; empty without one.
         public let code: String
     }
 
-    /// The header in which a played adapter says which operations its request carries, joined by spaces.
+    /// The header with the ids of the operations that a request carries, joined by spaces.
     public static let operationsHeader = "Operations"
     /// The name of the only provider.
     public static let provider = "p"
 
-    /// What goes wrong.
+    /// The fault.
     public let disturbance: Disturbance
-    /// What the vendor did and holds.
+    /// The vendor's effects and state.
     public private(set) var ledger = VendorLedger()
-    /// Every request that left a living process, in order.
+    /// The requests of running processes, in order.
     public private(set) var requests: [Request] = []
-    /// Everything that was captured and is on the disk, in order.
+    /// The captured operations that are on the disk, in order.
     public private(set) var operations: [EngagementOperation] = []
-    /// What came out wrong.
+    /// The problems.
     public private(set) var problems: [String] = []
-    /// How many points of the storage were passed.
+    /// The number of storage points that were passed.
     public private(set) var storagePoints = 0
-    /// The machine and what the engine told.
+    /// The machine and the engine's events.
     public let world: VirtualWorld
 
     private let play: Play
@@ -83,11 +82,11 @@ public final class Trial {
     private var questions = 0
 
     private struct Death: Error {}
-    /// More requests than any script calls for.
+    /// The error for more requests than any script needs.
     private struct Runaway: Error {}
     private static let limit = 500
 
-    /// A trial that has not begun.
+    /// Creates a trial that has not started.
     public init(_ play: Play, _ disturbance: Disturbance = .none) throws {
         (self.play, self.disturbance) = (play, disturbance)
         plan = RoutingPlan(
@@ -101,7 +100,7 @@ public final class Trial {
             storagePoints += 1
             if requests.count > Self.limit { throw Runaway() }
             if case .death(storagePoints) = disturbance { isDying = true }
-            // A dead process stores nothing more.
+            // A dead process stores nothing.
             if isDying || isCut {
                 isDying = true
                 throw Death()
@@ -109,7 +108,7 @@ public final class Trial {
         }
     }
 
-    /// Plays the script, lets everything end, and looks at what holds for every adapter.
+    /// Runs the script, lets all operations complete, and checks the invariants of every adapter.
     public func run() throws {
         do {
             try perform()
@@ -135,7 +134,7 @@ public final class Trial {
         }
     }
 
-    // MARK: What happens
+    // MARK: Steps
 
     private func perform(_ step: TrialStep) throws {
         switch step {
@@ -162,7 +161,7 @@ public final class Trial {
             )
         }
         try living {
-            // The process may have died after the commit: then the outbox knows them already.
+            // The process may have died after the commit. Then the outbox already has the operations.
             if try !isStored(captured[0].id) { try world.capture(captured) }
         }
         if try !isStored(captured[0].id) { try world.capture(captured) }
@@ -203,7 +202,7 @@ public final class Trial {
         }
     }
 
-    /// Runs something in which the process may die; then another begins.
+    /// Runs a closure in which the process may die. Another process starts then.
     private func living(_ body: () throws -> Void) throws {
         do {
             try body()
@@ -218,7 +217,7 @@ public final class Trial {
     }
 
     private func fate(of sent: VirtualWorld.Sent) -> VirtualWorld.Fate {
-        // The engine tries the other lanes although the process is dead by now; of that nothing is real.
+        // The engine attempts the other lanes although the process is dead by now. Those requests do not count.
         guard !isDying, !isCut else { return .silence }
         let number = requests.count + 1
         (ledger.now, ledger.request, ledger.delay) = (sent.now, number, .milliseconds(100))
@@ -245,14 +244,14 @@ public final class Trial {
         return .outcome(.replied(response), after: ledger.delay)
     }
 
-    // MARK: What must be
+    // MARK: Expectations
 
-    /// Notes a problem unless a condition holds.
+    /// Records a problem unless a condition holds.
     public func expect(_ condition: Bool, _ problem: @autoclosure () -> String) {
         if !condition { problems.append(problem()) }
     }
 
-    /// What ended never leaves again.
+    /// Checks that a request carries no completed operation.
     private func checkIsPending(_ request: WireRequest, _ number: Int) {
         let ended = Set(((try? world.store.history(provider: Self.provider, limit: .max)) ?? []).map(\.id))
         for id in (request[header: Self.operationsHeader] ?? "").split(separator: " ").map(String.init) {
@@ -273,7 +272,7 @@ public final class Trial {
         expect(lost.isEmpty, "\(lost.count) operations were lost")
     }
 
-    /// How everything ended, in the order of the endings; follow-ups and what else nobody captured are `created`.
+    /// Returns all outcomes in order. The word of an operation that was not captured, such as a follow-up, is `created`.
     public func endings() throws -> [Ending] {
         let words = Dictionary(operations.map { ($0.id.rawValue, $0.word) }) { first, _ in first }
         return try world.store.history(provider: Self.provider, limit: .max).reversed().map { entry in
@@ -285,17 +284,18 @@ public final class Trial {
         }
     }
 
-    /// How the operation of that word ended.
+    /// Returns the outcome of the operation with a word; nil if it has none.
     public func ending(of word: String) throws -> Ending? { try endings().first { $0.word == word } }
 
-    /// What the caller of the n-th question heard, from 1; nil if nothing.
+    /// Returns the answer to the n-th query, from 1; nil if there is none.
     public func answer(to question: Int = 1) -> OperationOutcome? {
         world.outcome(of: OperationID(rawValue: "question-\(question)"), on: Self.provider)
     }
 
-    /// Notes a problem unless the vendor did exactly this, in this order.
+    /// Records a problem unless the vendor had exactly these effects, in this order.
     ///
-    /// Where a request was in uncertain delivery, so many effects may stand there twice; the first of each still in order.
+    /// If the delivery of a request was uncertain, up to `repeats` effects may occur twice. The first of each must be
+    /// in order.
     public func expectEffects(_ expected: [String], repeats: Int = 1) {
         let texts = ledger.texts
         guard disturbance.leavesUncertainDelivery else {

@@ -1,25 +1,25 @@
 public import PatchbayModel
 
-/// One thing that the app, the person or the vendor does in a trial.
+/// An action of the app, the person or the vendor in a trial.
 public enum TrialStep: Sendable {
-    /// The app captures these together.
+    /// The app captures actions together.
     case capture([Action], subject: Subject, contact: String?)
-    /// A caller asks the vendor something, and waits a minute for the answer.
+    /// A caller sends a query, with a timeout of one minute.
     case ask(String)
     /// Time passes.
     case pass(Duration)
     /// The network comes back.
     case wake
-    /// Send now what may be sent.
+    /// The app requests a flush.
     case flush
-    /// A person lets the stopped provider go on.
+    /// A person resumes the suspended provider.
     case resume
-    /// What the app gives as credential from now on.
+    /// The app's credential changes.
     case credential(String)
-    /// The vendor is in another mood from now on: ``VendorLedger/mood``.
+    /// The vendor's mode changes: see ``VendorLedger/mood``.
     case vendor(String)
 
-    /// The app tracks these events together.
+    /// Returns a step in which the app tracks events together.
     public static func track(
         _ names: String...,
         subject: Subject = "s-1",
@@ -28,7 +28,7 @@ public enum TrialStep: Sendable {
         .capture(names.map { .track(.custom(name: $0)) }, subject: subject, contact: contact)
     }
 
-    /// The app sets these attributes, each an operation, together: `"tier=gold"`.
+    /// Returns a step in which the app sets attributes together, one operation for each: `"tier=gold"`.
     public static func set(_ pairs: String..., subject: Subject = "s-1", contact: String? = nil) -> TrialStep {
         .capture(
             pairs.map { pair in
@@ -40,14 +40,14 @@ public enum TrialStep: Sendable {
         )
     }
 
-    /// The app says one thing.
+    /// Returns a step in which the app captures one action.
     public static func say(_ action: Action, subject: Subject = "s-1", contact: String? = nil) -> TrialStep {
         .capture([action], subject: subject, contact: contact)
     }
 }
 
 extension EngagementOperation {
-    /// The operation in a word, for a trial's notes: the event's name, `tier=gold`, or the kind.
+    /// A short text for the operation in a trial: the event's name, `tier=gold`, or the kind.
     public var word: String {
         switch action {
         case .track(.custom(let name, _)): name

@@ -1,38 +1,38 @@
 public import PatchbayModel
 
-/// What a played vendor did and holds, and how slow it is.
+/// The effects, the state and the delay of a simulated vendor in a trial.
 public struct VendorLedger: Sendable {
-    /// Something that the vendor did, which a repeat would do twice.
+    /// An effect of a request, which a repeated request would have twice.
     public struct Effect: Hashable, Sendable {
-        /// What.
+        /// A description.
         public let text: String
-        /// When, on the engine's timeline.
+        /// The time on the engine's timeline.
         public let at: Instant
-        /// The request that did it, from 1.
+        /// The number of the request, from 1.
         public let request: Int
     }
 
-    /// What the vendor did, in order.
+    /// The effects, in order.
     public private(set) var effects: [Effect] = []
-    /// What the vendor holds, by name.
+    /// The vendor's state, by name.
     public var held: [String: String] = [:]
-    /// The word that a script's ``TrialStep/vendor(_:)`` said last.
+    /// The mode that a script set last with ``TrialStep/vendor(_:)``.
     public internal(set) var mood = ""
-    /// The credential that the app gives now.
+    /// The app's present credential.
     public internal(set) var credential: String?
-    /// When the request at hand arrived, on the engine's timeline.
+    /// The time at which the current request reached the vendor, on the engine's timeline.
     public internal(set) var now = Instant(milliseconds: 0)
-    /// The number of the request at hand, from 1.
+    /// The number of the current request, from 1.
     public internal(set) var request = 0
-    /// How long the answer to the request at hand takes.
+    /// The time until the reply to the current request.
     public var delay: Duration = .milliseconds(100)
 
     init() {}
 
-    /// The vendor does something.
+    /// Records an effect.
     public mutating func note(_ text: String) { effects.append(Effect(text: text, at: now, request: request)) }
 
-    /// Counts how often something has come to pass, this time included.
+    /// Increments and returns a counter.
     public mutating func count(_ name: String) -> Int {
         let count = (held[name].flatMap { Int($0) } ?? 0) + 1
         held[name] = String(count)

@@ -37,7 +37,8 @@ import Testing
 ///   call `advance(by: .seconds(1))` before the capture.
 /// - Replies arrive after ``replyDelay``, which is zero by default. With a longer delay, a request stays in flight until
 ///   time passes, and captures can overtake its reply.
-/// - An outcome with the uncertain delivery `.interrupted` ends the process while the request is in flight, and starts a new process.
+/// - An outcome with the uncertain delivery `.interrupted` ends the process while the request is in flight, and starts
+///   a new process.
 /// - Operations carry the contact that the app knows at capture: ``contact``, which log-ins and log-outs change.
 ///
 /// An error of the engine or the outbox is recorded as a test issue, so that most calls need no `try`.
@@ -106,7 +107,7 @@ public final class AdapterTestDriver<Adapter: VendorAdapter, Simulator: VendorSi
     /// outcome takes precedence. The default is false.
     var holdsRequests = false
 
-    /// What needs the person's consent before it is sent. A change counts from the next start of the process.
+    /// The consents that operations require. A change takes effect at the next start of the process.
     public var requiredConsent: Set<Consent.Scope> = []
 
     private let provider = "vendor"
@@ -195,7 +196,7 @@ public final class AdapterTestDriver<Adapter: VendorAdapter, Simulator: VendorSi
         return nextOutcomes.isEmpty ? respond(typed) : nextOutcomes.removeFirst()
     }
 
-    /// Runs what may fail only if the engine or the outbox fails.
+    /// Runs a closure, and records an error of the engine or the outbox as a test issue.
     private func engine<Result>(_ body: () throws -> Result) -> Result? {
         do {
             return try body()
@@ -221,7 +222,7 @@ public final class AdapterTestDriver<Adapter: VendorAdapter, Simulator: VendorSi
     ///   - action: The action.
     ///   - group: The explicit group.
     ///   - options: The adapter's options of the call.
-    /// - Returns: The operation, which nobody has captured yet.
+    /// - Returns: The operation, which is not captured yet.
     public func operation(
         _ action: Action,
         group: String? = nil,
@@ -313,7 +314,7 @@ public final class AdapterTestDriver<Adapter: VendorAdapter, Simulator: VendorSi
     /// Takes the network down: requests fail with the uncertain delivery `.notSent` from now on.
     public func goOffline() { isOnline = false }
 
-    /// Brings the network up again, and wakes what waits for that.
+    /// Brings the network up again, and wakes the queues that wait for it.
     public func goOnline() {
         isOnline = true
         wake()
@@ -356,7 +357,7 @@ public final class AdapterTestDriver<Adapter: VendorAdapter, Simulator: VendorSi
     /// Gives the route to another provider with the same adapter, whose vendor accepts every request. This vendor is left:
     /// it receives the unregister last.
     ///
-    /// - Parameter policy: What becomes of pending work.
+    /// - Parameter policy: The policy for pending operations.
     /// - Throws: ``SwitchRefusal`` if pending work would be lost.
     public func leave(onSwitch policy: RoutingPlan.SwitchPolicy) throws {
         hasLeft = policy
@@ -400,9 +401,10 @@ public final class AdapterTestDriver<Adapter: VendorAdapter, Simulator: VendorSi
         engine { _ = try world.drain(atMost: duration) }
     }
 
-    // MARK: What happened
+    // MARK: Results
 
-    /// Removes the requests, outcomes and content so far from ``sent``, ``outcomes``, ``incoming`` and what follows from them.
+    /// Removes the requests, outcomes and content so far from ``sent``, ``outcomes``, ``incoming`` and the properties
+    /// that derive from them.
     public func forgetHistory() { (firstRequest, firstEvent) = (world.sent.count, world.told.count) }
 
     /// The requests that left, in order.
@@ -446,12 +448,12 @@ public final class AdapterTestDriver<Adapter: VendorAdapter, Simulator: VendorSi
         events.compactMap { if case .incoming(_, let content) = $0 { content } else { nil } }
     }
 
-    /// Returns what the adapter finds wrong with an action at capture.
+    /// Returns the adapter's findings for an action at capture.
     public func examine(_ action: Action, options: JSONObject = [:]) -> [Finding] {
         adapter.examine(operation(action, options: options))
     }
 
-    // MARK: What waits
+    // MARK: Pending operations
 
     /// The number of stored operations without an outcome.
     public var pendingCount: Int { engine { try world.pendingCount } ?? 0 }
@@ -472,13 +474,13 @@ public final class AdapterTestDriver<Adapter: VendorAdapter, Simulator: VendorSi
         } ?? []
     }
 
-    /// Why the lanes wait.
+    /// The reasons that the lanes wait.
     public var waitReasons: [Finding] { engine { try world.waits(of: provider) } ?? [] }
 
-    /// Why the first lane waits; nil if it does not.
+    /// The reason that the first lane waits; nil if it does not.
     public var waitReason: Finding? { waitReasons.first }
 
-    /// Why the provider is suspended until a person acts; nil if it is not.
+    /// The reason that the provider is suspended until a person acts; nil if it is not.
     public var suspension: Finding? { engine { try world.suspended(provider) } ?? nil }
 
     /// The adapter's memory of this installation. Setting it restarts the process.
@@ -526,7 +528,7 @@ extension AdapterTestDriver.Sent {
 }
 
 extension OperationOutcome {
-    /// Whether the vendor took the operation.
+    /// Whether the vendor accepted the operation.
     public var isAccepted: Bool { term == .accepted }
     /// Whether the vendor held the operation's values already.
     public var isUnchanged: Bool { term == .unchanged }

@@ -157,7 +157,7 @@ public final class ExchangeTestDriver<Adapter: VendorAdapter> {
     /// Returns the code of the finding that says why the installation waits; nil if it does not.
     public func reason(at seconds: Int) -> String? { wait(at: seconds)?.code }
 
-    /// Returns why the installation waits; nil if it does not.
+    /// Returns the reason that the installation waits; nil if it does not.
     public func wait(at seconds: Int) -> Finding? {
         advance(to: seconds)
         return inFlight == nil ? driver.waitReason : nil
@@ -211,7 +211,7 @@ public final class ExchangeTestDriver<Adapter: VendorAdapter> {
         return driver.sent[count].request
     }
 
-    // MARK: What happened
+    // MARK: Results
 
     /// The times at which requests left, in seconds.
     public var starts: [Int] { driver.sent.map { second(of: $0.at) } }
@@ -244,7 +244,7 @@ public final class ExchangeTestDriver<Adapter: VendorAdapter> {
         return outcome.summary + (outcome.term == .superseded ? successor : "")
     }
 
-    /// Why the provider is suspended until a person acts; nil if it is not.
+    /// The reason that the provider is suspended until a person acts; nil if it is not.
     public var suspension: Finding? { driver.suspension }
 
     /// Resumes the provider after a suspension.
@@ -268,7 +268,7 @@ public final class ExchangeTestDriver<Adapter: VendorAdapter> {
     /// The engine's environment.
     public var world: VirtualWorld { driver.world }
 
-    /// Returns what the adapter finds wrong with an action at capture.
+    /// Returns the adapter's findings for an action at capture.
     public func examine(_ action: Action, options: JSONObject = [:]) -> [Finding] {
         adapter.examine(operation(action, options: options))
     }
@@ -277,9 +277,9 @@ public final class ExchangeTestDriver<Adapter: VendorAdapter> {
 @available(*, unavailable)
 extension ExchangeTestDriver: Sendable {}
 
-/// A vendor that a test plays by itself.
+/// A vendor without a simulator: the test gives each reply.
 public struct SilentVendor: VendorSimulator {
-    /// The state of a vendor that remembers nothing.
+    /// The empty state of the vendor.
     public struct State: Codable, Sendable, Equatable {}
 
     public static var id: AdapterID { "silent" }

@@ -2,7 +2,7 @@ import PatchbayAdapterKit
 import PatchbayModel
 import PatchbaySimulation
 
-/// What the vendor answers to the first request decides whether there is a second.
+/// An adapter whose second request depends on the reply to the first.
 struct AskThenSubscribe: VendorAdapter {
     enum Endpoint: String, AdapterEndpoint { case ask, subscribe }
     enum Step: String, Codable, Sendable { case subscribe }

@@ -3,7 +3,7 @@ import PatchbayAdapterKit
 import PatchbayModel
 import PatchbaySimulation
 
-/// What must not happen twice is given up where nobody knows whether it happened: a person decides.
+/// An adapter that gives up an operation with an uncertain delivery, because the operation must not be processed twice.
 struct AtMostOnce: VendorAdapter {
     enum Endpoint: String, AdapterEndpoint {
         case event
@@ -42,10 +42,10 @@ extension BehaviourProbe {
     ) { trial in
         let texts = trial.ledger.texts
         trial.expect(Set(texts).count == texts.count, "something happened twice: \(texts)")
-        for ending in try trial.endings() {
-            let isTaken = ending.term == .accepted && texts.contains(ending.word) && ending.word != "b"
-            let isUnknown = ending.term == .rejected && ending.code == ProbeFinding.unknown.code
-            trial.expect(isTaken || isUnknown, "\(ending.word) ended as \(ending.term) \(ending.code)")
+        for outcome in try trial.endings() {
+            let isTaken = outcome.term == .accepted && texts.contains(outcome.word) && outcome.word != "b"
+            let isUnknown = outcome.term == .rejected && outcome.code == ProbeFinding.unknown.code
+            trial.expect(isTaken || isUnknown, "\(outcome.word) ended as \(outcome.term) \(outcome.code)")
         }
         guard !trial.disturbance.leavesUncertainDelivery else { return }
         trial.expect(texts == ["a", "b", "c"], "the vendor did \(texts)")

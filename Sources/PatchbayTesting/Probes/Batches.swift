@@ -2,7 +2,7 @@ import PatchbayAdapterKit
 import PatchbayModel
 import PatchbaySimulation
 
-/// A request carries operations of many people: few lanes, a queue for each person.
+/// An adapter whose requests carry operations of many people, with few lanes and a queue for each person.
 struct Batches: VendorAdapter {
     enum Endpoint: String, AdapterEndpoint { case rows }
     static var descriptor: AdapterDescriptor { .probe(.provider) }

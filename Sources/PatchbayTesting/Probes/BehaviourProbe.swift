@@ -3,19 +3,19 @@ import PatchbayModel
 public import PatchbaySimulation
 public import Testing
 
-/// One behaviour that a vendor may have, shown by a tiny adapter and a played vendor.
+/// A behavior that a vendor may require, shown by a small adapter and a simulated vendor.
 ///
-/// The probes freeze the contract: each runs through the real engine, once undisturbed and once for every single thing
-/// that may go wrong on the way, and its own invariant must hold each time. An adapter's author finds in them how a
-/// behaviour is written; each stands in a file of its own.
+/// The probes test the adapter contract. Each runs through the real engine, once undisturbed and once for every single
+/// fault, and its invariant must hold each time. Each probe is also an example, in its own file, of how to write the
+/// behavior.
 public struct BehaviourProbe: Sendable, CustomTestStringConvertible {
-    /// Its name: `twoRequests`.
+    /// The name, such as `twoRequests`.
     public let name: String
-    /// The behaviour in one sentence.
+    /// The behavior in one sentence.
     public let behaviour: String
-    /// Which APIs have it, in neutral words.
+    /// The APIs that require it, without their names.
     public let neededBy: String
-    /// Ways to break the adapter that the invariant must catch.
+    /// The mutations of the adapter that the invariant must detect.
     public let brokenBy: [ProbeMutation]
     private let play: Trial.Play
     private let invariant: @Sendable (Trial) throws -> Void
@@ -39,7 +39,7 @@ public struct BehaviourProbe: Sendable, CustomTestStringConvertible {
     /// The name.
     public var testDescription: String { name }
 
-    /// Every probe there is: the only list of them.
+    /// All probes.
     public static let all: [BehaviourProbe] =
         [
             coalescing, suppression, foresight, twoRequests, askThenSubscribe, findThenPatch, followUps, echoedState,
@@ -47,20 +47,20 @@ public struct BehaviourProbe: Sendable, CustomTestStringConvertible {
             merging,
         ] + retryLaws + [sharedMemory, batches, jobs, atMostOnce, stopping]
 
-    /// Plays it while one thing goes wrong.
+    /// Runs the probe with one fault.
     ///
     /// - Parameters:
-    ///   - disturbance: what goes wrong.
-    ///   - mutation: how the adapter is broken, to see whether the invariant notices.
-    /// - Returns: what came out wrong; empty if all is well.
-    /// - Throws: what the outbox throws beside the disturbance.
+    ///   - disturbance: The fault.
+    ///   - mutation: A mutation of the adapter, to test whether the invariant detects it.
+    /// - Returns: The problems; empty if the invariant holds.
+    /// - Throws: An error of the outbox that the disturbance did not cause.
     public func problems(_ disturbance: Disturbance, mutation: ProbeMutation? = nil) throws -> [String] {
         try trial(disturbance, mutation).problems.map { "\(disturbance): \($0)" }
     }
 
-    /// Every disturbance that may meet it.
+    /// Returns every disturbance that can occur in the probe.
     ///
-    /// - Throws: what the outbox throws.
+    /// - Throws: An error of the outbox.
     public func disturbances() throws -> [Disturbance] {
         let calm = try trial(.none, nil)
         return Disturbance.all(

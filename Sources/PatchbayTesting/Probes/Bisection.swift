@@ -3,9 +3,9 @@ import PatchbayAdapterKit
 import PatchbayModel
 import PatchbaySimulation
 
-/// A group that the vendor refuses as a whole is halved until the operation at fault stands alone.
+/// An adapter that halves a refused group until the invalid operation is alone.
 ///
-/// The step of each operation says how large a group it may still be in.
+/// The step of each operation states the maximum size of its group.
 struct Bisection: VendorAdapter {
     enum Endpoint: String, AdapterEndpoint { case group }
     struct Step: Codable, Sendable, Equatable { var groupSize: Int }

@@ -3,7 +3,7 @@ import PatchbayAdapterKit
 import PatchbayModel
 import PatchbaySimulation
 
-/// Many changes leave as one request; what a later change replaced and what the vendor holds need none.
+/// An adapter that sends many changes as one request, without changes that were replaced or that the vendor already holds.
 struct Coalescing: VendorAdapter {
     enum Endpoint: String, AdapterEndpoint { case attributes }
     struct Memory: AdapterMemory { var known: [String: String] = [:] }
@@ -18,7 +18,7 @@ struct Coalescing: VendorAdapter {
         for change in pending {
             guard let latest = last[change.name] else { continue }
             if latest.id != change.id {
-                // It may have left before a crash: nothing counts as known any more.
+                // The request may have left before a crash: no value counts as known any more.
                 settled[change.id] = .superseded(by: latest.id)
                 memory.known[change.name] = nil
             } else if memory.known[change.name] == change.word {

@@ -2,9 +2,9 @@ import PatchbayAdapterKit
 import PatchbayModel
 import PatchbaySimulation
 
-/// Until the person was asked, what the place says waits is held, and the rest is dropped.
+/// An adapter whose operations are held or dropped while consent is unknown, as their routing says.
 ///
-/// The adapter sees neither: consent is the engine's business, and the place only says which of the two.
+/// The engine decides about consent; the adapter sees neither held nor dropped operations.
 struct ConsentProbe: VendorAdapter {
     enum Endpoint: String, AdapterEndpoint { case event }
     static var descriptor: AdapterDescriptor { .probe() }

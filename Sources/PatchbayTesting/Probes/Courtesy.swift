@@ -2,7 +2,7 @@ import PatchbayAdapterKit
 import PatchbayModel
 import PatchbaySimulation
 
-/// Events gather for half a minute out of courtesy; a flush sends them at once, but never faster than the vendor's pace.
+/// An adapter that collects events for 30 s. A flush sends them at once, but never faster than the vendor's pacing allows.
 struct Courtesy: VendorAdapter {
     enum Endpoint: String, AdapterEndpoint { case events }
     struct Memory: AdapterMemory { var lastStart: Instant? }

@@ -3,9 +3,9 @@ import PatchbayJSON
 import PatchbayModel
 import PatchbaySimulation
 
-/// Whatever the vendor hands over goes back with the next request as it came: unknown members, nulls, the text of numbers.
+/// An adapter that returns the vendor's opaque state unchanged: unknown members, nulls, the text of numbers.
 ///
-/// Rows are read off the operations, so that what is recorded in flight is still there after the acknowledgement.
+/// It creates rows from the operations, so that rows that are captured during a request survive the acknowledgement.
 struct EchoedState: VendorAdapter {
     enum Endpoint: String, AdapterEndpoint { case rows }
     struct Memory: AdapterMemory { var state: JSONValue? }

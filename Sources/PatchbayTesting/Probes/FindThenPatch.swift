@@ -2,7 +2,8 @@ import PatchbayAdapterKit
 import PatchbayModel
 import PatchbaySimulation
 
-/// Looks a record up, then changes or creates it. A creation in uncertain delivery is looked up, never repeated blindly.
+/// An adapter that looks up a record, then changes or creates it. After an uncertain creation it looks up the record
+/// again instead of repeating the creation.
 struct FindThenPatch: VendorAdapter {
     enum Endpoint: String, AdapterEndpoint {
         case find, create, patch

@@ -3,7 +3,8 @@ import PatchbayAdapterKit
 import PatchbayModel
 import PatchbaySimulation
 
-/// A reply asks for a new operation; it goes to the end of the queue, in the same transaction as the verdict.
+/// An adapter whose replies request a new operation. The engine adds it to the end of the queue, in the transaction of
+/// the verdict.
 struct FollowUps: VendorAdapter {
     enum Endpoint: String, AdapterEndpoint { case event }
     static var descriptor: AdapterDescriptor { .probe() }

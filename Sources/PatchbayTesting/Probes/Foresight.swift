@@ -3,9 +3,10 @@ import PatchbayAdapterKit
 import PatchbayModel
 import PatchbaySimulation
 
-/// What the vendor holds is not sent again, without a journal: each request says what it leaves in uncertain delivery.
+/// An adapter that suppresses values that the vendor holds, without a journal: each plan states what is uncertain if the
+/// process dies during the request.
 ///
-/// What a process died of may never be said again: here the vendor refuses its repeat.
+/// A value may stay uncertain after a crash: here the vendor refuses the repeated request.
 struct Foresight: VendorAdapter {
     enum Endpoint: String, AdapterEndpoint { case value }
     struct Memory: AdapterMemory { var known: String? }

@@ -2,7 +2,7 @@ import PatchbayAdapterKit
 import PatchbayModel
 import PatchbaySimulation
 
-/// Headers are made when there is a slot, and the request leaves at once: nothing in them has gone stale.
+/// An adapter whose headers are created when a slot is free. The request leaves at once, so that the headers are current.
 struct FreshHeaders: VendorAdapter {
     enum Endpoint: String, AdapterEndpoint { case event }
     static var descriptor: AdapterDescriptor { .probe(concurrency: 1, usesCredentials: true) }

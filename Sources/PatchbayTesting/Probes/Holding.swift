@@ -2,7 +2,7 @@ import PatchbayAdapterKit
 import PatchbayModel
 import PatchbaySimulation
 
-/// Nothing leaves before the vendor can know whose it is; then everything does, with the times of its capture.
+/// An adapter that holds all operations until it knows the contact, then sends them with their capture times.
 struct Holding: VendorAdapter {
     enum Endpoint: String, AdapterEndpoint { case event }
     struct Memory: AdapterMemory { var key: String? }

@@ -3,7 +3,7 @@ import PatchbayAdapterKit
 import PatchbayModel
 import PatchbaySimulation
 
-/// Rows are handed in, and what became of each is asked for later; a later row of the same person waits for that.
+/// An adapter that submits rows as jobs and polls their results. A later row of the same person waits for the result.
 struct Jobs: VendorAdapter {
     enum Endpoint: String, AdapterEndpoint { case handIn, poll }
     struct Step: Codable, Sendable, Equatable { var job: String }

@@ -2,7 +2,7 @@ import PatchbayAdapterKit
 import PatchbayModel
 import PatchbaySimulation
 
-/// Later events join an earlier one past what stands between, but never past a change of person.
+/// An adapter that merges later events with an earlier one across other operations, but never across a change of person.
 struct Merging: VendorAdapter {
     enum Endpoint: String, AdapterEndpoint { case events, attributes, person }
     static var descriptor: AdapterDescriptor { .probe() }

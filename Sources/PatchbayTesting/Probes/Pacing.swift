@@ -2,9 +2,9 @@ import PatchbayAdapterKit
 import PatchbayModel
 import PatchbaySimulation
 
-/// The first request leaves at once, and from then on one a minute at most, whatever happens in between.
+/// An adapter that sends the first request at once, and afterwards at most one a minute.
 ///
-/// The endpoint is journaled: a request in flight at a crash has counted, too.
+/// The endpoint is journaled: a request in flight at a crash counts, too.
 struct Pacing: VendorAdapter {
     enum Endpoint: String, AdapterEndpoint {
         case registration

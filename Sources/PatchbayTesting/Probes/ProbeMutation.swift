@@ -2,57 +2,58 @@ package import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// A way to break any adapter, to see whether somebody notices.
+/// A mutation of an adapter, to test whether a check detects it.
 public enum ProbeMutation: String, Sendable, CaseIterable {
-    /// It remembers nothing.
+    /// The adapter does not keep its memory.
     case forgets
-    /// It does not know how far an operation has got.
+    /// The adapter loses the steps of operations.
     case losesStep
-    /// It remembers through an uncertain delivery what it knew before.
+    /// The adapter keeps its memory unchanged after an uncertain delivery.
     case trustsMemory
-    /// It loses the values of attributes.
+    /// The adapter loses the values of attributes.
     case losesValues
-    /// It takes everything for accepted.
+    /// The adapter treats every reply as accepted.
     case believes
-    /// It takes no answer for a yes.
+    /// The adapter treats a missing reply as accepted.
     case takesSilenceForYes
-    /// It never waits.
+    /// The adapter never waits.
     case hurries
-    /// It puts everything into one queue.
+    /// The adapter puts all operations into one queue.
     case queuesTogether
-    /// It takes the newest first.
+    /// The adapter sends the newest operations first.
     case readsBackwards
-    /// It drops what a reply asks for.
+    /// The adapter drops follow-ups that a reply requests.
     case dropsFollowUps
-    /// It lets requests leave that no journal knows.
+    /// The adapter sends requests without a journal entry.
     case keepsNoJournal
-    /// It does not say what a request leaves in uncertain delivery if its process dies.
+    /// The adapter does not report what becomes uncertain if the process dies during a request.
     case foreseesNoUncertainty
-    /// It ignores what the app gives as credential.
+    /// The adapter ignores the credential of the app.
     case ignoresCredential
-    /// It does not stop for a person to act.
+    /// The adapter never suspends the provider.
     case neverStops
-    /// It holds where it should drop, and drops where it should hold.
+    /// The adapter holds operations that it should drop, and drops operations that it should hold.
     case misplacesConsent
-    /// It forgets how often a request has failed after every third failure, so that it begins again with short waits.
+    /// The adapter resets the count of failures after every third one, so that it begins again with short waits.
     case forgetsFailures
-    /// It waits without a reason that anybody could act on.
+    /// The adapter waits for a reason without a remedy.
     case waitsInSilence
-    /// It repeats what the vendor refused.
+    /// The adapter repeats refused requests.
     case repeatsRefusals
-    /// It waits for the next contact although the contact is there; an adapter without a finding that says so is not changed.
+    /// The adapter waits for the next contact although a contact is logged in. An adapter without a finding for that
+    /// wait is not changed.
     case waitsForContact
 
-    /// The mutations that only random runs find.
+    /// The mutations that only random runs detect.
     package static let foundByRandomRuns: Set<ProbeMutation> = [
         .forgetsFailures, .waitsInSilence, .repeatsRefusals, .waitsForContact,
     ]
 
-    /// An adapter that does what another does, but for this.
+    /// Returns a copy of an adapter with this mutation.
     package func breaking<Base: VendorAdapter>(_ base: Base) -> any VendorAdapter { Mutant(base, self) }
 }
 
-/// An adapter that does what another does, but for one thing.
+/// An adapter that forwards to another one, with one mutation.
 private struct Mutant<Base: VendorAdapter>: VendorAdapter {
     typealias Settings = Base.Settings
     typealias Memory = Base.Memory
@@ -136,7 +137,7 @@ private struct Mutant<Base: VendorAdapter>: VendorAdapter {
     func interpret(_ exchange: Exchange<Self>, memory: inout Memory) -> Interpretation<Self> {
         var outcome = exchange.outcome
         if mutation == .takesSilenceForYes, outcome.reply == nil { outcome = .replied(WireResponse(200)) }
-        let heard = Exchange<Base>(
+        let changed = Exchange<Base>(
             endpoint: exchange.endpoint.base,
             operations: exchange.operations.map(shown),
             request: exchange.request,
@@ -145,7 +146,7 @@ private struct Mutant<Base: VendorAdapter>: VendorAdapter {
             moment: exchange.moment
         )
         let before = memory
-        let meaning = base.interpret(heard, memory: &memory)
+        let meaning = base.interpret(changed, memory: &memory)
         if mutation == .forgets { memory = Memory() }
         if mutation == .trustsMemory, exchange.mayHaveWorked { memory = before }
         return Interpretation(
@@ -191,7 +192,7 @@ private struct Mutant<Base: VendorAdapter>: VendorAdapter {
 }
 
 extension EngagementOperation {
-    /// The same without the attributes of a change or an event.
+    /// The operation without the attributes of its change or event.
     fileprivate var withoutValues: EngagementOperation {
         var operation = self
         switch action {

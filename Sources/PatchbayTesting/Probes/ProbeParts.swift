@@ -2,12 +2,12 @@ import PatchbayAdapterKit
 import PatchbayModel
 import PatchbaySimulation
 
-/// The settings of a probe: none.
+/// The empty settings of a probe.
 struct ProbeSettings: AdapterSettings {
     static var table: SettingsTable<ProbeSettings> { SettingsTable([]) }
 }
 
-/// What a probe may say.
+/// The findings of probes.
 enum ProbeFinding {
     static let refused = FindingRow(
         "probe.refused",
@@ -37,7 +37,7 @@ enum ProbeFinding {
 }
 
 extension AdapterDescriptor {
-    /// A probe's descriptor.
+    /// Returns the descriptor of a probe.
     static func probe(
         _ memory: MemoryScope = .lane,
         window: Int = 64,
@@ -61,7 +61,7 @@ extension AdapterDescriptor {
 }
 
 extension Plan {
-    /// Sends a text to an endpoint of the played vendor.
+    /// Returns a plan that sends a text to an endpoint of the simulated vendor.
     static func send(
         _ endpoint: Adapter.Endpoint,
         _ text: String,
@@ -82,16 +82,16 @@ extension Plan {
 }
 
 extension Exchange {
-    /// Whether the vendor said yes.
+    /// Whether the vendor replied with success.
     var isSuccess: Bool { outcome.reply?.isSuccess ?? false }
-    /// The vendor's status; nil without an answer.
+    /// The vendor's status; nil without a reply.
     var status: Int? { outcome.reply?.status }
-    /// Ten seconds after the outcome was known.
+    /// Ten seconds after the outcome.
     var soon: When { .at(moment.now + .seconds(10)) }
 }
 
 extension Pending {
-    /// The operation in a word.
+    /// The name of the operation's event or attribute.
     var word: String { operation.word }
 }
 
@@ -105,7 +105,7 @@ extension WireRequest {
 }
 
 extension WireResponse {
-    /// HTTP 200 with that text.
+    /// Returns a reply with status 200 and a text.
     static func ok(_ text: String = "") -> WireResponse { WireResponse(200, body: Array(text.utf8)) }
     /// The body as text.
     var text: String { String(decoding: body, as: UTF8.self) }

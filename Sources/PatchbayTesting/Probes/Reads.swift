@@ -4,7 +4,7 @@ import PatchbayJSON
 import PatchbayModel
 import PatchbaySimulation
 
-/// Two queues in a lane and a question: what is stopped holds up neither the other queue nor the question.
+/// An adapter with two queues in a lane and a query. A stopped queue delays neither the other queue nor the query.
 struct Reads: VendorAdapter {
     enum Endpoint: String, AdapterEndpoint { case track, changeAttributes, readBack }
     static var descriptor: AdapterDescriptor { .probe() }

@@ -3,7 +3,7 @@ import PatchbayAdapterKit
 import PatchbayModel
 import PatchbaySimulation
 
-/// When a vendor may be tried again: one law per vendor, as a function of the answer and the failures so far.
+/// An adapter with a retry policy that depends on the reply and the number of failures.
 struct RetryLaws: VendorAdapter {
     enum Law: String, Sendable { case serverFaults, everyHalfMinute, doubling, untilWoken }
     enum Endpoint: String, AdapterEndpoint { case event }
@@ -33,7 +33,8 @@ struct RetryLaws: VendorAdapter {
         }
     }
 
-    /// A vendor that fails so often with that status before it takes an event; a refused one is never taken.
+    /// Returns a vendor that fails a number of times with a status before it accepts an event. It never accepts the
+    /// event `wrong`.
     static func vendor(
         failing times: Int,
         _ status: Int
@@ -46,7 +47,7 @@ struct RetryLaws: VendorAdapter {
         }
     }
 
-    /// The seconds between the tries of an event, answers taking 100 ms.
+    /// Returns the intervals between the attempts of an event in seconds, with replies after 100 ms.
     static func waits(of word: String, in trial: Trial) -> [Int64] {
         let starts = trial.requests.filter { $0.request.text == word }.map(\.now)
         return zip(starts, starts.dropFirst()).map { ($1 - $0).wholeMilliseconds / 1000 }
@@ -96,8 +97,8 @@ extension BehaviourProbe {
             switch trial.disturbance {
             case .none, .jump, .restart(2), .reboot(2):
                 let waits = RetryLaws.waits(of: "a", in: trial)
-                let law = (0..<13).map { Int64(min(60 << $0, 86_400)) }
-                trial.expect(waits == law, "other waits than the law's: \(waits)")
+                let expected = (0..<13).map { Int64(min(60 << $0, 86_400)) }
+                trial.expect(waits == expected, "other waits than the law's: \(waits)")
             default: break
             }
         },

@@ -2,7 +2,7 @@ import PatchbayAdapterKit
 import PatchbayModel
 import PatchbaySimulation
 
-/// What all lanes of a back-end API share: one token, asked for once, and the vendor's word to stay away.
+/// An adapter whose lanes share a token, which is requested once, and the vendor's `Retry-After`.
 struct SharedMemory: VendorAdapter {
     enum Endpoint: String, AdapterEndpoint { case token, event }
     struct Memory: AdapterMemory {
@@ -37,7 +37,7 @@ struct SharedMemory: VendorAdapter {
 
     static func vendor(_ request: WireRequest, _ ledger: inout VendorLedger) -> WireResponse {
         if request.endpoint == "token" { return .ok("token-\(ledger.count("tokens"))") }
-        // Closed for 100 s from the first event on; whoever had left by then is forgiven.
+        // Closed for 100 s from the first event on; events within the first second are tolerated.
         let now = ledger.now.milliseconds
         let first = ledger.held["first"].flatMap { Int64($0) } ?? now
         ledger.held["first"] = String(first)

@@ -2,7 +2,7 @@ import PatchbayAdapterKit
 import PatchbayModel
 import PatchbaySimulation
 
-/// Some answers mean that a person has to act: the provider stops and keeps everything.
+/// An adapter that suspends the provider, with all its data, for replies that require a person to act.
 struct Stopping: VendorAdapter {
     enum Endpoint: String, AdapterEndpoint { case event }
     static var descriptor: AdapterDescriptor { .probe() }
@@ -46,7 +46,7 @@ extension BehaviourProbe {
     ) { trial in
         trial.expectEffects(["a", "b"])
         let refused = trial.ledger.held["refused"]?.count ?? 0
-        // A new process tries once.
+        // A new process makes one attempt.
         let tries = trial.disturbance.leavesUncertainDelivery ? 2 : 1
         trial.expect(refused <= tries, "the vendor had to refuse \(refused) times")
     }

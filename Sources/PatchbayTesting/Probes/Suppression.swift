@@ -3,9 +3,9 @@ import PatchbayAdapterKit
 import PatchbayModel
 import PatchbaySimulation
 
-/// What the vendor holds is not sent again, unless something since may have changed it there.
+/// An adapter that does not send values that the vendor holds, unless they may have changed at the vendor.
 ///
-/// The endpoint is journaled: a crash in mid-flight is an uncertain delivery that must not be forgotten.
+/// The endpoint is journaled: a crash during a request leaves an uncertain delivery, which the adapter must learn.
 struct Suppression: VendorAdapter {
     enum Endpoint: String, AdapterEndpoint {
         case value

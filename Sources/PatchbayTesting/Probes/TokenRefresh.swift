@@ -3,7 +3,7 @@ import PatchbayAdapterKit
 import PatchbayModel
 import PatchbaySimulation
 
-/// A request that is unauthorised asks for a new token and goes again as it was, so many times and no more.
+/// An adapter that requests a new token after a 401 and repeats the request, a limited number of times.
 struct TokenRefresh: VendorAdapter {
     enum Endpoint: String, AdapterEndpoint { case token, event }
     struct Step: Codable, Sendable, Equatable {

@@ -2,7 +2,7 @@ import PatchbayAdapterKit
 import PatchbayModel
 import PatchbaySimulation
 
-/// One operation is two requests, in order: the step says which comes next.
+/// An adapter that sends two requests, in order, for one operation. The step names the next request.
 struct TwoRequests: VendorAdapter {
     enum Endpoint: String, AdapterEndpoint { case click, open }
     enum Step: String, Codable, Sendable { case open }

@@ -4,7 +4,7 @@ import PatchbayJSON
 import PatchbayModel
 import PatchbaySimulation
 
-/// One reply says something else of each operation that the request carried.
+/// An adapter whose reply has a different verdict for each operation of the request.
 struct Verdicts: VendorAdapter {
     enum Endpoint: String, AdapterEndpoint { case batch }
     enum Step: String, Codable, Sendable { case second }
@@ -42,7 +42,7 @@ struct Verdicts: VendorAdapter {
 
     static func vendor(_ request: WireRequest, _ ledger: inout VendorLedger) -> WireResponse {
         for word in request.words { ledger.note(word) }
-        // The vendor is no longer busy at the second try.
+        // The vendor is no longer busy at the second attempt.
         let isOver = request.words.contains("busy") && ledger.count("busy") > 1
         return .ok(request.words.filter { $0 != "busy" || !isOver }.joined(separator: ","))
     }

@@ -3,7 +3,7 @@ import PatchbayAdapterKit
 import PatchbayModel
 import PatchbaySimulation
 
-/// A slow vendor, and a person who says no while it has not answered yet: the adapter need not know of either.
+/// A person denies consent while a slow vendor has not replied. The adapter does not handle either.
 struct Withdrawal: VendorAdapter {
     enum Endpoint: String, AdapterEndpoint { case event }
     static var descriptor: AdapterDescriptor { .probe() }

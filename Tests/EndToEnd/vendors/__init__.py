@@ -1,15 +1,14 @@
-"""The vendors as an independent reader knows them: one module each, without any of the project's code.
+"""The vendors for the independent reader: one module for each, without the project's code.
 
-A module says
+A module has
 
 - `TITLE`: the vendor's name for people
-- `REFUSES`: kinds of ordinary operations that it has no API for
-- `SOURCE`, `TARGET`: the form of file that its contacts are read from, and the one they are written to, each with its
-  settings; None where it has none yet
-- `account()`: what its account at the sandbox is like
-- `provider(url, contacts, environment)`: a provider of a configuration; its secrets go into the environment
-- `check(view)`: how many things were compared, what they are in words, and what differs
-- `holds(state)`: what its account holds, in a line
+- `REFUSES`: kinds of ordinary operations without an API of the vendor
+- `SOURCE`, `TARGET`: the formats of contact files to read and to write, each with its settings; None if there is none
+- `account()`: the settings of its account at the sandbox
+- `provider(url, contacts, environment)`: a provider of a configuration; its secrets are added to the environment
+- `check(view)`: the number of compared items, their description, and the differences
+- `holds(state)`: a summary of its account in one line
 """
 
 import dataclasses
@@ -21,13 +20,13 @@ ALL = {"acoustic": acoustic, "adobe": adobe, "altcraft": altcraft, "des": des, "
 
 @dataclasses.dataclass
 class View:
-    """What was said, what became of it at one provider, and what its vendor saw."""
+    """The captured operations, their outcomes at one provider, and the vendor's log and state."""
 
-    # What was said, in its order.
+    # The captured operations, in order.
     operations: list
-    # How each operation ended at this provider, by id.
+    # The outcome of each operation at this provider, by id.
     endings: dict
-    # The ids of what was captured, but never for this provider: a switch told it the state that they left.
+    # The ids of operations that were captured for other providers: this one received the resulting state by a switch.
     elsewhere: set
     # The ids that are still pending there.
     waiting: set

@@ -1,4 +1,4 @@
-"""What an Acoustic account must hold after the operations that it took: each user's row, and the events."""
+"""Computes the expected state of an Acoustic account after the accepted operations: each user's row, and the events."""
 
 import collections
 import json
@@ -41,7 +41,7 @@ def text(value):
 
 
 class Row:
-    """One user's row, and how often each event was told."""
+    """One user's row, and the number of times that each event was sent."""
 
     def __init__(self):
         self.columns, self.tags, self.contact = {}, [], None
@@ -89,7 +89,7 @@ class Row:
 
 def check(view):
     """Compares each user's row with the fold of everything that was accepted."""
-    what = "users compared with what they were told"
+    what = "users compared with the sent operations"
     if view.state is None:
         return 0, what, []
     rows = {}
@@ -101,7 +101,7 @@ def check(view):
     problems = [f"the account noted a broken rule: {each['what']}" for each in view.state["violations"]]
     for subject, row in rows.items():
         if subject not in users:
-            problems.append(f"installation {subject}: the account has never heard of it")
+            problems.append(f"installation {subject}: the account does not know it")
             continue
         problems += [f"installation {subject}: {name} differs" for name in row.differences(users[subject])]
     return len(rows), what, problems

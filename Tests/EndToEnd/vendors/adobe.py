@@ -1,4 +1,4 @@
-"""What an instance of Adobe Campaign Standard must hold after the operations that it took."""
+"""Computes the expected state of an instance of Adobe Campaign Standard after the accepted operations."""
 
 import hashlib
 import urllib.parse
@@ -72,22 +72,22 @@ def fields(action):
 def check(view):
     """Compares the fields of each installation with the last values that were accepted."""
     if view.state is None:
-        return 0, "mobile profiles compared with what they were told", []
+        return 0, "mobile profiles compared with the sent operations", []
     expected, uncertain, people = {}, {}, {}
     for operation in view.operations:
         installation, term = operation["subject"], view.endings.get(operation["id"])
-        told = fields(operation["action"])
+        values_sent = fields(operation["action"])
         if operation["id"] in view.elsewhere:
-            told = {field: value for field, value in told.items() if value not in ("", "false")}
+            values_sent = {field: value for field, value in values_sent.items() if value not in ("", "false")}
             person = operation["action"].get("switch", {}).get("identifiers", [])
             if person and people.setdefault(installation, person) != person:
-                # What one person said is never told of the next.
+                # Values of one person are never sent for the next.
                 expected[installation], people[installation] = {}, person
         if operation["id"] in view.elsewhere or term in ("accepted", "unchanged"):
-            expected.setdefault(installation, {}).update(told)
+            expected.setdefault(installation, {}).update(values_sent)
         elif term == "rejected" or operation["id"] in view.waiting:
-            # The vendor may have it all the same.
-            uncertain.setdefault(installation, set()).update(told)
+            # The vendor may hold the values nevertheless.
+            uncertain.setdefault(installation, set()).update(values_sent)
     profiles = {profile["ecid"]: profile["fields"] for profile in view.state["profiles"]}
     problems = [f"the instance noted a broken rule: {each}" for each in view.state["violations"]]
     for installation, values in expected.items():
@@ -98,8 +98,8 @@ def check(view):
     for entry in view.log or []:
         reported = dict(urllib.parse.parse_qsl(entry["query"] or "")).get("id", "") if entry["path"] == "/r/" else ""
         if reported and reported.split(",")[-1] not in ("1", "2", "7"):
-            problems.append("a push message is told of by an unknown action")
-    return len(expected), "mobile profiles compared with what they were told", problems
+            problems.append("a push message is reported with an unknown action")
+    return len(expected), "mobile profiles compared with the sent operations", problems
 
 
 def holds(state):

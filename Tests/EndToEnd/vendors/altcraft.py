@@ -1,4 +1,4 @@
-"""Holds the endings of an Altcraft provider against the requests that the sandbox saw."""
+"""Compares the outcomes of an Altcraft provider with the requests that the sandbox received."""
 
 import base64
 import collections
@@ -35,7 +35,7 @@ def web_token(member):
 
 
 def provider(url, contacts, environment):
-    """With a credential for each contact, and one for whoever is not logged in."""
+    """Returns a provider with a credential for each contact, and one for anonymous people."""
     names = {
         contact: "ALTCRAFT_TOKEN_" + "".join(letter if letter.isalnum() else "_" for letter in contact).upper()
         for contact in [*contacts, "visitor"]
@@ -80,7 +80,7 @@ def was_taken(entry):
 
 
 def check(view):
-    """Checks both ways: what counts as accepted was taken, and what was taken counts."""
+    """Checks both directions: the vendor received the accepted operations, and the received operations count as accepted."""
     if view.log is None:
         return 0, "accepted operations found among the requests", []
     kinds = {operation["id"]: operation["action"]["kind"] for operation in view.operations}

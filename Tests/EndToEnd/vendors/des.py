@@ -1,4 +1,4 @@
-"""Holds the endings of a DES provider against what the application at the sandbox has heard."""
+"""Compares the outcomes of a DES provider with the data that the application at the sandbox has received."""
 
 import collections
 
@@ -32,7 +32,7 @@ def custom_event(operation):
 
 
 def check(view):
-    """Every event that counts as accepted arrived, nothing arrived that nobody said, and the contact is the last one."""
+    """Checks that every accepted event arrived, that no other event arrived, and that the contact is the last one."""
     what = "events and contacts compared with the application"
     if view.state is None:
         return 0, what, []
@@ -44,13 +44,13 @@ def check(view):
     arrived = collections.Counter(each["name"] for each in view.state["events"] if each["type"] == "custom")
     # A repeat after a lost answer arrives twice: the vendor has no key to tell.
     problems = [f"event {name}: {count} accepted, {arrived[name]} arrived" for name, count in accepted.items() if arrived[name] < count]
-    problems += [f"event {name}: it arrived, and nobody said it" for name in arrived if name not in said]
+    problems += [f"event {name}: it arrived, and was not captured" for name in arrived if name not in said]
     contacts = contacts_after(view.operations, ended)
     for client in view.state["clients"]:
         expected = contacts.get(client["id"].lower())
         if expected and not view.has_left and client.get("contact") != expected:
             problems.append(f"installation {client['id']}: another contact than the last one that was accepted")
-    # A token that ages is renewed: being told so is the way to learn it.
+    # An aged token is renewed: the adapter learns of it from the reply.
     problems += [f"the vendor refused: {each}" for each in view.state["violations"] if each != AGED]
     return sum(accepted.values()) + len(contacts), what, problems
 

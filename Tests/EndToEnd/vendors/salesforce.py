@@ -1,4 +1,4 @@
-"""What a Salesforce account must hold after the operations that it took: computed here from the operations alone."""
+"""Computes the expected state of a Salesforce account after the accepted operations, from the operations alone."""
 
 import json
 
@@ -65,7 +65,7 @@ class Installation:
         self.is_replaying = False
 
     def replay(self, operation):
-        """Something said before this vendor came: it hears what is left of it, and nothing of whom another replaced."""
+        """Applies an operation from before this provider was added: the vendor receives the resulting state of the current person only."""
         action = operation["action"]
         if action["kind"] == "track":
             return
@@ -140,8 +140,8 @@ class Installation:
         return self.allows_push and not self.has_left and self.subscription in (None, "subscribed")
 
     def differences(self, device):
-        """Where the account's device says something else."""
-        told = registration(device)
+        """Returns the differences from the account's device."""
+        registered = registration(device)
         expected = {
             "contact key": self.contact_key,
             "attributes": self.attributes,
@@ -149,10 +149,10 @@ class Installation:
             "push": self.is_push_enabled,
         }
         found = {
-            "contact key": told.get("subscriberKey"),
-            "attributes": {pair["key"]: pair["value"] for pair in told.get("attributes", [])},
-            "tags": sorted(told.get("tags", [])),
-            "push": told.get("push_Enabled"),
+            "contact key": registered.get("subscriberKey"),
+            "attributes": {pair["key"]: pair["value"] for pair in registered.get("attributes", [])},
+            "tags": sorted(registered.get("tags", [])),
+            "push": registered.get("push_Enabled"),
         }
         different = [name for name in expected if expected[name] != found[name]]
         missing = self.events - {event["id"].lower() for event in device.get("events", [])}
@@ -168,7 +168,7 @@ def registration(device):
 def check(view):
     """Compares the account with the fold of everything that it took."""
     if view.state is None:
-        return 0, "installations compared with what they were told", []
+        return 0, "installations compared with the sent operations", []
     installations = {}
     for operation in view.operations:
         is_replayed = operation["id"] in view.elsewhere
@@ -181,11 +181,11 @@ def check(view):
         installation.has_left = installation.has_left or view.has_left
         device = devices.pop(subject.lower(), None)
         if device is None:
-            problems.append(f"installation {subject}: the account has never heard of it")
+            problems.append(f"installation {subject}: the account does not know it")
             continue
         problems += [f"installation {subject}: {name} differ" for name in installation.differences(device)]
-    problems += [f"device {name}: nobody said anything of it" for name in devices]
-    return len(installations), "installations compared with what they were told", problems
+    problems += [f"device {name}: no operation concerns it" for name in devices]
+    return len(installations), "installations compared with the sent operations", problems
 
 
 def holds(state):

@@ -2,16 +2,16 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// What of the pending changes goes with the next request: one group of values, or one of deletes.
+/// The part of the pending changes that the next request carries: a group of values, or a group of deletes.
 ///
-/// It is a pure function of the operations, their steps and the memory, so `interpret` finds again what `plan` sent.
+/// It depends on the operations, their steps and the memory alone, so `interpret` recomputes the batch that `plan` sent.
 struct AttributeBatch {
-    /// One operation with the entries that go now.
+    /// An operation with its entries in this batch.
     struct Member {
         let pending: Pending<AcousticDevice>
         /// All of its entries, in the order in which they go.
         let entries: [Entry]
-        /// How far it got; as if new if the settings have changed its entries since.
+        /// The operation's progress; a new step if the settings have changed its entries since.
         let step: AcousticDevice.Step
         /// Those that end with this request; the ones that the vendor holds already are among them and not sent.
         let range: Range<Int>
@@ -26,7 +26,7 @@ struct AttributeBatch {
 
     /// The operations that go, in order of capture.
     private(set) var members: [Member] = []
-    /// Operations that need no request: what they say is known already.
+    /// Operations that need no request, because the vendor already holds their values.
     private(set) var unchanged: [Pending<AcousticDevice>] = []
     /// Operations whose every entry a later one replaces before anything left, with that one.
     private(set) var superseded: [(pending: Pending<AcousticDevice>, by: OperationID)] = []
@@ -114,7 +114,7 @@ struct AttributeBatch {
         supersede()
     }
 
-    /// The entries that are sent, by column; the last word of each wins (G5).
+    /// The entries to send, by column; the last entry of a column wins (G5).
     var entries: [Entry] {
         var last: [ScalarString: Entry] = [:]
         for member in members {
@@ -125,7 +125,7 @@ struct AttributeBatch {
         return Array(last.values).inOrder
     }
 
-    /// How many entries take part, doubled ones too.
+    /// The number of entries in the batch, including duplicates.
     var units: Int { members.reduce(0) { $0 + $1.sent.count } }
 
     /// The set of tags that the vendor holds if it takes this; nil if it leaves them alone.

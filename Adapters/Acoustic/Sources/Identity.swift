@@ -4,7 +4,7 @@ import PatchbayModel
 
 /// The ids of a user and its channel: given by the app, or by the vendor's reply.
 enum Identity: Sendable {
-    /// What the app calls them among a device's identities.
+    /// The name of the user's id among a device's identities.
     static let userName: Device.IdentityName = "acoustic.userId"
     static let channelName: Device.IdentityName = "acoustic.channelId"
 
@@ -24,7 +24,7 @@ enum Identity: Sendable {
         return .init(user: user, channel: channel)
     }
 
-    /// What is wrong with a device.
+    /// Returns the findings about a device.
     static func judge(_ device: Device, settings: AcousticSettings) -> [Finding] {
         var findings: [Finding] = []
         let path = "action.device"
@@ -56,7 +56,7 @@ extension PushToken {
     }
 }
 
-/// What the vendor receives of an installation. What is known are the facts; their names on the wire are inferred.
+/// The registration of an installation. The facts are documented; their names on the wire are inferred.
 struct RegistrationRecord: Sendable {
     var installID: String
     var invalidatesUser: Bool
@@ -114,7 +114,7 @@ struct RegistrationRecord: Sendable {
     /// The body.
     var json: JSONValue { .object(Self.table.object(self)) }
 
-    /// A short text that changes with anything that the vendor is told, and tells nothing.
+    /// Returns a short digest that changes with every fact that the registration contains, and reveals none of them.
     func digest(_ settings: AcousticSettings) -> String {
         let text = json.text + "\u{0}" + settings.baseURL + "\u{0}" + settings.appKey
         return String(TextMark.short(text), radix: 16)

@@ -2,7 +2,7 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// What an operation says for this vendor alone: `options.acoustic`.
+/// The options of an operation for this vendor, `options.acoustic`.
 struct Options: Sendable {
     private let object: JSONObject
 
@@ -39,7 +39,7 @@ struct Options: Sendable {
 
     init(_ operation: EngagementOperation) { object = operation.options["acoustic"] ?? JSONObject() }
 
-    /// What is wrong with the options.
+    /// The findings about the options.
     var findings: [Finding] {
         object.flatMap { member -> [Finding] in
             let path = "options.acoustic".dot(member.name)

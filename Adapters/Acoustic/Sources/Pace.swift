@@ -1,9 +1,9 @@
 import PatchbayAdapterKit
 import PatchbayModel
 
-/// The times that this adapter keeps.
+/// Intervals between requests.
 enum Pace: Sendable {
-    /// Between two questions for the present ids (I3).
+    /// The interval between two queries for the current ids (I3).
     static let phoneHome = Duration.seconds(86_400)
     /// Between two requests of a search for an entry that the vendor refuses (G3).
     static let search = Duration.seconds(1)

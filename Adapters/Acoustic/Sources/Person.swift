@@ -2,21 +2,20 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-// Whose ids, tags and push permission the memory holds.
+// The owner of the ids, tags and push permission in the memory.
 extension AcousticDevice.Memory {
     /// The identifiers of the person who is logged in at the vendor.
     var names: [String] { person.map { String($0.drop { $0 != "=" }.dropFirst()) } }
 
-    /// Whether another person captured an operation than the one whom the memory is about.
+    /// Whether the operation's person differs from the person in the memory.
     ///
-    /// What an anonymous person captured belongs to the person who comes next.
+    /// Operations of an anonymous person belong to the next person.
     func isAnother(_ contact: String?) -> Bool {
         guard let contact, !person.isEmpty else { return false }
         return !names.contains { ScalarString.equal($0, contact) }
     }
 
-    /// Notes that a person captured something that was carried out, although no log-in said who is there: the log-in may
-    /// have been refused.
+    /// Records that a person's operation was carried out without a log-in. The log-in may have been refused.
     mutating func arrive(_ contact: String?) {
         guard let contact, person.isEmpty || isAnother(contact) else { return }
         logIn([Identifier(.external, contact)])
@@ -55,9 +54,11 @@ extension AcousticDevice.Memory {
 
     // MARK: Ids
 
-    /// Takes ids that the app gave with a registration. Given while a person is logged in they are that person's, else the
-    /// installation's; what another person captured does not go under a person's ids, and what a person captured who was
-    /// logged in before them does not go under the installation's.
+    /// Stores ids that the app passed with a registration.
+    ///
+    /// Ids that arrive while a person is logged in belong to that person, other ids to the installation. Operations of
+    /// another person are not sent under a person's ids. Operations of a person who was logged in earlier are not sent
+    /// under the installation's ids.
     mutating func adopt(_ new: IDs, of registration: Pending<AcousticDevice>) {
         let contact = registration.operation.contact
         let isOther = ids != new
@@ -70,7 +71,7 @@ extension AcousticDevice.Memory {
         arrive(contact)
     }
 
-    /// Takes ids that the vendor named when an operation asked for them. Ids that did not change serve everybody, as before.
+    /// Stores ids from a reply to an operation's query. Unchanged ids keep serving every person.
     mutating func adopt(_ new: IDs, namedFor pending: Pending<AcousticDevice>, people: [String]) {
         let isOther = ids.map { $0 != new } ?? false
         adopt(new)
@@ -91,7 +92,7 @@ extension AcousticDevice.Memory {
         return !owner.containsExactly(contact)
     }
 
-    /// What may become of an operation under the ids.
+    /// Whether an operation may be sent under the present ids: now, later, or never.
     enum Ownership { case own, later, never }
 
     /// Whether an operation may be sent under the ids.

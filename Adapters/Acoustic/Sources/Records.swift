@@ -47,9 +47,9 @@ extension RecordFormat {
     )
 }
 
-/// How a file of contacts is written, and what the import does with it.
+/// The settings of a contact file and of its import.
 struct ContactFileSettings: AdapterSettings {
-    /// What an import does.
+    /// The action of an import.
     enum Action: String, NeutralWord {
         case create = "CREATE"
         case addOnly = "ADD_ONLY"
@@ -64,7 +64,7 @@ struct ContactFileSettings: AdapterSettings {
         var findsContacts: Bool { self != .addOnly && self != .create }
     }
 
-    /// What an import makes.
+    /// The kind of list that an import creates.
     enum ListType: String, NeutralWord {
         case database, seedList, suppressionList
 
@@ -78,7 +78,7 @@ struct ContactFileSettings: AdapterSettings {
         }
     }
 
-    /// Who sees a list that an import makes.
+    /// The visibility of a list that an import creates.
     enum Visibility: String, NeutralWord {
         case `private`, shared
 
@@ -86,7 +86,7 @@ struct ContactFileSettings: AdapterSettings {
         var code: String { self == .private ? "0" : "1" }
     }
 
-    /// What an export says of contacts that did not opt out.
+    /// The consent value of exported contacts that did not opt out.
     enum NotOptedOut: String, NeutralWord {
         case subscribed, unknown
     }
@@ -251,7 +251,7 @@ struct ContactFileSettings: AdapterSettings {
         ),
     ])
 
-    /// What is wrong with settings that a file is written by.
+    /// The findings about the settings for writing a file.
     var problemsOfWriting: [Finding] {
         let names = contactFile.writtenColumns.map(\.name)
         return problemsOfList
@@ -263,7 +263,7 @@ struct ContactFileSettings: AdapterSettings {
             + newColumns.filter { !names.containsExactly($0) }.map { FindingRow.fileSyncField.at("newColumns".dot($0)) }
     }
 
-    /// A list that is there has a number; one that is made has a name and, so far, nobody in other lists.
+    /// The findings about the list. An existing list has a number; a new list has a name and is in no other list yet.
     private var problemsOfList: [Finding] {
         guard action == .create else {
             return (listID.isEmpty ? [FindingRow.fileList.at("listId")] : [])
@@ -276,7 +276,7 @@ struct ContactFileSettings: AdapterSettings {
             + (contactLists.isEmpty ? [] : [FindingRow.fileContactLists.at("contactLists")])
     }
 
-    /// Whether each row says no to e-mail.
+    /// Whether each row is an opt-out from e-mail.
     var holdsOptOuts: Bool { action == .optOut || action == .create && listType == .suppressionList }
 
     /// The file's table.
@@ -332,7 +332,7 @@ struct ContactFileSettings: AdapterSettings {
                 ),
                 remark: notOptedOut == .subscribed ? .fileNotOptedOut : nil
             ),
-            // A date of opt-out is a no, whatever stands beside it; one of opt-in is that of the import for many.
+            // A date of opt-out is an opt-out regardless of other dates. The date of opt-in is often that of the import.
             ContactColumn("Opted Out Date", .optOut(email)),
         ]
             + ["RECIPIENT_ID", "Email Type", "Opt In Date", "Opt In Details", "Opt Out Details"].map {
@@ -357,7 +357,7 @@ struct ContactFileSettings: AdapterSettings {
 }
 
 extension ContactFileSettings {
-    /// An import adds who is not there as wanting messages, so a no goes in by an action of its own.
+    /// Returns findings about opt-outs. The import subscribes new contacts, so opt-outs need an import with its own action.
     fileprivate func findings(of contact: Contact) -> [Finding] {
         RuleID.acoustic("F9").fire()
         let isOut = contact.saysNoToEmail
@@ -380,7 +380,7 @@ extension Contact {
 
 /// The map file of an import.
 struct ImportMap {
-    /// What its name ends in, and what it is.
+    /// The file name's suffix, and a description of the file.
     static let (ending, title) = ("map.xml", "the map file of the import")
 
     private let settings: ContactFileSettings
@@ -450,7 +450,7 @@ struct ImportMap {
         columns.filter { $0.place == .identifier(settings.file.key) }.map(\.name)
     }
 
-    /// Whether the import makes the column: the vendor has one for opt-outs, and consents stand in none.
+    /// Whether the import creates the column. The vendor has its own column for opt-outs, and none for consents.
     private func isMade(_ column: ContactColumn) -> Bool {
         guard settings.action == .create else { return settings.newColumns.containsExactly(column.name) }
         return column.name != ContactFileSettings.optOutColumn

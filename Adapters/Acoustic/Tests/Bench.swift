@@ -75,7 +75,7 @@ extension Action {
 }
 
 extension WireRequest {
-    /// Verb, last word of the path, and what it says: `PATCH attributes City=Turku`.
+    /// The method, the last path component and the content, such as `PATCH attributes City=Turku`.
     var words: String {
         let parts = URLText.path(of: url).split(separator: "/")
         let entries = (json?["attributes"]?.array ?? []).map {

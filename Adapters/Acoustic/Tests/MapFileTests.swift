@@ -57,7 +57,7 @@ import Testing
         "<INDEX>\(place)</INDEX><NAME>\(name)</NAME>\(more)"
     }
 
-    // MARK: What was written is read
+    // MARK: Reading written files
 
     private static let names = ["Läufer & <Co>", "Tier \"A\"", "Points", "Seen at", "Labels", "City 2", "Wünsche]]>"]
 
@@ -97,7 +97,7 @@ import Testing
             let columns = try ContactFileSettings.read(written).contactFile.writtenColumns.map(\.name)
             let plain = try write(written)
             let map = try #require(Self.format.makeSidecars?(written).first?.bytes)
-            // What no map file tells.
+            // Settings that a map file does not contain.
             var given = written
             for name in ["delimiter", "textToJoinProgramId", "action"] { given[name] = nil }
             if number % 4 == 3 { given["key"] = nil }
@@ -123,7 +123,7 @@ import Testing
         #expect(rows > 100)
     }
 
-    // MARK: What others write
+    // MARK: Map files of other tools
 
     @Test(.shows("acoustic/F3", "acoustic/F11", of: AcousticDevice.self))
     func `columns are named by their places, whatever the header line says`() throws {
@@ -203,7 +203,7 @@ import Testing
                 )
         )
         #expect(try self.settings(map(columns, type: "9"), ["delimiter": "tab", "header": ["X"]])["header"] == ["X"])
-        // What is left out, under another spelling of the name.
+        // A column that is left out, under another spelling of its name.
         let leftOut = map([column(1, "CustomerId"), column(2, "SEEN", "<INCLUDE>false</INCLUDE>")])
         #expect(try self.settings(leftOut, given)["columns"] == given["columns"])
     }
@@ -223,7 +223,7 @@ import Testing
         #expect(undeclared?.findings.map(\.code) == ["acoustic.map.form"])
     }
 
-    // MARK: What is wrong
+    // MARK: Errors
 
     @Test(.shows("acoustic/F11", of: AcousticDevice.self))
     func `the vendor's own number finds a contact only for whom says so`() throws {

@@ -10,7 +10,7 @@ import Testing
 
 private typealias Driver = AdapterTestDriver<AcousticDevice, AcousticSimulator>
 
-/// Whom push reaches: statements of several people on one installation, and consent to messages.
+/// Push reachability: statements of several people on one installation, and consent to messages.
 @Suite("Acoustic push by person and consent") struct PushPersonTests {
     private func consent(_ state: Consent.State) -> Action {
         .setConsent(Consent(purpose: .messaging, state: state))

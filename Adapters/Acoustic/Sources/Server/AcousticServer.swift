@@ -4,9 +4,8 @@ public import PatchbayModel
 
 /// The server API of Acoustic Campaign: its XML and REST interfaces, for back ends and migrations.
 ///
-/// A subject is a contact here. What is said of it is written into its row by calls that add or change it; events become
-/// behaviours of the contact; erasures and imports are jobs that are asked for later. A few lanes share one token and one
-/// word to stay away.
+/// A subject is a contact. Calls that add or change the contact's row write its data. Events become behaviours of the
+/// contact. Erasures and imports are jobs whose state is queried later. All lanes share one token and one retry time.
 public struct AcousticServer: VendorAdapter {
     public typealias Settings = AcousticServerSettings
 
@@ -18,7 +17,7 @@ public struct AcousticServer: VendorAdapter {
         case addRecipient
         /// A contact that must be there.
         case updateRecipient
-        /// What the database holds of a contact.
+        /// Queries a contact in the database.
         case selectRecipient
         /// The end of all e-mail.
         case optOutRecipient
@@ -28,7 +27,7 @@ public struct AcousticServer: VendorAdapter {
         case events
         /// A job that erases contacts.
         case gdprErasure
-        /// A job that tells what is held of a contact.
+        /// Starts a job that exports the vendor's data of a contact.
         case gdprAccess
         /// Whether such a job has ended.
         case gdprStatus
@@ -36,13 +35,13 @@ public struct AcousticServer: VendorAdapter {
         case importList
         /// A job that writes contacts into a file of the account's download directory.
         case exportList
-        /// How far a job got.
+        /// Queries the state of a job.
         case jobStatus
-        /// What the vendor holds of a consent.
+        /// Queries a consent.
         case readConsent
         /// A person's yes or no on a channel.
         case writeConsent
-        /// What the vendor holds of the contact of a device.
+        /// Queries the contact of a device.
         case channelContact
         /// A contact that joins a contact list.
         case addToList
@@ -56,9 +55,9 @@ public struct AcousticServer: VendorAdapter {
         public var isJournaled: Bool { self == .events }
     }
 
-    /// How far an operation got.
+    /// The progress of an operation.
     public struct Step: Codable, Sendable, Equatable {
-        /// Which call writes a contact.
+        /// The call that writes a contact.
         enum Verb: String, Codable, Sendable {
             case add, update
         }
@@ -75,7 +74,7 @@ public struct AcousticServer: VendorAdapter {
         /// The contact's number for text messages, and whether the vendor has a consent of it.
         var phone: String?
         var hasConsent: Bool?
-        /// Whether the database does not have the contact that is to join a list; whether its row is written; lists joined.
+        /// Whether the database lacks the contact that joins a list; whether its row is written; the number of lists joined.
         var isMissing: Bool?
         var isWritten: Bool?
         var lists: Int?
@@ -83,7 +82,7 @@ public struct AcousticServer: VendorAdapter {
         var job: String?
         /// The file that it writes.
         var file: String?
-        /// Jobs of which the vendor knew nothing any more.
+        /// The number of jobs that the vendor no longer knew.
         var lostJobs: Int?
         /// Whether an opt-out waits because the database does not have the contact or its address yet.
         var isAbsent: Bool?
@@ -146,15 +145,15 @@ public struct AcousticServer: VendorAdapter {
     }
 }
 
-/// What one operation may say otherwise than the settings.
+/// The options of an operation that override settings.
 struct ServerOptions: Sendable {
-    /// The vendor's number of the contact, where a back end knows it.
+    /// The vendor's number of the contact, if the back end knows it.
     var contactID: String?
-    /// How the contact is forgotten.
+    /// The method of erasure.
     var erasure: AcousticServerSettings.Erasure?
     /// The event's code.
     var eventCode: String?
-    /// What becomes of what is said of a contact that the database does not have.
+    /// The treatment of changes to a contact that the database does not have.
     var unknownContacts: AcousticServerSettings.Unknown?
     /// Whether an opt-out waits for a contact that the database does not have yet; a migration does not wait.
     var optOutWaits = true
@@ -163,7 +162,7 @@ struct ServerOptions: Sendable {
     var channelID: String?
     /// The number that a consent is of.
     var phone: String?
-    /// What can't be used.
+    /// The findings about the options.
     var findings: [Finding] = []
 
     /// The device as consents name it; nil where an id is missing.
@@ -206,23 +205,23 @@ struct ServerOptions: Sendable {
     }
 }
 
-/// What can be asked of the account.
+/// A query for the account's data.
 enum ServerQuestion: Sendable {
-    /// What the database holds of the contact.
+    /// The contact's row in the database.
     case contact
-    /// How far a job got.
+    /// The state of a job.
     case job(String)
-    /// A file that lies in the upload directory goes into the database; the answer is what became of it.
+    /// The import of a file in the upload directory; the answer is the job's result.
     case files(ImportRecord)
-    /// What the vendor holds of a consent: its name in the settings, and the device or the number where the question names it.
+    /// A consent: its name in the settings, and the device or phone number if the query names it.
     case consent(AcousticSourceName, device: String?, phone: String?)
-    /// What the database holds of the contact of a device.
+    /// The contact of a device.
     case channelContact(AcousticSourceName, device: String)
-    /// Everything that the vendor holds of the contact; with a job's number what a job of an earlier question found.
+    /// All data that the vendor holds of the contact. With a job's number, the result of that earlier job.
     case access(job: String?)
     /// The database's columns.
     case columns
-    /// Events that the vendor took and rejected afterwards, which the filter narrows in the vendor's own words.
+    /// Events that the vendor accepted and rejected later, narrowed by a filter in the vendor's syntax.
     case eventErrors(filter: String?)
     /// Contacts go into a file of the download directory; the answer names it.
     case export(ExportRecord)
@@ -282,10 +281,10 @@ enum ServerQuestion: Sendable {
 struct ServerEvent: Sendable {
     /// The event's code and members; nil where the vendor has no place for it.
     private(set) var content: (code: String, attributes: [ServerCells.Cell])?
-    /// What is to be said.
+    /// The findings about the event.
     private(set) var findings: [Finding] = []
 
-    /// The vendor's codes for kinds of events that it knows itself (S37).
+    /// The vendor's codes for its predefined event types (S37).
     static let codes: [(name: String, code: String, what: String)] = [
         ("sessionStarted", "13", "a session started"), ("sessionEnded", "14", "a session ended"),
         ("namedEvent", "17", "an event of the app's own"), ("pushReceived", "48", "a push message came"),

@@ -1,7 +1,7 @@
 import PatchbayAdapterKit
 import PatchbayModel
 
-/// How values are written for the vendor's XML: other forms than a device's, and all of them texts.
+/// Formats values for the vendor's XML. All values are text, and the forms differ from those of a device.
 enum ServerForm: Sendable {
     typealias Outcome = Result<String, ServerProblem>
 
@@ -131,9 +131,9 @@ enum ServerForm: Sendable {
     }
 }
 
-/// Why a value has no form for its column.
+/// The reason why a value has no form for its column.
 struct ServerProblem: Error {
-    /// What to say.
+    /// The finding to report.
     var row: FindingRow
     /// Sizes and names, never the value.
     var detail: String?

@@ -2,7 +2,7 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// A contact that is added to a contact list: by its number where that is known, else by its key (S55).
+/// A contact that joins a contact list, by its number if known, otherwise by its key (S55).
 struct ListMemberRecord: Sendable {
     let list: String
     /// The vendor's number of the contact; it wins over columns, so the key is left out beside it.
@@ -27,9 +27,9 @@ struct ListMemberRecord: Sendable {
     )
 }
 
-/// A contact list that is made.
+/// A contact list to create.
 struct NewListRecord: Sendable {
-    /// Who sees a list.
+    /// The visibility of a list.
     enum Visibility: String, CaseIterable, Sendable {
         case `private`, shared
 
@@ -51,13 +51,13 @@ struct NewListRecord: Sendable {
     )
 }
 
-/// What is said of a contact list that is to be made.
+/// The description of a contact list to create.
 struct NewList: Sendable {
     let name: String
     let visibility: NewListRecord.Visibility
     let folder: String?
 
-    /// A list as a question's texts say it; private unless they say otherwise, and nil where they can't be used.
+    /// Reads a list from a query's texts. It is private by default, and nil if the texts are invalid.
     init?(_ texts: [String: String]) {
         guard let name = texts["name"],
             let visibility = NewListRecord.Visibility(rawValue: texts["visibility"] ?? "private")
@@ -77,7 +77,7 @@ extension AcousticServerSettings {
     /// Whether anything is held as membership of a contact list.
     var hasLists: Bool { !tagLists.isEmpty || !subscriptionLists.isEmpty }
 
-    /// What is wrong with the settings of contact lists.
+    /// The findings about the settings of contact lists.
     var listProblems: [Finding] {
         var problems: [Finding] = []
         var owners: [String: String] = [:]
@@ -138,7 +138,7 @@ extension AcousticServer {
         return Transmission(.addToList, requests.member(record), carrying: [head])
     }
 
-    /// The contact is in the list, and goes on to the next.
+    /// Handles a contact that has joined a list. It joins the next list, or its operation is complete.
     func interpretMember(_ operations: [Pending<Self>]) -> Interpretation<Self> {
         Interpretation(operations) { pending in
             var step = pending.step ?? Step()
@@ -147,7 +147,8 @@ extension AcousticServer {
         }
     }
 
-    /// Nobody can be added to a list who is not in the database: the row is made first, where the settings say so, once.
+    /// Handles a contact that the database does not have and that can't join a list. Its row is created first, once, if the
+    /// settings permit it.
     func interpretUnknownContact(_ operations: [Pending<Self>], _ refusal: Finding) -> Interpretation<Self> {
         Interpretation(operations) { pending in
             var step = pending.step ?? Step()

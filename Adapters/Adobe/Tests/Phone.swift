@@ -70,7 +70,7 @@ extension Action {
 }
 
 extension OperationOutcome {
-    /// The finding's code, or the outcome in a word.
+    /// The finding's code, or the name of the outcome.
     var code: String { finding?.code ?? term.rawValue }
 }
 

@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    // MARK: Two words about one tap
+    // MARK: Two reports of one tap
 
     @Test(.shows("adobe/A6", of: AdobeDevice.self))
     func `between click and open only the open is repeated`() throws {

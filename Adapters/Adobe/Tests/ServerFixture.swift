@@ -6,7 +6,7 @@ import PatchbayTesting
 
 @testable import PatchbayAdobe
 
-/// The server API of a shop whose account has a field, a filter and a service for everything in the corpus.
+/// The server API of a shop whose account has a field, a filter or a service for everything in the corpus.
 enum ServerFixture {
     static let secret = "p8e-secret-of-the-credential"
 
@@ -83,7 +83,7 @@ enum ServerFixture {
         )
     }
 
-    /// Samples that show what is peculiar to this API.
+    /// Samples of behavior that is specific to this API.
     private static var extras: [Sample] {
         let corpus = Corpus(side: .server)
         func of(_ contact: String, _ number: Int, _ place: Int, _ action: Action) -> EngagementOperation {

@@ -177,8 +177,8 @@ public struct AcousticServerSimulator: VendorSimulator {
         return WireResponse(201, json: wrapped([:]))
     }
 
-    /// Reads or writes a consent. A push consent needs an existing contact and a device. The first consent to text messages can't be an
-    /// opt-out.
+    /// Reads or writes a consent. A push consent needs an existing contact and a device. The first consent to text messages
+    /// can't be an opt-out.
     private func consent(
         _ request: WireRequest,
         _ path: [String],

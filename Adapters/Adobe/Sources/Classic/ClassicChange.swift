@@ -2,9 +2,9 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// What an operation changes of the registration, with all that is wrong.
+/// The registration after an operation, with all findings.
 struct ClassicChange {
-    /// What is wrong, and what is changed on the way.
+    /// The errors and conversions.
     private(set) var findings: [Finding] = []
     private var userKey: String??
     private var parameters: [(name: String, text: String?)] = []
@@ -29,7 +29,7 @@ struct ClassicChange {
     /// Whether a known person leaves.
     var isLogOut: Bool { if case .switchContact(let change) = action { change.direction == .logOut } else { false } }
 
-    /// The state with the person whom the operation names. What was said of one person is never sent for the next.
+    /// Returns the memory with the operation's person. Values of another person are not kept.
     func person(in memory: AdobeClassicMemory, contact: String?, _ sequence: Int64) -> AdobeClassicMemory {
         var next = memory
         switch action {
@@ -70,7 +70,7 @@ struct ClassicChange {
         return next
     }
 
-    /// Another user key begins with empty parameters.
+    /// Sets a user key. Another key starts with empty parameters.
     private func replaceKey(_ key: String?, in memory: inout AdobeClassicMemory) {
         guard let key else { return }
         if let former = memory.userKey, ScalarString(former) != ScalarString(key) {

@@ -25,9 +25,9 @@ extension RecordFormat {
     )
 }
 
-/// How a flat file of profiles is written.
+/// The settings of a flat file of profiles.
 struct ProfileFileSettings: AdapterSettings {
-    /// How true and false are written.
+    /// The form of Boolean values.
     enum BooleanForm: String, NeutralWord {
         case words, digits
     }
@@ -208,6 +208,6 @@ extension ContactFileRules {
 }
 
 extension ContactFileFindings {
-    /// What may be said of this vendor's files.
+    /// The findings about this vendor's files.
     static let adobe = ContactFileFindings("adobe", .adobe, key: "the key (setting key)", canChooseKey: true)
 }

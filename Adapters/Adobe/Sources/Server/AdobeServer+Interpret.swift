@@ -35,8 +35,8 @@ extension AdobeServer {
 
     // MARK: Failures
 
-    /// Not now: every lane stays away for a time, and what was carried for longer each time. What must not go twice is looked
-    /// for again, even where it surely was not done: meanwhile another may have done it (B12, B25).
+    /// Handles a temporary failure: every lane waits, and the operations' own delays grow. A request that must not be repeated
+    /// is preceded by a query, even if the vendor surely did not process it: another client may have done the same (B12, B25).
     private func interpretFailure(_ exchange: Exchange<Self>, _ memory: inout Memory) -> Interpretation<Self> {
         let (moment, asked) = (exchange.moment, exchange.retryAfter)
         let isFault = exchange.outcome.reply?.status == 500
@@ -59,13 +59,13 @@ extension AdobeServer {
         }
     }
 
-    /// Why it is looked for whether something was made.
+    /// The rules for a query whether something was created.
     private static let rulesOfUncertainty: [Endpoint: RuleID] = [.create: .adobe("B12"), .makeService: .adobe("B41")]
 
     // MARK: Refusals
 
     private func interpretRefusal(_ exchange: Exchange<Self>, _ finding: FindingRow) -> Interpretation<Self> {
-        // The vendor's own word; a status alone may be of whoever stands in between.
+        // Only the vendor's own error code is proof. A bare status may come from a proxy.
         let isAbsent = finding == ServerFinding.absent
         let isGone = isAbsent || finding == ServerFinding.notFound || finding == ServerFinding.profileKey
         switch exchange.endpoint {
@@ -95,8 +95,8 @@ extension AdobeServer {
         }
     }
 
-    /// A refused group goes again in halves, until the one at fault stands alone and ends (B35). What was to be made is
-    /// looked for again: the first half makes it.
+    /// Splits a refused group in halves until the bad operation is alone and is rejected (B35). Before a profile is created,
+    /// each half queries it again, because the first half creates it.
     private func halved(_ exchange: Exchange<Self>, _ finding: FindingRow) -> Interpretation<Self> {
         let operations = exchange.operations
         guard operations.count > 1, exchange.endpoint == .create || exchange.endpoint == .update else {
@@ -114,7 +114,7 @@ extension AdobeServer {
         }
     }
 
-    /// The profile that was there is not, or one that was not there is: it is looked for again, three times (B13).
+    /// Handles a profile that vanished, or that appeared: the operation queries it again, up to three times (B13).
     private func anew(
         _ exchange: Exchange<Self>,
         _ finding: FindingRow,
@@ -131,7 +131,7 @@ extension AdobeServer {
 
     // MARK: Yes
 
-    /// What a yes means; nil where it can't be understood.
+    /// Returns the meaning of a success; nil if its content is not understood.
     private func interpretYes(_ exchange: Exchange<Self>) -> Interpretation<Self>? {
         let json = exchange.outcome.reply?.json
         switch exchange.endpoint {
@@ -161,7 +161,7 @@ extension AdobeServer {
         case .page:
             guard let page = ServerPage(json, isSingle: false, settings) else { return nil }
             return Interpretation(exchange.operations) { pending in
-                // Whoever goes by the whole list must not take a part of it for that.
+                // A caller that reads all pages must not mistake an incomplete list for the whole.
                 if case .subscriptions? = question(of: pending.operation), page.isCut {
                     return .rejected(ServerFinding.addressForeign.at("action"))
                 }
@@ -171,7 +171,7 @@ extension AdobeServer {
         }
     }
 
-    /// An opt-out of a contact with several profiles ends only behind the last of them (B9).
+    /// Continues an opt-out of a contact with several profiles at the next profile (B9).
     private func atOtherProfiles(
         _ exchange: Exchange<Self>,
         _ stage: Step.Stage,
@@ -195,7 +195,7 @@ extension AdobeServer {
         return verdicts
     }
 
-    /// What a page of profiles says of the contact.
+    /// Handles a page of profiles that a query for the contact returned.
     private func found(_ exchange: Exchange<Self>, _ page: ServerPage) -> Interpretation<Self> {
         guard let key = exchange.operations.first?.operation.adobeKey else { return Interpretation() }
         if settings.matching != .key, page.records.contains(where: { $0.json[settings.keyField] == nil }) {
@@ -206,7 +206,7 @@ extension AdobeServer {
         if hits.count > 1 {
             RuleID.adobe("B9").fire()
             return Interpretation(exchange.operations) { pending in
-                // Whoever asks for the contact is told that nobody knows which it is.
+                // A query for the contact returns all candidates, because the contact is ambiguous.
                 if question(of: pending.operation) == .contact {
                     return .accepted(answer: ContactAnswer(hits, nil).json)
                 }
@@ -222,7 +222,7 @@ extension AdobeServer {
             switch pending.operation.action {
             case .readBack where question(of: pending.operation) == .contact:
                 let list = profile.subscriptions(settings)
-                // Without the list nobody can tell to which services the person said no.
+                // Without the list of subscriptions, the opt-outs from services are unknown.
                 return list == nil && !settings.services.isEmpty
                     ? .rejected(ServerFinding.addressForeign.at("action"))
                     : .accepted(answer: ContactAnswer(hits, list).json)
@@ -285,7 +285,7 @@ extension AdobeServer {
         }
     }
 
-    /// The profile is made: with what was to be written, or for a topic that is still to be subscribed to.
+    /// Handles a created profile: its values are written, or an operation for a topic continues with the service.
     private func made(_ exchange: Exchange<Self>, _ profile: ServerRecord) -> Interpretation<Self> {
         let endings = endings(exchange.operations)
         return Interpretation(exchange.operations) { pending in
@@ -299,7 +299,7 @@ extension AdobeServer {
 
     // MARK: Services
 
-    /// The account has no such service: it is made for whoever wants it, and nobody has to leave it (B41).
+    /// Handles a missing service: an opt-in creates it, and an opt-out has no effect (B41).
     private func unserved(_ exchange: Exchange<Self>) -> Interpretation<Self> {
         Interpretation(exchange.operations) { pending in
             guard topic(of: pending.operation)?.isOn == true else {
@@ -321,7 +321,7 @@ extension AdobeServer {
         }
     }
 
-    /// What a page of subscriptions says: nothing is left to do, or which request does it (B22).
+    /// Handles a page of subscriptions: returns the request that is needed, or completes the operation (B22).
     private func listed(_ exchange: Exchange<Self>, _ page: ServerPage) -> Interpretation<Self> {
         guard let pending = exchange.operations.first, let topic = topic(of: pending.operation) else {
             return Interpretation()

@@ -1,7 +1,7 @@
 import PatchbayAdapterKit
 import PatchbayModel
 
-/// A person's consents to the profile and to tracking. What the person allows of push messages is the engine's knowledge.
+/// A person's consents to the profile and to tracking. The engine knows the consents to push messages.
 struct PushConsents: Codable, Sendable, Equatable {
     private var states: [String: Consent.State] = [:]
     /// The order of capture of each decision.
@@ -54,9 +54,9 @@ extension PendingOperations {
     }
 }
 
-/// Who uses an installation, as far as operations say: digests of contacts and identifiers, never the values.
+/// The person at an installation, as digests of contacts and identifiers, without their values.
 struct Person: Codable, Sendable, Equatable {
-    /// Digests of contacts and identifiers; empty while nobody is known.
+    /// Digests of contacts and identifiers; empty while the person is unknown.
     private(set) var digests: [String] = []
     /// The digest of the external identifier.
     private(set) var external: String?
@@ -69,25 +69,25 @@ struct Person: Codable, Sendable, Equatable {
         external = identifiers.first { $0.kind == .external }.map { Self.digest($0.value) }
     }
 
-    /// Whether nobody is known.
+    /// Whether the person is unknown.
     var isUnknown: Bool { digests.isEmpty }
 
     /// Whether a contact is this person.
     func isNamed(_ contact: String) -> Bool { digests.contains(Self.digest(contact)) }
 
-    /// Whether a contact is another person; false while nobody is known.
+    /// Whether a contact is another person; false while the person is unknown.
     func differs(from contact: String) -> Bool { !isUnknown && !isNamed(contact) }
 
     /// Whether a log-in of `other` is a change of person: nothing that is known of one names the other.
     func differs(from other: Person) -> Bool { !isUnknown && Set(digests).isDisjoint(with: other.digests) }
 
-    /// Adds what else is known of the same person.
+    /// Adds further identifiers of the same person.
     mutating func join(_ other: Person) {
         var known = Set(digests)
         for digest in other.digests where known.insert(digest).inserted { digests.append(digest) }
         external = other.external ?? external
     }
 
-    /// A short digest that tells values apart without storing them.
+    /// Returns a short digest that distinguishes values without storing them.
     static func digest(_ text: String) -> String { String(SHA256.digest(of: text.utf8).prefix(12).hexText) }
 }

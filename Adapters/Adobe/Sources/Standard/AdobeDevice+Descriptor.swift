@@ -3,7 +3,7 @@ public import PatchbayJSON
 import PatchbayModel
 
 extension AdobeDevice {
-    /// What this API is, can do and knows.
+    /// Describes this API, its capabilities and its limits.
     public static let descriptor = AdapterDescriptor(
         id: "adobe",
         title: "Adobe Campaign Standard",

@@ -11,7 +11,7 @@ extension AdobeDevice {
     }
 }
 
-/// Decides about the head of each queue.
+/// Plans the first operation of each queue.
 private struct Planner {
     typealias Head = Pending<AdobeDevice>
     typealias Step = AdobeDevice.Step
@@ -27,12 +27,12 @@ private struct Planner {
 
     // MARK: Decisions at first sight
 
-    /// Applies changes of person, consent decisions and device registrations in the order of capture before anything is
-    /// sent, and decides whether sessions register by what was known when they began.
+    /// Applies changes of person, consent decisions and device registrations in the order of capture before any request is
+    /// sent. Decides whether sessions register by the state at their start.
     mutating func decide() -> Plan<AdobeDevice>? {
         let stored = memory
         memory.enter(adapter.account)
-        // The person who is there is the first one under this provider.
+        // The current person is the first one under this provider.
         if memory.identities.isEmpty, let cameAfter = pending.cameAfter, !pending.hasMore,
             pending.allSatisfy({ $0.sequence > cameAfter })
         {
@@ -43,12 +43,12 @@ private struct Planner {
         var verdicts: [OperationID: Result] = [:]
         var contact: String?
         for head in pending {
-            // What is captured behind an erasure never belongs to the person who is erased, nor is it erased.
+            // Operations after an erasure belong to no erased person and are not erased.
             if let erasure, head.sequence >= erasure, memory.identities.last.map({ $0.since <= erasure }) ?? false {
                 memory.begin(erasure + 1, for: Person())
                 (memory.token, memory.device) = (nil, nil)
             }
-            // A repeated registration counts for the person who is there, whoever caused it.
+            // A repeated registration counts for the current person, regardless of the person who caused it.
             if head.operation.action.kind != .switchContact, !head.isRepeatedRegistration,
                 let name = head.operation.contact, name != contact
             {
@@ -64,7 +64,7 @@ private struct Planner {
                 contact = nil
             }
         }
-        // What waits for a device must not wait for the window to reach it.
+        // An operation that waits for a device must not wait until the window contains the registration.
         if memory.platform == nil, let hidden = pending.hidden.first(.registerDevice),
             case .registerDevice(let device) = hidden.operation.action
         {
@@ -85,7 +85,7 @@ private struct Planner {
         switch head.operation.action {
         case .setConsent(let consent) where isNew: return apply(consent, head)
         case .registerDevice(let device):
-            // A memory that was lost begins with the pending registration.
+            // After a loss of memory, the pending registration provides the device.
             if isNew || memory.device == nil { return remember(device, head) }
             allow(head)
             return nil
@@ -168,7 +168,7 @@ private struct Planner {
         }
         guard let place = place(of: head) else { return .rejected(FindingRow.identityForgotten.at("action")) }
         if place == memory.identities.count - 1 { adopt(device.identities[Identity.name], head) }
-        // What was captured behind it still belongs to the identity that it names.
+        // Later operations still belong to the identity that the registration names.
         if isLeaving { return .dropped(FindingRow.providerLeft.at("action.device")) }
         // A repeated registration never brings back a push token that the app has replaced.
         if !isRepeated || memory.device == nil {
@@ -340,7 +340,7 @@ private struct Planner {
         return .send(Transmission(endpoint, request, carrying: [head], unacknowledged: unacknowledged))
     }
 
-    /// What keeps an operation of an identity waiting, or ends it; nil if it can be sent.
+    /// Returns the reason why an identity's operation waits or is completed without a request; nil if it can be sent.
     private func obstacle(_ head: Head, _ identity: DeviceIdentity, at path: String) -> Plan<AdobeDevice>? {
         if identity.since < memory.identities.last?.since ?? 0 { RuleID.adobe("I10").fire() }
         if isOfAnother(head, identity) { return .settle([head.id: .rejected(FindingRow.personOther.at(path))]) }
@@ -426,7 +426,7 @@ private struct Planner {
         return send(.attributes, maker.attributes(memory.platform ?? "", changed), head)
     }
 
-    /// The outcome of a change of person behind which nothing is left to post.
+    /// Returns the verdict of a change of person without fields left to post.
     private func ended(_ head: Head) -> Result {
         if let refused = head.step?.refused {
             return .rejected(FindingRow.tokenKept.at("action.switch", detail: refused == 0 ? nil : "HTTP \(refused)"))
@@ -465,9 +465,9 @@ private struct Planner {
         return send(.pushToken, maker(ecid).token(token.value, service), head)
     }
 
-    /// The request after which the installation is registered again for a person who has no push token: it says so.
+    /// Requests a registration of the installation for a current person without a push token: the request has an empty token.
     ///
-    /// Not at a log-out: the person who refused push messages may come back to the identity that begins with it.
+    /// A log-out makes no such request: a person who refused push messages may return to the identity that it starts.
     private func requestRegistration(_ head: Head) -> Plan<AdobeDevice>? {
         if case .switchContact(let change) = head.operation.action, change.direction == .logOut { return nil }
         guard lacksToken, let last = memory.identities.last,
@@ -502,7 +502,7 @@ extension PendingOperations {
 }
 
 extension Pending<AdobeDevice> {
-    /// Whether it is a registration that the adapter asked for, to give the present person the push token.
+    /// Whether the adapter itself requested the registration, to give the current person the push token.
     fileprivate var isRepeatedRegistration: Bool {
         guard case .registerDevice(let device) = operation.action else { return false }
         return device.identities[AdobeDevice.repeatedRegistration] != nil
@@ -518,6 +518,6 @@ extension PendingOperations<AdobeDevice> {
 }
 
 extension JSONObject.Member {
-    /// A digest that tells whether a value is the one that was sent before, without storing it.
+    /// A digest for comparison with the value that was sent before, which is not stored.
     var digest: String { Person.digest(value.string ?? "") }
 }

@@ -2,7 +2,7 @@ public import PatchbayAdapterKit
 import PatchbayJSON
 public import PatchbayModel
 
-/// The state of one installation at the vendor, as far as the adapter knows it.
+/// The vendor state that the adapter expects for one installation.
 public struct AdobeMemory: AdapterMemory {
     /// The maximum number of identities kept. Work captured under an older one is rejected.
     static let identityLimit = 32
@@ -32,8 +32,8 @@ public struct AdobeMemory: AdapterMemory {
     /// Creates an empty memory.
     public init() {}
 
-    /// Returns what may be kept after an erasure: pacing, which identities must not be used again, the identities whose push
-    /// token the identity service may still hold, so that it is taken back, and what was captured behind it.
+    /// The memory that may be kept after an erasure: pacing, the ended identities, the state of later operations, and the
+    /// identities whose push token the identity service may still hold and must give up.
     public var afterErase: AdobeMemory {
         var next = AdobeMemory()
         next.generation = generation + 1
@@ -64,7 +64,7 @@ public struct AdobeMemory: AdapterMemory {
     public func afterDenial(of scope: Consent.Scope) -> AdobeMemory { self }
 }
 
-/// The newest device registration, by its operation.
+/// The newest device registration, with its operation.
 struct DeviceRegistration: Codable, Sendable, Equatable {
     /// The order of capture.
     var sequence: Int64
@@ -72,11 +72,11 @@ struct DeviceRegistration: Codable, Sendable, Equatable {
     var id: String
 }
 
-/// An identity from the app that ended.
+/// An identity of the app that is no longer used.
 struct EndedIdentity: Codable, Sendable, Equatable {
     /// The identity's digest.
     var identity: String
-    /// The person whom it belongs to; nil if nobody may use it again.
+    /// The person to whom it belongs; nil if no person may use it again.
     var who: Person?
 }
 
@@ -98,7 +98,7 @@ struct DeviceIdentity: Codable, Sendable, Equatable {
     var since: Int64
     /// The number of the person on this installation: another person has another number.
     var person = 0
-    /// Who the person is, as far as operations say.
+    /// The person, as far as operations identify one.
     var who = Person()
     /// The order of capture from which `who` is known.
     var knownSince: Int64 = 0
@@ -143,13 +143,13 @@ extension AdobeMemory {
         (identities.last { $0.person == identity.person } ?? identity).consents
     }
 
-    /// The position of the current identity, which is made if there is none, for what was captured from a sequence on.
+    /// Returns the index of the current identity for operations from a sequence on. Creates the identity if there is none.
     mutating func current(since sequence: Int64 = 0) -> Int {
         if identities.isEmpty { identities.append(DeviceIdentity(generation: generation, since: sequence)) }
         return identities.count - 1
     }
 
-    /// Begins an identity for the same person.
+    /// Starts a new identity for the same person.
     mutating func begin(_ sequence: Int64, given: String? = nil) {
         let last = identities[current()]
         var next = DeviceIdentity(given: given, generation: generation, since: sequence)
@@ -166,7 +166,7 @@ extension AdobeMemory {
         identities[place] = identity
     }
 
-    /// Moves the vendor state of an identity that the app passed before, so that no two positions share it.
+    /// Moves the vendor state of an identity that the app passed earlier, so that no two entries share it.
     private mutating func use(_ given: String, for identity: inout DeviceIdentity) {
         identity.given = given
         guard let place = identities.lastIndex(where: { $0.given == given }) else { return }
@@ -175,7 +175,7 @@ extension AdobeMemory {
         identities[place].tokenOrganization = nil
     }
 
-    /// Begins an identity for another person. Consent decisions leave with the person unless `keepingConsents` is set.
+    /// Starts an identity for another person. Consent decisions are forgotten unless `keepingConsents` is set.
     mutating func begin(_ sequence: Int64, for who: Person, keepingConsents: Bool = false) {
         let place = current()
         end(place, for: identities[place].who)
@@ -212,7 +212,7 @@ extension AdobeMemory {
         }
     }
 
-    /// Notes who was there when an operation was captured. A contact that the identity does not belong to begins another one.
+    /// Records the person of an operation. A contact to whom the identity does not belong starts another one.
     mutating func note(contact: String, _ sequence: Int64) {
         _ = current()
         guard let place = index(of: sequence) else { return }
@@ -226,18 +226,18 @@ extension AdobeMemory {
         }
     }
 
-    /// Notes what else is known of the person who is there.
+    /// Records further identifiers of the current person.
     mutating func join(_ place: Int, _ who: Person, _ sequence: Int64) {
         if identities[place].who.isUnknown { identities[place].knownSince = sequence }
         identities[place].who.join(who)
     }
 
-    // MARK: What the identity service must be told
+    // MARK: Pending requests to the identity service
 
     /// Whether an identity may hold the push token of a person who allows push messages.
     private func isEntitled(_ place: Int, _ organization: String) -> Bool {
         let identity = identities[place]
-        // State of version 1 knows neither the token nor its organization.
+        // State of version 1 contains neither the token nor its organization.
         let isFormer = identity.tokenOrganization == ""
         return place == identities.count - 1 && identity.takesToken
             && (isFormer || token != nil && organization == identity.tokenOrganization ?? organization)
@@ -257,14 +257,14 @@ extension AdobeMemory {
         }
     }
 
-    /// Whether the installation has a push token that no registration gives to the present person.
+    /// Whether the installation has a push token that no registration has given to the current person.
     var lacksToken: Bool {
         guard token != nil, let last = identities.last, !last.consents.deniesProfile else { return false }
         return !last.takesToken && !last.isRegistrationRequested
             && !identities.contains { $0.tokenOrganization != nil }
     }
 
-    /// The first identity whose opt-out the identity service does not know.
+    /// The index of the first identity whose opt-out the identity service does not know.
     var owedOptOut: Int? { identities.firstIndex(where: \.owesOptOut) }
 
     /// Notes that the identity service holds no push token under an identity any more.
@@ -281,7 +281,7 @@ extension AdobeMemory {
 
     // MARK: Delivery
 
-    /// Notes what a request may change at the vendor, whatever its answer.
+    /// Records the data that a request may change at the vendor, regardless of its reply.
     mutating func markUncertain(_ sent: SentRequest) {
         guard let place = sent.place(in: self) else { return }
         use(place, as: sent.ecid)
@@ -296,7 +296,7 @@ extension AdobeMemory {
         return self == other
     }
 
-    /// Forgets what belongs to another server or app than the settings name, whose digest is `present`.
+    /// Forgets the state of another server or app than the one in the settings, whose digest is `present`.
     mutating func enter(_ present: String) {
         defer { account = present }
         guard let account, account != present else { return }
@@ -306,7 +306,7 @@ extension AdobeMemory {
     }
 }
 
-/// What a request says, read from the request itself.
+/// The content of a request, read from the request itself.
 struct SentRequest {
     let endpoint: AdobeDevice.Endpoint
     let ecid: String

@@ -23,7 +23,7 @@ enum Identity {
         digest[start..<(start + 8)].reduce(UInt64(0)) { $0 << 8 | UInt64($1) } & UInt64(Int64.max)
     }
 
-    /// Puts 19 decimal digits into the room: so many has the greatest number.
+    /// Writes a number into the buffer as 19 decimal digits, the length of the greatest number.
     private static func put(_ number: UInt64, in room: UnsafeMutableBufferPointer<UInt8>, before end: Int) {
         var rest = number
         for place in (end - 19..<end).reversed() {
@@ -38,9 +38,9 @@ enum Identity {
     }
 }
 
-/// The vendor's words for a push service.
+/// The vendor's names of a push service.
 struct PushService {
-    /// The word in registrations.
+    /// The name in registrations.
     let platform: String
     /// The number of its tokens at the identity service.
     let source: String
@@ -59,7 +59,7 @@ struct PushService {
         self = row
     }
 
-    /// The service by its word in registrations.
+    /// Creates the service from its name in registrations.
     init?(platform: String) {
         guard let row = Self.rows.values.first(where: { $0.platform == platform }) else { return nil }
         self = row
